@@ -32,6 +32,7 @@ from bot.settings.settings import Settings
 from engine.debate import Debate, Replacement, Status, short_code
 from engine.errors import RostrumError, StoreError, UsageError, VenueError
 from engine.judging import EVEN
+from engine.language import speaking
 from engine.line.intake import Order
 from engine.line.mirror import OTHER
 from engine.line.service import Started
@@ -312,7 +313,8 @@ async def _by_keys(
     before: int = 0,
     names: Mapping[str, str] = NO_STANCES,
 ) -> None:
-    venue.note(key_hint(options, names))
+    with speaking(venue.language):
+        venue.note(key_hint(options, names))
     await vote_by_keys(
         sys.stdin.fileno(), options, lambda hand: _cast(venue, [hand]), before=before
     )

@@ -7,7 +7,6 @@ those words is decided by near-match (engine/overlap.py), not by a model.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import PurePath
 from typing import NamedTuple
@@ -23,10 +22,6 @@ TITLE_CHARS = 80
 PASTED = "pasted text.txt"
 LONGEST_QUOTATION = 2_000  # characters between two quotation marks
 MOST_QUOTATIONS = 20  # of a turn that are checked
-FOUND = "{n} found"
-ELSEWHERE = "{n} in another source than named"
-MISSING = "{n} not in {source}"
-CHECKED = "Quotations: {found}"
 IN_NAMED, IN_OTHER, IN_NONE = "found", "elsewhere", "missing"
 
 
@@ -202,18 +197,6 @@ def outcome_of(quotation: Quotation) -> str:
     if quotation.found_in is None:
         return IN_NONE
     return IN_NAMED if quotation.found_in == quotation.source else IN_OTHER
-
-
-def sum_up(quotations: Sequence[Quotation]) -> str:
-    """Return a line on a turn's quotations, such as “Quotations: 2 found, 1 not in Source 2”."""
-    outcomes = Counter(map(outcome_of, quotations))
-    missing = Counter(one.source for one in quotations if outcome_of(one) == IN_NONE)
-    parts = [
-        *([FOUND.format(n=outcomes[IN_NAMED])] if outcomes[IN_NAMED] else []),
-        *([ELSEWHERE.format(n=outcomes[IN_OTHER])] if outcomes[IN_OTHER] else []),
-        *(MISSING.format(n=n, source=name_of(number)) for number, n in sorted(missing.items())),
-    ]
-    return CHECKED.format(found=", ".join(parts)) if parts else ""
 
 
 def tell_quotation(quotation: Quotation) -> str:

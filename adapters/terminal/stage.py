@@ -15,6 +15,7 @@ from rich.text import Text
 
 from adapters.terminal import texts
 from adapters.terminal.markup import colour_of
+from engine.language import ENGLISH, speaking
 from engine.ports import Draft
 from engine.text import clean
 from engine.words.cards import words_used
@@ -30,10 +31,14 @@ class _Key(NamedTuple):
 
 
 class Stage:
-    """A live view at the end of a console; messages are printed above it."""
+    """A live view at the end of a console; messages are printed above it.
+
+    `language` is that of the debate that is shown.
+    """
 
     def __init__(self, console: Console) -> None:
         self._console = console
+        self.language = ENGLISH
         self._live: Live | None = None
         self._drafts: dict[_Key, Draft] = {}
         self._thinking: tuple[str, ...] = ()
@@ -88,6 +93,10 @@ class Stage:
             self._live = None
 
     def _view(self) -> RenderableType:
+        with speaking(self.language):  # Rich draws in a thread of its own.
+            return self._drawn()
+
+    def _drawn(self) -> RenderableType:
         drafts = tuple(self._drafts.values())
         shares = max(1, len(drafts))
         rows = max(1, (self._console.height - 2) // shares - FRAME_ROWS)
@@ -95,8 +104,7 @@ class Stage:
         written = {draft.seat for draft in drafts}
         silent = [seat for seat in self._thinking if seat not in written]
         if silent:
-            template = texts.THINKS if len(silent) == 1 else texts.THINK
-            said = clean(template.format(seats=", ".join(silent)))
+            said = clean(texts.thinking(silent))
             self._spinner.update(text=Text(said, style="dim"))
             views.append(self._spinner)
         return Group(*views)
@@ -104,7 +112,7 @@ class Stage:
 
 def _panel(draft: Draft, rows: int) -> Panel:
     colour = colour_of(draft.side)
-    title = texts.DRAFT.format(seat=draft.name or draft.seat, round=draft.round)
+    title = texts.draft_title(draft)
     return Panel(
         Tail(clean(draft.text), rows),
         title=Text(clean(title), style=f"bold {colour}"),

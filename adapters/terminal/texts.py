@@ -6,10 +6,11 @@ that every chat shows are worded in engine/words/cards.py.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from engine.ports import Draft
 from engine.votes.questions import STANCES
-from engine.words.phrases import NO_STANCES, option_name
+from engine.words.phrases import NO_STANCES, option_name, round_name
 from engine.words.translation import say
 
 TOPIC = "Topic: {topic}"
@@ -46,6 +47,32 @@ NO_KEYBOARD = "No keyboard input here; give the votes with --votes."
 KEYS = "Keys: {options} · u = undo the last vote · Enter = close the vote"
 STANCE_KEYS = "Keys: {options} · u = undo the last one · Enter = continue"
 KEY = "{key} = {option}"
+
+
+def draft_title(draft: Draft) -> str:
+    """Return the title of a turn being written."""
+    return say(DRAFT, seat=draft.name or draft.seat, round=round_name(draft.round))
+
+
+def thinking(seats: Sequence[str]) -> str:
+    """Return the line that shows who is thinking."""
+    return say(THINKS if len(seats) == 1 else THINK, seats=say(", ").join(seats))
+
+
+def key_help(keys: Mapping[str, str], *, goes_on: bool) -> str:
+    """Return the help on keys, each with its option's name; a stance's last key goes on."""
+    named = (say(KEY, key=key, option=option) for key, option in keys.items())
+    return say(STANCE_KEYS if goes_on else KEYS, options=" · ".join(named))
+
+
+def earlier() -> str:
+    """Return the line above messages that were shown before."""
+    return say(EARLIER)
+
+
+def edited(reference: str) -> str:
+    """Return the line on a message that was edited."""
+    return say(EDITED, reference=reference)
 
 
 def hand_text(

@@ -204,12 +204,18 @@ class TerminalVenue:
         shown = (self._posted[each] for each in self._ballots)
         return sum(option in each.seeded for each in shown if self._is_shown(each.place))
 
+    @property
+    def language(self) -> str:
+        """The language of the message shown last."""
+        return self._stage.language
+
     def replay(self, *places: str) -> None:
         """Show the earlier messages of these places again, dimmed; without places, all."""
         earlier = [p for p in self._posted.values() if not places or p.place in places]
         if not earlier:
             return
-        self.note(texts.EARLIER)
+        with speaking(self.language):
+            self.note(texts.earlier())
         for posted in earlier:
             self._show(posted, dim=True)
 
@@ -314,7 +320,8 @@ class TerminalVenue:
             case "edit" if isinstance(_message(entry.body), VoteClosed):
                 self._show(posted)
             case "edit":
-                self.note(texts.EDITED.format(reference=posted.reference))
+                with speaking(self.language):
+                    self.note(texts.edited(posted.reference))
             case "hold" | "drop":
                 asked, raised = _message(posted.body), entry.kind == "hold"
                 names = asked.names if isinstance(asked, VoteInvite | RoundInvite) else {}
@@ -327,6 +334,7 @@ class TerminalVenue:
     def _show(self, posted: Posted, *, dim: bool = False) -> None:
         self._hush()
         message, folder = _message(posted.body), self._record.folder(_code(posted))
+        self._stage.language = message.language
         if not self._console.is_terminal:
             shown = render.plain(message, posted.reference, folder)
             self._console.out(shown, highlight=False)

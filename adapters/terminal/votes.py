@@ -139,13 +139,9 @@ def keys_of(options: Sequence[str]) -> dict[str, str]:
 
 def key_hint(options: Sequence[str], names: Mapping[str, str] = NO_STANCES) -> str:
     """Return the help on keys."""
-    named = [
-        texts.KEY.format(key=key, option=option_name(option, names))
-        for key, option in keys_of(options).items()
-    ]
+    keys = {key: option_name(option, names) for key, option in keys_of(options).items()}
     goes_on = tuple(options) in (STANCES, CONFIDENCES) or EVEN in options
-    template = texts.STANCE_KEYS if goes_on else texts.KEYS
-    return template.format(options=" · ".join(named))
+    return texts.key_help(keys, goes_on=goes_on)
 
 
 class Voters:

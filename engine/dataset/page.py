@@ -13,14 +13,16 @@ from engine.dataset.evidence import retrieved
 from engine.debate import Debate, Source, Status, Turn
 from engine.findings import RETRIEVED
 from engine.judging import Ballot
+from engine.language import speaking
 from engine.messages import Reveal
-from engine.sources import named, sum_up
+from engine.sources import named
 from engine.store import Store
 from engine.text import rename
 from engine.votes.result import read_reveal
 from engine.words.cards import broken_rule, words_used
-from engine.words.phrases import option_name
+from engine.words.phrases import option_name, round_name, sum_up
 from engine.words.reveal import reveal_lines
+from engine.words.translation import say
 
 SEALED = "Results stay sealed until the vote closes."
 NO_RESULT = "It ended without a vote and has no result."
@@ -88,7 +90,8 @@ async def read_page(store: Store, debate: Debate) -> Page:
     if debate.revealed_at is not None:
         _, ballots = await store.journal.judged(debate.id)
         reveal = await read_reveal(store, debate)
-    return lay_out(debate, turns, reveal, ballots, looked_up)
+    with speaking(debate.request.language):
+        return lay_out(debate, turns, reveal, ballots, looked_up)
 
 
 def lay_out(
@@ -102,7 +105,8 @@ def lay_out(
     request = debate.request
     sources = (*request.sources, *looked_up)
     names = dict(debate.setup.called)
-    told = "" if reveal else NO_RESULT if debate.status in UNHELD else SEALED
+    unheld = debate.status in UNHELD
+    told = "" if reveal else say(NO_RESULT if unheld else SEALED)
     return Page(
         code=debate.code,
         topic=scrub_mentions(request.topic),
@@ -132,7 +136,7 @@ def _spoken(debate: Debate, turns: Sequence[Turn]) -> Iterator[Spoken]:
         who = debate.setup.called.get(turn.side) or turn.seat
         yield Spoken(
             side=turn.side,
-            title=f"{who} · {turn.round}",
+            title=f"{who} · {round_name(turn.round)}",
             text=scrub_mentions(scrub(turn.text, hidden | {turn.model})),
             used=words_used(turn.words, turn.limit),
             broken=tuple(map(broken_rule, turn.violations)),
@@ -146,7 +150,7 @@ def tell_ballot(ballot: Ballot, names: dict[str, str]) -> Read:
         juror=ballot.juror,
         verdict=option_name(ballot.verdict, names) if ballot.verdict else "",
         problem=scrub_mentions(ballot.problem),
-        order=", ".join(option_name(side, names) for side in ballot.order),
+        order=say(", ").join(option_name(side, names) for side in ballot.order),
         marks=tuple(
             Marks(option_name(side, names), tuple(sheet.items()))
             for side, sheet in (ballot.scores or {}).items()

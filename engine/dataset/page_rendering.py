@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, StrictUndefined, Template
 
 from engine.dataset.page import Page
+from engine.language import speaking
+from engine.words.translation import say
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -25,13 +27,15 @@ RIGHT_TO_LEFT = frozenset({"ar", "fa", "he", "ur", "yi", "ps", "sd", "ug", "ckb"
 
 def write_markdown(page: Page) -> str:
     """Return the page as Markdown."""
-    return _template("md").render(page=page).strip() + "\n"
+    with speaking(page.language):
+        return _template("md").render(page=page).strip() + "\n"
 
 
 def write_html(page: Page) -> str:
     """Return the page as one HTML file that loads nothing and runs nothing."""
     direction = "rtl" if page.language.split("-")[0].lower() in RIGHT_TO_LEFT else "ltr"
-    return _template("html").render(page=page, direction=direction).strip() + "\n"
+    with speaking(page.language):
+        return _template("html").render(page=page, direction=direction).strip() + "\n"
 
 
 def inline(text: str) -> str:
@@ -77,6 +81,7 @@ def _template(kind: str) -> Template:
         lstrip_blocks=True,
         autoescape=kind == "html",  # noqa: S701 - Markdown is no HTML; `inline` and `quoted` escape
     )
+    environment.globals["say"] = say
     environment.filters |= {"inline": inline, "quoted": quoted, "markdown": to_html}
     text = files(__package__).joinpath(f"page.{kind}.jinja").read_text(encoding="utf-8")
     return environment.from_string(text)

@@ -28,6 +28,10 @@ MODEL_FAILED = (
     "A model gave no usable answer, even after a retry. The operator of Rostrum can see which one "
     "and resume the debate."
 )
+OVER_BUDGET = (
+    "It has reached the spending limit for one debate. To hear a whole debate on this, choose "
+    "cheaper models, fewer rounds or fewer jurors."
+)
 MODEL_REFUSED = (
     "A model declined to argue this topic. Reword the topic, or start the debate with other "
     "models. The operator of Rostrum can see which one declined."
@@ -81,7 +85,9 @@ def awaited(reason: str) -> str:
 
 def said_of(error: RostrumError) -> str:
     """Return the reason without anything only the operator may read, such as models' names."""
-    if isinstance(error, BudgetError | StoppedError) or str(error) == STOPPED_BY_BUG:
+    if isinstance(error, BudgetError):
+        return OVER_BUDGET
+    if isinstance(error, StoppedError) or str(error) == STOPPED_BY_BUG:
         return without_settings(str(error))
     if isinstance(error, RefusedError):
         return MODEL_REFUSED
@@ -96,6 +102,8 @@ def why(debate: Debate) -> str:
         return MODEL_REFUSED
     if debate.status is Status.FAILED and not debate.gone and debate.reason != STOPPED_BY_BUG:
         return HELD_UP if debate.reason.startswith(HELD_UP) else MODEL_FAILED
+    if debate.cause is Cause.BUDGET:
+        return OVER_BUDGET
     return without_settings(debate.reason)
 
 

@@ -40,9 +40,10 @@ from engine.messages import Notice, TurnPost
 from engine.ports import KEPT, ChatMessage, Reply
 from engine.prompts.languages import language_name
 from engine.prompts.library import SOURCES, Prompts, guard
-from engine.sources import check_quotations, named, sum_up, tell_quotation
+from engine.sources import check_quotations, named, tell_quotation
 from engine.store import Note, Post
 from engine.text import clean, count_words, first_words, is_divided
+from engine.words.phrases import sum_up
 
 T = TypeVar("T")
 U = TypeVar("U")

@@ -18,9 +18,10 @@ from engine.floor.schema import TEXT, named
 from engine.floor.shapes import Shape
 from engine.messages import Report
 from engine.prompts.library import SOURCES
-from engine.sources import name_of, title_of
+from engine.sources import title_of
 from engine.store import Post
 from engine.text import clean, headline, is_visible
+from engine.words.phrases import source_name
 from engine.words.translation import say
 
 QUERY_CHARS = 200
@@ -136,7 +137,8 @@ def _source(result: Result, most: int) -> Source:
 def _tell(floor: Floor, made: Lookup, numbers: Sequence[int]) -> str:
     """Return a line for readers: the query, and the sources that it found."""
     names = " · ".join(
-        f"{name_of(number)}: {floor.sources[number - 1].title}" for number in dict.fromkeys(numbers)
+        f"{source_name(number)}: {floor.sources[number - 1].title}"
+        for number in dict.fromkeys(numbers)
     )
     side = floor.called.get(made.side, made.side)
     found = names or say(AWAY if made.problem else NOTHING)

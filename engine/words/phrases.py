@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 
-from engine.debate import BallotKind, Rehearsal
+from engine.debate import BallotKind, Quotation, Rehearsal
 from engine.messages import Estimate
+from engine.sources import IN_NAMED, IN_NONE, IN_OTHER, outcome_of
 from engine.text import dollars, headline
 from engine.words.translation import number, plural, say
 
@@ -32,6 +34,11 @@ ROUNDS = {  # where a round's own name is too short to be understood
     "free": "free debate",
 }
 ROUND = "{round} {number}"
+SOURCE = "Source {number}"
+FOUND = "{n} found"
+ELSEWHERE = "{n} in another source than named"
+MISSING = "{n} not in {source}"
+CHECKED = "Quotations: {found}"
 NONE_GOOD = "none is good"
 OPTIONS = {
     "tie": "tie",
@@ -143,6 +150,23 @@ def round_names(names: Sequence[str]) -> str:
         span = f"–{last}" if len(run) > 1 and base.endswith("-") else ""
         told.append(f"{round_name(run[0])}{span}")
     return say(", ").join(told)
+
+
+def source_name(number: int) -> str:
+    """Return what people call a source, by its number from 1."""
+    return say(SOURCE, number=number)
+
+
+def sum_up(quotations: Sequence[Quotation]) -> str:
+    """Return a line on a turn's quotations, such as “Quotations: 2 found, 1 not in Source 2”."""
+    outcomes = Counter(map(outcome_of, quotations))
+    missing = Counter(one.source for one in quotations if outcome_of(one) == IN_NONE)
+    parts = [
+        *([say(FOUND, n=outcomes[IN_NAMED])] if outcomes[IN_NAMED] else []),
+        *([say(ELSEWHERE, n=outcomes[IN_OTHER])] if outcomes[IN_OTHER] else []),
+        *(say(MISSING, n=n, source=source_name(at)) for at, n in sorted(missing.items())),
+    ]
+    return say(CHECKED, found=say(", ").join(parts)) if parts else ""
 
 
 def headed(name: str) -> str:

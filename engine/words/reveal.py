@@ -50,9 +50,11 @@ JURY_CHOSE = "**Jury: {winner}** ({detail})"
 JURY_STANCE = "“{stance}”"
 JURY_TIED = "**Jury: a tie** ({detail})"
 JURY_NOTHING = "**Jury:** no verdict, {problem} ({detail})"
-CHANCE = "p({side}) {p:.2f}"
-VALID = ("{n} valid ballot", "{n} valid ballots")
-INVALID = "{n} invalid"
+SURE = "{p:.0f}% sure that {side} won"
+CHANCE = "{side} {p:.0f}%"
+READERS = ("{n} juror read it", "{n} jurors read it")
+VALID = ("{n} ballot counted", "{n} ballots counted")
+INVALID = "{n} not counted"
 EFFECTIVE = "worth {n:.1f} independent votes"
 ORDER_ALONE = "no side led in every order of reading"
 NOT_BLIND = "jurors saw the models' names"
@@ -174,19 +176,20 @@ def _jury(reveal: Reveal) -> str:
     verdict, names = reveal.verdict, reveal.names
     stance = reveal.stances.get(verdict.winner or "")
     own = (say(JURY_STANCE, stance=headline(stance, BRIEF_STANCE)),) if stance else ()
-    said = say(", ").join((*own, *_details(verdict, names)))
+    said = say(", ").join((*own, *_details(reveal)))
     if verdict.winner is None:
         return say(JURY_NOTHING, problem=say(verdict.problem), detail=said)
     template = JURY_TIED if verdict.winner == TIE else JURY_CHOSE
     return say(template, winner=option_name(verdict.winner, names), detail=said)
 
 
-def _details(verdict: Verdict, names: Mapping[str, str]) -> Iterator[str]:
-    chances = [say(CHANCE, side=option_name(side, names), p=p) for side, p in verdict.p.items()]
+def _details(reveal: Reveal) -> Iterator[str]:
+    verdict = reveal.verdict
     if verdict.single:
         yield say(SINGLE)
-    # With two sides the second chance is 1 minus the first.
-    yield from chances[:1] if len(chances) == 2 else chances
+    yield from _chances(verdict, reveal.names)
+    if readers := len({line.juror for line in reveal.jurors}):
+        yield plural(READERS, readers)
     yield plural(VALID, verdict.valid)
     if verdict.invalid:
         yield say(INVALID, n=verdict.invalid)
@@ -196,6 +199,17 @@ def _details(verdict: Verdict, names: Mapping[str, str]) -> Iterator[str]:
         yield say(ORDER_ALONE)
     if not verdict.blind:
         yield say(NOT_BLIND)
+
+
+def _chances(verdict: Verdict, names: Mapping[str, str]) -> Iterator[str]:
+    """Yield how sure the jury is of its winner; of many answers and of a tie, every chance."""
+    # No jury is ever quite sure.
+    chances = {side: min(max(100 * p, 1.0), 99.0) for side, p in verdict.p.items()}
+    if len(chances) == 2 and verdict.winner in chances:
+        side = verdict.winner
+        yield say(SURE, side=option_name(side, names), p=chances[side])
+    else:
+        yield from (say(CHANCE, side=option_name(s, names), p=p) for s, p in chances.items())
 
 
 def _scored(criteria: Sequence[Criterion]) -> str:

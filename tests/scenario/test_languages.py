@@ -12,7 +12,6 @@ import pytest
 
 from adapters.terminal.render import plain
 from engine.formats import FORMATS
-from engine.messages import Arc, ScoreBoard
 from engine.text import columns
 from engine.topics import built_in_topics
 from engine.words import translation
@@ -75,9 +74,6 @@ async def test_a_thread_is_in_one_language_and_fits_a_phone(
     thread = "\n".join(plain(message, "") for message in whole.posted)
     assert [row for row in tables(thread) if columns(row) > PHONE] == []
     assert (format in ("audited", "structured", "team")) is any(tables(thread))
-    # The notes of scoreboards are English in every language.
-    worded = [m for m in whole.posted if not isinstance(m, ScoreBoard | Arc)]
-    thread = "\n".join(plain(message, "") for message in worded)
     if language != "en":
         assert set(ENGLISH.findall(thread)) == set()
         assert {text for text in missed if re.search(r"[A-Za-z]{2}", text)} == set()

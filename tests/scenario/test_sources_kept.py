@@ -13,7 +13,8 @@ from engine.dataset.page import read_page
 from engine.dataset.page_rendering import write_html, write_markdown
 from engine.debate import Status
 from engine.errors import BudgetError, UsageError
-from engine.sources import SourceFile, SourceLimits, sum_up
+from engine.sources import SourceFile, SourceLimits
+from engine.words.phrases import sum_up
 from tests.doubles import model_server as acts
 from tests.doubles.model_server import Body
 from tests.scenario.conftest import DEFAULTS, NO_CAPS, Running, Stage, play, prompt

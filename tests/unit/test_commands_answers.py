@@ -140,7 +140,7 @@ def test_a_result_names_models_and_both_judgments() -> None:
         "Independent votes: A 2",
         "People chose **A**.",
         "",
-        "**Jury: a tie** (2 valid ballots, 1 invalid)",
+        "**Jury: a tie** (2 jurors read it, 2 ballots counted, 1 not counted)",
         "- `near/j1`: tie (read A, B)",
         "- `near/j2`: invalid, no JSON (read A, B)",
         "",
@@ -161,7 +161,7 @@ def test_a_result_without_votes_or_verdict_says_so() -> None:
     )
     said = to_markdown(ResultAnswer(debate=line(Status.CLOSED), reveal=reveal))
     assert "No one voted." in said
-    assert "**Jury:** no verdict, too few ballots (1 valid" in said
+    assert "**Jury:** no verdict, too few ballots (2 jurors read it, 1 ballot counted" in said
     assert "cannot be compared" in said
     assert "3 of 4 people changed sides: A 2 · B 1 (stances before and after)." in said
     assert "cost unknown" in said

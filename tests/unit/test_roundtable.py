@@ -532,7 +532,7 @@ def test_the_reveal_reads_with_names() -> None:
     assert "**Sceptic** was `near/ana`" in said
     assert "Practitioner 1 · Sceptic 3 · Historian 0 · tie 0 · none is good 1" in said
     assert "People chose **Sceptic**." in said
-    assert "**Jury: Practitioner** (p(Practitioner) 0.50, p(Sceptic) 0.30" in said
+    assert "**Jury: Practitioner** (Practitioner 50%, Sceptic 30%" in said
     assert "- `near/j1`: Practitioner (read from Sceptic on)" in said
 
 

@@ -14,8 +14,8 @@ from engine.sources import (
     named,
     outcome_of,
     read_sources,
-    sum_up,
 )
+from engine.words.phrases import sum_up
 
 LIMITS = SourceLimits(files=2, bytes=300, characters=60, total=80)
 TRAM = Source(title="tram", text="In 2019 the city counted 41,000 riders a day on the new line.")

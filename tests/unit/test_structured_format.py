@@ -640,9 +640,9 @@ async def test_the_briefing_waits_for_the_vote_and_comes_with_both_files() -> No
     markdown, data = post.message.files
     assert (markdown.name, markdown.media) == ("briefing.md", "text/markdown")
     assert (data.name, data.media) == ("briefing.json", "application/json")
-    assert "| A-1 | B: concede | B: concedes | agreed | UPHELD |" in markdown.content
-    assert "| A-2 | B: concede | A: answers | claimed | UPHELD |" in markdown.content
-    assert "| B-2 | A: challenge | B: withdraws | retracted | UPHELD |" in markdown.content
+    assert "| A-1 | B conceded | B conceded | agreed | ✅ upheld |" in markdown.content
+    assert "| A-2 | B conceded | A answered | conceded once | ✅ upheld |" in markdown.content
+    assert "| B-2 | A doubted it | B withdrew it | withdrawn | ✅ upheld |" in markdown.content
     assert all(part in markdown.content for part in text.split("\n\n") if part[:3] != "- A")
     trace = Briefing.model_validate_json(data.content).traces[0]
     assert (trace.side, trace.response, trace.reasoning) == ("A", "concede", "The doses differ.")

@@ -452,8 +452,8 @@ async def test_reports_in_cross_examination_cost_and_others_are_shown() -> None:
     lost = [(a.subject, a.amount) for note in desk.notes for a in note.adjustments]
     assert lost == [("B2", -2)]
     (board,) = [post.message for post in desk.held if isinstance(post.message, ScoreBoard)]
-    assert "B2 in cross-1: counter question, off topic (B2 -2)." in board.notes
-    assert "A2 in free-1: counter question, off topic." in board.notes
+    assert "B2 in cross-examination 1: counter question, off topic (B2 -2)." in board.notes
+    assert "A2 in free debate 1: counter question, off topic." in board.notes
 
 
 async def test_all_judging_waits_for_the_vote() -> None:

@@ -231,7 +231,8 @@ def test_the_reveal_tells_everything() -> None:
         assert "B was rehearsal/oak, drawn at random" in text
         assert "A 3 · B 2 · tie 1 · both weak 0; A's share 60% (23–88%)" in text
         assert "People chose A" in text
-        assert "Jury: A (p(A) 0.73, 3 valid ballots, 1 invalid, worth 2.0 independent" in text
+        assert "Jury: A (73% sure that A won, 3 jurors read it, 3 ballots counted, " in text
+        assert "1 not counted, worth 2.0 independent" in " ".join(text.replace("│", "").split())
         assert "rehearsal/elm: A (read A, B)" in text
         assert "rehearsal/fir: tie (read B, A), contradicts its own scores" in text
         assert "rehearsal/ash: invalid, no JSON" in text
@@ -268,10 +269,11 @@ def test_the_reveal_of_other_votes(tally: dict[str, object], expected: str) -> N
 def test_a_jury_without_a_verdict_says_why() -> None:
     verdict = Verdict(winner=None, problem="fewer than 2 valid ballots", valid=1, invalid=2)
     text = said(REVEAL.model_copy(update={"verdict": verdict}))
-    assert "Jury: no verdict, fewer than 2 valid ballots (1 valid ballot, 2 invalid)" in text
+    counted = "3 jurors read it, 1 ballot counted, 2 not counted"
+    assert f"Jury: no verdict, fewer than 2 valid ballots ({counted})" in text
     tied = verdict.model_copy(update={"winner": "tie", "blind": False})
     text = said(REVEAL.model_copy(update={"verdict": tied}))
-    assert "Jury: a tie (1 valid ballot, 2 invalid, jurors saw the models' names)" in text
+    assert f"Jury: a tie ({counted}, jurors saw the models' names)" in text
 
 
 def test_the_plain_look_has_neither_boxes_nor_escapes() -> None:

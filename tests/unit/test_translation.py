@@ -10,6 +10,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
 
+from engine.delivery.ending import (
+    HELD_UP,
+    MODEL_FAILED,
+    MODEL_REFUSED,
+    OVER_BUDGET,
+    STOPPED_BY_BUG,
+)
 from engine.language import speaking
 from engine.words.phrases import money, round_name, round_names
 from engine.words.translation import LANGUAGES, catalogue, number, plural, say
@@ -31,7 +38,9 @@ def texts_of(module: ModuleType, tree: ast.Module) -> Iterator[str]:
 
 
 def _named(module: ModuleType, said: ast.expr, function: ast.AST) -> Iterator[str]:
-    literals = [n.value for n in ast.walk(said) if isinstance(n, ast.Constant)]
+    keys = {id(n.slice) for n in ast.walk(said) if isinstance(n, ast.Subscript)}
+    found = [n for n in ast.walk(said) if isinstance(n, ast.Constant) and id(n) not in keys]
+    literals = [n.value for n in found]
     yield from (text for text in literals if isinstance(text, str))
     names = _constants(said)
     if not names and not literals:  # a variable: anything that the function names may be in it
@@ -70,6 +79,10 @@ def every_text() -> set[str]:
         if "words.translation import" in source:
             module = importlib.import_module(name[:-3].replace("/", "."))
             found |= set(texts_of(module, ast.parse(source)))
+    for path in ROOT.glob("engine/dataset/*.jinja"):
+        found |= set(re.findall(r'say\("([^"]+)"', path.read_text("utf-8")))
+    # Why a debate ended, and what its announcement says then.
+    found |= {OVER_BUDGET, MODEL_FAILED, MODEL_REFUSED, HELD_UP, STOPPED_BY_BUG}
     return {text for text in found if re.search(r"[^\W\d_]", re.sub(r"\{[^}]*\}", "", text))}
 
 

@@ -38,6 +38,12 @@ from engine.words.translation import say
 S = TypeVar("S", bound=BaseModel)
 
 NAME = "audited"
+TURN = "Turn {number}"
+UNREAD = "The judge gave no answer that could be read; this turn has no score."
+SCORED = "{total:.1f} of 100: {parts}."
+SCALE = "{name} {score:.1f}/{most:g}"
+EARLY = "Early turns are less calibrated."
+DIMENSIONS = {"logic": "logic", "rhetoric": "rhetoric", "tactics": "tactics"}
 ENTRY = "- Turn {turn}, {side}: {kind}, “{text}”"
 ENTRY_IN = "{entry}, in turn {turn}"
 ENTRY_SHOWN = "{entry}, shown by turn {turn}"
@@ -212,20 +218,30 @@ class Audit:
             return []
         stands = self.ledger.standing().get(number)
         if stands is None:
-            text = "The judge gave no answer that could be read; this turn has no score."
+            text = say(UNREAD)
         else:
-            text = ", ".join(f"{name} {stands[name]:.1f}/{most:g}" for name, most in SCALES.items())
-            text = f"{sum(stands.values()):.1f} of 100: {text}."
+            text = say(SCORED, total=sum(stands.values()), parts=_by_scale(stands))
             if number <= UNCALIBRATED:
-                text += " Early turns are less calibrated."
+                text += f" {say(EARLY)}"
         entries = [
             entry
             for place, entry in enumerate(self.ledger.register, 1)
             if entry.exposed_by == number or place in self.ledger.appeals(number)
         ]
         notices = "\n".join(tell_entry(entry) for entry in entries)
-        report = Report(title=f"Turn {number}", text=f"{text}\n\n{notices}".strip(), side="judge")
+        report = Report(
+            title=say(TURN, number=number), text=f"{text}\n\n{notices}".strip(), side="judge"
+        )
         return [Post(key=f"score/{number}", message=report)]
+
+
+def _by_scale(stands: Mapping[str, float]) -> str:
+    """Return a turn's scores by dimension, each of the most that it may be."""
+    scores = (
+        say(SCALE, name=say(DIMENSIONS[name]), score=stands[name], most=SCALES[name])
+        for name in SCALES
+    )
+    return say(", ").join(scores)
 
 
 def _given(name: str, said: Absolute) -> float:

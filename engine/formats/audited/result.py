@@ -23,7 +23,7 @@ from engine.formats.judges import tell_judges
 from engine.judging import TIE, Verdict
 from engine.messages import Arc, ArcPoint, BoardRow, Report, ScoreBoard
 from engine.store import Post
-from engine.words.translation import say
+from engine.words.translation import number, say
 
 COLUMNS = ("logic", "rhet.", "tact.", "total")
 REGISTER, REGISTER_EMPTY = "Register", "Nothing was entered."
@@ -38,6 +38,7 @@ FAMILIAR = {
 ENDS = CONVERGENCES
 BEGINNING_AGAINST_END = "**Beginning against end:** {outcome}. {reason}"
 DRIFT = "How the debaters changed"
+MOVE = "{trait} {first:g} → {last:g}"
 MOVED_LESS, UNMOVED = "and {n} that moved less", "not at all"
 TRAITS = {
     "analytical_depth": "analytical depth",
@@ -56,6 +57,22 @@ TRAITS = {
 MOST_MOVES = 5  # traits named of a side that changed, the greatest moves first
 LONG = 10  # turns from which convergence is looked at
 LEVEL = 1.0  # points of 100 between the sides' means under which they are level
+MEANS = "Mean of 100: {means}. {ahead}."
+NO_LEADER = "One side has no score, so no one is ahead"
+MEANS_LEVEL = "That is level"
+LEADER = "{side} is ahead"
+MARKS = (
+    "* moved: docked by the register, or into the band that the comparison with a neighbouring "
+    "turn sets. ° early, and less calibrated."
+)
+NO_SCORE = "no score"
+ARC_TOLD = "Score of 100 by turn: {told}."
+ARCHETYPES = {
+    "engineer": "engineer",
+    "philosopher": "philosopher",
+    "strategist": "strategist",
+    "provocateur": "provocateur",
+}
 WEAKNESSES = (
     "Scores vary between runs, a judge has a style of its own, early turns are less calibrated, "
     "and a claim may be called fabricated that is not."
@@ -197,24 +214,23 @@ def _board(floor: Floor, audit: Audit, card: Verdict) -> ScoreBoard:
         if stands := standing.get(turn.number):
             given = audit.ledger.points[turn.number]
             cells = [
-                f"{stands[name]:.1f}{'*' if stands[name] != given.said(name) else ''}"
+                f"{number(stands[name], '.1f')}{'*' if stands[name] != given.said(name) else ''}"
                 for name in SCALES
             ]
-            cells.append(f"{sum(stands.values()):.1f}")
+            cells.append(number(sum(stands.values()), ".1f"))
         early = "°" if turn.number <= UNCALIBRATED else ""
         rows.append(
             BoardRow(side=turn.side, name=f"{turn.side}{turn.number}{early}", cells=tuple(cells))
         )
-    means = ", ".join(
-        f"{side} {'–' if mean is None else f'{mean:.1f}'}"
+    means = say(", ").join(
+        f"{side} {'–' if mean is None else number(mean, '.1f')}"
         for side, mean in side_means(floor, audit).items()
     )
     notes = (
-        f"Mean of 100: {means}. {_ahead(card.winner)}.",
-        *filter(None, [tell_judges(card.by_judge, audit.given, "a turn")]),
-        "* moved: docked by the register, or into the band that the comparison with a neighbouring "
-        "turn sets. ° early, and less calibrated.",
-        WEAKNESSES,
+        say(MEANS, means=means, ahead=_ahead(card.winner)),
+        *filter(None, [tell_judges(card.by_judge, audit.given, NAME)]),
+        say(MARKS),
+        say(WEAKNESSES),
     )
     return ScoreBoard(title="Scorecard", columns=COLUMNS, rows=tuple(rows), notes=notes)
 
@@ -223,11 +239,11 @@ def _ahead(winner: str | None) -> str:
     """Say who is ahead on the scorecard."""
     match winner:
         case None:
-            return "One side has no score, so no one is ahead"
+            return say(NO_LEADER)
         case "tie":
-            return "That is level"
+            return say(MEANS_LEVEL)
         case side:
-            return f"{side} is ahead"
+            return say(LEADER, side=side)
 
 
 def _arc(floor: Floor, audit: Audit) -> Arc:
@@ -241,12 +257,14 @@ def _arc(floor: Floor, audit: Audit) -> Arc:
         )
         for turn in floor.turns
     )
-    told = ", ".join(
-        f"{point.side}{point.number} {'no score' if point.score is None else f'{point.score:.0f}'}"
-        + (f" ({point.docked:+g})" if point.docked else "")
-        for point in points
-    )
-    return Arc(title="The arc", points=points, alt=f"Score of 100 by turn: {told}.")
+    told = say(", ").join(map(_tell_point, points))
+    return Arc(title="The arc", points=points, alt=say(ARC_TOLD, told=told))
+
+
+def _tell_point(point: ArcPoint) -> str:
+    score = say(NO_SCORE) if point.score is None else f"{point.score:.0f}"
+    docked = f" ({number(point.docked, '+g')})" if point.docked else ""
+    return f"{point.side}{point.number} {score}{docked}"
 
 
 def _register(floor: Floor, audit: Audit) -> Report:
@@ -288,8 +306,17 @@ def _chapters(
 
 
 def _drift(floor: Floor, audit: Audit) -> Report:
-    lines = [f"- {side}, {audit.archetypes[side]}: {_moves(audit, side)}" for side in audit.begun]
+    lines = [f"- {side}, {_archetype(audit, side)}: {_moves(audit, side)}" for side in audit.begun]
     return Report(title=say(DRIFT), text="\n".join(lines), side="judge")
+
+
+def _archetype(audit: Audit, side: str) -> str:
+    name = audit.archetypes[side]
+    return say(ARCHETYPES.get(name, name))
+
+
+def _trait(name: str) -> str:
+    return say(TRAITS.get(name, spaced(name)))
 
 
 def _moves(audit: Audit, side: str) -> str:
@@ -299,7 +326,7 @@ def _moves(audit: Audit, side: str) -> str:
         key=lambda trait: -abs(ended[trait] - begun[trait]),
     )
     told = [
-        f"{say(TRAITS.get(trait, spaced(trait)))} {begun[trait]:g} → {round(ended[trait], 1):g}"
+        say(MOVE, trait=_trait(trait), first=begun[trait], last=round(ended[trait], 1))
         for trait in moved[:MOST_MOVES]
     ]
     if more := len(moved) - len(told):

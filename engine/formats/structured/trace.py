@@ -36,6 +36,14 @@ COURSES = {
     "partial": "{other} granted a part",
     "no_answer": "{other} gave no answer",
 }
+HEAD = ("argument", "cross-examination", "closing", "consensus", "standing")
+ANSWERED = "{other} answered"
+AGREEMENT = {
+    "agreed": "agreed",
+    "claimed": "conceded once",
+    "retracted": "withdrawn",
+    "disputed": "disputed",
+}
 UNSOURCED = "names no source"
 NEW = "new argument of {other}, which does not count: {what}"
 FALLACIES = {
@@ -154,7 +162,7 @@ def _other(trace: Trace) -> str:
 
 def table(traces: Sequence[Trace]) -> str:
     """Return the whole trace table as Markdown, for a file."""
-    head = ("argument", "cross-examination", "closing", "consensus", "standing")
+    head = tuple(say(column) for column in HEAD)
     rows = [head, ("---",) * len(head), *map(_row, traces)]
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
@@ -173,14 +181,15 @@ def describe(traces: Sequence[Trace]) -> Iterator[str]:
 
 
 def _row(trace: Trace) -> tuple[str, ...]:
-    other = _other(trace)
-    answered = f"{other}: {trace.response or 'no response'}"
-    return trace.id, answered, _closing(trace, other), trace.consensus, trace.standing or "none"
+    course = "agreed" if trace.response == "concede" else trace.response or "no_answer"
+    answered = say(COURSES[course], other=_other(trace))
+    seen, stands = say(AGREEMENT[trace.consensus]), say(STANDS[trace.standing])
+    return trace.id, answered, _closing(trace), seen, stands
 
 
-def _closing(trace: Trace, other: str) -> str:
+def _closing(trace: Trace) -> str:
     if trace.withdrawn:
-        return f"{trace.side}: withdraws"
+        return say(COURSES["retracted"], side=trace.side)
     if trace.confirmed:
-        return f"{other}: concedes"
-    return f"{trace.side}: {'answers' if trace.answer else 'no answer'}"
+        return say(COURSES["agreed"], other=_other(trace))
+    return say(ANSWERED if trace.answer else COURSES["no_answer"], other=trace.side)

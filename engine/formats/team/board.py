@@ -8,28 +8,45 @@ from engine.findings import Adjustment
 from engine.formats.team.manual import SEATS
 from engine.formats.team.rules import Scored, Totals, count_up
 from engine.messages import BoardRow, Report, ScoreBoard
-from engine.words.phrases import headed
-from engine.words.translation import number, say
+from engine.words.phrases import headed, round_name
+from engine.words.translation import number, plural, say
 
 REVIEW, REVIEW_UNREAD = "The judge's review", "The judge gave no review that could be read."
 POINTS = "**Points:** {points}"
 BEST = "**Best debater:** {seat}, {total:.2f}"
 JUDGES = "**Judges:** {text}"
 COLUMNS = ("speeches", "penalties", "total", "mean")
-UNSCORED = ("1 speech could not be scored.", "{n} speeches could not be scored.")
+TEAM = "Team {side}"
+UNSCORED = ("{n} speech could not be scored.", "{n} speeches could not be scored.")
+DISAGREE = (
+    "Sum and mean a speech disagree: a team that speaks more often gains by it in the sum alone."
+)
+BROKE = "{seat} in {round}: {rules}."
+BROKE_AND_LOST = "{seat} in {round}: {rules} ({lost})."
+RULES = {
+    "overtime": "overtime",
+    "the same team spoke twice running": "the same team spoke twice running",
+    "counter_question": "counter question",
+    "not_direct_answer": "not a direct answer",
+    "attacker_answered": "attacker answered",
+    "off_topic": "off topic",
+    "scripted_summary": "scripted summary",
+    "personal_attack": "personal attack",
+}
 
 
 def draw_board(speeches: Sequence[Scored], penalties: Sequence[Adjustment]) -> ScoreBoard:
     """Return the scoreboard: each seat, both teams, and what rules were broken."""
     totals = count_up(speeches, penalties, SEATS)
-    names = {seat: seat for seat in SEATS} | {side: f"Team {side}" for side in "AB"}
+    names = {seat: seat for seat in SEATS} | {side: say(TEAM, side=side) for side in "AB"}
     counted = totals.seats | totals.teams
     rows = []
     for subject, name in names.items():
         spoken = sum(speech.seat.startswith(subject) for speech in speeches)
         lost = sum(penalty.amount for penalty in penalties if penalty.subject == subject)
         mean = totals.means[subject]
-        cells = (str(spoken), f"{lost:g}", f"{counted[subject]:.2f}", f"{mean:.2f}")
+        points = (number(lost, "g"), *(number(n, ".2f") for n in (counted[subject], mean)))
+        cells = (str(spoken), *points)
         rows.append(BoardRow(side=subject[0], name=name, cells=cells))
     notes = (*_remarks(totals, speeches), *_breaches(speeches, penalties))
     return ScoreBoard(title="Scoreboard", columns=COLUMNS, rows=tuple(rows), notes=notes)
@@ -58,13 +75,10 @@ def write_review(
 
 def _remarks(totals: Totals, speeches: Sequence[Scored]) -> Iterator[str]:
     if totals.winner != totals.mean_winner:
-        yield (
-            "Sum and mean a speech disagree: a team that speaks more often gains by it in the "
-            "sum alone."
-        )
+        yield say(DISAGREE)
     unread = sum(speech.score is None for speech in speeches)
     if unread:
-        yield UNSCORED[unread != 1].format(n=unread)
+        yield plural(UNSCORED, unread)
 
 
 def _breaches(speeches: Sequence[Scored], penalties: Sequence[Adjustment]) -> Iterator[str]:
@@ -74,6 +88,7 @@ def _breaches(speeches: Sequence[Scored], penalties: Sequence[Adjustment]) -> It
         # A penalty's reason begins with its rule.
         rules = [*speech.violations, *(cost.reason.partition(":")[0] for cost in costs)]
         if rules:
-            told = ", ".join(dict.fromkeys(rule.replace("_", " ") for rule in rules))
-            lost = ", ".join(f"{cost.subject} {cost.amount:g}" for cost in costs)
-            yield f"{speech.seat} in {speech.round}: {told}{f' ({lost})' if lost else ''}."
+            told = say(", ").join(say(RULES.get(rule, rule)) for rule in dict.fromkeys(rules))
+            lost = say(", ").join(f"{cost.subject} {number(cost.amount, 'g')}" for cost in costs)
+            where = {"seat": speech.seat, "round": round_name(speech.round)}
+            yield say(BROKE_AND_LOST if lost else BROKE, rules=told, lost=lost, **where)
