@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 
 import structlog
@@ -14,6 +14,7 @@ from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.text import Text
 
+from bot.console import BETWEEN, pack
 from engine.series.runner import Standing
 from engine.series.spec import Series
 from engine.store import Store
@@ -25,7 +26,6 @@ TOTALS_SECONDS = 2.0  # between two readings of what calls took
 TOTALS_SHARE = 20  # of the time that a reading takes: as long it is not repeated
 WIDEST = 100  # columns of the bar and what is below it
 NARROWEST_BAR = 8
-BETWEEN = " · "
 NEAR_CAP = "At least {percent:g} % of the cap of {usd} USD is used or reserved."
 log = structlog.get_logger(__name__)
 
@@ -165,19 +165,6 @@ class Bar:
         yield Text(counted, no_wrap=True, overflow="ellipsis")
         for line in pack(self._display.parts(), width):
             yield Text(line, no_wrap=True, overflow="ellipsis")
-
-
-def pack(parts: Iterable[str], width: int) -> Iterator[str]:
-    """Yield lines of as many parts as fit, none of which is broken."""
-    line = ""
-    for part in parts:
-        longer = f"{line}{BETWEEN}{part}" if line else part
-        if line and len(longer) > width:
-            yield line
-            longer = part
-        line = longer
-    if line:
-        yield line
 
 
 def span(seconds: float) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import orjson
 from rich.table import Column, Table
 
-from bot.console import TableConsole
+from bot.console import BETWEEN, TableConsole, pack
 from bot.filters import read_moment
 from bot.reading import read_store
 from bot.settings.settings import load_store_settings
@@ -19,6 +20,7 @@ from engine.words.translation import plural
 SCHEMA_VERSION = 1
 WIDEST = 1000  # columns of a table
 TITLES = ("debates", "calls", "failed", "tokens in", "out", "reasoning", "cached", "USD")
+INDENT = "  "
 WHOLE_NUMBERS = (
     "debates",
     "calls",
@@ -97,24 +99,37 @@ def to_rows(usage: Usage, by: By = By.MODEL) -> list[dict[str, Any]]:
 
 
 def print_usage(usage: Usage, by: By = By.MODEL) -> None:
-    """Print what calls took by their key, and in all; lines of a narrow terminal wrap."""
+    """Print what calls took by their key, and in all; where a table is too wide, in lines."""
     if not usage.takings:
         print(NOTHING)
         return
-    roles = by is By.MODEL
+    roles, console = by is By.MODEL, TableConsole()
+    rows = [
+        ((one.key or WITHOUT_KEY.get(by, ""), one.role), one._asdict()) for one in usage.takings
+    ]
+    rows.append((("all", ""), _add_up(usage)))
     numbers = (Column(title, justify="right", no_wrap=True) for title in TITLES)
     keys = (Column(title, no_wrap=True) for title in (by.value, *(("role",) if roles else ())))
     table = Table(*keys, *numbers, box=None, pad_edge=False)
-    for one in usage.takings:
-        key = one.key or WITHOUT_KEY.get(by, "")
-        table.add_row(key, *((one.role,) if roles else ()), *_cells(one._asdict()))
-    everything = _add_up(usage)
-    table.add_row("all", *(("",) if roles else ()), *_cells(everything))
-    console = TableConsole(WIDEST)
-    console.width = max(TableConsole().width, console.measure(table).maximum)
-    console.print(table, markup=False)
-    if everything["unpriced"]:
-        print(plural(UNPRICED, everything["unpriced"]))
+    for names, figures in rows:
+        table.add_row(*names[: 1 + roles], *_cells(figures))
+    width = TableConsole(WIDEST).measure(table).maximum
+    if width > console.width and console.is_terminal:
+        for names, figures in rows:
+            print("\n".join(_in_lines(filter(None, names), figures, console.width)))
+    else:
+        console.width = max(width, console.width)
+        console.print(table, markup=False)
+    if unpriced := usage.sum("unpriced"):
+        print(plural(UNPRICED, unpriced))
+
+
+def _in_lines(names: Iterable[str], figures: dict[str, Any], width: int) -> Iterator[str]:
+    """Yield a row in lines that fit, the figures below their key."""
+    yield BETWEEN.join(names)
+    cells = zip(_cells(figures), TITLES, strict=True)
+    for line in pack((f"{cell} {unit}" for cell, unit in cells), width - len(INDENT)):
+        yield f"{INDENT}{line}"
 
 
 def _add_up(usage: Usage) -> dict[str, Any]:

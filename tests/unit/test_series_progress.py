@@ -11,7 +11,8 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from bot.series_progress import LINE_SECONDS, Bar, Display, pack
+from bot.console import pack
+from bot.series_progress import LINE_SECONDS, Bar, Display
 from engine.series.runner import Standing
 from engine.series.spec import read_series
 from engine.store import Store

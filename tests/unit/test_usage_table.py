@@ -1,0 +1,49 @@
+"""What calls took, as a table where that fits the terminal, else in lines that do."""
+
+from __future__ import annotations
+
+import pytest
+from rich.console import Console
+
+import bot.usage
+from bot.usage import print_usage
+from engine.store.usage import By, Takings, Usage
+
+NEAR = Takings(
+    "near/ana", "debater", 12, 11_000, 7, 23_456_789, 3_456_789, 456_789, 56_789, 27.5, 0
+)
+FAR = Takings("far/ben", "juror", 12, 3_000, 0, 1_000_000, 50_000, 0, 0, 1.25, 4)
+NUMBERS = ("23,456,789", "456,789", "56,789", "27.5000", "24,456,789", "≥ 1.2500", "≥ 28.7500")
+
+
+def shown(width: int, monkeypatch: pytest.MonkeyPatch, by: By = By.MODEL) -> None:
+    def console(narrowest: int = 0) -> Console:
+        return Console(force_terminal=True, color_system=None, width=max(width, narrowest))
+
+    monkeypatch.setattr(bot.usage, "TableConsole", console)
+    print_usage(Usage((NEAR, FAR), 12), by)
+
+
+@pytest.mark.parametrize("width", [120, 80, 40])
+def test_no_line_is_wider_than_the_terminal_and_no_figure_is_cut(
+    width: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown(width, monkeypatch)
+    said = capsys.readouterr().out
+    lines = said.splitlines()
+    assert max(map(len, lines)) <= width
+    assert all(number in said for number in NUMBERS)
+    assert lines[-1] == "USD leaves out 4 calls of unknown cost."
+    assert lines[0].startswith("model" if width == 120 else "near/ana · debater")
+    assert "…" not in said
+
+
+def test_other_keys_have_no_role(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown(120, monkeypatch, By.SERIES)
+    said = capsys.readouterr().out
+    assert said.startswith("series")
+    assert "debater" not in said
+    print_usage(Usage())
+    assert capsys.readouterr().out == "No such calls have been made yet.\n"
