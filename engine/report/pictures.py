@@ -52,7 +52,7 @@ def draw_report(report: SeriesReport) -> dict[str, Picture]:
         drawn["sides"] = draw_sides(report)
     if report.juror_pairs:
         drawn["jurors"] = draw_jurors(report)
-    if any(one.usd is not None for one in report.conduct) and _rated(report):
+    if any(one.usd for one in report.conduct) and _rated(report):
         drawn["cost"] = draw_cost(report)
     return drawn
 

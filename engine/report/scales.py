@@ -27,7 +27,9 @@ class Scale(NamedTuple):
 
     def word(self, value: float) -> str:
         """Write a value of a tick."""
-        return f"{value:.6g}{self.unit}".replace("-", "−")
+        thousands = abs(value) >= 10_000
+        number = f"{value / 1000:.6g}k" if thousands else f"{value:.6g}"
+        return f"{number}{self.unit}".replace("-", "−")
 
 
 def points_scale(

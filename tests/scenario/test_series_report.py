@@ -98,7 +98,7 @@ def test_the_command_writes_a_report_that_holds_together(wood: Path) -> None:
     assert "b" not in {tag for tag, _ in page.found}
     markdown = (out / "report.md").read_text()
     named = re.findall(r"\]\((\S+)\)", markdown)
-    assert named == [f"{name}.svg" for name in ("ratings", "wins", "sides", "jurors", "cost")]
+    assert named == [f"{name}.svg" for name in ("ratings", "wins", "sides", "jurors")]
     for name in named:
         for file in (name, name.replace(".svg", ".png"), name.replace(".svg", "-dark.png")):
             assert (out / file).stat().st_size > 500

@@ -131,3 +131,10 @@ def test_scales_have_round_ticks_around_their_values() -> None:
     assert [round_step(least) for least in (0.011, 0.3, 7, 100)] == [0.02, 0.5, 10, 100]
     scale = round_scale(0, 10, 0, 100, 5)
     assert (scale.at(5), scale.at(-3), scale.at(99)) == (50, 0, 100)
+    assert [scale.word(value) for value in (-0.5, 1000, -50_000)] == ["−0.5", "1000", "−50k"]
+
+
+def test_a_series_that_cost_nothing_has_no_picture_of_its_cost() -> None:
+    found = make_series(make_file(LONG[:2]))
+    found.paid = dict.fromkeys(found.paid, 0.0)
+    assert "cost" not in draw_report(make_report(found, utc_now()))
