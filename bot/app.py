@@ -213,10 +213,11 @@ class MainLine:
 
     def open_schedule(self, defaults: Defaults) -> Schedule:
         """Return what holds the series on this line's platforms that people watch."""
-        from engine.series.schedule import Schedule  # a terminal has none
+        from engine.chat.settings import overlay  # a terminal needs neither
+        from engine.series.schedule import Schedule
 
         joints = (self._store, self._keeper, self._bell, self._clock)
-        return Schedule(self._venues, self.service, *joints, defaults)
+        return Schedule(self._venues, self.service, *joints, defaults, overlay)
 
     async def reconcile(self) -> None:
         """Submit every unfinished debate that is not running here."""

@@ -356,6 +356,37 @@ class ScoreBoard(Said):
     notes: tuple[str, ...] = ()
 
 
+class LeagueMatch(Value):
+    """A match of a league that was revealed: if one model won, `one` did; `by` says who decided."""
+
+    one: str
+    other: str
+    how: Literal["won", "tied", "none"]
+    by: Literal["people", "jury", ""] = ""
+
+
+Outcome = Literal["going", "over", "stopped"]
+
+
+class LeagueTable(Said):
+    """The standing of a league, posted in its channel; it names models of revealed matches alone.
+
+    `played` of `total` matches have ended, and `unmet` models met no one yet. `lot` is who goes on
+    by lot, `next_match` when the next match begins (empty: soon), `champions` who won.
+    """
+
+    kind: Literal["league"] = "league"
+    played: int
+    total: int
+    rows: tuple[BoardRow, ...]
+    unmet: int = 0
+    latest: LeagueMatch | None = None
+    lot: str = ""
+    next_match: str = ""
+    outcome: Outcome = "going"
+    champions: tuple[str, ...] = ()
+
+
 class ArcPoint(Value):
     """One turn's score, 0–100; `docked` is what later turns deducted, 0 or below."""
 
@@ -388,6 +419,7 @@ Message = Annotated[
     | Reveal
     | Notice
     | Alert
+    | LeagueTable
     | Content,
     Field(discriminator="kind"),
 ]

@@ -31,6 +31,7 @@ from engine.chat.invocation import (
     ForgetArguments,
     HelpArguments,
     Invocation,
+    LeagueArguments,
     ReviewArguments,
     SettingsArguments,
     StartArguments,
@@ -212,6 +213,45 @@ class DebateCommands(app_commands.Group):
         """Rate the models."""
         await self._desk.carry_out(interaction, Invocation("leaderboard"))
 
+    @app_commands.command(
+        description="Hold a league among the models here (managers); its standing"
+    )
+    @app_commands.describe(
+        action="What to do; leave it out to see the standing",
+        system="Who meets whom",
+        every="How often a match begins: 1d, 12h",
+        at="When the first match of a day begins: 09:00 Europe/Berlin",
+        matches="How often each pair meets, or the rounds of a Swiss system",
+        quorum="How many votes decide a match",
+        decided="Who decides a match",
+        format="How they debate",
+    )
+    @app_commands.rename(matches="rounds")
+    async def league(
+        self,
+        interaction: Interaction,
+        action: Literal["standing", "start", "stop"] = "standing",
+        system: Literal["round_robin", "swiss", "knockout"] | None = None,
+        every: str | None = None,
+        at: str | None = None,
+        matches: app_commands.Range[int, 1, 99] | None = None,
+        quorum: app_commands.Range[int, 0, 10_000] | None = None,
+        decided: Literal["people_then_jury", "people", "jury"] | None = None,
+        format: str | None = None,
+    ) -> None:
+        """Start, show or stop a league."""
+        given = LeagueArguments(
+            action=action,
+            system=system,
+            every=every,
+            at=at,
+            rounds=matches,
+            quorum=quorum,
+            decided=decided,
+            format=format,
+        )
+        await self._desk.carry_out(interaction, Invocation("league", given))
+
     @app_commands.command(description="Review debates whose winner is unclear")
     @app_commands.describe(
         debate="The code of a revealed debate; leave it out to get suggestions",
@@ -263,6 +303,7 @@ class DebateCommands(app_commands.Group):
         topics = self._desk.commands.defaults.topics
         return _listed(topic_choices(typed, topics, interaction.locale.value))
 
+    @league.autocomplete("format")
     @start.autocomplete("format")
     async def _formats(self, interaction: Interaction, typed: str) -> Choices:
         return _listed(format_choices(typed))

@@ -80,7 +80,7 @@ class FrontDesk:
         _refuse_what_slack_lacks(command)
         person = await self.person(asker)
         ground = Ground(no_removal=texts.NOT_HIDDEN)
-        if command.name == "start":
+        if command.name in ("start", "league"):
             ground = await ground_of(await self.workspaces.find(asker.team), asker.channel)
         person = person.model_copy(update={"ground": ground})
         return await self.commands.run(person, command)

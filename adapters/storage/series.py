@@ -26,6 +26,10 @@ ALL = "SELECT * FROM series ORDER BY name"
 SCHEDULED = """
 SELECT * FROM series WHERE due_at IS NOT NULL AND platform IN :platforms ORDER BY due_at, name
 """
+OF_COMMUNITY = """
+SELECT * FROM series WHERE platform = :platform AND community = :community
+ORDER BY begun_at DESC, name
+"""
 SCHEDULE = """
 UPDATE series SET body = :body, community = :community, due_at = :due_at, problem = :problem
 WHERE name = :name
@@ -85,6 +89,10 @@ class SeriesTable:
 
     async def scheduled(self, platforms: Sequence[str]) -> list[StoredSeries]:
         return list(map(_to_series, await self._database.rows(SCHEDULED, platforms=platforms)))
+
+    async def of_community(self, platform: str, community: str) -> list[StoredSeries]:
+        which = {"platform": platform, "community": community}
+        return list(map(_to_series, await self._database.rows(OF_COMMUNITY, **which)))
 
     async def schedule(self, lease: Lease, series: StoredSeries) -> None:
         values = series.model_dump(include={"name", "body", "community", "due_at", "problem"})

@@ -13,6 +13,7 @@ from engine.chat.invocation import (
     DebateArgument,
     ForgetArguments,
     HelpArguments,
+    LeagueArguments,
     NoArguments,
     ReviewArguments,
     SettingsArguments,
@@ -20,7 +21,15 @@ from engine.chat.invocation import (
 )
 from engine.errors import UsageError
 from engine.formats import FORMATS
-from engine.options import IN_A_CHAT, STANCES, hint, parse_list, parse_switch, read_option
+from engine.options import (
+    IN_A_CHAT,
+    STANCES,
+    hint,
+    parse_list,
+    parse_number,
+    parse_switch,
+    read_option,
+)
 from engine.text import headline
 
 _SIDE = re.compile(r"(?:model_)?([ab]\d?|[1-9])")
@@ -178,6 +187,28 @@ def read_review(words: Sequence[Word]) -> ReviewArguments:
     """Read a debate's code and a vote on it; both are optional."""
     debate, vote = _alone(words, 2)
     return ReviewArguments(debate=_unmarked(debate), vote=vote or None)
+
+
+def read_league(words: Sequence[Word]) -> LeagueArguments:
+    """Read what to do with a league, and its options as name=value."""
+    _refuse_stray_equals(words)
+    alone = [word for word in words if not word.option]
+    _nothing_after(alone[1:])
+    known = [name for name in LeagueArguments.model_fields if name != "action"]
+    given: dict[str, Any] = {}
+    for word in words:
+        if not word.option:
+            continue
+        if word.option not in known:
+            close = hint(word.option, known) or f" choose from {', '.join(known)}."
+            raise UsageError(f"Unknown option “{_shorten(word.option)}”;{close}")
+        if word.option in given:
+            raise UsageError(f"“{word.option}” is given twice; give it once.")
+        number = word.option in ("rounds", "quorum")
+        text = word.text.strip()
+        given[word.option] = parse_number(word.option, text) if number else text
+    action = alone[0].text.casefold() if alone else "standing"
+    return LeagueArguments(action=action, **given)
 
 
 def read_forget(words: Sequence[Word]) -> ForgetArguments:

@@ -12,12 +12,13 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from engine.answers.answers import Answer
 from engine.answers.catalogue import HelpAnswer, HelpLine
-from engine.chat import choices, lifecycle, own_data, revealed
+from engine.chat import choices, leagues, lifecycle, own_data, revealed
 from engine.chat.command_line import (
     Word,
     read_debate,
     read_forget,
     read_help,
+    read_league,
     read_nothing,
     read_review,
     read_settings,
@@ -26,7 +27,14 @@ from engine.chat.command_line import (
 )
 from engine.chat.context import Context
 from engine.chat.invocation import Arguments, HelpArguments, Invocation
-from engine.chat.permission import EVERYONE, STARTER, Who, check, managers
+from engine.chat.permission import (
+    EVERYONE,
+    LEAGUE_STARTERS,
+    STARTER,
+    Who,
+    check,
+    managers,
+)
 from engine.chat.person import Person
 from engine.chat.review import review
 from engine.chat.settings import show_settings
@@ -95,6 +103,12 @@ START = Takes(
 SETTINGS = Takes("[name=value …]", read_settings)
 REVIEW = Takes("[debate] [A|B|…|tie|weak|none]", read_review)
 FORGET = Takes("[confirm=yes]", read_forget)
+LEAGUE = Takes(
+    "start|standing|stop [system=round_robin|swiss|knockout] [every=1d] "
+    '[at="09:00 Europe/Berlin"] [rounds=1] [quorum=5] '
+    "[decided=people_then_jury|people|jury] [format=classic]",
+    read_league,
+)
 HELP = Takes("[command]", read_help)
 
 _COMMANDS = (
@@ -129,6 +143,13 @@ _COMMANDS = (
         NOTHING,
         "shows how people and jury rate the models",
         revealed.leaderboard,
+    ),
+    Command(
+        "league",
+        LEAGUE,
+        "holds a league among the models here, and shows its standing",
+        leagues.league,
+        LEAGUE_STARTERS,
     ),
     Command(
         "review",

@@ -63,6 +63,22 @@ class ForgetArguments(Arguments):
     confirm: bool = False
 
 
+class LeagueArguments(Arguments):
+    """What to do with a league, and how it is to be played; None means the default.
+
+    `every` is in minutes, and `at` a time of day with a time zone, as a series' file has it.
+    """
+
+    action: str = "standing"
+    system: str | None = None
+    decided: str | None = None
+    every: str | None = None
+    at: str | None = None
+    rounds: int | None = None
+    quorum: int | None = None
+    format: str | None = None
+
+
 class HelpArguments(Arguments):
     """The command to explain; None means all."""
 

@@ -18,6 +18,7 @@ class Who(NamedTuple):
 
 
 EVERYONE = Who()
+LEAGUE_STARTERS = Who(" (managers start and stop it)")  # checked once it is known what to do
 STARTER = Who(" (its starter or a manager)")  # checked once the debate is known
 
 

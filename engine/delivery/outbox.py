@@ -37,6 +37,7 @@ from engine.messages import (
     Announcement,
     Arc,
     Invite,
+    LeagueTable,
     Reveal,
     StanceInvite,
     VoteInvite,
@@ -393,7 +394,7 @@ class Delivery:
 
 def _place(intent: Intent) -> str:
     """Return a message's destination: the thread, or the channel while there is none."""
-    if isinstance(intent.message, Announcement) or intent.thread is None:
+    if isinstance(intent.message, Announcement | LeagueTable) or intent.thread is None:
         return intent.channel
     return intent.thread
 

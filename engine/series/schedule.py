@@ -7,7 +7,7 @@ for all times that were missed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -21,16 +21,22 @@ from engine.floor.keeper import Keeper
 from engine.floor.wake import Bell
 from engine.line.intake import Defaults
 from engine.line.service import Service
-from engine.ports import Clock, Venue
+from engine.messages import LeagueTable, Outcome
+from engine.ports import Clock, Location, Venue
 from engine.series.expand import Planned
+from engine.series.league import League
+from engine.series.matches import draw
 from engine.series.pairing import choose
+from engine.series.referee import read_record, table_of
 from engine.series.runner import FIRST_PAUSE, LONGEST_PAUSE, Pause, defaults_of, order_of
 from engine.series.spec import People, Series
 from engine.series.times import next_time
-from engine.store import Lease, Store
+from engine.store import Lease, Post, Store
+from engine.store.community import CommunitySettings
 from engine.store.series import SeriesDebate, StoredSeries
 
 LOOK_SECONDS = 1.0
+STANDING, STOPPED = "league", "league/stopped"  # keys of a league's posts
 CAPPED = "{why} Raise limits.usd in its file, and run rostrum series run with it again."
 log = structlog.get_logger(__name__)
 
@@ -46,7 +52,9 @@ class Schedule:
     bell: Bell
     clock: Clock
     installed: Defaults
+    frame: Callable[[Defaults, CommunitySettings], Defaults] = lambda defaults, _: defaults
     first_pause: float = FIRST_PAUSE
+    _told: set[str] = field(default_factory=set)  # the newest debates whose end was looked at
     _pauses: dict[str, Pause] = field(default_factory=dict)  # of series, and of waiting debates
 
     async def run(self) -> None:
@@ -89,8 +97,10 @@ class Schedule:
             return False
         if _uses(debates, stored.due_at):
             return True
-        free = not any(map(_goes_on, debates))
-        return free and (stored.stop or self.clock.now() >= stored.due_at)
+        if any(map(_goes_on, debates)):
+            return False
+        told = not debates or debates[-1].id in self._told
+        return stored.stop or not told or self.clock.now() >= stored.due_at
 
     async def _step(self, lease: Lease, name: str) -> None:
         stored = await self.store.series.find(name)
@@ -103,7 +113,50 @@ class Schedule:
             due = next_time(people, stored.due_at, now)
             await self._keep(lease, stored, due_at=due, problem=None)
         elif not any(map(_goes_on, debates)):
-            await self._begin_next(lease, stored, series, debates)
+            over = False
+            if series.league is not None:
+                stored, over = await self._referee(lease, stored, series.league, debates)
+                series = Series.model_validate_json(stored.body)
+            self._told.update(debate.id for debate in debates[-1:])
+            if stored.stop or over:
+                await self._end(lease, stored)
+            elif stored.due_at is not None and now >= stored.due_at:
+                await self._begin_next(lease, stored, series, debates)
+
+    async def _referee(
+        self, lease: Lease, stored: StoredSeries, league: League, debates: Sequence[SeriesDebate]
+    ) -> tuple[StoredSeries, bool]:
+        """Draw the next round of a league once it is due, and post the standing."""
+        series = Series.model_validate_json(stored.body)
+        record = await read_record(self.store, league, debates)
+        if len(record.results) == len(league.drawn) and not stored.stop:
+            drawn = draw(league, record.results)
+            over = drawn == league
+            series, league = series.model_copy(update={"league": drawn}), drawn
+            stored = await self._keep(lease, stored, body=series.model_dump_json())
+        else:
+            over = False
+        outcome: Outcome = "over" if over else "stopped" if stored.stop else "going"
+        if debates:
+            due = stored.due_at if stored.due_at and stored.due_at > self.clock.now() else None
+            table = table_of(series, league, record, due_at=due, outcome=outcome)
+            await self._post(lease, stored, debates[-1].id, table)
+        return stored, over
+
+    async def _post(
+        self, lease: Lease, stored: StoredSeries, debate: str, table: LeagueTable
+    ) -> None:
+        """Post the standing after a match, and once more if the league is stopped later."""
+        known = await self.store.outbox.find(debate, STANDING)
+        if known is not None and (table.outcome == "going" or known.message == table):
+            return
+        key = STANDING if known is None else STOPPED
+        await self.store.outbox.publish(lease, debate, [Post(key=key, message=table)])
+        self.bell.ring(f"outbox/{stored.platform}", debate)
+
+    async def _end(self, lease: Lease, stored: StoredSeries) -> None:
+        await self._keep(lease, stored, due_at=None, problem=None)
+        log.info("series ended", series=stored.name, stopped=stored.stop)
 
     async def _begin_next(
         self,
@@ -113,10 +166,9 @@ class Schedule:
         debates: Sequence[SeriesDebate],
     ) -> None:
         """Begin the next debate, or end the series."""
-        planned = None if stored.stop else await self._next(series, debates)
+        planned = await self._next(series, debates)
         if planned is None:
-            await self._keep(lease, stored, due_at=None, problem=None)
-            log.info("series ended", series=series.name, stopped=stored.stop)
+            await self._end(lease, stored)
             return
         try:
             await self._begin(lease, stored, series, debates, planned)
@@ -146,7 +198,7 @@ class Schedule:
         """Begin a debate, or the newest one again if it could not be posted."""
         people = _people_of(series)
         where = await self.venues[people.place.platform].locate(people.place.channel)
-        defaults = defaults_of(series, self.installed)
+        defaults = await self._defaults(series, where)
         stored = await self._keep(lease, stored, community=where.community)
         if debates and debates[-1].gone and debates[-1].status is Status.FAILED:
             due = next_time(people, self.clock.now(), self.clock.now())
@@ -154,6 +206,14 @@ class Schedule:
             await self.service.resume(debates[-1].id, defaults.caps)
         else:
             await self.service.start(order_of(series, planned, where), defaults)
+
+    async def _defaults(self, series: Series, where: Location) -> Defaults:
+        """Return what applies to a debate: to a league the settings of its community."""
+        if series.league is None:
+            return defaults_of(series, self.installed)
+        platform = _people_of(series).place.platform
+        settings = await self.store.communities.get(platform, where.community)
+        return self.frame(self.installed, settings)
 
     async def _keep(self, lease: Lease, stored: StoredSeries, **changes: Any) -> StoredSeries:
         changed = stored.model_copy(update=changes)

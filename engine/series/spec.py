@@ -18,6 +18,7 @@ from engine.formats import find_format
 from engine.formats.format import read_own
 from engine.options import STANCES, Options, check_limits, hint, parse_minutes, read_options
 from engine.prompts.languages import check_language
+from engine.series.league import League
 from engine.text import clean, headline, is_visible
 from engine.topics import Topic, fold_topic
 
@@ -118,6 +119,7 @@ class Series(Value):
     jury: Jury = Jury()
     limits: Limits = Limits()
     people: People | None = None
+    league: League | None = None
 
     @property
     def size(self) -> int:
@@ -412,19 +414,27 @@ def _people(people: _People) -> People:
             f"people.place is “{headline(clean(people.place), 40)}”; write the platform and the "
             "id of a channel, as in discord:123456789."
         )
-    every = parse_minutes("people.every", people.every)
-    if not 1 <= every <= 60 * 24 * 366:
-        raise UsageError("people.every must be between a minute and a year, as in 1d or 12h.")
     place = Place(platform=platform, channel=channel.strip())
-    return People(place=place, every=every, at=_daily(people.at) if people.at else None)
+    return read_people(place, people.every, people.at, ("people.every", "people.at"))
 
 
-def _daily(text: str) -> Daily:
+def read_people(place: Place, every: str, at: str, names: tuple[str, str]) -> People:
+    """Read how often people watch a series; `names` are those of both options.
+
+    Raises UsageError.
+    """
+    minutes = parse_minutes(names[0], every)
+    if not 1 <= minutes <= 60 * 24 * 366:
+        raise UsageError(f"{names[0]} must be between a minute and a year, as in 1d or 12h.")
+    return People(place=place, every=minutes, at=_daily(names[1], at) if at else None)
+
+
+def _daily(name: str, text: str) -> Daily:
     clock, _, zone = text.strip().partition(" ")
     found = re.fullmatch(r"([01]?\d|2[0-3]):([0-5]\d)", clock)
     if not found:
         raise UsageError(
-            f"people.at is “{headline(clean(text), 40)}”; write a time of day and a time zone, "
+            f"{name} is “{headline(clean(text), 40)}”; write a time of day and a time zone, "
             "as in 09:00 Europe/Berlin."
         )
     zone = zone.strip() or "UTC"
@@ -433,7 +443,7 @@ def _daily(text: str) -> Daily:
     except (KeyError, ValueError, OSError):
         near = hint(zone, _zones())
         raise UsageError(
-            f"people.at names the time zone “{headline(clean(zone), 40)}”, which does not exist;"
+            f"{name} names the time zone “{headline(clean(zone), 40)}”, which does not exist;"
             f"{near or ' write one such as Europe/Berlin.'}"
         ) from None
     return Daily(hour=int(found[1]), minute=int(found[2]), zone=zone)

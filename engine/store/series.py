@@ -102,6 +102,9 @@ class SeriesStore(Protocol):
     async def scheduled(self, platforms: Sequence[str]) -> list[StoredSeries]:
         """Return the series that are held before people on some platforms and have not ended."""
 
+    async def of_community(self, platform: str, community: str) -> list[StoredSeries]:
+        """Return the series that a community watches, the newest first."""
+
     async def schedule(self, lease: Lease, series: StoredSeries) -> None:
         """Store a series that is held before people: its body, place, next time and problem."""
 

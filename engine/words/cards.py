@@ -15,6 +15,7 @@ from engine.messages import (
     Announcement,
     Arc,
     ConfidenceInvite,
+    LeagueTable,
     Message,
     Notice,
     Phase,
@@ -32,6 +33,7 @@ from engine.messages import (
 from engine.text import headline
 from engine.words.buttons import Button, ballot_buttons, debate_buttons
 from engine.words.card import BallotPaper, Card, markdown_of
+from engine.words.league import league_lines, league_title
 from engine.words.phrases import (
     estimated,
     named_language,
@@ -198,6 +200,8 @@ def card_of(message: Message) -> Card:  # noqa: C901 - one case a message
             return Card(say(ALERT_TITLE), "warning", lines=(used, say(ALERT_DO)))
         case Report():
             return Card(message.title, message.side, text=message.text, files=message.files)
+        case LeagueTable():
+            return Card(league_title(message), "vote", lines=tuple(league_lines(message)))
         case ScoreBoard():
             return Card(say(message.title), text="\n".join(board_lines(message)))
         case Arc():

@@ -1,0 +1,194 @@
+"""`league`: start, show and stop a league among a community's models."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from itertools import combinations
+from math import ceil, log2
+from random import Random
+from typing import TypeVar
+
+from ulid import ULID
+
+from engine.answers.answers import Answer
+from engine.answers.leagues import LeagueAnswer, LeagueStartedAnswer, LeagueStoppedAnswer
+from engine.chat.context import Context
+from engine.chat.invocation import LeagueArguments
+from engine.chat.permission import check, managers
+from engine.chat.person import Person, settings_of
+from engine.chat.settings import check_channel, overlay
+from engine.debate import Model
+from engine.delivery.ending import without_settings
+from engine.errors import NotAllowedError, NotFoundError, UsageError
+from engine.formats import find_format
+from engine.line.intake import Defaults
+from engine.messages import Outcome
+from engine.options import BUILT_IN, Options, hint
+from engine.ports import Location
+from engine.series.league import FEWEST_MODELS, Decided, League, System
+from engine.series.matches import LeagueMatches, draw
+from engine.series.referee import read_record, table_of, written
+from engine.series.runner import order_of
+from engine.series.spec import Place, Series, Sides, contenders_of, read_people
+from engine.series.times import first_time
+from engine.store.series import StoredSeries
+from engine.text import clean, headline
+
+MOST_MODELS = 20
+MOST_MATCHES = 200
+E = TypeVar("E", bound=StrEnum)
+MANAGERS = managers("start or stop a league")
+NO_LEAGUE = "There is no league here yet; a manager can begin one with league start."
+
+
+async def league(context: Context, person: Person, asked: LeagueArguments) -> Answer:
+    """Start or stop a league, or show its standing. Raises NotAllowedError and UsageError."""
+    match asked.action:
+        case "standing":
+            return await _show(context, person)
+        case "start":
+            await check(MANAGERS, context.store, person)
+            return await _start(context, person, asked)
+        case "stop":
+            await check(MANAGERS, context.store, person)
+            return await _stop(context, person)
+    near = hint(asked.action, ("start", "standing", "stop")) or " choose start, standing or stop."
+    raise UsageError(f"“{headline(clean(asked.action), 40)}” is nothing that league does;{near}")
+
+
+async def _show(context: Context, person: Person) -> LeagueAnswer:
+    stored = await _newest(context, person)
+    series = Series.model_validate_json(stored.body)
+    assert series.league is not None  # noqa: S101 - as `_newest` chose it
+    debates = await context.store.series.debates(stored.name)
+    record = await read_record(context.store, series.league, debates)
+    now, due = context.service.clock.now(), stored.due_at
+    ended: Outcome = "stopped" if stored.stop else "over"
+    table = table_of(
+        series,
+        series.league,
+        record,
+        due_at=due if due is not None and due > now else None,
+        outcome="going" if due is not None and not stored.stop else ended,
+    )
+    return LeagueAnswer(table=table, problem=without_settings(stored.problem or ""))
+
+
+async def _stop(context: Context, person: Person) -> LeagueStoppedAnswer:
+    stored = await _newest(context, person)
+    if stored.due_at is None or stored.stop:
+        raise UsageError("The league here has ended already; the command shows its standing.")
+    await context.store.series.ask_stop(stored.name)
+    context.service.bell.wake("series")
+    return LeagueStoppedAnswer()
+
+
+async def _newest(context: Context, person: Person) -> StoredSeries:
+    """Return the community's newest league. Raises NotFoundError."""
+    for stored in await context.store.series.of_community(person.platform, person.community):
+        if Series.model_validate_json(stored.body).league is not None:
+            return stored
+    raise NotFoundError(NO_LEAGUE)
+
+
+async def _start(context: Context, person: Person, asked: LeagueArguments) -> LeagueStartedAnswer:
+    settings = await settings_of(context.store, person)
+    check_channel(settings, person.channel or person.place)
+    if person.ground.unfit:
+        raise NotAllowedError(person.ground.unfit)
+    for stored in await context.store.series.of_community(person.platform, person.community):
+        if stored.due_at is not None and Series.model_validate_json(stored.body).league:
+            raise UsageError("A league is running here already; stop it first with league stop.")
+    defaults, now = overlay(context.defaults, settings), context.service.clock.now()
+    series = _series(context, person, asked, defaults)
+    where = Location(person.community, person.place)
+    first = next(iter(LeagueMatches(series, _league(series)).next((), {})))
+    await context.service.quote(order_of(series, first, where), defaults, first.ordinal)
+    due = now if series.people is None else first_time(series.people, now)
+    await context.store.series.save(
+        StoredSeries(
+            name=series.name,
+            body=series.model_dump_json(),
+            begun_at=now,
+            platform=person.platform,
+            community=person.community,
+            due_at=due,
+        )
+    )
+    context.service.bell.wake("series")
+    played = _league(series)
+    later = written(series, due) if due > now else ""
+    return LeagueStartedAnswer(models=len(played.models), matches=played.total, first=later)
+
+
+def _league(series: Series) -> League:
+    if series.league is None:
+        raise UsageError(NO_LEAGUE)
+    return series.league
+
+
+def _series(context: Context, person: Person, asked: LeagueArguments, defaults: Defaults) -> Series:
+    """Return the series of a league, with its first round drawn. Raises UsageError."""
+    seed = context.service.new_seed()
+    chosen = BUILT_IN | defaults
+    options = Options(format=find_format(asked.format or chosen.format or "").name)
+    options = options.model_copy(update={"quorum": asked.quorum})
+    contenders_of(options)
+    models = list({model.ref: model for model in defaults.models}.values())
+    Random(seed).shuffle(models)
+    played = _play(asked, models, seed)
+    topics = [topic for topic in defaults.topics if topic.speaks(chosen.language or "")]
+    if not topics:
+        raise UsageError(
+            f"The list has no topic in the language {chosen.language}; change the setting language."
+        )
+    Random(f"topics/{seed}").shuffle(topics)
+    place = Place(platform=person.platform, channel=person.place)
+    return Series(
+        name=f"league-{str(ULID()).lower()}",
+        topics=tuple(topics),
+        models=tuple(models),
+        pairs=tuple(combinations(models, 2)),
+        sides=Sides.DRAWN,
+        formats=(options,),
+        languages=(chosen.language or "en",),
+        people=read_people(place, asked.every or "1d", asked.at or "", ("every", "at")),
+        league=draw(played, {}),
+    )
+
+
+def _play(asked: LeagueArguments, models: Sequence[Model], seed: int) -> League:
+    count = len(models)
+    if not FEWEST_MODELS <= count <= MOST_MODELS:
+        raise UsageError(
+            f"A league has {FEWEST_MODELS} to {MOST_MODELS} models, and {count} are offered here; "
+            "a manager can change that with the setting models."
+        )
+    system = _choice("system", asked.system, System, System.ROUND_ROBIN)
+    if system is System.KNOCKOUT and asked.rounds is not None:
+        raise UsageError("A knock-out has as many rounds as it needs; leave rounds out.")
+    usual = ceil(log2(count)) if system is System.SWISS else 1
+    played = League(
+        system=system,
+        decided=_choice("decided", asked.decided, Decided, Decided.PEOPLE_THEN_JURY),
+        rounds=usual if asked.rounds is None else asked.rounds,
+        seed=seed,
+        models=tuple(models),
+    )
+    if not 1 <= played.total <= MOST_MATCHES:
+        raise UsageError(
+            f"This league would have {played.total} matches; it can have 1 to {MOST_MATCHES}. "
+            "Change rounds, or let fewer models take part."
+        )
+    return played
+
+
+def _choice(name: str, text: str | None, choices: type[E], default: E) -> E:
+    if text is None:
+        return default
+    said = text.strip().casefold().replace("-", "_").replace("knock_out", "knockout")
+    if said not in tuple(choices):
+        near = hint(said, tuple(choices)) or f" choose from {', '.join(choices)}."
+        raise UsageError(f"{name} is “{headline(clean(text), 40)}”;{near}")
+    return choices(said)

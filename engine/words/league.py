@@ -1,0 +1,72 @@
+"""The standing of a league, as chats show it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from engine.messages import LeagueMatch, LeagueTable, ScoreBoard
+from engine.words.scores import board_lines
+from engine.words.translation import plural, say
+
+GOING = "League: {played} of {total} matches"
+OVER = "League: the final standing"
+STOPPED = "League: stopped by a manager"
+COLUMNS = ("won", "points")
+WON: Mapping[str, str] = {
+    "people": "**{one}** beat {other}: people decided.",
+    "jury": "**{one}** beat {other}: the jury decided.",
+}
+TIED: Mapping[str, str] = {
+    "people": "{one} and {other} tied: people decided.",
+    "jury": "{one} and {other} tied: the jury decided.",
+}
+NO_RESULT = "{one} against {other} ended without a result."
+LOT = "Their matches had no winner, so {model} goes on by lot."
+UNMET = ("{n} model has met no one yet.", "{n} models have met no one yet.")
+NEXT = "**Next match:** {time}"
+SOON = "The next match begins soon."
+CHAMPION = "🏆 **{models}** won the league."
+LEVEL = "🏆 **{models}** are level at the top."
+
+
+def league_title(table: LeagueTable) -> str:
+    """Return the title of a standing."""
+    if table.outcome == "over":
+        return say(OVER)
+    if table.outcome == "stopped":
+        return say(STOPPED)
+    return say(GOING, played=table.played, total=table.total)
+
+
+def league_lines(table: LeagueTable) -> Iterator[str]:
+    """Yield who won the latest match, the standing, and what comes next."""
+    if table.latest is not None:
+        yield _latest(table.latest)
+    if table.lot:
+        yield say(LOT, model=f"`{table.lot}`")
+    if table.rows:
+        yield ""
+        yield from board_lines(
+            ScoreBoard(language=table.language, title="", columns=COLUMNS, rows=table.rows)
+        )
+        yield ""
+    if table.unmet and table.outcome == "going":
+        yield plural(UNMET, table.unmet)
+    yield from _ending(table)
+
+
+def _latest(match: LeagueMatch) -> str:
+    names = {"one": f"`{match.one}`", "other": f"`{match.other}`"}
+    if match.how == "won":
+        return say(WON[match.by], **names)
+    if match.how == "tied":
+        return say(TIED[match.by], **names)
+    return say(NO_RESULT, **names)
+
+
+def _ending(table: LeagueTable) -> Iterator[str]:
+    if table.champions:
+        models = ", ".join(f"`{model}`" for model in table.champions)
+        yield say(LEVEL if len(table.champions) > 1 else CHAMPION, models=models)
+    elif table.outcome == "going":
+        yield say(NEXT, time=table.next_match) if table.next_match else say(SOON)

@@ -1,0 +1,198 @@
+"""Leagues on Discord and Slack: from the command over votes and standings to who won."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+import bot.app
+import engine.series.schedule
+from bot.app import App
+from engine.debate import Status
+from tests.scenario.chat_stage import Chat, OnDiscord
+from tests.scenario.test_series_people import Shifted
+
+MODELS = ("rehearsal/maple", "rehearsal/willow", "rehearsal/birch")
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Shifted:
+    """A clock for every process on the stage."""
+    shifted = Shifted()
+    monkeypatch.setattr(bot.app, "SystemClock", lambda: shifted)
+    monkeypatch.setattr(engine.series.schedule, "LOOK_SECONDS", 0.05)
+    return shifted
+
+
+@asynccontextmanager
+async def process(chat: Chat) -> AsyncIterator[App]:
+    chat.stage.settings["models"] = ", ".join(MODELS)
+    async with chat.stage.process() as app:
+        yield app
+
+
+async def league(chat: Chat, user: str, action: str, expected: str = "", **options: object) -> str:
+    """Give the command as each platform has it."""
+    if isinstance(chat, OnDiscord):
+        given = {"action": action, **options}
+        return await chat.ask(user, "league", expected, **given)
+    quoted = {name: f'"{value}"' for name, value in options.items()}
+    return await chat.ask(user, f"league {action}", expected, **quoted)
+
+
+async def begun(app: App, number: int) -> None:
+    """Wait until so many debates are there, the newest with an open vote."""
+    async with asyncio.timeout(30):
+        while True:
+            found = await app.store.debates.recent()
+            opened = found and found[0].status is Status.VOTING and found[0].vote_opened_at
+            if len(found) == number and opened:
+                return
+            await asyncio.sleep(0.02)
+
+
+async def vote(chat: Chat, app: App, what: str = "A") -> None:
+    """Let one person vote on the newest debate, and a manager close it."""
+    ballot = await chat.ballot()
+    await chat.react("ben", ballot, what)
+    await chat.stage.close()
+    await chat.ended(app)
+
+
+def in_channel(chat: Chat) -> list[str]:
+    """Return everything in the channel that is no announcement, as people read it."""
+    if isinstance(chat, OnDiscord):
+        posted = [f"{m.embeds}" for m in chat.discord.messages()]
+    else:
+        posted = [f"{m.text}\n{m.blocks}" for m in chat.slack.messages() if not m.thread_ts]
+    return [text for text in posted if "League" in text]
+
+
+async def standing(chat: Chat, number: int) -> str:
+    """Wait for the standing that is so many-th in the channel; return it."""
+    async with asyncio.timeout(20):
+        while len(found := in_channel(chat)) < number:  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+    return found[number - 1]
+
+
+def named(text: str) -> set[str]:
+    return {model for model in MODELS if model.partition("/")[2] in text}
+
+
+async def test_a_round_robin_is_played_one_match_a_day_until_someone_has_won(
+    chat: Chat, clock: Shifted
+) -> None:
+    async with process(chat) as app:
+        said = await league(chat, "olga", "start", quorum=1, every="1d")
+        assert "3 models and 3 matches" in said
+        assert not named(said)
+        await league(chat, "ben", "standing", "3 models have met no one yet.")
+        for number in (1, 2, 3):
+            await begun(app, number)
+            before = await league(chat, "ben", "standing")
+            if number == 1:
+                assert not named(before)
+            await vote(chat, app)
+            table = await standing(chat, number)
+            assert "people decided" in table
+            assert len(named(table)) == (2 if number == 1 else 3)
+            if number < 3:
+                assert f"{number} of 3 matches" in table
+                assert "Next match:" in table
+                assert re.search(r"\d{4}-\d\d-\d\d \d\d:\d\d \(UTC\)", table)
+                await asyncio.sleep(0.2)
+                assert len(await app.store.debates.recent()) == number
+                clock.skip(days=1)
+        assert "final standing" in table
+        assert "won the league" in table or "level at the top" in table
+        assert "final standing" in await league(chat, "ben", "standing")
+        stored = await app.store.series.all()
+        assert [one.due_at for one in stored] == [None]
+
+
+async def test_an_outage_over_two_times_and_a_kill_cost_and_repeat_no_match(
+    chat: Chat, clock: Shifted
+) -> None:
+    async with process(chat) as app:
+        await league(chat, "olga", "start", system="swiss", rounds=2)
+        await begun(app, 1)
+    async with process(chat) as app:
+        await vote(chat, app)
+        await standing(chat, 1)
+    clock.skip(days=2.5)
+    async with process(chat) as app:
+        await begun(app, 2)
+        await asyncio.sleep(0.2)
+        assert len(await app.store.debates.recent()) == 2
+        assert len(in_channel(chat)) == 1
+        await vote(chat, app)
+        assert "final standing" in await standing(chat, 2)
+
+
+async def test_only_managers_start_and_stop_and_a_stop_ends_it_after_the_match_that_runs(
+    chat: Chat, clock: Shifted
+) -> None:
+    async with process(chat) as app:
+        await league(chat, "ben", "standing", "There is no league here yet")
+        await league(chat, "ben", "start", "Only a manager of this community can start or stop")
+        await league(chat, "olga", "start")
+        await begun(app, 1)
+        await league(chat, "olga", "start", "A league is running here already")
+        await league(chat, "ben", "stop", "Only a manager")
+        await league(chat, "olga", "stop", "a match that is going on is finished first")
+        await vote(chat, app)
+        table = await standing(chat, 1)
+        assert "stopped by a manager" in table
+        clock.skip(days=2)
+        await asyncio.sleep(0.3)
+        assert len(await app.store.debates.recent()) == 1
+        await league(chat, "olga", "stop", "has ended already")
+
+
+async def test_a_knockout_without_a_quorum_goes_by_the_jury_and_says_so(
+    chat: Chat, clock: Shifted
+) -> None:
+    async with process(chat) as app:
+        await league(chat, "olga", "start", system="knockout", quorum=5)
+        await begun(app, 1)
+        await vote(chat, app)
+        table = await standing(chat, 1)
+        (debate,) = await app.store.debates.recent()
+        verdict, _ = await app.store.journal.judged(debate.id)
+        assert verdict is not None
+        assert ("the jury decided" in table) is (verdict.winner is not None)
+
+
+async def test_mistakes_are_one_sentence_and_begin_nothing(chat: Chat, clock: Shifted) -> None:
+    async with process(chat) as app:
+        await league(chat, "olga", "start", "write a time", every="soon")
+        await league(chat, "olga", "start", "does not exist", at="09:00 Europe/Berlim")
+        await league(chat, "olga", "start", "leave rounds out", system="knockout", rounds=2)
+        await league(chat, "olga", "start", "contenders", format="roundtable")
+        chat_models = {"setting": "models", "value": ", ".join(MODELS[:2])}
+        if isinstance(chat, OnDiscord):
+            await chat.ask("olga", "settings", "models", **chat_models)
+        else:
+            await chat.ask("olga", f'settings models="{chat_models["value"]}"', "models")
+        await league(chat, "olga", "start", "3 to 20 models, and 2 are offered here")
+        assert await app.store.series.all() == []
+        assert await app.store.debates.recent() == []
+
+
+async def test_a_community_that_is_purged_takes_its_league_with_it(
+    chat: Chat, clock: Shifted
+) -> None:
+    async with process(chat) as app:
+        await league(chat, "olga", "start")
+        await begun(app, 1)
+        await vote(chat, app)
+        await standing(chat, 1)
+        (debate,) = await app.store.debates.recent()
+        await app.store.communities.left(debate.platform, debate.community, clock.now())
+        await app.store.communities.purge(debate.platform, debate.community)
+        assert await app.store.series.all() == []
