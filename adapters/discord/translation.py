@@ -6,11 +6,11 @@ person's Discord client picks the language.
 
 from __future__ import annotations
 
-import tomllib
-from functools import lru_cache
-from importlib.resources import files
+from collections.abc import Mapping
 
 from discord import Locale, app_commands
+
+from engine.words.translation import catalogue
 
 TABLES = {
     Locale.turkish: "tr",
@@ -21,11 +21,10 @@ TABLES = {
 }
 
 
-@lru_cache(maxsize=len(TABLES))
-def table(language: str) -> dict[str, str]:
-    """Read a language's table."""
-    file = files("adapters.discord").joinpath(f"locales/{language}.toml")
-    return dict(tomllib.loads(file.read_text(encoding="utf-8")))
+def table(language: str) -> Mapping[str, str]:
+    """Return a language's table."""
+    forms = catalogue(language, "adapters.discord")
+    return {text: form for text, form in forms.items() if isinstance(form, str)}
 
 
 class Translator(app_commands.Translator):

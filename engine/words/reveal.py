@@ -130,7 +130,7 @@ def _people(reveal: Reveal) -> Iterator[str]:
     said = say(PEOPLE, counts=_counts(tally.counts, reveal.names))
     if tally.share is not None and tally.low is not None and tally.high is not None:
         bounds = {"low": 100 * tally.low, "high": 100 * tally.high}
-        said += "; " + say(
+        said += say("; ") + say(
             SHARE, side=option_name(contenders[0], reveal.names), share=100 * tally.share, **bounds
         )
     yield said

@@ -11,12 +11,14 @@ from collections.abc import Callable, Mapping
 from functools import cache, wraps
 from importlib.resources import files
 from string import Formatter
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from engine.language import ENGLISH, speaking, spoken
 
+if TYPE_CHECKING:
+    from babel import Locale
+
 LANGUAGES = ("de", "es", "tr", "zh")  # beside English
-DECIMAL_COMMA = ("de", "es", "tr")
 Forms = tuple[str, str]
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -34,11 +36,11 @@ M = TypeVar("M", bound=Worded)
 
 
 @cache
-def catalogue(language: str) -> Mapping[str, str | list[str]]:
-    """Read a language's catalogue; that of English is empty, as of any without a file."""
+def catalogue(language: str, package: str = "engine.words") -> Mapping[str, str | list[str]]:
+    """Read a package's catalogue; that of English is empty, as of any language without a file."""
     if language not in LANGUAGES:
         return {}
-    text = files("engine.words").joinpath("locales", f"{language}.toml").read_text("utf-8")
+    text = files(package).joinpath("locales", f"{language}.toml").read_text("utf-8")
     return tomllib.loads(text)
 
 
@@ -50,17 +52,38 @@ def say(template: str, /, **values: object) -> str:
 
 def plural(forms: Forms, n: float, /, **more: object) -> str:
     """Return the singular or the plural in the language spoken now, with `n` filled in."""
-    found = catalogue(_primary()).get(forms[1], forms)
-    form = found if isinstance(found, str) else found[n != 1]
+    language = _primary()
+    found = catalogue(language).get(forms[1], forms)
+    form = found if isinstance(found, str) else found[0 if _is_one(language, n) else -1]
     return _fill(form, {"n": number(n, "g"), **more})
 
 
 def number(value: float, spec: str) -> str:
     """Return a number with the decimal mark of the language spoken now."""
-    written = format(value, spec)
-    if _primary() not in DECIMAL_COMMA:
-        return written
-    return written.translate(str.maketrans(".,", ",."))
+    written, language = format(value, spec), _primary()
+    return written.translate(_marks(language)) if language in LANGUAGES else written
+
+
+def _is_one(language: str, n: float) -> bool:
+    """Return whether a number takes the singular, by CLDR's rules."""
+    if language not in LANGUAGES:
+        return n == 1
+    whole = int(n) if n == int(n) else n  # “1.0” would be a plural
+    return _locale(language).plural_form(whole) == "one"
+
+
+@cache
+def _marks(language: str) -> dict[int, str]:
+    """Return what stands for English's decimal and group marks, by CLDR."""
+    marks = _locale(language).number_symbols["latn"]
+    return str.maketrans({".": marks["decimal"], ",": marks["group"]})
+
+
+@cache
+def _locale(language: str) -> Locale:
+    from babel import Locale  # only now: it takes a tenth of a second
+
+    return Locale.parse(language)
 
 
 def in_its_language(

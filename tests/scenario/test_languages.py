@@ -11,14 +11,20 @@ from typing import Any
 import pytest
 
 from adapters.terminal.render import plain
+from engine.dataset.page import lay_out
+from engine.dataset.page_rendering import write_markdown
 from engine.formats import FORMATS
+from engine.language import speaking
+from engine.messages import Reveal
 from engine.text import columns
 from engine.topics import built_in_topics
 from engine.words import translation
-from engine.words.translation import LANGUAGES
+from engine.words.cards import ARGUES
+from engine.words.translation import LANGUAGES, say
 from tests.doubles.whole_debate import DEFAULTS, hold_whole
 
 PHONE = 40  # columns
+CODES = re.compile(r"\b(free|cross|exchange)-\d|\bp\(|[a-z]_[a-z]")  # nothing that members read
 # Words of frames that are no words of the other languages, of names or of commands.
 ENGLISH = re.compile(
     r"\b(turn|of|words|votes?|jurors?|people|debated|better|both|weak|tie|cost|calls|reveal|read|"
@@ -26,6 +32,10 @@ ENGLISH = re.compile(
     r"chose|note|state|minutes|conceded|granted|doubted|denied|upheld|refuted|unclear)\b",
     re.IGNORECASE,
 )
+
+
+# Of formats, models and commands, which are the same in every language.
+NAMES = re.compile(r"`[^`]*`|<[^>]*>|rehearsal/\w+|\b(audited|structured|Rostrum)\b")
 
 
 class Missed(dict[str, Any]):
@@ -73,7 +83,33 @@ async def test_a_thread_is_in_one_language_and_fits_a_phone(
     )
     thread = "\n".join(plain(message, "") for message in whole.posted)
     assert [row for row in tables(thread) if columns(row) > PHONE] == []
+    assert not CODES.search(thread)
     assert (format in ("audited", "structured", "team")) is any(tables(thread))
     if language != "en":
         assert set(ENGLISH.findall(thread)) == set()
         assert {text for text in missed if re.search(r"[A-Za-z]{2}", text)} == set()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+async def test_a_short_debate_between_own_stances_is_in_one_language(
+    database_url: str, tmp_path: Path, language: str
+) -> None:
+    whole = await hold_whole(
+        database_url,
+        tmp_path / "out",
+        DEFAULTS,
+        format="structured",
+        language=language,
+        length="short",
+        topic="Tab / 4",
+        stance_a="Tab",
+        stance_b="4",
+    )
+    thread = "\n".join(plain(message, "") for message in whole.posted)
+    assert set(ENGLISH.findall(thread)) == set()
+    (reveal,) = [message for message in whole.posted if isinstance(message, Reveal)]
+    with speaking(language):
+        argues = say(ARGUES, side="A", stance="Tab").replace("*", "")
+        reports = [write_markdown(lay_out(whole.debate, (), shown)) for shown in (None, reveal)]
+    assert argues in thread
+    assert set(ENGLISH.findall(NAMES.sub("", "".join(reports)))) == set()

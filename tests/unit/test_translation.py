@@ -156,6 +156,20 @@ def test_numbers_have_the_decimal_mark_of_the_language() -> None:
         )
 
 
+def test_numbers_take_the_form_that_cldr_names() -> None:
+    forms = ("{n} hour", "{n} hours")
+    said = {}
+    for language in ("en", "de", "es", "zh"):
+        with speaking(language):
+            said[language] = [plural(forms, n) for n in (0, 1.0, 1.5, 2)]
+    assert said == {
+        "en": ["0 hours", "1 hour", "1.5 hours", "2 hours"],
+        "de": ["0 Stunden", "1 Stunde", "1,5 Stunden", "2 Stunden"],
+        "es": ["0 horas", "1 hora", "1,5 horas", "2 horas"],
+        "zh": ["0 小时", "1 小时", "1.5 小时", "2 小时"],
+    }
+
+
 def test_rounds_are_words_and_not_codes() -> None:
     assert round_name("free-3") == "free debate 3"
     assert round_names(("draft", "revision-1", "revision-2")) == "draft, revision 1–2"

@@ -175,7 +175,7 @@ def describe(traces: Sequence[Trace]) -> Iterator[str]:
         if trace.new_argument:
             brought = " ".join(trace.new_argument.split())
             marks.append(say(NEW, other=_other(trace), what=brought))
-        marked = f" *({', '.join(marks)})*" if marks else ""
+        marked = f" *({say(', ').join(marks)})*" if marks else ""
         reason = f"\n- {' '.join(trace.reason.split())}" if trace.reason else ""
         yield f"**{trace.id}.** {' '.join(trace.claim.split())}{marked}{reason}"
 

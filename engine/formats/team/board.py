@@ -14,6 +14,7 @@ from engine.words.translation import number, plural, say
 REVIEW, REVIEW_UNREAD = "The judge's review", "The judge gave no review that could be read."
 POINTS = "**Points:** {points}"
 BEST = "**Best debater:** {seat}, {total:.2f}"
+STAGE = "**{stage}.** {text}"
 JUDGES = "**Judges:** {text}"
 COLUMNS = ("speeches", "penalties", "total", "mean")
 TEAM = "Team {side}"
@@ -69,7 +70,7 @@ def write_review(
         parts.append(say(BEST, seat=totals.best, total=totals.seats[totals.best]))
     parts += [say(JUDGES, text=judges)] if judges else []
     for stage, said in summaries.items():
-        parts.append(f"**{headed(stage)}.** {said}")
+        parts.append(say(STAGE, stage=headed(stage), text=said))
     return Report(title=say(REVIEW), text="\n\n".join(parts), side="judge")
 
 
