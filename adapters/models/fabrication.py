@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 import random
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import cycle
 from typing import Any
 
 from adapters.models.speeches import Point
@@ -26,6 +27,8 @@ _FORMATS = {
     "uri": "https://example.org/",
     "uuid": "00000000-0000-4000-8000-000000000000",
 }
+_FEW = ("questions", "arguments")  # of which a reader wants no more than asked for
+_DECIDING = ("standing", "outcome", "winner")  # a text beside it has variants by its value
 _RARE = (
     "violations",
     "fallacies",
@@ -36,8 +39,7 @@ _RARE = (
     "withdrawn",
 )
 _SELDOM = 0.75  # share of answers without any
-_REASONED = 24  # minimum characters of a reasoning
-_CLAIMED = 10  # characters from which a title is a claim
+_REASONED = 20  # minimum characters of a reasoning
 _ID = re.compile(r"[AB]-\d+")
 _SENTENCE = re.compile(r"[.!?](?=\s)|[。！？]")
 _TITLES = ("title", "name", "label", "heading", "headline")
@@ -47,7 +49,7 @@ _GUESSES = ("A-1", "B-1", "A1", "B1", "A", "B", "1", "0", "a", "x1", "2025", "20
 class Fabricator:
     """Makes values for one schema; `side` is A or B, `points` are the material of its texts.
 
-    `phrases` are texts for properties of those names.
+    `phrases` returns texts for a property's name, in the order in which they are used.
     """
 
     def __init__(
@@ -56,15 +58,15 @@ class Fabricator:
         chance: random.Random,
         points: Sequence[Point],
         side: str,
-        phrases: Mapping[str, Sequence[str]] | None = None,
+        phrases: Callable[[str], Sequence[str]] = lambda name: (),
     ) -> None:
-        self._phrases = phrases or {}
+        self._phrases = phrases
+        self._texts: dict[str, Iterator[str]] = {}
         self._root = schema
         self._chance = chance
         self._points = points
         self._side = side
         self._told = 0
-        self._first = chance.randrange(100)
         self._pointed = 0
         self._stated = ""  # the rest of the point behind the last claim
 
@@ -74,7 +76,7 @@ class Fabricator:
         if "const" in node:
             return node["const"]
         if node.get("enum"):
-            said = [word for word in self._phrases.get(name, ()) if word in node["enum"]]
+            said = [word for word in self._phrases(name) if word in node["enum"]]
             return self._chance.choice(said or node["enum"])
         kind = _kind(node)
         if kind == "object":
@@ -123,8 +125,11 @@ class Fabricator:
         }
         if made.get("type") == "concede" and "reasoning" in made:
             made["reasoning"] = self._text("conceded")
-        if (reason := f"reason_{str(made.get('standing')).lower()}") in self._phrases:
-            made["reason"] = self._text(reason)
+        for deciding in _DECIDING:
+            for name in ("reason", "narrative"):
+                about = f"{name}_{str(made.get(deciding)).lower()}"
+                if deciding in made and name in made and self._phrases(about):
+                    made[name] = self._text(about)
         extra = node.get("additionalProperties")
         for name in self._extra_names(node, made) if extra is not False else []:
             made[name] = self.value(extra if isinstance(extra, dict) else {}, name, depth + 1)
@@ -146,7 +151,8 @@ class Fabricator:
         most = int(node.get("maxItems", max(fewest, 1) + 1))
         if name in _RARE and not fewest and self._chance.random() < _SELDOM:
             return []
-        wanted = min(most, self._chance.randint(fewest, max(fewest, min(most, fewest + 2))))
+        more = 0 if name in _FEW else 2
+        wanted = min(most, self._chance.randint(fewest, max(fewest, min(most, fewest + more))))
         if node.get("items") is False or (made and "items" not in node):
             return made
         for _ in range(50 * wanted):
@@ -182,9 +188,10 @@ class Fabricator:
 
     def _text(self, name: str) -> str:
         self._told += 1
-        if name in self._phrases:
-            lines = self._phrases[name]
-            return lines[(self._told + self._first) % len(lines)]
+        if name not in self._texts:
+            self._texts[name] = cycle(self._phrases(name))
+        if (text := next(self._texts[name], None)) is not None:
+            return text
         if name == "reasoning" and self._stated:
             reasoning, self._stated = self._stated, ""
             return reasoning
@@ -192,9 +199,6 @@ class Fabricator:
         self._pointed += 1
         if name == "claim":
             claim, rest = _first_sentence(point.text)
-            if len(rest) < _REASONED and len(point.title) >= _CLAIMED:
-                self._stated = point.text
-                return point.title
             self._stated = rest if len(rest) >= _REASONED else point.text
             return f"{point.title}: {claim}"
         if name == "id" or name.endswith("_id"):

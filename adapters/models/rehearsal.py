@@ -7,6 +7,7 @@ key and no network. A model's name may change its behaviour: see `RehearsalOptio
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -28,6 +29,7 @@ from engine.text import count_words
 
 # The fields of a structured turn with a limit.
 OVER, OVER_TIMES = ("position", "synthesis", "why"), 12
+_CONCEDED = re.compile(r'"([AB]-\d+)":\s*\{\s*"type":\s*"concede"')
 SLICE_S = 0.05
 GARBAGE = "~~ %% 0x1F no answer {[ ~~"
 
@@ -130,14 +132,16 @@ def structured_answer(
     call: Call, schema: AnswerSchema, scene: Scene, options: RehearsalOptions
 ) -> str:
     """Return JSON that satisfies a schema; a ballot's verdict agrees with its scores."""
-    speaker = Speaker.of(scene, options.name)
-    said = [Point(p.title, speaker.line((p.text,))) for p in speaker.order]
+    speaker = Speaker.of(scene, options.name, call.step)
+    said = [Point(p.title, speaker.fill(p.text)) for p in speaker.fresh(speaker.order)]
     seeded = chance(options.name, scene.topic, call.step)
-    fabricator = Fabricator(schema.json_schema, seeded, said, scene.side, speaker.phrases())
+    fabricator = Fabricator(schema.json_schema, seeded, said, scene.side, speaker.phrases)
     answer = fabricator.value(schema.json_schema)
     if options.over == "always" or (options.over == "once" and not call.step.endswith("/again")):
         answer |= {name: " ".join([answer[name]] * OVER_TIMES) for name in OVER if name in answer}
     quote_turns(answer, call, seeded)
+    if "concessions" in answer:
+        answer["concessions"] = _CONCEDED.findall(scene.mine)
     form = find_form(fabricator, schema.json_schema, call)
     if form is not None:
         answer |= fill_in(form, scene.topic, options)

@@ -16,6 +16,8 @@ _STEP = re.compile(r"turn/(?P<round>[^/]+)/(?P<side>[^/]+)")
 _ITEM = re.compile(r"^\s*\d{1,2}[.)]\s+(?:\*\*[^*\n]+\*\*[.:。：]?)?(.+)$", re.MULTILINE)
 _QUOTES = re.compile(r"[“”„«»「」\"]")
 _MARKS = re.compile(r"[*_`#>|~\[\]]+|^\s*\d+[.)]\s*", re.MULTILINE)
+_BLOCK = re.compile(r"^\[([AB])\d?, [^\]\n]*\]\n", re.MULTILINE)
+_SEAT = re.compile(r"^.|[^0-9]", re.ASCII)  # all but the number of a seat such as `A2`
 _SENTENCE = re.compile(r"[.!?。！？…\n]+")
 _TURN = re.compile(
     r"^\[turn (\d+), \w+\]\n(.*?)(?=\n\n\[turn \d+, |\n</opponent>)", re.MULTILINE | re.DOTALL
@@ -28,7 +30,8 @@ _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 class Scene:
     """A part for a rehearsal model; `words` is its limit, None without one.
 
-    `own` is this side's stance in the asker's words, `thesis` side A's.
+    `own` is this side's stance in the asker's words, `thesis` side A's. `heard` is all that the
+    call's messages hold, `mine` what this model said in them; `transcript` is what a judge reads.
     """
 
     topic: str = ""
@@ -43,6 +46,11 @@ class Scene:
     shown: tuple[str, ...] = ()
     own: str = ""
     thesis: str = ""
+    heard: str = ""
+    mine: str = ""
+    stage: str = ""
+    seat: int = 0
+    transcript: str = ""
 
     @classmethod
     def of(cls, call: Call) -> Scene:
@@ -50,12 +58,14 @@ class Scene:
         cue, step = call.cue, _STEP.search(call.step)
         stepped = step.groupdict() if step else {}
         side = cue.get("side") or cue.get("seat") or stepped.get("side") or "A"
+        side = side.strip()[:1].upper() or "A"
+        told = cue.get("opposing") or cue.get("record", "")
         return cls(
             topic=one_line(cue.get("topic", "")),
-            side=side.strip()[:1].upper() or "A",
+            side=side,
             round=(cue.get("round") or stepped.get("round") or "").lower(),
             language=re.split(r"[-_]", cue.get("language") or "en")[0].lower(),
-            opposing=cue.get("opposing", ""),
+            opposing=last_speech(told, "A" if side == "B" else "B"),
             kind=cue.get("kind") or ("shorten" if "shorten" in call.step else "turn"),
             duty=cue.get("duty", ""),
             words=int(cue["words"]) if cue.get("words", "").isdigit() else None,
@@ -63,6 +73,11 @@ class Scene:
             shown=tuple(filter(None, cue.get("shown", "").split(","))),
             own=one_line(cue.get("stance", "")),
             thesis=one_line(cue.get("thesis", "")),
+            heard="\n".join(m.content for m in call.messages),
+            mine="\n".join(m.content for m in call.messages if m.role == "assistant"),
+            stage=cue.get("stage", ""),
+            seat=int(_SEAT.sub("", cue.get("seat", "")) or 0),
+            transcript=cue.get("transcript", ""),
         )
 
     @property
@@ -73,6 +88,16 @@ class Scene:
         return "against" if self.side == "B" else "for"
 
     @property
+    def rank(self) -> int:
+        """The place among those who share texts: one of two sides, or of three agents."""
+        return (int(self.side) - 1) % 3 if self.side.isdigit() else int(self.side == "B")
+
+    @property
+    def number(self) -> int:
+        """The number of a round such as `exchange-2`; 1 for one without."""
+        return int(re.sub(r"\D", "", self.round)[:2] or 1)
+
+    @property
     def closing(self) -> bool:
         """Whether this is a side's last turn."""
         return self.round.startswith("closing")
@@ -81,6 +106,18 @@ class Scene:
     def short_topic(self) -> str:
         """The topic or thesis, shortened to fit into a sentence."""
         return shorten(self.thesis or self.topic)
+
+
+def last_speech(text: str, side: str) -> str:
+    """Return a side's last speech of several below labels such as `[A1, opening]`.
+
+    A text without labels is one speech.
+    """
+    parts = _BLOCK.split(text)
+    if len(parts) == 1:
+        return text
+    said = [body for who, body in zip(parts[1::2], parts[2::2], strict=True) if who == side]
+    return said[-1].strip() if said else ""
 
 
 def shorten(text: str) -> str:
@@ -96,8 +133,8 @@ def one_line(text: str) -> str:
     return " ".join(printable.split())
 
 
-def quote(text: str, chance: random.Random) -> str:
-    """Quote a few words of a text; empty if it has no suitable sentence.
+def quote(text: str, chance: random.Random, most: int = 9) -> str:
+    """Quote up to `most` words of a text; empty if it has no suitable sentence.
 
     They come from its numbered arguments if it has any, and never from a quotation.
     """
@@ -107,10 +144,10 @@ def quote(text: str, chance: random.Random) -> str:
     if not fuller:
         return ""
     words = chance.choice(fuller).strip("'’ -–—").split()
-    few = " ".join(words[:9])
-    if _WIDE.search(few) and len(few) > 18:
-        return f"{few[:18]}…"
-    return f"{few.rstrip(',;:')}…" if len(words) > 9 else few.rstrip(",;:")
+    few = " ".join(words[:most])
+    if _WIDE.search(few) and len(few) > 2 * most:
+        return f"{few[: 2 * most]}…"
+    return f"{few.rstrip(',;:')}…" if len(words) > most else few.rstrip(",;:")
 
 
 def quote_turns(answer: dict[str, Any], call: Call, chance: random.Random) -> None:

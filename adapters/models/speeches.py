@@ -5,23 +5,27 @@ from __future__ import annotations
 import random
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from adapters.models.options import RehearsalOptions
-from adapters.models.scenes import Scene, chance, quote, shorten
+from adapters.models.scenes import Scene, chance, last_speech, quote, shorten
 from engine.text import count_words
 
 LANGUAGES = ("en", "tr", "de", "es", "zh")
 SHORT_WORDS = 120
+SPOKEN = ("turn", "shorten", "summary")  # kinds of calls whose answer is a speech
 DECISIONS = ("maintains",)  # as what its texts can be read
 _OVER_WORDS = 900
-_SLOT = re.compile(r"\{(topic|quote|first|second|one|two|stance)\}")
+_SLOT = re.compile(r"\{(topic|quote|first|second|third|new|one|two|one_said|two_said|stance)\}")
 _SOURCE = re.compile(r"<source>\n(Source \d+): [^\n]*\n(.*?)\n</source>", re.DOTALL)
 _STOP = re.compile(r"(?<=[^0-9\s][.!?])\s+|(?<=[。！？])")
+
+
+STAGES = ("opening", "cross-examination", "free debate", "closing")
 
 
 class Point(NamedTuple):
@@ -29,6 +33,9 @@ class Point(NamedTuple):
 
     title: str
     text: str
+
+
+T = TypeVar("T", str, Point)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,40 +82,113 @@ class Speaker:
     style: int
 
     @classmethod
-    def of(cls, scene: Scene, name: str) -> Speaker:
-        """Cast a model by its name: it is consistent within a debate, and differs from others."""
-        script = load_script(scene.language, scene.stance)
-        seeded = chance(name, scene.topic, scene.side)
-        order = seeded.sample(script.points, len(script.points))
-        return cls(scene, script, tuple(order), seeded.randrange(1000))
+    def of(cls, scene: Scene, name: str, step: str = "") -> Speaker:
+        """Cast a model by its name: it is consistent within a debate, and differs from others.
 
-    def line(self, variants: tuple[str, ...], quoted: str = "") -> str:
-        """Return this model's variant with the blanks filled in."""
-        values = {
-            "topic": self.scene.short_topic or self.script.motion,
-            "quote": quoted,
-            "first": _within(self.order[0].title),
-            "second": _within(self.order[1].title),
-            **dict(zip(("one", "two"), self.scene.shown or "AB", strict=False)),
-            "stance": shorten(self.scene.own),
-        }
-        chosen = variants[self.style % len(variants)]
-        return _SLOT.sub(lambda slot: values[slot[1]], chosen)
+        Agents at a table share an order, so that they can be dealt different points. With a
+        `step`, style depends on it as well.
+        """
+        script = load_script(scene.language, scene.stance)
+        at_table = scene.stance == "table"
+        seeded = chance(scene.topic) if at_table else chance(name, scene.topic, scene.side)
+        order = seeded.sample(script.points, len(script.points))
+        style = seeded.randrange(1000) if not step else chance(name, step).randrange(1000)
+        if at_table:
+            order = _dealt(order, scene.rank, 3)
+        if scene.kind not in SPOKEN:  # who judges or directs names points that were made
+            order = sorted(_turned(order, style), key=lambda p: _core(p) not in scene.heard)
+        return cls(scene, script, tuple(order), style)
+
+    def fresh(self, texts: Sequence[T], start: int = 0) -> list[T]:
+        """Return texts from the `start` on, with those in front that were not heard yet."""
+        heard = self.scene.heard
+        return sorted(_turned(texts, start), key=lambda text: heard.rfind(_core(text)))
+
+    def variants(self, texts: Sequence[str]) -> list[str]:
+        """Return a speaker's share of texts that others draw from as well, then the others'."""
+        own = list(texts[self.scene.rank :: 3 if self.scene.stance == "table" else 2])
+        rest = [text for text in texts if text not in own]
+        return self.fresh(_turned(own, self.style) + rest)
+
+    def line(self, variants: Sequence[str], quoted: str = "") -> str:
+        """Return a variant that was not heard yet, with the blanks filled in."""
+        at_table = self.scene.stance == "table"
+        lines = self.variants(variants) if at_table else self.fresh(variants, self.style)
+        return self.fill(lines[0], quoted)
+
+    def fill(self, text: str, quoted: str = "") -> str:
+        """Fill in the blanks of a text."""
+        return _SLOT.sub(lambda slot: self._blank(slot[1], quoted), text)
+
+    def _blank(self, name: str, quoted: str) -> str:
+        scene = self.scene
+        match name:
+            case "topic":
+                return scene.short_topic or self.script.motion
+            case "quote":
+                return quoted
+            case "stance":
+                return shorten(scene.own)
+            case "one" | "two":
+                return (scene.shown or ("A", "B"))[name == "two"]
+            case "one_said" | "two_said":
+                side = "A" if name == "one_said" else "B"
+                said = last_speech(scene.transcript, side)
+                return quote(said, random.Random(self.style)) or self.script.motion
+            case _:
+                revises = scene.round.startswith("revision")
+                points = self.revised() if revises else self.order
+                title = points[("first", "second", "third", "new").index(name)].title
+                return title if revises else _within(title)
+
+    def revised(self) -> tuple[Point, Point, Point, Point]:
+        """Return two points that an agent keeps in a revision, the one it drops, and a new one."""
+        mine = self.scene.mine
+        held = sorted(
+            (p for p in self.order if _core(p) in mine), key=lambda p: mine.find(_core(p))
+        )
+        held = held if len(held) >= 3 else list(self.order[:3])
+        kept, dropped = (held[1], held[2]) if len(held) == 3 else (held[-1], held[-3])
+        return held[0], kept, dropped, self.fresh(self.order, 3)[0]
 
     def phrase(self, name: str) -> str:
         """Return this model's phrase of that name."""
-        return self.line(self.script.phrases[name])
+        return self.fill(self.variants(self.script.phrases[name])[0])
 
-    def phrases(self) -> dict[str, tuple[str, ...]]:
-        """Return all phrases with their blanks filled in, those of a last turn included."""
+    def phrases(self, name: str) -> Sequence[str]:
+        """Return phrases of that name with their blanks filled in; none for an unknown name."""
+        if name == "decision":
+            return DECISIONS
+        if name == "answers":
+            return self.replies()
+        if name == "summary" and self.scene.stage in STAGES:
+            texts = self.script.phrases[name]
+            return (self.fill(texts[STAGES.index(self.scene.stage) % len(texts)]),)
         closing = {"synthesis": self.script.synthesis, "why": self.script.decision}
-        every = {**self.script.phrases, **closing, "decision": DECISIONS}
-        return {name: tuple(self.line((text,)) for text in texts) for name, texts in every.items()}
+        shared = self.script.phrases.get(name, ())
+        judged = self.scene.kind not in SPOKEN
+        texts = shared if judged or name not in closing else closing[name]
+        # Seats of a team write notes at the same time.
+        apart = self.scene.seat if name == "message" else 0
+        return [self.fill(text) for text in _turned(self.variants(texts), apart)]
+
+    def replies(self) -> list[str]:
+        """Return answers to what the other side has asked, in its order, and then others."""
+        scene, script = self.scene, self.script
+        asked = scene.opposing if scene.duty == "answer" else scene.heard
+        pairs = list(zip(script.phrases["questions"], script.phrases["answers"], strict=True))
+        at = {answer: asked.rfind(_core(question)) for question, answer in pairs}
+        own = {answer for question, answer in pairs if _core(question) in scene.mine}
+        found = sorted((a for a in at if at[a] >= 0 and a not in own), key=lambda a: at[a])
+        rest = [
+            answer for answer in self.variants(script.phrases["answers"]) if answer not in found
+        ]
+        return [self.fill(answer) for answer in [*found, *rest]]
 
     def point(self, point: Point) -> str:
         """Return an argument in a few sentences, with its title in bold."""
         stop = "。" if self.scene.language == "zh" else "."
-        return f"**{point.title}{stop}** {self.line((point.text,))}"
+        return f"**{point.title}{stop}** {self.fill(point.text)}"
 
     def opening(self) -> str:
         """Return the first words, after the stance if the side has one of its own."""
@@ -120,9 +200,32 @@ class Speaker:
 
     def answer(self, fallback: tuple[str, ...]) -> str:
         """Return a rebuttal that quotes the opponent, or else the fallback."""
-        pick = random.Random(self.style)
-        quoted = quote(self.scene.opposing, pick)
-        return self.line(self.script.rebuttal if quoted else fallback, quoted)
+        most = 16 if self.scene.round.startswith("free") else 9
+        quoted = quote(self.scene.opposing, random.Random(self.style), most)
+        if not quoted:
+            return self.line(fallback)
+        if self.scene.stance == "table":
+            return self.line(self.script.rebuttal, quoted)
+        own = _turned(self.script.rebuttal, self.style)
+        texts = own + self.variants(self.script.phrases["reply"])
+        return self.fill(self.fresh(texts)[0], quoted)
+
+
+def _turned(texts: Sequence[T], start: int) -> list[T]:
+    """Return texts from the `start` on, and then those before it."""
+    start %= max(1, len(texts))
+    return list(texts[start:]) + list(texts[:start])
+
+
+def _dealt(texts: Sequence[T], rank: int, parties: int) -> list[T]:
+    """Return one party's share of texts, and then the others'."""
+    return [text for at in range(parties) for text in texts[(rank + at) % parties :: parties]]
+
+
+def _core(text: str | Point) -> str:
+    """Return the longest part of a text's sentences between blanks, to find it again by."""
+    parts = _SLOT.split(text.text if isinstance(text, Point) else text)
+    return max((said for part in parts for said in _STOP.split(part)), key=len)
 
 
 def _within(title: str) -> str:
@@ -174,24 +277,19 @@ def _spoken(speaker: Speaker, lead: str, points: list[Point]) -> str:
     """Return a speech for a seat's duty: ask, answer, sum up or close."""
     scene, script = speaker.scene, speaker.script
     if scene.duty == "ask":
-        asked = _turned(script.phrases["questions"], scene)[:3]
-        questions = [speaker.line((text,)) for text in asked]
-        return "\n".join(f"{i}. {question}" for i, question in enumerate(questions, 1))
+        questions = speaker.variants(script.phrases["questions"])[:3]
+        return "\n".join(f"{i}. {speaker.fill(asked)}" for i, asked in enumerate(questions, 1))
     if scene.duty == "answer":
-        answers = _turned(script.phrases["answers"], scene)
-        return "\n\n".join(speaker.line((text,)) for text in answers)
+        return "\n\n".join(speaker.replies()[:3])
     if scene.duty == "summary":
-        return f"{speaker.phrase('summary')}\n\n{speaker.phrase('reason')}"
+        quoted = quote(scene.opposing, random.Random(speaker.style))
+        return speaker.fill(speaker.variants(script.phrases["summing"])[0], quoted)
     if scene.closing:
         return f"{speaker.line(script.synthesis)}\n\n{speaker.line(script.decision)}"
-    return _numbered(lead, points, speaker)
-
-
-def _turned(texts: tuple[str, ...], scene: Scene) -> tuple[str, ...]:
-    """Return texts beginning with another one in each exchange."""
-    digits = re.sub(r"\D", "", scene.round)[:2]
-    start = (int(digits or 1) - 1) % len(texts)
-    return texts[start:] + texts[:start]
+    if scene.round.startswith("revision"):
+        lead = f"{lead}\n\n{speaker.phrase('kept')}"
+    text = _numbered(lead, points, speaker)
+    return f"{text}\n\n{speaker.phrase('press')}" if scene.round.startswith("free") else text
 
 
 def _body(speaker: Speaker) -> tuple[str, list[Point]]:
@@ -203,12 +301,11 @@ def _body(speaker: Speaker) -> tuple[str, list[Point]]:
     if scene.round.startswith("assumption"):
         gap = "" if scene.language == "zh" else " "
         lead = f"{speaker.answer(script.unquoted)}{gap}{speaker.line(script.assumptions)}"
-        start = speaker.style % len(script.premises)
-        premises = script.premises[start:] + script.premises[:start]
-        return lead, [*premises[:2], order[5]]
-    digits = re.sub(r"\D", "", scene.round)[:2]
-    start = 3 + 2 * (int(digits or 1) - 1)
-    return speaker.answer(script.unquoted), [order[(start + i) % len(order)] for i in range(2)]
+        return lead, [*_turned(script.premises, speaker.style)[:2], speaker.fresh(order, 5)[0]]
+    number = 1 if scene.round.startswith(("free", "revision")) else 2
+    start = 3 + number * (scene.number - 1)
+    points = [*order, *script.premises] if scene.round.startswith("free") else order
+    return speaker.answer(script.unquoted), speaker.fresh(points, start)[:number]
 
 
 def _closing(speaker: Speaker, over: bool) -> str:
@@ -229,7 +326,7 @@ def _fit(text: str, words: int, speaker: Speaker) -> str:
     """Return a text of about `words` words: cut at a sentence, or extended by arguments."""
     turn = 0
     while count_words(text) < words:
-        text = f"{text} {speaker.line((speaker.order[turn % len(speaker.order)].text,))}"
+        text = f"{text} {speaker.fill(speaker.order[turn % len(speaker.order)].text)}"
         turn += 1
     return _cut(text, words)
 
