@@ -264,7 +264,7 @@ class Delivery:
         return await self._settle(lease, intent, DeliveryState.SENT)
 
     async def _render(self, intent: Intent) -> tuple[Part, ...]:
-        if isinstance(intent.message, Arc):  # its picture would hold the loop up
+        if isinstance(intent.message, Arc | LeagueTable):  # its picture would hold the loop up
             return await asyncio.to_thread(self.venue.render, intent.message, stem_of(intent))
         return self.venue.render(intent.message, stem_of(intent))
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 from engine.debate import BallotKind
-from engine.messages import Arc, File, Progress
+from engine.messages import Arc, File, LeagueTable, Progress
 from engine.words.buttons import Button
 from engine.words.phrases import HOW_TO_VOTE, option_name
 from engine.words.tables import closing_fence
@@ -40,7 +40,7 @@ class Card(NamedTuple):
     `side` picks the colour: a contender, "judge", "vote", the level of a notice, or empty for
     neutral. `text` is arbitrary Markdown, including a model's; `lines` and `warnings` use only
     bold and code. `small` ends the text in small print; `footer` stands beside the reference.
-    `picture` is drawn on platforms that show pictures.
+    `picture` is drawn on platforms that show pictures; a standing has its `alt` text beside it.
     """
 
     title: str
@@ -55,7 +55,8 @@ class Card(NamedTuple):
     state: Progress | None = None
     buttons: tuple[Button, ...] = ()
     files: tuple[File, ...] = ()
-    picture: Arc | None = None
+    picture: Arc | LeagueTable | None = None
+    alt: str = ""
     broadcast: bool = False
 
     def attached(self) -> tuple[File, ...]:
@@ -63,6 +64,10 @@ class Card(NamedTuple):
         if self.picture is None:
             return self.files
         # Pillow is slow to import, and few processes draw.
+        if isinstance(self.picture, LeagueTable):
+            from engine.words.league_picture import league_picture
+
+            return (*self.files, league_picture(self.picture, self.alt))
         from engine.words.arc_picture import picture_of
 
         return (*self.files, picture_of(self.picture))

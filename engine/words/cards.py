@@ -33,7 +33,7 @@ from engine.messages import (
 from engine.text import headline
 from engine.words.buttons import Button, ballot_buttons, debate_buttons
 from engine.words.card import BallotPaper, Card, markdown_of
-from engine.words.league import league_lines, league_title
+from engine.words.league import league_alt, league_lines, league_title
 from engine.words.phrases import (
     estimated,
     named_language,
@@ -201,7 +201,13 @@ def card_of(message: Message) -> Card:  # noqa: C901 - one case a message
         case Report():
             return Card(message.title, message.side, text=message.text, files=message.files)
         case LeagueTable():
-            return Card(league_title(message), "vote", lines=tuple(league_lines(message)))
+            return Card(
+                league_title(message),
+                "vote",
+                lines=tuple(league_lines(message)),
+                picture=message if message.rows else None,
+                alt=league_alt(message),
+            )
         case ScoreBoard():
             return Card(say(message.title), text="\n".join(board_lines(message)))
         case Arc():

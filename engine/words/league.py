@@ -23,6 +23,8 @@ TIED: Mapping[str, str] = {
 NO_RESULT = "{one} against {other} ended without a result."
 LOT = "Their matches had no winner, so {model} goes on by lot."
 UNMET = ("{n} model has met no one yet.", "{n} models have met no one yet.")
+PLACE = "{name}: points {points}"
+ALT = "The standing by points. {places}."
 NEXT = "**Next match:** {time}"
 SOON = "The next match begins soon."
 CHAMPION = "🏆 **{models}** won the league."
@@ -53,6 +55,12 @@ def league_lines(table: LeagueTable) -> Iterator[str]:
     if table.unmet and table.outcome == "going":
         yield plural(UNMET, table.unmet)
     yield from _ending(table)
+
+
+def league_alt(table: LeagueTable) -> str:
+    """Return what the picture of a standing shows, in words."""
+    places = (say(PLACE, name=row.name, points=row.cells[-1]) for row in table.rows)
+    return say(ALT, places="; ".join(places))
 
 
 def _latest(match: LeagueMatch) -> str:

@@ -80,6 +80,21 @@ async def standing(chat: Chat, number: int) -> str:
     return found[number - 1]
 
 
+async def shown(chat: Chat, number: int) -> None:
+    """Wait until so many pictures with alt text are in the channel."""
+
+    def alts() -> list[str | None]:
+        if isinstance(chat, OnDiscord):
+            posted = [file for m in chat.discord.messages() for file in m.attachments]
+            return [file.description for file in posted]
+        return [file.alt for file in chat.files()]
+
+    async with asyncio.timeout(20):
+        while len(found := alts()) < number:  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+    assert all(str(alt).startswith("The standing by points.") for alt in found)
+
+
 def named(text: str) -> set[str]:
     return {model for model in MODELS if model.partition("/")[2] in text}
 
@@ -100,6 +115,7 @@ async def test_a_round_robin_is_played_one_match_a_day_until_someone_has_won(
             await vote(chat, app)
             table = await standing(chat, number)
             assert "people decided" in table
+            await shown(chat, number)
             assert len(named(table)) == (2 if number == 1 else 3)
             if number < 3:
                 assert f"{number} of 3 matches" in table

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from io import BytesIO
 
 import pytest
+from PIL import Image
 
 from engine.debate import Model
 from engine.judging import TIE, Tally, Verdict
@@ -23,6 +25,7 @@ from engine.series.matches import (
 )
 from engine.series.referee import LONGEST_NAME
 from engine.text import columns
+from engine.words.cards import card_of
 from engine.words.league import league_lines
 from engine.words.translation import LANGUAGES
 
@@ -154,6 +157,20 @@ def test_the_standing_fits_a_phone_in_every_language() -> None:
             drawn = [line for line in league_lines(table) if line.startswith("|")]
         assert len(drawn) == 3
         assert max(columns(line) for line in drawn) <= 40
+
+
+def test_the_standing_has_a_picture_whose_alt_text_says_the_same() -> None:
+    rows = (
+        BoardRow(side="", name="1 ana", cells=("2", "2")),
+        BoardRow(side="", name="2 ben", cells=("0", "0.5")),
+    )
+    card = card_of(LeagueTable(played=2, total=3, rows=rows))
+    (file,) = card.attached()
+    assert file.alt == "The standing by points. 1 ana: points 2; 2 ben: points 0.5."
+    with Image.open(BytesIO(file.data())) as image:
+        assert image.format == "PNG"
+        assert image.width == 720
+    assert not card_of(LeagueTable(played=0, total=3, rows=())).attached()
 
 
 def test_only_models_of_revealed_matches_are_named() -> None:
