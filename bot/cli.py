@@ -325,14 +325,33 @@ def report(
 @app.command()
 def judge(
     debate_id: Annotated[str, DEBATE],
-    judges: Annotated[str, typer.Option(help="Who judges, as backend/model, comma-separated.")],
+    judges: Annotated[
+        Text, typer.Option(help="Other judges of its format, as backend/model, comma-separated.")
+    ] = None,
+    jurors: Annotated[
+        Text, typer.Option(help="Another jury, as backend/model, comma-separated.")
+    ] = None,
+    panel: Annotated[
+        Literal["adaptive", "strict", "all", "one"],
+        typer.Option(help="How that jury reads; in all modes but adaptive, in both orders."),
+    ] = "all",
+    usd: Annotated[
+        Optional[float],  # noqa: UP045
+        typer.Option(min=0, help="What that jury may cost in all, in USD."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Score a debate that has ended once more, by other judges of its format."""
+    """Judge a debate that has ended once more, or with --jurors all of a series by its name."""
     from bot.exits import run
     from bot.judging import run_judge
+    from bot.juries import run_jury
 
-    run(lambda: run_judge(debate_id, judges, as_json=as_json))
+    if (judges is None) == (jurors is None):
+        raise typer.BadParameter("Name either --judges or --jurors.")
+    if jurors is not None:
+        run(lambda: run_jury(debate_id, jurors, panel, usd, as_json=as_json))
+    else:
+        run(lambda: run_judge(debate_id, judges or "", as_json=as_json))
 
 
 @app.command()

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum
+from operator import not_
 from typing import Literal, NamedTuple
+
+from pydantic import Field
 
 from engine.debate import PanelMode, Usage, Value
 
@@ -20,7 +23,8 @@ class Ballot(Value):
     `order` lists the contenders as they were shown; `scores` maps a contender to a criterion
     to an integer 1–10; `verdict` is a contender or "tie". An invalid ballot has no scores and
     no verdict, and a `problem`; its `raw` text is kept. Aggregation adds `signal` (x) and `weight`,
-    and the `pos`, `sd` and `slope` that it used.
+    and the `pos`, `sd` and `slope` that it used. `panel` is 0 while the debate is held, else the
+    number of the later judging that it is of.
     """
 
     juror: str
@@ -48,6 +52,7 @@ class Ballot(Value):
     cost: float | None = None
     cost_origin: str = ""
     latency: float | None = None
+    panel: int = Field(0, exclude_if=not_)
 
 
 class Summary(Value):

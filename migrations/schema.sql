@@ -1,4 +1,4 @@
--- Every table of revision 0017, as the migrations make them. Renew it by: make schema
+-- Every table of revision 0018, as the migrations make them. Renew it by: make schema
 CREATE TABLE adjustments (
 	debate VARCHAR(26) NOT NULL, 
 	name VARCHAR(255) NOT NULL, 
@@ -122,7 +122,7 @@ CREATE TABLE judgings (
 	debate VARCHAR(26) NOT NULL, 
 	number INTEGER NOT NULL, 
 	judges TEXT NOT NULL, 
-	body TEXT, 
+	body TEXT, mode VARCHAR(16), 
 	CONSTRAINT pk_judgings PRIMARY KEY (debate, number), 
 	CONSTRAINT fk_judgings_debate FOREIGN KEY(debate) REFERENCES debates (id)
 );
@@ -284,4 +284,4 @@ CREATE INDEX ix_silences_platform ON silences (platform);
 CREATE INDEX ix_targets_debate ON targets (debate);
 CREATE INDEX ix_targets_message ON targets (message);
 CREATE INDEX ix_vote_events_debate_question ON vote_events (debate, question);
-INSERT INTO alembic_version VALUES ('0017');
+INSERT INTO alembic_version VALUES ('0018');

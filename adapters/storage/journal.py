@@ -23,7 +23,7 @@ from adapters.storage.findings import (
 )
 from adapters.storage.leases import guard, run_guarded
 from adapters.storage.outbox import insert_posts
-from engine.debate import Model, Setup, Status, Turn
+from engine.debate import Model, PanelMode, Setup, Status, Turn
 from engine.findings import Artifact
 from engine.floor.steps import prompt_hash
 from engine.judging import Ballot, Verdict, Vote
@@ -128,7 +128,7 @@ def to_ballot(row: Any) -> Ballot:
 
 JUDGINGS = "SELECT * FROM judgings WHERE debate IN :debates ORDER BY debate, number"
 INSERT_JUDGING = """
-INSERT INTO judgings (debate, number, judges) VALUES (:debate, :number, :judges)
+INSERT INTO judgings (debate, number, judges, mode) VALUES (:debate, :number, :judges, :mode)
 """
 CLOSE_JUDGING = """
 UPDATE judgings SET body = :body WHERE debate = :debate AND number = :number AND body IS NULL
@@ -139,7 +139,8 @@ JUDGES = TypeAdapter(tuple[Model, ...])
 def to_judging(row: Any) -> Judging:
     """Return a later judging as it is stored."""
     found = row.body and Note.model_validate_json(row.body)
-    return Judging(number=row.number, judges=JUDGES.validate_json(row.judges), found=found)
+    judges = JUDGES.validate_json(row.judges)
+    return Judging(number=row.number, judges=judges, mode=row.mode, found=found)
 
 
 class JournalTable:
@@ -250,18 +251,24 @@ class JournalTable:
         rows = await self._database.rows(FOUND, debate=debate_id, kind=kind)
         return tuple(map(to_artifact, rows))
 
-    async def open_judging(self, lease: Lease, debate_id: str, judges: Sequence[Model]) -> Judging:
+    async def open_judging(
+        self,
+        lease: Lease,
+        debate_id: str,
+        judges: Sequence[Model],
+        mode: PanelMode | None = None,
+    ) -> Judging:
         def open_or_find(connection: SqlConnection) -> Judging:
             guard(connection, lease)
             known = [to_judging(row) for row in connection.rows(JUDGINGS, debates=[debate_id])]
             wanted = [judge.ref for judge in judges]
             for judging in known:
-                if [judge.ref for judge in judging.judges] == wanted:
+                if ([judge.ref for judge in judging.judges], judging.mode) == (wanted, mode):
                     return judging
-            opened = Judging(number=len(known) + 1, judges=tuple(judges))
+            opened = Judging(number=len(known) + 1, judges=tuple(judges), mode=mode)
             body = JUDGES.dump_json(opened.judges).decode()
             row = {"debate": debate_id, "number": opened.number, "judges": body}
-            connection.run(INSERT_JUDGING, **row)
+            connection.run(INSERT_JUDGING, **row, mode=mode)
             return opened
 
         return await self._database.write(open_or_find)

@@ -298,6 +298,7 @@ judgings = Table(
     Column("number", Integer, primary_key=True),
     Column("judges", Text, nullable=False, comment="JSON: the models that judge"),
     Column("body", Text, comment="JSON: what they found; null while they are asked"),
+    Column("mode", String(16), comment="of another jury; null for judges of the format"),
     comment="A debate that ended, scored again by other judges, beside the first",
 )
 

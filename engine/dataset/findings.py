@@ -79,17 +79,19 @@ def _verdict(judging: Judging) -> Verdict | None:
 
 JUDGINGS = Table(
     "judgings",
-    "a debate scored again by other judges of its format, after it ended",
+    "a debate judged again after it ended, by other judges of its format or by another jury",
     lambda entry: entry.record.judgings,
     (
         DEBATE,
         SPLIT,
         REPLACED,
         Column("number", WHOLE, "which later judging of the debate, from 1"),
+        Column("mode", TEXT, "how another jury read it, as `debates.panel_mode`; null for "
+               "judges of the format", lambda judging: judging.mode and judging.mode.value),
         list_of(
             "judges",
             (Column("judge", TEXT, "`backend/model`", "ref", "asker"),),
-            "who scored, each independently",
+            "who judged, each independently; the ballots of a jury are in `verdicts`",
             lambda judging: judging.judges,
         ),
         Column("winner", TEXT, "a side or `tie`; null without a verdict",

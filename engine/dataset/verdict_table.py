@@ -20,6 +20,7 @@ from engine.dataset.columns import (
     Table,
     list_of,
 )
+from engine.dataset.entry import Entry
 from engine.judging import Ballot
 
 
@@ -33,14 +34,21 @@ def _scores(ballot: Ballot) -> list[tuple[str, str, int]] | None:
     ]
 
 
+def _all_ballots(entry: Entry) -> list[Ballot]:
+    later = (judging.found for judging in entry.record.judgings if judging.found)
+    return [*entry.record.ballots, *(ballot for found in later for ballot in found.ballots)]
+
+
 VERDICTS = Table(
     "verdicts",
     "a juror's ballot, read in one order of the sides",
-    lambda entry: entry.record.ballots,
+    _all_ballots,
     (
         DEBATE,
         SPLIT,
         REPLACED,
+        Column("panel", WHOLE, "which jury: 0 the one that read the debate when it was held, else "
+               "the `number` of a later one in `judgings`"),
         Column("juror", TEXT, "the requested `backend/model`"),
         Column("family", TEXT, "the juror's family"),
         Column("order", TEXT, "the sides in the order shown, e.g. `BA`",

@@ -1,7 +1,8 @@
-"""Scores a debate that has ended once more, by other judges of its format, beside the first.
+"""Judges a debate that has ended once more, beside the first time.
 
-The format's script runs again over the journal: what was said is read there, and only the judges
-are asked. Nothing of the first judging changes, and nothing is posted.
+Other judges of its format score it, or another jury reads it. The format's script runs again over
+the journal: what was said is read there, and only judges or jurors are asked. Nothing of the first
+judging changes, and nothing is posted.
 """
 
 from __future__ import annotations
@@ -9,28 +10,46 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from engine.debate import Debate, Model, Price, Sampling, Setup, Status, Turn
-from engine.errors import NotFoundError, UsageError
+from engine.debate import (
+    Debate,
+    Model,
+    PanelMode,
+    PanelSetup,
+    Price,
+    Sampling,
+    Setup,
+    Status,
+    Turn,
+)
+from engine.errors import ModelError, NotFoundError, UsageError
 from engine.floor.floor import Floor
 from engine.floor.keeper import Keeper
 from engine.floor.loop_pace import Pace
 from engine.floor.steps import Steps
 from engine.formats import format_of
+from engine.jury.panel import hold_panel, open_transcript
+from engine.jury.roster import seat_panel
+from engine.jury.rubric import find_rubric
 from engine.line.intake import MOST_JUDGES, check_prices
 from engine.ports import AnswerSchema, ChatMessage, Models, Reply
 from engine.prompts.library import Prompts
+from engine.sources import named
 from engine.store import Caps, Journaled, Judging, Lease, Note, Post, Store
 
+PANEL = "panel"  # whose verdict it is
 JUDGE = "judge"  # the kind of a cue by which a format asks its judges
 
 
 @dataclass(slots=True)
 class SecondDesk:
-    """A desk on which a script runs again: turns come from the journal, judges are asked."""
+    """A desk on which a script runs again: turns come from the journal, judges are asked.
+
+    Without a `prefix` for their steps, judges are not asked either.
+    """
 
     steps: Steps
     journaled: Journaled
-    prefix: str
+    prefix: str | None = None
     notes: list[Note] = field(default_factory=list)
 
     async def room(self) -> None:
@@ -50,7 +69,7 @@ class SecondDesk:
 
         Raises NotFoundError for a speech that the journal does not have.
         """
-        if cue is not None and cue.get("kind") == JUDGE:
+        if self.prefix is not None and cue is not None and cue.get("kind") == JUDGE:
             step = f"{self.prefix}{step}"
         elif step not in self.journaled.steps:
             raise NotFoundError(f"The record of this debate lacks {step}, so it cannot be judged.")
@@ -95,11 +114,118 @@ async def judge_again(
     return judging
 
 
-def _check(debate: Debate, judges: Sequence[Model]) -> None:
+@dataclass(slots=True)
+class LaterJurors:
+    """Asks the jurors of a later panel; `passing` is a failure that a later try may not have."""
+
+    steps: Steps
+    prefix: str
+    passing: ModelError | None = None
+
+    async def call(
+        self,
+        step: str,
+        model: Model,
+        messages: Sequence[ChatMessage],
+        sampling: Sampling,
+        *,
+        schema: AnswerSchema | None = None,
+        cue: Mapping[str, str] | None = None,
+    ) -> Reply:
+        """Return a juror's reply. Raises what `Steps.call` raises."""
+        try:
+            return await self.steps.call(
+                f"{self.prefix}{step}", model, messages, sampling, schema=schema, cue=cue
+            )
+        except ModelError as error:
+            self.passing = error if error.passing else self.passing
+            raise
+
+
+async def read_again(
+    debate: Debate,
+    jurors: Sequence[Model],
+    mode: PanelMode,
+    caps: Caps,
+    store: Store,
+    models: Models,
+    keeper: Keeper,
+) -> Judging:
+    """Have another jury read a debate; the same jury is asked once, and goes on where it stopped.
+
+    Raises UsageError for a debate that has not closed, BudgetError at the cap, and ModelError for
+    a juror that cannot be reached now: nothing is concluded without its ballot.
+    """
+    _check_closed(debate)
+    if not jurors:
+        raise UsageError("Name at least one juror, for example --jurors online/x.")
+    async with keeper.hold(f"debate/{debate.id}") as lease:
+        judging = await store.journal.open_judging(lease, debate.id, jurors, mode)
+        if judging.found is None:
+            found = await _read(debate, judging, caps, store, models, keeper, lease)
+            await store.journal.close_judging(lease, debate.id, judging.number, found)
+            judging = judging.model_copy(update={"found": found})
+    return judging
+
+
+async def _read(
+    debate: Debate,
+    judging: Judging,
+    caps: Caps,
+    store: Store,
+    models: Models,
+    keeper: Keeper,
+    lease: Lease,
+) -> Note:
+    journaled = await store.journal.load(debate.id)
+    prices = {juror.ref: await models.price(juror) for juror in judging.judges}
+    check_prices(prices, caps)
+    setup = _setup(debate.setup, debate.request.judges, prices, caps, journaled.spent)
+    setup = setup.model_copy(update={"panel": later_panel(debate, judging)})
+    debate = debate.model_copy(update={"setup": setup})
+    steps = Steps(debate, lease, journaled, store, models, keeper, Pace())
+    prompts = Prompts(await store.debates.templates(setup.templates))
+    script = format_of(debate.request.format, setup.format_version)
+    desk = SecondDesk(steps, journaled)
+    floor = Floor(setup, prompts, desk, script.length(debate.request), journaled.unanswered)
+    await script.hold(floor)
+    scribe, asked = open_transcript(debate), LaterJurors(steps, judging.prefix)
+    scribe.sources = named(floor.sources)
+    judged = script.judged(tuple(floor.turns), floor.version)
+    try:
+        verdict, ballots = await hold_panel(debate, judged, prompts, asked, scribe)
+    finally:
+        await steps.flush()
+    if asked.passing is not None:
+        raise asked.passing
+    of_panel = {"panel": judging.number}
+    cast = tuple(ballot.model_copy(update=of_panel) for ballot in ballots.values())
+    return Note(verdicts={PANEL: verdict}, ballots=cast)
+
+
+def later_panel(debate: Debate, judging: Judging) -> PanelSetup:
+    """Return another panel, seated by the debate's own rules; no past ballots weigh its jurors."""
+    held = debate.setup.panel
+    return seat_panel(
+        judging.judges,
+        debate.request.speakers,
+        ordinal=debate.setup.ordinal,
+        seed=debate.setup.seed,
+        mode=judging.mode or PanelMode.ALL,
+        rubric=find_rubric(held.rubric, held.criteria),
+        blind=held.blind,
+    )
+
+
+def _check_closed(debate: Debate) -> None:
     if debate.status is not Status.CLOSED:
         raise UsageError(
             f"Debate {debate.code} is {debate.status}; judge it again once its vote has closed."
         )
+
+
+def _check(debate: Debate, judges: Sequence[Model]) -> None:
+    _check_closed(debate)
     script = format_of(debate.request.format, debate.setup.format_version)
     roles = script.roles(debate.request.options)
     if not roles.judges and JUDGE + "s" not in script.options.model_fields:

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
-from engine.debate import Criterion, Model, Origin, Turn, Value
+from engine.debate import Criterion, Model, Origin, PanelMode, Turn, Value
 from engine.findings import Adjustment, Artifact, Score
 from engine.judging import Ballot, Verdict
 from engine.ports import Attempt, Call, Reply
@@ -70,22 +70,27 @@ class Note(Value):
     """A format's findings beside its turns, stored together or not at all.
 
     `posts` are queued at once, `held` with the reveal. `verdicts` are those of the
-    format's own judges, by judge.
+    format's own judges, by judge. `ballots` are of a later jury, with its verdict.
     """
 
     artifacts: tuple[Artifact, ...] = ()
     scores: tuple[Score, ...] = ()
     adjustments: tuple[Adjustment, ...] = ()
     verdicts: Mapping[str, Verdict] = {}
+    ballots: tuple[Ballot, ...] = ()
     posts: tuple[Post, ...] = ()
     held: tuple[Post, ...] = ()
 
 
 class Judging(Value):
-    """A later scoring of a debate, `number` from 1; `found` is None until it is complete."""
+    """A later judging of a debate, `number` from 1; `found` is None until it is complete.
+
+    With a `mode` these are the jurors of another panel, else judges of the format.
+    """
 
     number: int
     judges: tuple[Model, ...]
+    mode: PanelMode | None = None
     found: Note | None = None
 
     @property
@@ -132,8 +137,14 @@ class Journal(Protocol):
     async def found(self, debate_id: str, kind: str) -> tuple[Artifact, ...]:
         """Return a debate's artifacts of a kind."""
 
-    async def open_judging(self, lease: Lease, debate_id: str, judges: Sequence[Model]) -> Judging:
-        """Return the judging by these judges: theirs so far, or a new one."""
+    async def open_judging(
+        self,
+        lease: Lease,
+        debate_id: str,
+        judges: Sequence[Model],
+        mode: PanelMode | None = None,
+    ) -> Judging:
+        """Return the judging by these judges, or by these jurors: theirs so far, or a new one."""
 
     async def close_judging(self, lease: Lease, debate_id: str, number: int, found: Note) -> None:
         """Store what a judging found, once."""

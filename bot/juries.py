@@ -1,0 +1,131 @@
+"""`rostrum judge … --jurors`: another jury reads a debate that has ended, or those of a series."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager, nullcontext
+from typing import Any
+
+import orjson
+from ulid import ULID
+
+from bot.app import defaults_of, open_configured_models
+from bot.reading import read_store
+from bot.series import SeriesEndedError
+from bot.series_progress import Display, open_display
+from bot.settings.settings import Settings, load_settings
+from engine.debate import Model, PanelMode
+from engine.floor.keeper import Keeper
+from engine.floor.wake import Bell
+from engine.judging import Verdict
+from engine.line.judging import PANEL, read_again
+from engine.ports import Models
+from engine.series.judging import SeriesJury, cap_left
+from engine.series.runner import Ending
+from engine.series.spec import Series
+from engine.store import Judging, Store
+from engine.store.usage import UsageFilter
+
+NONE = "no verdict"
+BESIDE = (
+    "Its ballots stand beside the first ones; exports have them in the table verdicts, by panel."
+)
+
+
+async def run_jury(name: str, jurors: str, panel: str, usd: float | None, *, as_json: bool) -> None:
+    """Have a jury read the debates of a series, or one debate, and print what it found.
+
+    The same jury is paid once: asked again, it reads what is missing. Raises SeriesEndedError if
+    debates are missing.
+    """
+    settings = load_settings()
+    mode = PanelMode(panel)
+    named = tuple(Model.parse(one) for one in jurors.split(",") if one.strip())
+    async with _joints(settings) as (store, models, keeper):
+        stored = await store.series.find(name)
+        if stored is None:
+            caps = defaults_of(settings).caps
+            if usd is not None:
+                caps = caps.model_copy(update={"debate_usd": usd})
+            debate = await store.debates.get(name)
+            judging = await read_again(debate, named, mode, caps, store, models, keeper)
+            held = (await store.journal.judged(debate.id))[0]
+            _show([_found(debate.code, judging, held)], as_json=as_json)
+            return
+        series = Series.model_validate_json(stored.body)
+        usage = await store.usage.read(UsageFilter(series=name))
+        left = cap_left(series, usage.sum("usd"), usd)
+        silent = nullcontext(lambda _: None)
+        with silent if as_json else open_display(Display(series, store)) as watch:
+            jury = SeriesJury(series, named, mode, store, models, keeper, left, watch)
+            standing = await jury.run()
+        rows = [
+            _found(debate_id[-6:].lower(), judging, (await store.journal.judged(debate_id))[0])
+            for debate_id, judging in jury.judged.items()
+        ]
+    _show(rows, as_json=as_json)
+    missing = standing.total - standing.held
+    if standing.ending is Ending.CAP:
+        raise SeriesEndedError(
+            f"The cap is reached; {missing:,} debates were not read. Raise limits.usd or --usd, "
+            "then run this again."
+        )
+    if missing:
+        why = next(iter(jury.problems.values()))
+        raise SeriesEndedError(f"{missing:,} debates were not read. {why} Run this again.")
+
+
+@asynccontextmanager
+async def _joints(settings: Settings) -> AsyncIterator[tuple[Store, Models, Keeper]]:
+    async with read_store(settings) as store:
+        models = open_configured_models(settings)
+        keeper = Keeper(store, Bell(), holder=str(ULID()))
+        renewing = asyncio.create_task(keeper.run())
+        try:
+            yield store, models, keeper
+        finally:
+            renewing.cancel()
+            await models.aclose()
+
+
+def _found(code: str, judging: Judging, held: Verdict | None) -> dict[str, Any]:
+    """Return what a jury found of a debate, beside the first jury's verdict."""
+    verdict = judging.found and judging.found.verdicts.get(PANEL)
+    ballots = judging.found.ballots if judging.found else ()
+    return {
+        "debate": code,
+        "panel": judging.number,
+        "winner": verdict.winner if verdict else None,
+        "p": dict(verdict.p) if verdict else {},
+        "held": held.winner if held else None,
+        "ballots": [
+            {"juror": one.juror, "order": "".join(one.order), "verdict": one.verdict}
+            | {"valid": one.valid, "problem": one.problem}
+            for one in ballots
+        ],
+    }
+
+
+def _show(rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
+    if as_json:
+        print(orjson.dumps({"debates": rows}, option=orjson.OPT_INDENT_2).decode())
+    else:
+        print("\n".join(_lines(rows)))
+
+
+def _lines(rows: Sequence[Mapping[str, Any]]) -> Iterable[str]:
+    if len(rows) == 1:
+        yield f"Debate {rows[0]['debate']}, read by panel {rows[0]['panel']}"
+        for one in rows[0]["ballots"]:
+            yield f"  {one['juror']} in the order {one['order']}: {one['verdict'] or NONE}"
+        now, first = (rows[0][name] or NONE for name in ("winner", "held"))
+        yield f"Its verdict: {now}. The first jury's: {first}."
+    else:
+        both = [row for row in rows if row["winner"] and row["held"]]
+        same = sum(row["winner"] == row["held"] for row in both)
+        ballots = [one for row in rows for one in row["ballots"]]
+        invalid = sum(not one["valid"] for one in ballots)
+        yield f"{len(rows):,} debates read; {len(ballots):,} ballots, {invalid:,} of them invalid"
+        yield f"It agrees with the first jury on {same:,} of {len(both):,} verdicts."
+    yield BESIDE

@@ -1,0 +1,148 @@
+"""Has another jury read every debate of a series that was held, several at once."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import structlog
+
+from engine.debate import Debate, Model, PanelMode, Price, Status
+from engine.errors import LeaseLostError, ModelError
+from engine.floor.keeper import LEASE_SECONDS, Keeper
+from engine.floor.steps import BYTES_PER_TOKEN
+from engine.line.intake import check_prices
+from engine.line.judging import read_again
+from engine.ports import Models
+from engine.series.runner import Ending, Standing
+from engine.series.spec import Series
+from engine.store import Caps, Judging, Store
+from engine.store.series import SeriesDebate
+from engine.store.usage import Usage, UsageFilter
+
+PROMPT_TOKENS = 3000  # what a juror reads beside the turns, at most
+READINGS = 2  # by a juror, at most; each may be asked for once more
+LOOK_SECONDS = 0.5
+log = structlog.get_logger(__name__)
+
+
+@dataclass
+class SeriesJury:
+    """One later jury of a series. `usd` is what it may cost in all, None for no cap.
+
+    Debates of which a juror cannot be reached now are counted as failed: the next run asks again.
+    """
+
+    series: Series
+    jurors: tuple[Model, ...]
+    mode: PanelMode
+    store: Store
+    models: Models
+    keeper: Keeper
+    usd: float | None = None
+    watch: Callable[[Standing], None] = lambda _: None
+    judged: dict[str, Judging] = field(default_factory=dict)
+    problems: dict[str, str] = field(default_factory=dict)
+    _reserved: float = 0.0
+    _running: int = 0
+    _full: bool = False
+
+    async def run(self) -> Standing:
+        """Have it read what it has not read, and return how that ended. Raises BudgetError."""
+        held = await self.store.series.debates(self.series.name)
+        closed = [debate for debate in held if debate.status is Status.CLOSED]
+        prices = {juror.ref: await self.models.price(juror) for juror in self.jurors}
+        check_prices(prices, Caps(debate_usd=self.usd))
+        spent = (await self._usage()).sum("usd")
+        ceiling = math.inf if self.usd is None else spent + self.usd
+        room, begun = asyncio.Semaphore(self.series.limits.debates_at_once), asyncio.Lock()
+        shown = asyncio.create_task(self._show(len(closed)))
+        try:
+            async with asyncio.TaskGroup() as group:
+                for debate in closed:
+                    group.create_task(self._read(debate, prices, ceiling, room, begun))
+        finally:
+            shown.cancel()
+        standing = self._standing(len(closed))
+        self.watch(standing)
+        return standing.model_copy(update={"ending": Ending.CAP if self._full else Ending.COMPLETE})
+
+    async def _read(
+        self,
+        held: SeriesDebate,
+        prices: dict[str, Price | None],
+        ceiling: float,
+        room: asyncio.Semaphore,
+        begun: asyncio.Lock,
+    ) -> None:
+        async with room:
+            debate = await self.store.debates.get(held.id)
+            most = await self._most(debate, prices)
+            async with begun:  # one after another, so that none counts on what another takes
+                if self._full or not await self._fits(most, ceiling):
+                    self._full = True
+                    return
+                self._reserved += most
+            self._running += 1
+            try:
+                await self._judge(debate, most)
+            finally:
+                self._running -= 1
+                self._reserved -= most
+
+    async def _judge(self, debate: Debate, most: float) -> None:
+        caps = Caps(debate_usd=None if self.usd is None else most)
+        joints = (self.store, self.models, self.keeper)
+        try:
+            for last in (False, False, True):
+                try:
+                    self.judged[debate.id] = await read_again(
+                        debate, self.jurors, self.mode, caps, *joints
+                    )
+                    return
+                except LeaseLostError:  # of a process that was killed, for seconds
+                    if last:
+                        raise
+                    await asyncio.sleep(LEASE_SECONDS / 2)
+        except (ModelError, LeaseLostError) as error:
+            log.warning("debate not read", debate=debate.id, why=str(error))
+            self.problems[debate.id] = str(error)
+
+    async def _fits(self, most: float, ceiling: float) -> bool:
+        if ceiling == math.inf:
+            return True
+        return bool((await self._usage()).sum("usd") + self._reserved + most <= ceiling + 1e-9)
+
+    async def _usage(self) -> Usage:
+        return await self.store.usage.read(UsageFilter(series=self.series.name))
+
+    async def _most(self, debate: Debate, prices: dict[str, Price | None]) -> float:
+        """Return what the jury may cost on a debate at most; asked for again, each reads more."""
+        turns = await self.store.journal.turns(debate.id)
+        size = sum(len(turn.text.encode()) for turn in turns)
+        read = PROMPT_TOKENS + math.ceil(2 * size / BYTES_PER_TOKEN)
+        written = debate.setup.sampling["juror"].max_tokens
+        known = [price for price in prices.values() if price is not None]
+        return sum(2 * READINGS * one.cost(read, written, written=read) for one in known)
+
+    async def _show(self, total: int) -> None:
+        while True:
+            self.watch(self._standing(total))
+            await asyncio.sleep(LOOK_SECONDS)
+
+    def _standing(self, total: int) -> Standing:
+        return Standing(
+            total=total,
+            held=len(self.judged),
+            failed=len(self.problems),
+            running=self._running,
+        )
+
+
+def cap_left(series: Series, spent: float, asked: float | None) -> float | None:
+    """Return what another jury may cost: what is left of the series' cap, and what was asked."""
+    left = None if series.limits.usd is None else max(0.0, series.limits.usd - spent)
+    known = [usd for usd in (left, asked) if usd is not None]
+    return min(known, default=None)
