@@ -89,7 +89,7 @@ async def test_a_juror_that_is_away_leaves_the_debate_for_the_next_run(stage: St
     stage.priced = (*PRICED, *JURORS)
     async with stage.process() as line:
         await hold(line, series())
-        stage.server.script(*[status(503)] * 12, model=LATER[0].name)
+        stage.server.script(*[status(503)] * 60, model=LATER[0].name)  # of 72 tries at most
         reading = jury(line)
         standing = await reading.run()
         assert standing.failed > 0
