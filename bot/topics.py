@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bot.settings.settings import load_topics
-from engine.answers.catalogue import topic_line
+from engine.chat.answers.catalogue import topic_line
 from engine.errors import RostrumError
 from engine.prompts.languages import check_language
 from engine.text import clean

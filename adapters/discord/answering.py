@@ -25,11 +25,11 @@ from adapters.discord.grounds import ground_of
 from adapters.discord.markup import shown
 from adapters.discord.patience import insist, seconds_left
 from adapters.discord.venue import DiscordVenue
-from engine.answers.answers import Answer, to_markdown
-from engine.answers.debates import StartedAnswer
-from engine.answers.management import FileAnswer, SettingsAnswer
-from engine.answers.presses import vote_answer
-from engine.answers.review_list import ReviewAnswer, ReviewLine
+from engine.chat.answers.answers import Answer, to_markdown
+from engine.chat.answers.debates import StartedAnswer
+from engine.chat.answers.management import FileAnswer, SettingsAnswer
+from engine.chat.answers.presses import vote_answer
+from engine.chat.answers.review_list import ReviewAnswer, ReviewLine
 from engine.chat.commands import Commands
 from engine.chat.following import OVER, Followers, follow
 from engine.chat.invocation import Invocation, SettingsArguments

@@ -8,7 +8,7 @@ from typing import Any
 import discord
 
 from adapters.discord.votes import EMOJIS
-from engine.answers.review_list import ReviewLine
+from engine.chat.answers.review_list import ReviewLine
 from engine.words.buttons import Button, review_menu
 from engine.words.phrases import option_name, review_hint
 

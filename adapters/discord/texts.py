@@ -1,7 +1,7 @@
 """Every message that people on Discord read from this adapter, ready for translation.
 
 Templates are filled with `str.format`; values are data and never parsed as templates. Answers
-to commands are worded in engine/answers/; names and descriptions of the commands are in
+to commands are worded in engine/chat/answers/; names and descriptions of the commands are in
 adapters/discord/commands.py, their translations in locales/.
 """
 

@@ -17,12 +17,12 @@ from adapters.slack.grounds import ground_of
 from adapters.slack.install.workspaces import Workspaces
 from adapters.slack.venue import Place
 from adapters.slack.whisper import Asker, Whisper
-from engine.answers.answers import Answer, to_markdown
-from engine.answers.catalogue import HelpAnswer
-from engine.answers.debates import StartedAnswer
-from engine.answers.management import FileAnswer, SettingsAnswer
-from engine.answers.presses import vote_answer
-from engine.answers.review_list import ReviewAnswer
+from engine.chat.answers.answers import Answer, to_markdown
+from engine.chat.answers.catalogue import HelpAnswer
+from engine.chat.answers.debates import StartedAnswer
+from engine.chat.answers.management import FileAnswer, SettingsAnswer
+from engine.chat.answers.presses import vote_answer
+from engine.chat.answers.review_list import ReviewAnswer
 from engine.chat.commands import Commands, parse_command, with_usage
 from engine.chat.following import OVER, Followers, follow
 from engine.chat.invocation import Invocation, SettingsArguments

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from adapters.slack.votes import SHOWN
-from engine.answers.review_list import ReviewLine
+from engine.chat.answers.review_list import ReviewLine
 from engine.words.buttons import PREFIX, Button, review_menu
 from engine.words.phrases import option_name, review_hint
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from adapters.slack.errors import Act
 from adapters.slack.rest import Json, Rest
-from engine.answers.management import FileAnswer
+from engine.chat.answers.management import FileAnswer
 from engine.errors import VenueAwayError
 from engine.messages import File
 from engine.sources import SourceFile, SourceLimits, check_files

@@ -1,7 +1,7 @@
 """Every message that people on Slack read from this adapter, ready for translation.
 
 Templates are filled with `str.format`; values are data and never parsed as templates. Answers to
-commands are worded in engine/answers/, messages in engine/words/cards.py.
+commands are worded in engine/chat/answers/, messages in engine/words/cards.py.
 """
 
 from __future__ import annotations

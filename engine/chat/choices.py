@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from engine.answers.catalogue import FormatLine, FormatsAnswer, ModelsAnswer, TopicsAnswer
+from engine.chat.answers.catalogue import FormatLine, FormatsAnswer, ModelsAnswer, TopicsAnswer
 from engine.chat.context import Context
 from engine.chat.invocation import NoArguments
 from engine.chat.lookup import find_held

@@ -10,9 +10,9 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from engine.answers.answers import Answer
-from engine.answers.catalogue import HelpAnswer, HelpLine
 from engine.chat import choices, leagues, lifecycle, own_data, revealed
+from engine.chat.answers.answers import Answer
+from engine.chat.answers.catalogue import HelpAnswer, HelpLine
 from engine.chat.command_line import (
     Word,
     read_debate,

@@ -10,7 +10,7 @@ from typing import Any
 
 import structlog
 
-from engine.answers.debates import StatusAnswer
+from engine.chat.answers.debates import StatusAnswer
 from engine.chat.context import Context
 from engine.chat.invocation import DebateArgument
 from engine.chat.lifecycle import status as status_of

@@ -11,8 +11,8 @@ from typing import TypeVar
 
 from ulid import ULID
 
-from engine.answers.answers import Answer
-from engine.answers.leagues import LeagueAnswer, LeagueStartedAnswer, LeagueStoppedAnswer
+from engine.chat.answers.answers import Answer
+from engine.chat.answers.leagues import LeagueAnswer, LeagueStartedAnswer, LeagueStoppedAnswer
 from engine.chat.context import Context
 from engine.chat.invocation import LeagueArguments
 from engine.chat.permission import check, managers

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from engine.answers.debates import (
+from engine.chat.answers.debates import (
     DebateLine,
     DebatesAnswer,
     ResultAnswer,

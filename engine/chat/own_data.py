@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.answers.privacy_notice import ForgottenAnswer, OptedAnswer, PrivacyAnswer
+from engine.chat.answers.privacy_notice import ForgottenAnswer, OptedAnswer, PrivacyAnswer
 from engine.chat.context import Context
 from engine.chat.invocation import ForgetArguments, NoArguments
 from engine.chat.person import Person

@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from engine.answers.management import FileAnswer, NoFileAnswer
-from engine.answers.statistics import AgreementAnswer, LeaderboardAnswer
+from engine.chat.answers.management import FileAnswer, NoFileAnswer
+from engine.chat.answers.statistics import AgreementAnswer, LeaderboardAnswer
 from engine.chat.context import Context
 from engine.chat.invocation import NoArguments
 from engine.chat.person import Person

@@ -10,9 +10,9 @@ import asyncio
 from collections.abc import Sequence
 from datetime import datetime
 
-from engine.answers.debates import DebateLine
-from engine.answers.presses import FORGOTTEN
-from engine.answers.review_list import ReviewAnswer, ReviewLine, RevisedAnswer
+from engine.chat.answers.debates import DebateLine
+from engine.chat.answers.presses import FORGOTTEN
+from engine.chat.answers.review_list import ReviewAnswer, ReviewLine, RevisedAnswer
 from engine.chat.context import Context
 from engine.chat.invocation import ReviewArguments
 from engine.chat.lookup import find_held, find_named

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from pydantic import JsonValue
 
-from engine.answers.management import SettingLine, SettingsAnswer
+from engine.chat.answers.management import SettingLine, SettingsAnswer
 from engine.chat.command_line import JUDGES
 from engine.chat.context import Context
 from engine.chat.invocation import SettingsArguments, StartArguments

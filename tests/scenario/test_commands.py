@@ -15,9 +15,9 @@ from pydantic import SecretStr
 
 from bot.app import run_app
 from bot.settings.settings import Settings
-from engine.answers.answers import Answer, to_markdown
-from engine.answers.debates import StartedAnswer
-from engine.answers.management import FileAnswer, NoFileAnswer
+from engine.chat.answers.answers import Answer, to_markdown
+from engine.chat.answers.debates import StartedAnswer
+from engine.chat.answers.management import FileAnswer, NoFileAnswer
 from engine.chat.choices import match_debates, match_jurors, match_models, models
 from engine.chat.commands import Commands, parse_command
 from engine.chat.invocation import DebateArgument, NoArguments, StartArguments

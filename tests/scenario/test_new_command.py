@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engine.answers.answers import Answer, to_markdown
-from engine.answers.catalogue import TopicsAnswer
+from engine.chat.answers.answers import Answer, to_markdown
+from engine.chat.answers.catalogue import TopicsAnswer
 from engine.chat.command_line import read_debate
 from engine.chat.commands import COMMANDS, Command, Commands, Takes, parse_command
 from engine.chat.context import Context

@@ -18,8 +18,8 @@ from bot.operate import forget_person, purge_community
 from bot.run import serving
 from bot.settings.sections import PrivacySettings
 from bot.settings.settings import Settings
-from engine.answers.answers import to_markdown
-from engine.answers.privacy_notice import ForgottenAnswer
+from engine.chat.answers.answers import to_markdown
+from engine.chat.answers.privacy_notice import ForgottenAnswer
 from engine.chat.commands import Commands, parse_command
 from engine.chat.invocation import DebateArgument
 from engine.chat.lifecycle import result

@@ -7,8 +7,8 @@ from datetime import timedelta
 
 import pytest
 
-from engine.answers.answers import to_markdown
-from engine.answers.review_list import ReviewAnswer
+from engine.chat.answers.answers import to_markdown
+from engine.chat.answers.review_list import ReviewAnswer
 from engine.chat.commands import Commands, parse_command
 from engine.chat.person import Person
 from engine.debate import BallotKind, Debate

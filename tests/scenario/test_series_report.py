@@ -11,9 +11,9 @@ import pytest
 
 from bot.series_report import make_files, read_report
 from engine.errors import NotFoundError
-from engine.report.caveats import CaveatKind
-from engine.report.report import SeriesReport
-from engine.report.wording import NO_DEBATES
+from engine.series.report.caveats import CaveatKind
+from engine.series.report.report import SeriesReport
+from engine.series.report.wording import NO_DEBATES
 from engine.series.saving import save_series
 from tests.doubles.command import rostrum
 from tests.doubles.model_server import status

@@ -14,7 +14,7 @@ import orjson
 import pytest
 
 from bot.stats import run_stats
-from engine.answers.answers import to_markdown
+from engine.chat.answers.answers import to_markdown
 from engine.chat.commands import Commands, parse_command
 from engine.chat.person import Person
 from engine.debate import Debate

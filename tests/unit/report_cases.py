@@ -9,7 +9,7 @@ from typing import Any
 
 from engine.debate import Status
 from engine.ports import utc_now
-from engine.report.reading import EndedDebate, SeriesRows, Spoken, add_up
+from engine.series.report.reading import EndedDebate, SeriesRows, Spoken, add_up
 from engine.series.spec import Series, read_series
 from engine.stats.row import Row
 from engine.store.series import SeriesDebate, SeriesReading, StoredSeries, Try

@@ -7,8 +7,8 @@ import pytest
 from adapters.discord.render import parts as discord
 from adapters.slack.render import parts as slack
 from adapters.terminal.render import plain
-from engine.answers.answers import to_markdown
-from engine.answers.debates import DebateLine, ResultAnswer
+from engine.chat.answers.answers import to_markdown
+from engine.chat.answers.debates import DebateLine, ResultAnswer
 from engine.debate import Status, Violation
 from engine.judging import Persuasion, Tally
 from engine.messages import JurorLine, Message, VoteInvite

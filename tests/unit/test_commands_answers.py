@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from engine.answers.answers import to_markdown
-from engine.answers.catalogue import (
+from engine.chat.answers.answers import to_markdown
+from engine.chat.answers.catalogue import (
     FormatLine,
     FormatsAnswer,
     HelpAnswer,
     ModelsAnswer,
     TopicsAnswer,
 )
-from engine.answers.debates import (
+from engine.chat.answers.debates import (
     STATES,
     STATUSES,
     DebateLine,
@@ -24,8 +24,14 @@ from engine.answers.debates import (
     StatusAnswer,
     StoppedAnswer,
 )
-from engine.answers.management import UNSET, FileAnswer, NoFileAnswer, SettingLine, SettingsAnswer
-from engine.answers.privacy_notice import PrivacyAnswer
+from engine.chat.answers.management import (
+    UNSET,
+    FileAnswer,
+    NoFileAnswer,
+    SettingLine,
+    SettingsAnswer,
+)
+from engine.chat.answers.privacy_notice import PrivacyAnswer
 from engine.chat.commands import COMMANDS, help_on
 from engine.chat.context import Context
 from engine.chat.invocation import HelpArguments

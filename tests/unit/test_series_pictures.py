@@ -16,10 +16,10 @@ from PIL import ImageFont
 
 from adapters.pictures.png import FONT, to_png
 from engine.ports import utc_now
-from engine.report.lettering import fit, short_names, width_of
-from engine.report.pictures import Picture, draw_report
-from engine.report.report import make_report
-from engine.report.scales import round_scale, round_step
+from engine.series.report.lettering import fit, short_names, width_of
+from engine.series.report.pictures import Picture, draw_report
+from engine.series.report.report import make_report
+from engine.series.report.scales import round_scale, round_step
 from engine.stats.svg import DARK, darken
 from tests.unit.report_cases import make_file, make_series
 

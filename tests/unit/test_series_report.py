@@ -8,13 +8,13 @@ import pytest
 
 from engine.debate import Status
 from engine.ports import utc_now
-from engine.report.caveats import CaveatKind
-from engine.report.jurors import juror_pairs
-from engine.report.reading import EndedDebate, SeriesRows, Spoken, add_up
-from engine.report.rendering import write_html, write_markdown
-from engine.report.report import PairResult, SeriesReport, make_report, nearest_rank
-from engine.report.topics import split_topics
-from engine.report.wording import CAVEATS, word_caveats, write_page
+from engine.series.report.caveats import CaveatKind
+from engine.series.report.jurors import juror_pairs
+from engine.series.report.reading import EndedDebate, SeriesRows, Spoken, add_up
+from engine.series.report.rendering import write_html, write_markdown
+from engine.series.report.report import PairResult, SeriesReport, make_report, nearest_rank
+from engine.series.report.topics import split_topics
+from engine.series.report.wording import CAVEATS, word_caveats, write_page
 from engine.series.spec import Series
 from engine.stats.row import Row
 from engine.store.series import SeriesDebate, SeriesReading, StoredSeries, Try

@@ -20,7 +20,7 @@ from adapters.slack.markup import escape, markdown, typed
 from adapters.slack.payload import Payload, carries
 from adapters.slack.venue import LIMITS, Place
 from adapters.slack.votes import NAMES, by_option, is_whole, option_of
-from engine.answers.management import SettingLine, SettingsAnswer
+from engine.chat.answers.management import SettingLine, SettingsAnswer
 from engine.debate import BallotKind, Violation
 from engine.delivery.pace import GAP_SECONDS, ChannelPace
 from engine.messages import (

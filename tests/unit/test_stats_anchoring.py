@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engine.answers.answers import to_markdown
-from engine.answers.statistics import AgreementAnswer
+from engine.chat.answers.answers import to_markdown
+from engine.chat.answers.statistics import AgreementAnswer
 from engine.judging import Question
 from engine.stats.agreement import measure_agreement
 from engine.stats.anchoring import measure_anchoring

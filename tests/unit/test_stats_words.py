@@ -7,8 +7,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from engine.answers.answers import to_markdown
-from engine.answers.statistics import AgreementAnswer, LeaderboardAnswer
+from engine.chat.answers.answers import to_markdown
+from engine.chat.answers.statistics import AgreementAnswer, LeaderboardAnswer
 from engine.stats.agreement import measure_agreement
 from engine.stats.figure import Figure
 from engine.stats.pictures import draw_pictures

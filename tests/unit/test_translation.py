@@ -23,7 +23,7 @@ from engine.words.translation import LANGUAGES, catalogue, number, plural, say
 
 ROOT = Path(__file__).parents[2]
 # Modules whose texts only operators, or a person in private, read.
-PRIVATE = ("engine/answers", "engine/chat", "engine/report", "bot")
+PRIVATE = ("engine/chat/answers", "engine/chat", "engine/series/report", "bot")
 WORDED = ("say", "plural")
 
 

@@ -16,7 +16,7 @@ from adapters.slack.forms.fields import (
     typed,
     view_of,
 )
-from engine.answers.catalogue import ModelsAnswer
+from engine.chat.answers.catalogue import ModelsAnswer
 from engine.chat.invocation import StartArguments
 from engine.formats import FORMATS
 from engine.options import IN_A_CHAT, STANCES, read_option, read_options

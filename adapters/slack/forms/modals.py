@@ -19,8 +19,8 @@ from adapters.slack.forms.form import command_of, form_of
 from adapters.slack.forms.settings_form import changes_of, settings_form
 from adapters.slack.rest import Rest
 from adapters.slack.whisper import Asker, Whisper
-from engine.answers.answers import Answer
-from engine.answers.management import SettingsAnswer
+from engine.chat.answers.answers import Answer
+from engine.chat.answers.management import SettingsAnswer
 from engine.chat.choices import models
 from engine.chat.invocation import Invocation, NoArguments, SettingsArguments, StartArguments
 from engine.chat.person import Person

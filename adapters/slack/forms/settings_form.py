@@ -22,7 +22,7 @@ from adapters.slack.forms.fields import (
     view_of,
 )
 from adapters.slack.forms.form import LANGUAGES
-from engine.answers.management import SettingLine, SettingsAnswer, unset
+from engine.chat.answers.management import SettingLine, SettingsAnswer, unset
 from engine.formats import FORMATS
 from engine.line.intake import Defaults
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import ClassVar
 
-from engine.answers.answers import Answer, Wording
-from engine.answers.statistics import left_out
+from engine.chat.answers.answers import Answer, Wording
+from engine.chat.answers.statistics import left_out
 from engine.debate import Value
 from engine.words.translation import plural
 

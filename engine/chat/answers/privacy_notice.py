@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from engine.answers.answers import Answer, Wording
+from engine.chat.answers.answers import Answer, Wording
 from engine.store import Traces
 from engine.words.translation import plural
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Literal
 
-from engine.answers.answers import Answer, Wording
+from engine.chat.answers.answers import Answer, Wording
 from engine.debate import Debate, Status, Value
 from engine.messages import Estimate, Reveal, Where
 from engine.text import headline

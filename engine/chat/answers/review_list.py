@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
-from engine.answers.answers import Answer, Wording
-from engine.answers.debates import DebateLine
+from engine.chat.answers.answers import Answer, Wording
+from engine.chat.answers.debates import DebateLine
 from engine.debate import Value
 from engine.text import headline
 from engine.votes.offers import Why

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from engine.report.caveats import Caveat, CaveatKind
-from engine.report.page import Grid, ReportPage, Section
-from engine.report.report import Availability, CallTotals, Conduct, Costs, PairResult, SeriesReport
-from engine.report.topics import TopicSplit
+from engine.series.report.caveats import Caveat, CaveatKind
+from engine.series.report.page import Grid, ReportPage, Section
+from engine.series.report.report import (
+    Availability,
+    CallTotals,
+    Conduct,
+    Costs,
+    PairResult,
+    SeriesReport,
+)
+from engine.series.report.topics import TopicSplit
 from engine.series.spec import Pairing
 from engine.stats.agreement import Shares
 from engine.stats.figure import FEWEST

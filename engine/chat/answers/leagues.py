@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from engine.answers.answers import Answer, Wording
+from engine.chat.answers.answers import Answer, Wording
 from engine.messages import LeagueTable
 from engine.words.league import league_lines, league_title
 from engine.words.translation import plural

@@ -9,10 +9,10 @@ from math import ceil
 from statistics import fmean, median
 
 from engine.debate import Value
-from engine.report.caveats import Caveat, find_caveats
-from engine.report.jurors import JurorPair, juror_pairs
-from engine.report.reading import COUNTED, CallSums, EndedDebate, SeriesRows
-from engine.report.topics import TopicSplits, split_topics
+from engine.series.report.caveats import Caveat, find_caveats
+from engine.series.report.jurors import JurorPair, juror_pairs
+from engine.series.report.reading import COUNTED, CallSums, EndedDebate, SeriesRows
+from engine.series.report.topics import TopicSplits, split_topics
 from engine.series.runner import Standing, count_standing
 from engine.series.spec import Pairing, Series
 from engine.stats.adjusted import AdjustedLeaderboard, adjust_models

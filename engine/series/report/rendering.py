@@ -10,8 +10,8 @@ from importlib.resources import files
 from jinja2 import Environment, StrictUndefined, Template
 
 from engine.dataset.page_rendering import inline
-from engine.report.page import ReportPage
-from engine.report.pictures import Picture
+from engine.series.report.page import ReportPage
+from engine.series.report.pictures import Picture
 
 
 def write_markdown(page: ReportPage, pictures: Mapping[str, Picture]) -> str:

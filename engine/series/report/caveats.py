@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 from engine.blinding.vocabulary import kin
 from engine.debate import Model, Value
-from engine.report.reading import SeriesRows
+from engine.series.report.reading import SeriesRows
 from engine.series.spec import Series
 from engine.stats.figure import FEWEST
 from engine.stats.ratings import Rating
 
 if TYPE_CHECKING:
-    from engine.report.report import SeriesReport
+    from engine.series.report.report import SeriesReport
 
 FEW_TOPICS = 10
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from engine.report.lettering import short_names
-from engine.report.report import PairResult, SeriesReport
-from engine.report.scales import Scale, points_scale
-from engine.report.scatter import Point, draw_points
+from engine.series.report.lettering import short_names
+from engine.series.report.report import PairResult, SeriesReport
+from engine.series.report.scales import Scale, points_scale
+from engine.series.report.scatter import Point, draw_points
 from engine.stats.adjusted import Effect
 from engine.stats.figure import Figure
 from engine.stats.ratings import Rating

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from math import cos, hypot, pi, sin
 from typing import NamedTuple
 
-from engine.report.lettering import SIZE, width_of
-from engine.report.scales import Scale, points_scale, round_scale
+from engine.series.report.lettering import SIZE, width_of
+from engine.series.report.scales import Scale, points_scale, round_scale
 from engine.stats.ratings import Rating
 from engine.stats.svg import line, square, write
 
