@@ -5,13 +5,15 @@ request with its tokens. Its log is the judge: it says whether a stored call was
 whether the totals of `rostrum series status` are right to the token. Calls that were in flight at
 a kill have reached the server, and no answer of them was stored; they are told apart.
 
-The limit that concurrency sets is Σ waves × seconds a call / debates at once, over all debates: a
-debate's waves are its calls that wait for one another.
+The limit that concurrency sets is when the last debate would end if calls alone took time: debates
+begin in order, each in the first free place, and take their waves × the seconds of a call. The
+waves of a debate are its calls that wait for one another.
 """
 
 from __future__ import annotations
 
 import asyncio
+import heapq
 import http.client
 import math
 import os
@@ -176,7 +178,7 @@ async def run_bench_series(
             "at_once": at_once,
             "seconds_a_call": seconds,
             "jury": f"{len(JURORS)} jurors, mode {MODE}",
-            "limit": "sum over debates of waves x seconds a call / debates at once",
+            "limit": "end of the last debate if calls alone took time",
             "undisturbed": whole,
             "killed": killed,
             "one_after_another": single,
@@ -284,7 +286,7 @@ def _figures(
     wall: float,
 ) -> dict[str, Any]:
     done = [call for call in calls if call.state == "done"]
-    limit = _waves(done) * trial.seconds / trial.at_once
+    limit = _limit(done, trial.at_once) * trial.seconds
     unstored = _in_flight(done, logged)
     told = _sum_up((one["model"].partition("/")[2], one) for one in status["takings"])
     served = _sum_up((one.key[0], one._asdict()) for one in logged)
@@ -308,11 +310,19 @@ def _figures(
     }
 
 
-def _waves(done: Sequence[Journaled]) -> int:
-    """Return how many calls wait for one another, in all debates: turns, and rounds of jurors."""
+def _limit(done: Sequence[Journaled], at_once: int) -> int:
+    """Return how many calls wait for one another until the last debate ends.
+
+    A debate's are its turns and its rounds of jurors. Debates begin in order, each in the first
+    place that is free; no debate is split, so the last ones leave places empty.
+    """
+    turns = Counter(call.debate for call in done if call.step.startswith("turn/"))
     jury = Counter(call.debate for call in done if call.step.startswith("jury/"))
-    turns = sum(call.step.startswith("turn/") for call in done)
-    return turns + sum(math.ceil(readings / len(JURORS)) for readings in jury.values())
+    places = [0] * at_once
+    for debate in sorted(turns):
+        waves = turns[debate] + math.ceil(jury[debate] / len(JURORS))
+        heapq.heapreplace(places, places[0] + waves)
+    return max(places)
 
 
 def _in_flight(done: Sequence[Journaled], logged: Sequence[Logged]) -> list[Logged]:
