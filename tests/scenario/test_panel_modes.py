@@ -170,7 +170,8 @@ async def test_a_single_verdict_is_marked_in_the_reveal(stage: Stage, line: Runn
     await line.hold(of(PanelMode.ONE))
     reveal = meant(line, Reveal)
     assert reveal.verdict.single
-    assert "(a single juror, p(A)" in plain(reveal, "x·1/1")
+    won = reveal.verdict.winner
+    assert f"(a single juror, 95% sure that {won} won, 1 juror read it" in plain(reveal, "x·1/1")
     assert plain(reveal, "x·1/1").count("near/j") == 1
 
 
