@@ -127,7 +127,7 @@ async def test_a_refused_part_is_plain_and_what_is_posted_stays(hall: Hall) -> N
     assert debate.gaps == 0
     assert max(Counter(keys(hall.thread())).values()) == 1
     first = [key for key in keys(hall.thread()) if key.startswith("2·")]
-    assert first == [f"2·{i}/4" for i in range(1, 5)]
+    assert first == [f"2·{i}/5" for i in range(1, 6)]
 
 
 async def test_a_message_that_cannot_be_rendered_is_posted_as_plain_text(
@@ -375,13 +375,13 @@ async def test_a_deliverer_restarted_between_parts_goes_on_with_the_next(hall: H
     async with hall.open() as session:
         debate_id = await session.start(TALKATIVE)
         await until(lambda: posts_asked(hall) == 3)
-    assert keys(hall.thread()) == ["2·1/4"]
+    assert keys(hall.thread()) == ["2·1/5"]
     hall.venue.limits = QUICK
     async with hall.open() as session:
         await session.reconcile()
         ended = await session.ended(debate_id)
     assert ended.status is Status.CLOSED
-    assert keys(hall.thread())[:4] == [f"2·{part}/4" for part in range(1, 5)]
+    assert keys(hall.thread())[:5] == [f"2·{part}/5" for part in range(1, 6)]
     assert max(Counter(keys(hall.thread())).values()) == 1
 
 
