@@ -37,6 +37,8 @@ CHARS_PER_WORD = 6  # a space included
 SUMMARY_TOKENS = 140  # of 500 characters
 JURY_PROMPT_TOKENS = 700  # what a juror reads beside the transcript
 BRIEF = frozenset({"ask", "answer", "summary"})
+CASES = ("opening", "draft", "assumptions")  # rounds in which a side sets out its points
+ANY = 100_000  # words: no cap of one's own
 WORDINESS = {"de": 0.92, "tr": 0.77}  # as the built-in speeches have it
 UNSPACED = frozenset({"zh", "ja", "th", "lo", "km", "my"})
 # Placeholders in a dry run; no rendered template contains these marks otherwise.
@@ -52,19 +54,24 @@ MOST_OUTLINES = 200  # kept at once; each takes some kilobytes
 class Manner:
     """How much models are expected to write.
 
-    `turn` and `closing` are shares of the word limit; `most` caps a turn (`brief`: one that only
-    asks, answers or sums up; `decision`: a closing's second part); `field` is the length of a text
-    in a structured answer. These three are in English words, `ballot` in tokens. The bytes per
-    token are an average; caps are checked with a stricter figure (see steps.py).
+    `turn` and `closing` are shares of the word limit; `most` caps a turn (`case`: one that sets out
+    a case; `brief`: one that only asks, answers or sums up; `decision`: a closing's two texts);
+    `field` is the length of a text in a structured answer. These are in English words, `ballot` in
+    tokens. `longer` multiplies them in some languages; `spare` items are in a list beyond the
+    fewest. The bytes per token are an average; caps are checked with a stricter figure (see
+    steps.py).
     """
 
     turn: float
     closing: float
     ballot: int
     field: int
-    most: int = 100_000
-    brief: int = 100_000
-    decision: int = 100_000
+    longer: Mapping[str, float]
+    most: int = ANY
+    case: int = ANY
+    brief: int = ANY
+    decision: int = ANY
+    spare: int = 1
     token: float = 4.2
     characters: bool = False  # `token` counts characters instead of bytes
 
@@ -82,12 +89,13 @@ class Manner:
         numbers share no word.
         """
         allowed = int(cue.get("words") or 0)
-        wordiness = wordiness_of(language)
+        wordiness = self._wordiness(language)
         if not allowed:
             share = limits.get("decision_words", 200) * self.closing
             decision = int(min(share, self.decision * wordiness))
             return f"Filler.\n\n---\n\n{self.write(decision, language, rate, number)}"
-        most = self.brief if cue.get("duty") in BRIEF else self.most
+        sets_out = cue.get("round", "").startswith(CASES)
+        most = self.brief if cue.get("duty") in BRIEF else self.case if sets_out else self.most
         words = int(min(allowed * self.turn, most * wordiness))
         return self.write(words, language, rate, number, counted="counted" in cue)
 
@@ -100,19 +108,24 @@ class Manner:
         rate: float,
     ) -> str:
         """Return a structured answer that satisfies its schema; a closing's has two long texts."""
-        wordiness = wordiness_of(language)
+        wordiness = self._wordiness(language)
         parts: dict[str, float] = {}
-        if cue.get("round") == "closing" and "synthesis_chars" in limits:
-            characters = rate if _is_unspaced(language) else CHARS_PER_WORD / wordiness
-            parts["synthesis"] = limits["synthesis_chars"] / characters
-            parts["why"] = limits["decision_words"]
+        known = self.decision < ANY or "synthesis_chars" in limits
+        if cue.get("round") == "closing" and known:
+            spaced = CHARS_PER_WORD / wordiness_of(language)
+            characters = rate if _is_unspaced(language) else spaced
+            parts["synthesis"] = limits.get("synthesis_chars", 500) / characters
+            parts["why"] = limits.get("decision_words", 200)
         most = self.decision * wordiness / 2
-        longer = {
+        long = {
             name: self.write(int(min(allowed * self.closing, most)), language, rate, 0)
             for name, allowed in parts.items()
         }
         text = self.write(int(self.field * wordiness), language, rate, 0)
-        return example(schema.json_schema, text, longer)
+        return example(schema.json_schema, text, long, self.spare)
+
+    def _wordiness(self, language: str) -> float:
+        return wordiness_of(language) * self.longer.get(_primary(language), 1.0)
 
     def write(
         self, words: int, language: str, rate: float, number: int, *, counted: bool = False
@@ -139,27 +152,34 @@ class Manner:
 
 
 # Models write close to a stated limit; the rehearsal models have a fixed amount of text.
-WRITTEN = Manner(turn=0.75, closing=0.9, ballot=250, field=30)
+WRITTEN = Manner(turn=0.75, closing=0.9, ballot=250, field=30, longer={})
 REHEARSED = Manner(
     turn=0.95,
-    most=106,
-    brief=45,
+    most=88,
+    case=118,
+    brief=43,
     closing=0.9,
     decision=80,
     ballot=110,
-    field=16,
+    field=14,
+    longer={"es": 0.92, "tr": 0.95, "zh": 1.36},
+    spare=0,
     token=4,
     characters=True,
 )
 
 
+def _primary(language: str) -> str:
+    return language.split("-")[0].lower()
+
+
 def _is_unspaced(language: str) -> bool:
-    return language.split("-")[0].lower() in UNSPACED
+    return _primary(language) in UNSPACED
 
 
 def wordiness_of(language: str) -> float:
     """Return how many words a language needs per English word; its words are longer."""
-    return WORDINESS.get(language.split("-")[0].lower(), 1.0)
+    return WORDINESS.get(_primary(language), 1.0)
 
 
 def manner_of(model: Model) -> Manner:
