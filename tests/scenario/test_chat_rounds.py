@@ -32,11 +32,16 @@ async def hold_up(chat: Chat, app: App, **options: Any) -> str:
     await chat.start(round_votes=True, **options)
     await until(chat.thread)
     message = (await said(chat, "After opening")).id
-    (debate,) = await app.store.debates.recent(limit=1)
-    async with asyncio.timeout(10):  # until it takes answers
-        while not await app.store.votes.targets(debate.id, Question.ROUND):  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
+    await taking(app, Question.ROUND)
     return message
+
+
+async def taking(app: App, question: Question) -> None:
+    """Wait until a question that was posted takes answers."""
+    (debate,) = await app.store.debates.recent(limit=1)
+    async with asyncio.timeout(10):
+        while not await app.store.votes.targets(debate.id, question):  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
 
 
 async def record_of(app: App) -> DebateRecord:
@@ -117,6 +122,7 @@ async def test_how_clear_it_was_is_one_more_tap_beside_the_vote(chat: Chat) -> N
         ballot = await vote(chat, confidence=True)
         await voting(app)
         sure = (await said(chat, "How clear was it?")).id
+        await taking(app, Question.CONFIDENCE)
         for user, option, word in (("ada", "A", "close"), ("ben", "B", "onesided")):
             await chat.react(user, ballot, option)
             await chat.react(user, sure, word)
