@@ -138,7 +138,7 @@ def people(row: Row) -> str | None:
 
 
 def test_a_model_that_was_mostly_on_the_better_side_loses_its_lead() -> None:
-    """A wins three of four, whoever speaks; ana has A in 40 of 48 debates."""
+    """A wins three of four debates against any model; ana has A in 40 of 48."""
     rows = [held(n, "AAAB"[n % 4], ana="B" if n >= 40 else "A") for n in range(48)]
     plain = {one.model: one.people for one in rank_models(rows).standings}["near/ana"]
     found = adjust(rows, people)
