@@ -88,7 +88,7 @@ lock: $(VENV)/dev ## renew the lock files from pyproject.toml
 	$(BIN)/uv pip compile --universal --generate-hashes --no-emit-index-url --no-header --quiet \
 	  --python-version 3.11 pyproject.toml --group build -o requirements.lock
 	$(BIN)/uv pip compile --universal --generate-hashes --no-emit-index-url --no-header --quiet \
-	  --python-version 3.11 pyproject.toml --group build --group dev -c requirements.lock -o requirements-dev.lock
+	  --python-version 3.11 pyproject.toml --all-extras --group build --group dev -c requirements.lock -o requirements-dev.lock
 	$(BIN)/uv pip compile --universal --generate-hashes --no-emit-index-url --no-header --quiet \
 	  --python-version 3.11 pyproject.toml --group build --group datasets -c requirements.lock -o requirements-datasets.lock
 
