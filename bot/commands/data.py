@@ -1,0 +1,85 @@
+"""What the stored debates give: exports, statistics and costs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+from bot.commands.options import REHEARSAL, Text
+
+app = typer.Typer()
+FORMATS = typer.Option("--debate-format", help="Only these debate formats, e.g. classic,team.")
+LANGUAGES = typer.Option("--language", help="Only these languages, e.g. en,tr.")
+OF_SERIES = typer.Option("--series", help="Only debates of this series.")
+
+
+@app.command()
+def export(
+    given: typer.Context,
+    out: Annotated[Path, typer.Option(help="Folder to write; replaces an earlier export there.")],
+    community: Annotated[Text, typer.Option(help="Only debates of this community.")] = None,
+    file_format: Annotated[
+        str, typer.Option("--format", help="File format: jsonl or parquet.")
+    ] = "jsonl",
+    tables: Annotated[Text, typer.Option(help="Only these tables, comma-separated.")] = None,
+    formats: Annotated[Text, FORMATS] = None,
+    languages: Annotated[Text, LANGUAGES] = None,
+    since: Annotated[
+        Text, typer.Option(help="Only debates revealed since this date or time.")
+    ] = None,
+    until: Annotated[
+        Text, typer.Option(help="Only debates revealed until this date, inclusive, or time.")
+    ] = None,
+    quorum_met: Annotated[
+        bool, typer.Option("--quorum-met", help="Only debates that reached their quorum.")
+    ] = False,
+    include_rehearsal: Annotated[bool, REHEARSAL] = False,
+    series: Annotated[Text, OF_SERIES] = None,
+) -> None:
+    """Export ended debates as a dataset, with every ballot and vote."""
+    from bot.exits import run
+    from bot.exporting import Chosen, run_export
+
+    chosen = Chosen(**{name: given.params[name] for name in Chosen._fields})
+    run(lambda: run_export(out, chosen))
+
+
+@app.command()
+def stats(
+    given: typer.Context,
+    community: Annotated[Text, typer.Option(help="Only debates of this community.")] = None,
+    formats: Annotated[Text, FORMATS] = None,
+    languages: Annotated[Text, LANGUAGES] = None,
+    series: Annotated[Text, OF_SERIES] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    out: Annotated[Optional[Path], typer.Option(help="Folder for pictures (SVG).")] = None,  # noqa: UP045
+    include_rehearsal: Annotated[bool, REHEARSAL] = False,
+) -> None:
+    """Compare jury and people, and rate the models."""
+    from bot.exits import run
+    from bot.stats import run_stats
+
+    run(lambda: run_stats(**given.params))
+
+
+@app.command()
+def usage(
+    given: typer.Context,
+    by: Annotated[
+        str, typer.Option(help="Count by model (and role), day, community, user or series.")
+    ] = "model",
+    since: Annotated[Text, typer.Option(help="Only calls since this date or time.")] = None,
+    until: Annotated[
+        Text, typer.Option(help="Only calls until this date, inclusive, or time.")
+    ] = None,
+    series: Annotated[Text, OF_SERIES] = None,
+    include_rehearsal: Annotated[bool, REHEARSAL] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Add up calls, tokens and cost of everything that was held."""
+    from bot.exits import run
+    from bot.usage import show_usage
+
+    run(lambda: show_usage(**given.params))

@@ -1,0 +1,112 @@
+"""`rostrum demo` and `rostrum debate`: one debate in the terminal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+from bot.commands.options import REHEARSAL, REPLACE, Names, Text
+
+app = typer.Typer()
+SEAT = typer.Option(help="Model of one seat or contender, e.g. A2=online/x; repeatable.")
+MIRROR = typer.Option("--mirror", help="Hold it a second time with sides swapped.")
+TOPIC = "The topic, or random for one of the list (default: ROSTRUM_TOPIC)."
+FOR = typer.Option("--for", help="What A argues, if not for the topic; with --against.")
+AGAINST = typer.Option("--against", help="What B argues, if not against the topic.")
+LENGTH = typer.Option(help="short, normal or long; short is read in five minutes.")
+OPTION = typer.Option(help="Option of the format, e.g. agents=5 or turns=6; repeatable.")
+SOURCES = typer.Option(
+    help="Text or Markdown file that every side reads, or a folder of them; repeatable."
+)
+VOTES = typer.Option(
+    help="Votes to cast, e.g. A=3,B=2,tie=1 (default: by keys, in a terminal). "
+    "In a mirrored debate the same models get them."
+)
+STANCES = typer.Option(
+    help="Stances before and after, e.g. against>for=2,for=1. Also asks people for theirs."
+)
+CONFIDENCE = typer.Option(help="on or off: ask people with the vote how clear it was.")
+SURE = typer.Option(
+    help="How clear people find it, in the order of the votes, e.g. close=2,one-sided=1. Also "
+    "asks people."
+)
+ROUND_VOTES = typer.Option(help="on or off: ask people after each round who is ahead.")
+AHEAD = typer.Option(
+    help="Who is ahead after each round, e.g. 'A=3,even=1;B=4' round by round; the last of them "
+    "also for the rounds that follow. Also asks people."
+)
+
+
+@app.command()
+def demo(
+    given: typer.Context,
+    out: Annotated[Path, typer.Option(help="Folder for the export.")] = Path("demo-export"),
+    votes: Annotated[Text, VOTES] = None,
+    stances: Annotated[Text, STANCES] = None,
+    round_votes: Annotated[Text, ROUND_VOTES] = None,
+    ahead: Annotated[Text, AHEAD] = None,
+    confidence: Annotated[Text, CONFIDENCE] = None,
+    sure: Annotated[Text, SURE] = None,
+    format: Annotated[str, typer.Option(help="Debate format.")] = "classic",
+    language: Annotated[str, typer.Option(help="Language code, e.g. en, tr, zh.")] = "en",
+    topic: Annotated[Text, typer.Option(help="The topic (default: a built-in one).")] = None,
+    stance_a: Annotated[Text, FOR] = None,
+    stance_b: Annotated[Text, AGAINST] = None,
+    length: Annotated[Text, LENGTH] = None,
+    option: Annotated[Names, OPTION] = None,
+) -> None:
+    """Hold a debate offline and export it. The speakers are the built-in rehearsal model."""
+    from bot.demo import run_demo
+    from bot.exits import run
+
+    run(lambda: run_demo(given.params))
+
+
+@app.command()
+def debate(
+    given: typer.Context,
+    topic: Annotated[Text, typer.Argument(help=TOPIC)] = None,
+    stance_a: Annotated[Text, FOR] = None,
+    stance_b: Annotated[Text, AGAINST] = None,
+    a: Annotated[Text, typer.Option("--a", help="Model of side A, as backend/model.")] = None,
+    b: Annotated[Text, typer.Option("--b", help="Model of side B, as backend/model.")] = None,
+    jurors: Annotated[Text, typer.Option(help="Jurors as backend/model, comma-separated.")] = None,
+    conditions: Annotated[Text, typer.Option(help="Conditions that both sides accept.")] = None,
+    format: Annotated[Text, typer.Option(help="Debate format.")] = None,
+    language: Annotated[Text, typer.Option(help="Language code, e.g. en, tr, zh.")] = None,
+    length: Annotated[Text, LENGTH] = None,
+    rounds: Annotated[Optional[int], typer.Option(help="Number of rebuttals.")] = None,  # noqa: UP045
+    turn_order: Annotated[Text, typer.Option(help="sequential or simultaneous turns.")] = None,
+    blind: Annotated[Text, typer.Option(help="on or off: hide model names from jurors.")] = None,
+    scores: Annotated[
+        Text, typer.Option(help="When a format's own scores show: after_vote or live.")
+    ] = None,
+    vote_minutes: Annotated[Optional[float], typer.Option(help="Minutes of the vote.")] = None,  # noqa: UP045
+    quorum: Annotated[Optional[int], typer.Option(help="Votes needed for a human winner.")] = None,  # noqa: UP045
+    panel: Annotated[
+        Text, typer.Option(help="How many jurors read: adaptive, all, one or strict.")
+    ] = None,
+    seed: Annotated[Optional[int], typer.Option(help="Random seed of the debate.")] = None,  # noqa: UP045
+    mirror: Annotated[bool, MIRROR] = False,
+    votes: Annotated[Text, VOTES] = None,
+    stances: Annotated[Text, STANCES] = None,
+    round_votes: Annotated[Text, ROUND_VOTES] = None,
+    ahead: Annotated[Text, AHEAD] = None,
+    confidence: Annotated[Text, CONFIDENCE] = None,
+    sure: Annotated[Text, SURE] = None,
+    out: Annotated[Optional[Path], typer.Option(help="Export to this folder afterwards.")] = None,  # noqa: UP045
+    include_rehearsal: Annotated[bool, REHEARSAL] = False,
+    option: Annotated[Names, OPTION] = None,
+    sources: Annotated[Names, SOURCES] = None,
+    seat: Annotated[Names, SEAT] = None,
+    judges: Annotated[Text, typer.Option(help="The format's own judges, comma-separated.")] = None,
+    resume: Annotated[Text, typer.Option(help="Resume this debate.")] = None,
+    replace_model: Annotated[Names, REPLACE] = None,
+) -> None:
+    """Hold one debate in the terminal, on your backends."""
+    from bot.debate import run_debate
+    from bot.exits import run
+
+    run(lambda: run_debate(given.params))

@@ -1,0 +1,167 @@
+"""The operator's commands, beside a running Rostrum."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal, Optional
+
+import typer
+
+from bot.commands.options import MOST, REPLACE, Names, Text
+
+app = typer.Typer()
+
+
+@app.command("list")
+def list_(
+    state: Annotated[Text, typer.Option(help="Only debates in this state, e.g. failed.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=MOST, help="Number of debates.")] = 20,
+) -> None:
+    """List debates, newest first."""
+    from bot.exits import run
+    from bot.operate import list_debates
+
+    run(lambda: list_debates(state, limit))
+
+
+DEBATE = typer.Argument(help="A debate's id or short code.")
+
+
+@app.command()
+def show(debate_id: Annotated[str, DEBATE]) -> None:
+    """Show a debate: state, steps, costs, and what it waits for."""
+    from bot.exits import run
+    from bot.operate import show_debate
+
+    run(lambda: show_debate(debate_id))
+
+
+@app.command()
+def report(
+    debate_id: Annotated[str, DEBATE],
+    out: Annotated[Path, typer.Option(help="Folder to write to.")] = Path(),
+) -> None:
+    """Write a debate as Markdown and as one HTML file; sealed results stay out."""
+    from bot.exits import run
+    from bot.reporting import write_report
+
+    run(lambda: write_report(debate_id, out))
+
+
+@app.command()
+def judge(
+    debate_id: Annotated[str, DEBATE],
+    judges: Annotated[
+        Text, typer.Option(help="Other judges of its format, as backend/model, comma-separated.")
+    ] = None,
+    jurors: Annotated[
+        Text, typer.Option(help="Another jury, as backend/model, comma-separated.")
+    ] = None,
+    panel: Annotated[
+        Literal["adaptive", "strict", "all", "one"],
+        typer.Option(help="How that jury reads; in all modes but adaptive, in both orders."),
+    ] = "all",
+    usd: Annotated[
+        Optional[float],  # noqa: UP045
+        typer.Option(min=0, help="What that jury may cost in all, in USD."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Judge a debate that has ended once more, or with --jurors all of a series by its name."""
+    from bot.exits import run
+    from bot.judging import run_judge
+    from bot.juries import run_jury
+
+    if (judges is None) == (jurors is None):
+        raise typer.BadParameter("Name either --judges or --jurors.")
+    if jurors is not None:
+        run(lambda: run_jury(debate_id, jurors, panel, usd, as_json=as_json))
+    else:
+        run(lambda: run_judge(debate_id, judges or "", as_json=as_json))
+
+
+@app.command()
+def cancel(debate_id: Annotated[str, DEBATE]) -> None:
+    """Cancel a debate, even if another process runs it."""
+    from bot.exits import run
+    from bot.operate import cancel_debate
+
+    run(lambda: cancel_debate(debate_id))
+
+
+@app.command()
+def resume(
+    debate_id: Annotated[str, DEBATE], replace_model: Annotated[Names, REPLACE] = None
+) -> None:
+    """Queue a failed or partial debate again."""
+    from bot.exits import run
+    from bot.operate import resume_debate
+
+    run(lambda: resume_debate(debate_id, tuple(replace_model or ())))
+
+
+@app.command()
+def backup(
+    file: Annotated[Path, typer.Argument(help="File to create.")],
+) -> None:
+    """Copy the database, even while Rostrum runs; verifies the copy."""
+    from bot.exits import run
+    from bot.operate import back_up
+
+    run(lambda: back_up(file))
+
+
+Platform = Annotated[
+    Literal["discord", "slack", "terminal"], typer.Argument(help="Platform of the id.")
+]
+
+
+User = Annotated[str, typer.Argument(help="User id on the platform.")]
+YES = typer.Option("--yes", help="Skip the confirmation; required without a terminal.")
+
+
+@app.command()
+def forget(platform: Platform, user: User, yes: Annotated[bool, YES] = False) -> None:
+    """Forget a person; their votes still count. No record identifies them any more."""
+    from bot.exits import run
+    from bot.operate import forget_person
+
+    run(lambda: forget_person(platform, user, yes=yes))
+
+
+@app.command()
+def unforget(platform: Platform, user: User) -> None:
+    """Let a forgotten person be stored again."""
+    from bot.exits import run
+    from bot.operate import unforget_person
+
+    run(lambda: unforget_person(platform, user))
+
+
+@app.command()
+def purge(
+    platform: Platform,
+    community: Annotated[
+        str, typer.Argument(help="Id of the server or workspace on the platform.")
+    ],
+    yes: Annotated[bool, YES] = False,
+) -> None:
+    """Delete every debate of a community, and all its other data."""
+    from bot.exits import run
+    from bot.operate import purge_community
+
+    run(lambda: purge_community(platform, community, yes=yes))
+
+
+@app.command()
+def disconnect(
+    platform: Platform,
+    community: Annotated[
+        str, typer.Argument(help="Id of the server or workspace on the platform.")
+    ],
+) -> None:
+    """Delete the token of a workspace installed by OAuth. Its debates stay."""
+    from bot.exits import run
+    from bot.operate import disconnect_community
+
+    run(lambda: disconnect_community(platform, community))

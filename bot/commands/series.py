@@ -1,0 +1,70 @@
+"""`rostrum series`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bot.commands.options import JSON
+
+series = typer.Typer(
+    help="Hold many debates as one experiment, from one file.", no_args_is_help=True
+)
+
+FILE = typer.Argument(help="The file of the series (TOML).")
+SERIES = typer.Argument(help="Name of the series.")
+MANY = typer.Option("--yes", help="Skip the question about a very large series.")
+
+
+@series.command("plan")
+def series_plan(
+    file: Annotated[Path, FILE],
+    as_json: Annotated[bool, JSON] = False,
+    yes: Annotated[bool, MANY] = False,
+) -> None:
+    """Say what a series will hold, and its calls, tokens, cost and time; nothing is paid."""
+    from bot.exits import run
+    from bot.series import plan_file
+
+    run(lambda: plan_file(file, as_json=as_json, yes=yes))
+
+
+@series.command("run")
+def series_run(file: Annotated[Path, FILE], yes: Annotated[bool, MANY] = False) -> None:
+    """Hold a series; run again, it goes on where it was ended."""
+    from bot.exits import run
+    from bot.series import run_file
+
+    run(lambda: run_file(file, yes=yes))
+
+
+@series.command("status")
+def series_status(name: Annotated[str, SERIES], as_json: Annotated[bool, JSON] = False) -> None:
+    """Show how far a series is, and what it took."""
+    from bot.exits import run
+    from bot.series import show_status
+
+    run(lambda: show_status(name, as_json=as_json))
+
+
+@series.command("report")
+def series_report(
+    name: Annotated[str, SERIES],
+    out: Annotated[Path, typer.Option(help="Folder for the report and its pictures.")],
+) -> None:
+    """Write a report: totals, ratings, jurors, costs and what they cannot say."""
+    from bot.exits import run
+    from bot.series_report import write_series_report
+
+    run(lambda: write_series_report(name, out))
+
+
+@series.command("stop")
+def series_stop(name: Annotated[str, SERIES]) -> None:
+    """Let a series begin no more debates; those that run are finished."""
+    from bot.exits import run
+    from bot.series import stop_series
+
+    run(lambda: stop_series(name))

@@ -1,0 +1,69 @@
+"""Setting Rostrum up, and serving the chat platforms."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from bot.commands.options import Text
+
+app = typer.Typer()
+
+
+@app.command("run")
+def run_() -> None:
+    """Serve the configured chat platforms until stopped."""
+    from bot.exits import run
+    from bot.run import run_rostrum
+
+    run(run_rostrum)
+
+
+@app.command()
+def invite(
+    secret_ballots: Annotated[
+        bool,
+        typer.Option("--secret-ballots", help="Also request the permission for secret ballots."),
+    ] = False,
+    slack: Annotated[bool, typer.Option("--slack", help="Print a Slack app manifest.")] = False,
+    name: Annotated[Text, typer.Option(help="With --slack: name of the app.")] = None,
+    url: Annotated[Text, typer.Option(help="With --slack: public https address.")] = None,
+) -> None:
+    """Print a Discord invite link, or a Slack app manifest."""
+    from bot.exits import run
+    from bot.invite import print_invite, print_manifest
+
+    if slack:
+        run(lambda: print_manifest(name, url))
+    else:
+        run(lambda: print_invite(secret_ballots=secret_ballots))
+
+
+@app.command()
+def check() -> None:
+    """Check your setup: settings, database, backends, platforms. Says what to fix."""
+    from bot.doctor.doctor import run_check
+    from bot.exits import run
+
+    run(run_check)
+
+
+@app.command()
+def topics(
+    language: Annotated[Text, typer.Option(help="Only topics in this language, e.g. de.")] = None,
+) -> None:
+    """List the topics on offer, and say what is wrong in your file of them."""
+    from bot.exits import run
+    from bot.topics import list_topics
+
+    run(lambda: list_topics(language))
+
+
+@app.command()
+def migrate() -> None:
+    """Upgrade the database to this version."""
+    from bot.exits import run
+    from bot.exporting import run_migrate
+
+    run(run_migrate)
