@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cached_property, partial
 from importlib import import_module
 from importlib.metadata import version
@@ -44,6 +45,28 @@ if TYPE_CHECKING:
     from engine.series.spec import Series
 
 STOP_SECONDS = 30.0
+
+
+class Role(StrEnum):
+    """Which part of Rostrum a process is; each value is its command.
+
+    A gateway holds the platforms' connections and all that answers people, and a worker thinks:
+    formats and panels. A process that runs alone is both.
+    """
+
+    ALL = "run"
+    GATEWAY = "gateway"
+    WORKER = "worker"
+
+    @property
+    def serves(self) -> bool:
+        """Whether it holds connections to platforms."""
+        return self is not Role.WORKER
+
+    @property
+    def thinks(self) -> bool:
+        """Whether it runs debates."""
+        return self is not Role.GATEWAY
 
 
 @dataclass(frozen=True)
@@ -109,10 +132,11 @@ async def run_app(
     venues: Sequence[Venue],
     models: Models | None = None,
     *,
+    role: Role = Role.ALL,
     audience: Audience | None = None,
     prepare: Callable[[Store], Awaitable[None]] | None = None,
 ) -> AsyncIterator[App]:
-    """Run everything on a migrated database until the body ends, then stop it in order.
+    """Run a role on a migrated database until the body ends, then stop it in order.
 
     `audience` watches turns being written; `prepare` reads the store before anything runs. A
     background task that fails ends the body with its exception. Raises SettingsError or
@@ -126,7 +150,7 @@ async def run_app(
         await migrate(database)
         if prepare is not None:
             await prepare(store)
-        line = MainLine(store, models, prompts, venues, audience=audience)
+        line = MainLine(store, models, prompts, venues, audience=audience, role=role)
         async with line.running():
             yield App(
                 service=line.service,
@@ -170,7 +194,9 @@ class MainLine:
         dispatcher: Dispatcher | None = None,
         audience: Audience | None = None,
         clock: Clock | None = None,
+        role: Role = Role.ALL,
     ) -> None:
+        self._role = role
         bell, clock = Bell(), clock or SystemClock()
         self._store, self._bell, self._clock = store, bell, clock
         self._keeper = Keeper(store, bell, holder=str(ULID()))
@@ -188,8 +214,9 @@ class MainLine:
         for window in self._windows.values():
             await window.listen()
         async with asyncio.TaskGroup() as group:
-            thinking = self._dispatcher.run(self._think)
-            works = [self._keeper.run(), thinking]
+            works = [self._keeper.run()]
+            if self._role.thinks:
+                works.append(self._dispatcher.run(self._think))
             works += [delivery.run() for delivery in self.deliveries.values()]
             works += [window.run() for window in self._windows.values()]
             tasks = [group.create_task(work) for work in works]
@@ -220,7 +247,9 @@ class MainLine:
         return Schedule(self._venues, self.service, *joints, defaults, overlay)
 
     async def reconcile(self) -> None:
-        """Submit every unfinished debate that is not running here."""
+        """Submit every unfinished debate that is not running here, if this process thinks."""
+        if not self._role.thinks:
+            return
         for debate_id in await self._store.debates.unfinished():
             if not self._keeper.holds(f"debate/{debate_id}"):
                 await self._dispatcher.submit(debate_id)

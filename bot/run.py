@@ -1,4 +1,4 @@
-"""`rostrum run`: serves every configured platform until stopped."""
+"""`rostrum run`, `gateway` and `worker`: processes that serve or think until stopped."""
 
 from __future__ import annotations
 
@@ -10,24 +10,29 @@ from datetime import timedelta
 import structlog
 
 from bot import log, texts
-from bot.app import App, run_app
+from bot.app import App, Role, run_app
 from bot.health import Health, serve_health
 from bot.platforms import Platform, open_platforms
-from bot.settings.settings import Settings, load_settings
+from bot.settings.settings import PLATFORMS, Settings, load_settings
 from engine.chat.privacy import tidy
+from engine.errors import SettingsError
 from engine.store import Store
 
 RECONCILE_SECONDS = 5.0
 logger = structlog.get_logger(__name__)
 
 
-async def run_rostrum() -> None:
-    """Serve until SIGTERM or Ctrl-C; raises only errors that a retry cannot fix."""
-    settings = load_settings()
+async def run_rostrum(role: Role = Role.ALL) -> None:
+    """Hold a role until SIGTERM or Ctrl-C; raises only errors that a retry cannot fix."""
+    # A worker reads no platform's settings: it has no token, and no use for one.
+    settings = load_settings(without=() if role.serves else PLATFORMS)
     log.configure(settings.log, settings.secrets())
+    if role is not Role.ALL and not settings.shared:
+        raise SettingsError(texts.NOT_SHARED.format(role=role))
+    platforms = open_platforms(settings) if role.serves else ()
     try:
-        async with serving(settings, *open_platforms(settings)) as app:
-            logger.info("rostrum started", platforms=sorted(app.deliveries))
+        async with serving(settings, *platforms, role=role) as app:
+            logger.info("rostrum started", role=role, platforms=sorted(app.deliveries))
             if any(model.rehearses for model in (*settings.models, *settings.jurors)):
                 logger.warning(texts.REHEARSING)
             await asyncio.Event().wait()
@@ -36,8 +41,10 @@ async def run_rostrum() -> None:
 
 
 @asynccontextmanager
-async def serving(settings: Settings, *platforms: Platform) -> AsyncIterator[App]:
-    """Serve while the body runs. Raises SettingsError if a platform refuses for good."""
+async def serving(
+    settings: Settings, *platforms: Platform, role: Role = Role.ALL
+) -> AsyncIterator[App]:
+    """Hold a role while the body runs. Raises SettingsError if a platform refuses for good."""
     try:
 
         async def prepare(store: Store) -> None:
@@ -45,14 +52,15 @@ async def serving(settings: Settings, *platforms: Platform) -> AsyncIterator[App
                 await platform.prepare(store)
 
         venues = [platform.venue for platform in platforms]
-        async with run_app(settings, venues, prepare=prepare) as app:
+        async with run_app(settings, venues, role=role, prepare=prepare) as app:
             await app.reconcile()
             gateways = {platform.venue.platform: platform.is_connected for platform in platforms}
             health = Health(app.store, gateways)
             async with asyncio.TaskGroup() as group:
                 grace = timedelta(days=settings.privacy.purge_days)
-                works = [_reconcile(app, grace), serve_health(settings.health, health)]
-                works.append(app.open_schedule().run())
+                works = [_reconcile(app, grace, role), serve_health(settings.health, health)]
+                if role.serves:
+                    works.append(app.open_schedule().run())
                 works += [platform.run(app) for platform in platforms]
                 tasks = [group.create_task(work) for work in works]
                 yield app
@@ -63,12 +71,13 @@ async def serving(settings: Settings, *platforms: Platform) -> AsyncIterator[App
             await platform.close()
 
 
-async def _reconcile(app: App, grace: timedelta) -> None:
+async def _reconcile(app: App, grace: timedelta, role: Role) -> None:
     """Handle what other processes queued or deleted, periodically, until cancelled.
 
     Communities that left are purged once their grace period is over.
     """
     while True:
-        await tidy(app.store, app.service.clock, grace)
+        if role.serves:
+            await tidy(app.store, app.service.clock, grace)
         await asyncio.sleep(RECONCILE_SECONDS)
         await app.reconcile()

@@ -17,6 +17,10 @@ REHEARSING = (
     "rehearsal models debate or judge here. They are not language models, and exports leave their "
     "debates out; set ROSTRUM_BACKENDS, ROSTRUM_MODELS and ROSTRUM_JURORS"
 )
+NOT_SHARED = (
+    "rostrum {role} shares its database with other processes, and an SQLite file belongs to one "
+    "process; set ROSTRUM_DATABASE_URL to a PostgreSQL address, or use rostrum run."
+)
 LEFT_OUT = (
     "; {n} rehearsal debate left out (--include-rehearsal adds it)",
     "; {n} rehearsal debates left out (--include-rehearsal adds them)",

@@ -21,6 +21,26 @@ def run_() -> None:
 
 
 @app.command()
+def gateway() -> None:
+    """Serve the chat platforms, beside workers on the same PostgreSQL."""
+    from bot.app import Role
+    from bot.exits import run
+    from bot.run import run_rostrum
+
+    run(lambda: run_rostrum(Role.GATEWAY))
+
+
+@app.command()
+def worker() -> None:
+    """Think for debates, beside gateways on the same PostgreSQL; needs no platform token."""
+    from bot.app import Role
+    from bot.exits import run
+    from bot.run import run_rostrum
+
+    run(lambda: run_rostrum(Role.WORKER))
+
+
+@app.command()
 def invite(
     secret_ballots: Annotated[
         bool,

@@ -71,6 +71,7 @@ REHEARSAL_JURORS = (
 
 ENV_FILE, TOML_FILE = Path(".env"), Path("rostrum.toml")
 STORED = ("database_url", "export")  # the settings of commands that only use the database
+PLATFORMS = ("discord", "slack")
 
 _DATABASES = ("sqlite", "postgresql")
 _PASSWORD = re.compile(r"://[^/@:\s]*:([^/@\s]+)@|[?&]password=([^&\s]+)")
@@ -182,6 +183,11 @@ class Settings(BaseSettings):
         """Return the limits of every format that has any, by format."""
         return {name: value.limits() for name, value in self if isinstance(value, FormatSettings)}
 
+    @property
+    def shared(self) -> bool:
+        """Whether other processes can work on the database at the same time."""
+        return self.database_url.get_secret_value().startswith("postgres")
+
     def vault_keys(self) -> tuple[str, ...]:
         """Return the keys of stored tokens, the newest first."""
         return tuple(key.get_secret_value() for key in self.secret_key)
@@ -199,25 +205,30 @@ class ContradictionError(SettingsError):
         self.found = found
 
 
-def load_settings(env_file: Path = ENV_FILE, toml_file: Path = TOML_FILE) -> Settings:
+def load_settings(
+    env_file: Path = ENV_FILE, toml_file: Path = TOML_FILE, *, without: Sequence[str] = ()
+) -> Settings:
     """Read the environment, `.env` and `rostrum.toml`; a file may be missing.
 
-    Raises SettingsError with one sentence that names the variable, never a secret's value.
+    Sections in `without` are left as if unset, whatever they hold. Raises SettingsError with one
+    sentence that names the variable, never a secret's value.
     """
-    settings, wrong = examine_settings(env_file, toml_file)
+    settings, wrong = examine_settings(env_file, toml_file, without)
     if settings is None or wrong:
         raise SettingsError(wrong[0])
     return settings
 
 
 def examine_settings(
-    env_file: Path = ENV_FILE, toml_file: Path = TOML_FILE
+    env_file: Path = ENV_FILE, toml_file: Path = TOML_FILE, without: Sequence[str] = ()
 ) -> tuple[Settings | None, list[str]]:
     """Read the settings, and return everything that is wrong with them.
 
     The settings are None if unusable. Raises SettingsError for an unreadable file.
     """
     given, unread = read_layers(Settings, env_file, toml_file)
+    given = [one for one in given if one.path[0] not in without]
+    unread = [bad for bad in unread if not bad.path or bad.path[0] not in without]
     settings, wrong = _build(given)
     # Contradictions may only follow from unreadable values.
     heads = {bad.path[0] for bad in unread if bad.path}
