@@ -20,6 +20,12 @@ SET epoch = leases.epoch + 1, holder = excluded.holder, until = excluded.until
 WHERE leases.until < :now OR (:alone AND leases.holder <> excluded.holder)
 RETURNING epoch
 """
+# A released lease has no holder: an index has the others alone.
+HELD = """
+SELECT name, holder FROM leases
+WHERE holder <> '' AND until >= :now AND substr(name, 1, :length) = :prefix
+    AND (holder = :holder OR NOT :alone)
+"""
 RENEW = "UPDATE leases SET until = :until WHERE holder = :holder RETURNING name, epoch"
 RELEASE = "UPDATE leases SET until = :until, holder = '' WHERE name = :name AND epoch = :epoch"
 
@@ -61,6 +67,11 @@ class LeaseTable:
         until = utc_now() + timedelta(seconds=seconds)
         rows = await self._database.write(lambda c: c.rows(RENEW, holder=holder, until=until))
         return {row.name: row.epoch for row in rows}
+
+    async def held(self, prefix: str, holder: str) -> dict[str, str]:
+        where = {"prefix": prefix, "length": len(prefix), "holder": holder, "now": utc_now()}
+        rows = await self._database.rows(HELD, alone=self._database.sole, **where)
+        return {row.name: row.holder for row in rows}
 
     async def release(self, lease: Lease) -> None:
         until = utc_now() - timedelta(seconds=1)

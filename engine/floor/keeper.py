@@ -85,6 +85,11 @@ class Keeper:
                 await self._store.leases.release(lease)
             raise
 
+    @property
+    def holder(self) -> str:
+        """This process, as leases name it."""
+        return self._holder
+
     def holds(self, name: str) -> bool:
         """Whether a task of this process holds a lease."""
         return name in self._holds

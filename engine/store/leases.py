@@ -15,13 +15,19 @@ class Lease(Value):
 
 
 class Leases(Protocol):
-    """Claims on debates (`debate/ID`) and on platform connections (`connection/NAME`)."""
+    """Claims on debates (`debate/ID`) and on shares of platforms (`connection/NAME/K`)."""
 
     async def claim(self, name: str, holder: str, seconds: float) -> Lease | None:
         """Take a free or expired lease, raising its epoch; None if it is held."""
 
     async def renew(self, holder: str, seconds: float) -> dict[str, int]:
         """Renew all of a holder's leases from now; return their epochs by name."""
+
+    async def held(self, prefix: str, holder: str) -> dict[str, str]:
+        """Return who holds each live lease whose name begins with `prefix`.
+
+        Where `holder` is the only process there can be, only its own are live.
+        """
 
     async def release(self, lease: Lease) -> None:
         """Give a lease back if it is still ours; its epoch stays, so that none repeats."""

@@ -49,3 +49,26 @@ async def test_among_several_a_released_lease_is_free_at_once(several: LeaseTabl
     assert lease is not None
     await several.release(lease)
     assert await several.claim("debate/x", "second", 9) == Lease(name="debate/x", epoch=2)
+
+
+async def test_among_several_live_leases_are_listed_with_their_holders(
+    several: LeaseTable,
+) -> None:
+    await several.claim("connection/hall/0", "first", 60)
+    gone = await several.claim("connection/hall/1", "second", 60)
+    await several.claim("connection/hall/2", "second", -1)
+    await several.claim("connection/hallway/0", "third", 60)
+    assert gone is not None
+    assert await several.held("connection/hall/", "first") == {
+        "connection/hall/0": "first",
+        "connection/hall/1": "second",
+    }
+    await several.release(gone)
+    assert await several.held("connection/hall/", "x") == {"connection/hall/0": "first"}
+
+
+async def test_to_the_sole_runner_no_other_holder_is_alive(database: Database) -> None:
+    leases = LeaseTable(database)
+    await leases.claim("connection/hall/0", "dead", 3600)
+    await leases.claim("connection/hall/1", "alive", 3600)
+    assert await leases.held("connection/hall/", "alive") == {"connection/hall/1": "alive"}

@@ -1,0 +1,88 @@
+"""A platform's shares are divided fairly, and few of them change hands."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+import pytest
+
+from engine.floor.division import Moves, moves
+from engine.store.served import Served, lane_of
+
+
+def settle(count: int, members: set[str], holders: dict[int, str], most: int | None = None) -> int:
+    """Let every process do what it should, one after another, until all rest; return the moves."""
+    made = 0
+    for _ in range(count + len(members) + 2):
+        for member in sorted(members):
+            planned = moves(count, members, holders, member, most)
+            for share in planned.release:
+                assert holders.pop(share) == member
+            for share in planned.claim:
+                assert share not in holders
+                holders[share] = member
+            made += len(planned.release)
+        if all(moves(count, members, holders, one, most) == Moves() for one in members):
+            return made
+    raise AssertionError("they never rest")
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 8, 16, 33])
+def test_processes_that_come_and_go_always_end_with_a_fair_division(count: int) -> None:
+    draw = random.Random(count)
+    members, holders = {"m0"}, dict[int, str]()
+    settle(count, members, holders)
+    for number in range(1, 30):
+        if len(members) > 1 and draw.random() < 0.4:
+            gone = draw.choice(sorted(members))
+            members.discard(gone)
+            holders = {share: by for share, by in holders.items() if by != gone}
+        else:
+            members.add(f"m{number}")
+        settle(count, members, holders)
+        had = Counter(holders.values())
+        assert sorted(holders) == list(range(count))
+        assert max(had[one] for one in members) - min(had[one] for one in members) <= 1
+
+
+def test_one_that_joins_moves_no_more_shares_than_it_gets() -> None:
+    holders = {share: "ab"[share % 2] for share in range(8)}
+    assert settle(8, {"a", "b", "c"}, holders) == 2
+    assert Counter(holders.values()) == {"a": 3, "b": 3, "c": 2}
+
+
+def test_a_single_share_stays_where_it_is_and_the_others_stand_by() -> None:
+    holders = {0: "z"}
+    assert moves(1, {"a", "z"}, holders, "a") == Moves()
+    assert moves(1, {"a", "z"}, holders, "z") == Moves()
+    assert moves(1, {"a"}, {}, "a") == Moves(claim=(0,))
+
+
+def test_two_that_begin_together_do_not_claim_the_same() -> None:
+    first, second = (moves(4, {"a", "b"}, {}, me) for me in "ab")
+    assert (first.claim, second.claim) == ((0, 1), (2, 3))
+
+
+def test_a_share_of_a_process_that_is_not_alive_is_not_free_while_its_lease_runs() -> None:
+    assert moves(2, {"a"}, {0: "ghost"}, "a") == Moves(claim=(1,))
+
+
+def test_no_process_takes_more_than_most() -> None:
+    holders = dict[int, str]()
+    settle(10, {"a", "b"}, holders, most=1)
+    assert sorted(holders.values()) == ["a", "b"]
+
+
+def test_a_server_of_discord_belongs_to_the_shard_that_hears_it() -> None:
+    guild = 197038439483310086
+    for shards in (1, 2, 16, 2500):
+        assert lane_of(str(guild)) % shards == (guild >> 22) % shards
+
+
+def test_workspaces_spread_over_the_shares() -> None:
+    had = Counter(lane_of(f"T{number:08d}") % 16 for number in range(1600))
+    assert len(had) == 16
+    assert max(had.values()) < 200
+    assert Served(1, frozenset({0})).has("T1")
+    assert not Served(1, frozenset()).has("T1")
