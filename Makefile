@@ -7,7 +7,7 @@ ARGS   ?=
 WORKERS ?= 2
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo docs schema test quick record bands test-datasets check static format lint types architecture lock clean
+.PHONY: help demo docs schema test quick record bands test-datasets check static format lint types architecture deployment lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -66,9 +66,9 @@ test-datasets: .venv-datasets/made ## check that an export loads in datasets and
 	  --no-deps --no-build-isolation --config-settings editable_mode=compat --editable .
 	@touch $@
 
-check: static test ## the one gate: format, lint, types, architecture, tests
+check: static test ## the one gate: format, lint, types, architecture, deployment files, tests
 
-static: format lint types architecture
+static: format lint types architecture deployment
 
 format: $(VENV)/dev
 	@$(BIN)/ruff format --check .
@@ -83,12 +83,17 @@ types: $(VENV)/dev
 architecture: $(VENV)/dev
 	@$(BIN)/lint-imports
 
+deployment: $(VENV)/dev ## the files of deploy/ and .github/, by the tools of their trade
+	@$(BIN)/python -m pytest -rs tests/deployment/check_files.py
+
 lock: $(VENV)/dev ## renew the lock files from pyproject.toml
 	@$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile --universal --generate-hashes --no-emit-index-url --no-header --quiet \
 	  --python-version 3.11 pyproject.toml --group build -o requirements.lock
 	$(BIN)/uv pip compile --universal --generate-hashes --no-emit-index-url --no-header --quiet \
 	  --python-version 3.11 pyproject.toml --all-extras --group build --group dev -c requirements.lock -o requirements-dev.lock
+	$(BIN)/uv pip compile --universal --generate-hashes --no-emit-index-url --no-header --quiet \
+	  --python-version 3.11 pyproject.toml --extra scale --extra otel --extra parquet --group build -c requirements-dev.lock -o requirements-image.lock
 	$(BIN)/uv pip compile --universal --generate-hashes --no-emit-index-url --no-header --quiet \
 	  --python-version 3.11 pyproject.toml --group build --group datasets -c requirements.lock -o requirements-datasets.lock
 

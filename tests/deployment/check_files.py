@@ -1,0 +1,115 @@
+"""The files of deploy/ and .github/, each checked by a tool of its trade: `make deployment`.
+
+A tool that this machine lacks skips its check, and the summary says which and why.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+DEPLOY, GITHUB = ROOT / "deploy", ROOT / ".github"
+UNITS = sorted(path.name for path in DEPLOY.glob("systemd/*.service"))
+MANIFESTS = sorted(path.parent for path in DEPLOY.glob("kubernetes/**/kustomization.yaml"))
+FORMS = sorted(path for path in GITHUB.glob("ISSUE_TEMPLATE/*.yml") if path.stem != "config")
+MOST_EXPOSED = "20"  # in tenths; systemd calls anything up to 2.0 OK, and rates services to 10.0
+PROFILES = ("", "scale", "https")
+
+
+def tool(name: str, absent: str) -> str:
+    """Return a tool's path, or skip with the reason that it is absent."""
+    own = Path(sys.executable).with_name(name)
+    found = str(own) if own.exists() else shutil.which(name)
+    if found is None:
+        pytest.skip(f"NOT CHECKED: {name} is not on this machine ({absent})")
+    return found
+
+
+def passes(*command: str | Path, cwd: Path = ROOT) -> str:
+    """Run a tool and return its output; its complaint is the failure."""
+    ended = subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=120)
+    said = ended.stdout + ended.stderr
+    assert ended.returncode == 0, said
+    return said
+
+
+def schema(name: str, *files: Path) -> None:
+    assert files
+    passes(tool("check-jsonschema", "make .venv/dev"), "--builtin-schema", f"vendor.{name}", *files)
+
+
+def test_dockerfile_by_hadolint() -> None:
+    passes(tool("hadolint", "make .venv/dev"), "--failure-threshold", "style", "deploy/Dockerfile")
+
+
+def test_compose_file_by_its_schema() -> None:
+    schema("compose-spec", DEPLOY / "compose.yaml")
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_compose_file_by_compose(profile: str, tmp_path: Path) -> None:
+    compose = tool("docker-compose", "no wheel for this platform, and no plugin installed")
+    shutil.copytree(DEPLOY, tmp_path / "deploy")
+    shutil.copy(ROOT / ".env.example", tmp_path / ".env")
+    file = tmp_path / "deploy" / "compose.yaml"
+    passes(compose, "--file", file, "--profile", profile, "config", "--quiet")
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_unit_by_systemd(unit: str, tmp_path: Path) -> None:
+    analyze = tool("systemd-analyze", "it is part of systemd")
+    text = (DEPLOY / "systemd" / unit).read_text(encoding="utf-8")
+    copy = tmp_path / unit.replace("@", "@8081")
+    # Rostrum is not installed there on this machine, and its page is not on this disk.
+    text = re.sub(r"(?m)^Documentation=.*\n", "", text)
+    copy.write_text(text.replace("/opt/rostrum/bin/rostrum", "/bin/true"), encoding="utf-8")
+    said = passes(analyze, "verify", "--man=no", copy)
+    assert str(copy.name) not in said, said
+    rating = passes(
+        analyze, "security", "--no-pager", "--offline=true", f"--threshold={MOST_EXPOSED}", copy
+    )
+    print(rating.strip().splitlines()[-1])
+
+
+@pytest.mark.parametrize("folder", MANIFESTS, ids=lambda folder: folder.name)
+def test_kubernetes_by_kustomize_and_its_schemas(folder: Path, tmp_path: Path) -> None:
+    kubectl = tool("kubectl", "no wheel for this platform; install kubectl")
+    rendered = tmp_path / "rendered.yaml"
+    rendered.write_text(passes(kubectl, "kustomize", folder), encoding="utf-8")
+    kinds = [made["kind"] for made in yaml.safe_load_all(rendered.read_text(encoding="utf-8"))]
+    assert {"Deployment", "HorizontalPodAutoscaler", "Job", "PodDisruptionBudget"} <= set(kinds)
+    validate = tool("kubernetes-validate", "make .venv/dev")
+    said = passes(validate, "--strict", rendered)
+    assert said.count("passed for resource") == len(kinds), said
+
+
+def test_caddyfile_by_caddy() -> None:
+    caddy, file = tool("caddy", "make .venv/dev"), DEPLOY / "caddy" / "Caddyfile"
+    passes(caddy, "validate", "--adapter", "caddyfile", "--config", file)
+    passes(caddy, "fmt", "--diff", file)
+
+
+def test_workflow_by_its_schema() -> None:
+    workflows = sorted(GITHUB.glob("workflows/*.yaml"))
+    schema("github-workflows", *workflows)
+    passes(
+        tool("check-jsonschema", "make .venv/dev"),
+        *("--builtin-schema", "custom.github-workflows-require-timeout"),
+        *workflows,
+    )
+
+
+def test_dependency_updates_by_their_schema() -> None:
+    schema("dependabot", GITHUB / "dependabot.yml")
+
+
+def test_issue_forms_by_their_schemas() -> None:
+    schema("github-issue-forms", *FORMS)
+    schema("github-issue-config", GITHUB / "ISSUE_TEMPLATE" / "config.yml")
