@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from time import perf_counter
 
-from engine.floor.wake import Bell
+from engine.floor.wake import Bell, Ring
 
 
 async def test_a_ring_wakes_the_listener_with_its_key() -> None:
@@ -54,3 +54,25 @@ async def test_a_listener_that_gives_up_leaves_the_others_listening() -> None:
     assert await gave_up == set()
     bell.ring("votes", "late")
     assert await asyncio.wait_for(patient, 1) == {"late"}
+
+
+async def test_a_ring_goes_to_other_processes_too() -> None:
+    here, there = Bell(), Bell()
+    here.outward = there.hear
+    listening = asyncio.create_task(there.collect("votes", 5))
+    await asyncio.sleep(0)
+    here.ring("votes", "one")
+    assert await listening == {"one"}
+    listening = asyncio.create_task(there.collect("ended/x", 60))
+    await asyncio.sleep(0)
+    here.wake("ended/x")
+    assert await asyncio.wait_for(listening, 10) == set()
+
+
+async def test_keys_from_another_process_wait_only_where_somebody_listens() -> None:
+    """A worker delivers nothing: every ring for a deliverer would stay in its memory."""
+    bell = Bell()
+    bell.hear(Ring("outbox/discord", "one"))
+    assert await bell.collect("outbox/discord", 0.001) == set()
+    bell.hear(Ring("outbox/discord", "two"))
+    assert await bell.collect("outbox/discord", 0.001) == {"two"}
