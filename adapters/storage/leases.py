@@ -55,6 +55,10 @@ class LeaseTable:
     def __init__(self, database: Database) -> None:
         self._database = database
 
+    @property
+    def alone(self) -> bool:
+        return self._database.sole
+
     async def claim(self, name: str, holder: str, seconds: float) -> Lease | None:
         now = utc_now()
         until, alone = now + timedelta(seconds=seconds), self._database.sole

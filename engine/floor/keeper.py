@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from weakref import WeakValueDictionary
 
@@ -13,14 +14,26 @@ from engine.store import Lease, Store
 
 RENEW_SECONDS = 3.0
 LEASE_SECONDS = 9.0
+WATCH_SECONDS = 0.25
+
+
+def _elapsed() -> float:
+    """Return seconds that also pass while the machine sleeps, where it counts them."""
+    clock = getattr(time, "CLOCK_BOOTTIME", None)
+    return time.monotonic() if clock is None else time.clock_gettime(clock)
 
 
 class Hold:
-    """A lease while it is held by a task, which is interrupted when the hold fails."""
+    """A lease while it is held by a task, which is interrupted when the hold fails.
 
-    def __init__(self, lease: Lease, stoppable: bool) -> None:
+    It is certainly ours until `until`, by this process's own clock: so long after the last request
+    that renewed it was sent.
+    """
+
+    def __init__(self, lease: Lease, stoppable: bool, until: float) -> None:
         self.lease = lease
         self.stoppable = stoppable
+        self.until = until
         self._task = asyncio.current_task()
         self._cancelling = self._task.cancelling() if self._task else 0
         self._error: RostrumError | None = None
@@ -41,10 +54,13 @@ class Hold:
 class Keeper:
     """One per process: claims leases, renews all of them together, and reads the stop flags."""
 
-    def __init__(self, store: Store, bell: Bell, holder: str) -> None:
+    def __init__(
+        self, store: Store, bell: Bell, holder: str, clock: Callable[[], float] = _elapsed
+    ) -> None:
         self._store = store
         self._bell = bell
         self._holder = holder
+        self._clock = clock
         self._holds: dict[str, Hold] = {}
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self.draining = False
@@ -57,10 +73,11 @@ class Keeper:
         `stoppable`, StoppedError when its debate is asked to stop.
         """
         async with self._turns.setdefault(name, asyncio.Lock()):
+            until = self._clock() + LEASE_SECONDS
             lease = await self._claim(name)
             if lease is None:
                 raise LeaseLostError(f"Another process holds {name}.")
-            hold = self._holds[name] = Hold(lease, stoppable)
+            hold = self._holds[name] = Hold(lease, stoppable, until)
             try:
                 try:
                     yield lease
@@ -99,17 +116,59 @@ class Keeper:
         if self.draining:
             raise PausedError("This process is ending; the debate goes on when Rostrum runs again.")
 
+    def check_lease(self, lease: Lease) -> None:
+        """Raise LeaseLostError if a lease may have run out, so that another process may hold it.
+
+        Ask this between a write and what may not be done twice: a process can stand still there.
+        """
+        hold = self._holds.get(lease.name)
+        if hold is not None and self._has_run_out(hold):
+            raise _run_out(lease.name)
+
     async def run(self) -> None:
         """Renew leases and read stop requests, until cancelled."""
+        watching = asyncio.create_task(self._watch(), name="leases")
+        try:
+            while True:
+                await self._bell.collect("stop", RENEW_SECONDS)
+                await self._renew()
+        finally:
+            watching.cancel()
+
+    async def _renew(self) -> None:
+        held = list(self._holds.items())  # the answer lacks leases claimed from here on
+        until = self._clock() + LEASE_SECONDS
+        epochs = await self._store.leases.renew(self._holder, LEASE_SECONDS)
+        for name, hold in held:
+            if epochs.get(name) == hold.lease.epoch:
+                hold.until = max(hold.until, until)
+        stops = await self._store.debates.stops()
+        for name, hold in held:
+            if self._holds.get(name) is not hold:
+                continue
+            if epochs.get(name) != hold.lease.epoch:
+                hold.fail(LeaseLostError(f"Another process took over {name}."))
+            elif hold.stoppable and (stop := stops.get(name.removeprefix("debate/"))):
+                hold.fail(stop.error())
+
+    async def _watch(self) -> None:
+        """Interrupt those whose lease has run out, though nobody could be asked about it.
+
+        A process that is cut off from its database, or was frozen, must not spend for what
+        another one has taken over.
+        """
         while True:
-            await self._bell.collect("stop", RENEW_SECONDS)
-            held = list(self._holds.items())  # the answer lacks leases claimed from here on
-            epochs = await self._store.leases.renew(self._holder, LEASE_SECONDS)
-            stops = await self._store.debates.stops()
-            for name, hold in held:
-                if self._holds.get(name) is not hold:
-                    continue
-                if epochs.get(name) != hold.lease.epoch:
-                    hold.fail(LeaseLostError(f"Another process took over {name}."))
-                elif hold.stoppable and (stop := stops.get(name.removeprefix("debate/"))):
-                    hold.fail(stop.error())
+            await asyncio.sleep(WATCH_SECONDS)
+            for name, hold in list(self._holds.items()):
+                if self._has_run_out(hold):
+                    hold.fail(_run_out(name))
+
+    def _has_run_out(self, hold: Hold) -> bool:
+        # Where no other process can hold a lease, none is lost by waiting.
+        return not self._store.leases.alone and self._clock() > hold.until
+
+
+def _run_out(name: str) -> LeaseLostError:
+    return LeaseLostError(
+        f"This process could not renew {name} in time, so another one may hold it."
+    )

@@ -137,6 +137,7 @@ class Steps:
         self.spent += start.cost_max
         self.later(partial(self._store.journal.began, self._lease, start, call))
         await self.flush()
+        self._keeper.check_lease(self._lease)
         if self.when_sent is not None:
             asyncio.get_running_loop().call_later(SENT_SECONDS, self.when_sent)
             self.when_sent = None

@@ -17,6 +17,10 @@ class Lease(Value):
 class Leases(Protocol):
     """Claims on debates (`debate/ID`) and on shares of platforms (`connection/NAME/K`)."""
 
+    @property
+    def alone(self) -> bool:
+        """Whether no other process can hold leases here."""
+
     async def claim(self, name: str, holder: str, seconds: float) -> Lease | None:
         """Take a free or expired lease, raising its epoch; None if it is held."""
 

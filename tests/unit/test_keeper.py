@@ -11,7 +11,7 @@ import pytest
 from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
 from engine.errors import LeaseLostError, PausedError, StoppedError
-from engine.floor.keeper import Keeper
+from engine.floor.keeper import LEASE_SECONDS, Keeper
 from engine.floor.wake import Bell
 from engine.store import Caps, Lease
 from tests.doubles.desk import setup_of
@@ -225,3 +225,90 @@ async def test_a_claim_interrupted_while_it_is_stored_leaves_the_lease_free(
         await holding
     assert await claim(NAME, "two", 9) is not None
     await database.close()
+
+
+# --- a lease that may have run out ---------------------------------------------------------
+
+
+class Hours:
+    """A process's own clock, which a test moves."""
+
+    def __init__(self) -> None:
+        self.now = 1_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+async def shared(database_url: str) -> AsyncIterator[SqlStore]:
+    """A store that other processes could write to as well."""
+    database = Database(database_url, writable=False)
+    yield SqlStore(database)
+    await database.close()
+
+
+async def test_a_process_cut_off_from_its_database_gives_its_leases_up_in_time(
+    shared: SqlStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It paid for calls that another process, which had taken over, paid for too."""
+    hours, bell, cut_off = Hours(), Bell(), asyncio.Event()
+
+    async def hang(holder: str, seconds: float) -> dict[str, int]:
+        cut_off.set()
+        return await asyncio.Future()
+
+    monkeypatch.setattr("engine.floor.keeper.WATCH_SECONDS", 0.001)
+    keeper = Keeper(shared, bell, "one", hours)
+    renewing = asyncio.create_task(keeper.run())
+
+    async def time_passes() -> None:
+        monkeypatch.setattr(shared.leases, "renew", hang)
+        bell.ring("stop")
+        await cut_off.wait()
+        hours.now += LEASE_SECONDS - 0.1
+        await asyncio.sleep(0.02)  # nothing happens before the lease runs out
+        keeper.check_lease(keeper._holds[NAME].lease)
+        hours.now += 0.2
+
+    with pytest.raises(LeaseLostError, match="could not renew"):
+        await hold_until_interrupted(keeper, time_passes)
+    renewing.cancel()
+    await asyncio.gather(renewing, return_exceptions=True)
+
+
+async def test_a_lease_counts_from_when_its_renewal_was_sent(
+    shared: SqlStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An answer that took long says nothing about the time since."""
+    hours, bell, renewed = Hours(), Bell(), asyncio.Event()
+    renew = shared.leases.renew
+
+    async def answer_late(holder: str, seconds: float) -> dict[str, int]:
+        hours.now += 5
+        epochs = await renew(holder, seconds)
+        hours.now += 3
+        renewed.set()
+        return epochs
+
+    keeper = Keeper(shared, bell, "one", hours)
+    renewing = asyncio.create_task(keeper.run())
+    async with keeper.hold(NAME) as lease:
+        monkeypatch.setattr(shared.leases, "renew", answer_late)
+        bell.ring("stop")
+        await renewed.wait()
+        await asyncio.sleep(0)
+        keeper.check_lease(lease)
+        hours.now = 1_000.0 + LEASE_SECONDS + 0.1
+        with pytest.raises(LeaseLostError):
+            keeper.check_lease(lease)
+        renewing.cancel()
+        await asyncio.gather(renewing, return_exceptions=True)
+
+
+async def test_on_a_file_of_its_own_a_slow_process_loses_nothing(store: SqlStore) -> None:
+    hours = Hours()
+    keeper = Keeper(store, Bell(), "one", hours)
+    async with keeper.hold(NAME) as lease:
+        hours.now += 3600
+        keeper.check_lease(lease)
