@@ -7,6 +7,7 @@ hour for its head: a few hundred unfinished requests would take all file descrip
 from __future__ import annotations
 
 import asyncio
+import errno
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
@@ -78,7 +79,8 @@ class Site:
         except OSError as error:
             await runner.cleanup()
             where = {"host": self._host, "port": self._port, "why": error.strerror}
-            raise SettingsError(self._taken.format(**where)) from error
+            in_use = error.errno == errno.EADDRINUSE
+            raise SettingsError(self._taken.format(**where), passing=in_use) from error
         self.address = listening.sockets[0].getsockname()[:2]
         return listening
 

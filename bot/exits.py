@@ -14,10 +14,12 @@ from typing import Any
 
 import typer
 
-from engine.errors import RostrumError, UsageError
+from engine.errors import RostrumError, SettingsError, UsageError
 from engine.text import clean, headline
 
 FAILED, WRONG_USAGE = 1, 2
+# sysexits.h: EX_CONFIG. A service manager need not start it again before someone changes a setting.
+WRONG_SETTINGS = 78
 READER_GONE = 141  # as a shell reports the end of any tool by SIGPIPE: 128 + 13
 # The writer's thread releases the interpreter at every statement, and gets it back from a busy loop
 # only after this time; with Python's 5 ms, a commit of ten statements would take 50 ms.
@@ -29,7 +31,12 @@ NO_OUTPUT = (errno.ENOSPC, errno.EIO)
 UNWRITTEN = "The output could not be written: {why}."
 
 
-def run(command: Callable[[], Coroutine[Any, Any, None]]) -> None:
+def serve(command: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """Run a command that a service manager starts; exits 78 for settings that no retry can mend."""
+    run(command, wrong_settings=WRONG_SETTINGS)
+
+
+def run(command: Callable[[], Coroutine[Any, Any, None]], wrong_settings: int = FAILED) -> None:
     """Run a command on an event loop; exits 1 or 2 with one line on stderr if it fails."""
     sys.setswitchinterval(SWITCH_SECONDS)
     gc.set_threshold(*COLLECT_AFTER)
@@ -43,6 +50,8 @@ def run(command: Callable[[], Coroutine[Any, Any, None]]) -> None:
         sys.stdout.flush()
     except UsageError as error:
         fail(error, WRONG_USAGE)
+    except SettingsError as error:
+        fail(error, FAILED if error.passing else wrong_settings)
     except RostrumError as error:
         fail(error, FAILED)
     except BrokenPipeError:  # a closed pipe, as after `head`

@@ -53,7 +53,14 @@ class NotAllowedError(RostrumError):
 
 
 class SettingsError(RostrumError):
-    """The settings are contradictory, or refer to something that does not exist."""
+    """The settings are contradictory, or refer to something that does not exist.
+
+    `passing`: the same settings may do at a later start, such as a port that is in use.
+    """
+
+    def __init__(self, message: str = "", *, passing: bool = False) -> None:
+        super().__init__(message)
+        self.passing = passing
 
 
 class NotFoundError(RostrumError):

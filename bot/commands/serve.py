@@ -14,30 +14,30 @@ app = typer.Typer()
 @app.command("run")
 def run_() -> None:
     """Serve the configured chat platforms until stopped."""
-    from bot.exits import run
+    from bot.exits import serve
     from bot.run import run_rostrum
 
-    run(run_rostrum)
+    serve(run_rostrum)
 
 
 @app.command()
 def gateway() -> None:
     """Serve the chat platforms, beside workers on the same PostgreSQL."""
     from bot.app import Role
-    from bot.exits import run
+    from bot.exits import serve
     from bot.run import run_rostrum
 
-    run(lambda: run_rostrum(Role.GATEWAY))
+    serve(lambda: run_rostrum(Role.GATEWAY))
 
 
 @app.command()
 def worker() -> None:
     """Think for debates, beside gateways on the same PostgreSQL; needs no platform token."""
     from bot.app import Role
-    from bot.exits import run
+    from bot.exits import serve
     from bot.run import run_rostrum
 
-    run(lambda: run_rostrum(Role.WORKER))
+    serve(lambda: run_rostrum(Role.WORKER))
 
 
 @app.command()
@@ -64,9 +64,9 @@ def invite(
 def check() -> None:
     """Check your setup: settings, database, backends, platforms. Says what to fix."""
     from bot.doctor.doctor import run_check
-    from bot.exits import run
+    from bot.exits import serve
 
-    run(run_check)
+    serve(run_check)
 
 
 @app.command()

@@ -10,38 +10,43 @@ from adapters.models.discovery import NoListError, find_local_servers, is_listed
 from adapters.proxies import proxy_of
 from bot.doctor.database import check_database
 from bot.doctor.debate import check_debate
-from bot.settings.settings import Settings, examine_settings, load_store_settings
+from bot.settings.settings import Settings, examine_settings, find_secrets, load_store_settings
 from engine.debate import REHEARSAL
 from engine.errors import ModelError, RostrumError, SettingsError, StoreError
 from engine.prompts.library import load_prompts
 from engine.store.installs import Install
 from engine.text import clean
 
+SETTINGS = "settings"
+OF_SETTINGS = {SETTINGS, "templates", "models", "jurors", "jury"}  # findings that need no network
+
 
 async def run_check() -> None:
-    """Print every finding; raises RostrumError if one is bad."""
-    bad = 0
+    """Print every finding; raises RostrumError if one is bad, SettingsError for a wrong setting."""
+    bad, wrong_settings = 0, False
     async for finding in _look():
         mark = {True: "ok  ", False: "FAIL", None: "note"}[finding.good]
         # Names of servers, workspaces and channels are untrusted text.
         line = clean(f"{finding.subject}: {finding.text}").replace("\n", " ")
         print(f"{mark}  {line}", flush=True)
         bad += finding.good is False
+        wrong_settings |= finding.good is False and finding.subject in OF_SETTINGS
     if bad:
-        raise RostrumError(
-            f"{bad} {'check' if bad == 1 else 'checks'} failed; see above for the fix."
-        )
+        kind = SettingsError if wrong_settings else RostrumError
+        raise kind(f"{bad} {'check' if bad == 1 else 'checks'} failed; see above for the fix.")
 
 
 async def _look() -> AsyncIterator[Finding]:
     settings, wrong = examine_settings()
     for sentence in wrong:
-        yield Finding("settings", False, sentence)
+        yield Finding(SETTINGS, False, sentence)
     if settings is None or wrong:
         async for finding in _look_at_the_database_alone():
             yield finding
         return
-    yield Finding("settings", True, "valid")
+    yield Finding(SETTINGS, True, "valid")
+    for name, place in find_secrets():
+        yield Finding("secret", True, f"{name} is from {place}")
     yield _check_templates(settings)
     for part in (check_database, _check_backends, _check_roster, check_debate):
         async for finding in part(settings):

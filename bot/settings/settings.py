@@ -54,6 +54,7 @@ from bot.settings.sources import (
     Wrong,
     as_tree,
     describe,
+    places_of_secrets,
     read_layers,
     variable,
 )
@@ -234,6 +235,12 @@ def examine_settings(
     heads = {bad.path[0] for bad in unread if bad.path}
     found = [*unread, *(bad for bad in wrong if not heads & set(bad.path))]
     return settings, [bad.sentence for bad in found]
+
+
+def find_secrets() -> list[tuple[str, str]]:
+    """Return the name of each secret that is set, and where its value is from."""
+    given, _ = read_layers(Settings, ENV_FILE, TOML_FILE)
+    return list(places_of_secrets(Settings, given))
 
 
 def load_topics() -> tuple[Path | None, TopicList]:

@@ -2,7 +2,8 @@
 
 Three layers, name by name, each over the one before: `rostrum.toml`, `.env`, the environment.
 A setting is known by its path (`("log", "level")`) and named by its variable
-(`ROSTRUM_LOG__LEVEL`), in every source. An empty value counts as unset.
+(`ROSTRUM_LOG__LEVEL`), in every source. An empty value counts as unset. A secret may also be in a
+file, which no layer overrides: if it is given twice, both values must be the same.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from pathlib import Path
 from tomllib import TOMLDecodeError
 from typing import Any, NamedTuple, TypeAlias, get_args, get_origin
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, SecretStr, ValidationError
 from pydantic_settings import (
     BaseSettings,
     DotEnvSettingsSource,
@@ -21,15 +22,17 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from bot.settings.secret_files import provided_files, read_secret
 from engine.debate import Value
 from engine.errors import SettingsError
 from engine.options import nearest
 
 PREFIX = "ROSTRUM_"
 ANY = "*"  # stands for a name chosen by the user
+NAMES_FILE = "_file"  # ends the name by which a secret's file is set
 
 NamePath: TypeAlias = tuple[str, ...]
-Shape: TypeAlias = "dict[str, Shape | None]"
+Shape: TypeAlias = "dict[str, Shape | bool]"
 
 
 class Section(Value):
@@ -44,11 +47,22 @@ class Wrong(NamedTuple):
 
 
 class Given(NamedTuple):
-    """One value as written; `origin` is the file, or empty for the environment."""
+    """One value as written; `origin` is the file, or empty for the environment.
+
+    `filed` is the name by which a secret's own file was found.
+    """
 
     path: NamePath
     value: Any
     origin: str
+    filed: str = ""
+
+    @property
+    def place(self) -> str:
+        """Where it is from, for a sentence about the setting."""
+        if self.filed:
+            return f"the file {self.origin}"
+        return self.origin or "the environment"
 
 
 # --- names -----------------------------------------------------------------------------
@@ -60,27 +74,36 @@ def variable(path: Iterable[str]) -> str:
 
 
 def shape_of(model: type[BaseModel]) -> Shape:
-    """Return a model's names, nested; None marks a setting."""
+    """Return a model's names, nested; a bool marks a setting, and says whether it is secret."""
     return {name: _shape(field.annotation) for name, field in model.model_fields.items()}
 
 
-def _shape(annotation: Any) -> Shape | None:
+def _shape(annotation: Any) -> Shape | bool:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return shape_of(annotation)
     of = get_args(annotation)[-1] if get_origin(annotation) is dict else None
     if isinstance(of, type) and issubclass(of, Section):
         return {ANY: shape_of(of)}
-    return None
+    return _is_secret(annotation)
+
+
+def _is_secret(annotation: Any) -> bool:
+    return annotation is SecretStr or any(map(_is_secret, get_args(annotation)))
 
 
 def known_paths(shape: Shape, like: NamePath = ()) -> Iterator[NamePath]:
     """Yield every setting's path; names chosen by the user come from `like`."""
     for key, inner in shape.items():
         shown = like[0] if key == ANY and like else key
-        if inner is None:
+        if isinstance(inner, bool):
             yield (shown,)
         else:
             yield from ((shown, *rest) for rest in known_paths(inner, like[1:]))
+
+
+def secret_paths(shape: Shape, like: NamePath = ()) -> Iterator[NamePath]:
+    """Yield the paths of settings that may be in a file."""
+    return (path for path in known_paths(shape, like) if _secret_at(shape, path))
 
 
 def _where(path: NamePath, origin: str) -> str:
@@ -93,14 +116,21 @@ def _unknown(shape: Shape, path: NamePath, origin: str) -> Wrong:
     return Wrong(path, f"{_where(path, origin)} is not a setting; {hint}")
 
 
-def _inside(shape: Shape, path: NamePath) -> Shape | None:
+def _inside(shape: Shape, path: NamePath) -> Shape | bool:
     """Return the shape below a path. Raises KeyError for an unknown path."""
-    here: Shape | None = shape
+    here: Shape | bool = shape
     for key in path:
-        if here is None:
+        if isinstance(here, bool):
             raise KeyError(key)
         here = here[ANY if here and key and ANY in here else key]
     return here
+
+
+def _secret_at(shape: Shape, path: NamePath) -> bool:
+    try:
+        return _inside(shape, path) is True
+    except KeyError:
+        return False
 
 
 # --- layers ----------------------------------------------------------------------------
@@ -117,9 +147,10 @@ def read_layers(
     toml = _expand(shape, (), _read_toml(settings, toml_file), toml_file.name)
     dotenv = _from_variables(shape, _read_env_file(settings, env_file), env_file.name)
     environment = _from_variables(shape, EnvSettingsSource(settings).env_vars, "")
-    values = [*toml, *dotenv, *environment]
+    values = [*toml, *dotenv, *environment, *_from_host(shape)]
     given = [value for value in values if isinstance(value, Given)]
-    return given, [value for value in values if isinstance(value, Wrong)]
+    wrong = [value for value in values if isinstance(value, Wrong)]
+    return given, [*wrong, *_given_twice(given)]
 
 
 def _read_toml(settings: type[BaseSettings], file: Path) -> dict[str, Any]:
@@ -156,8 +187,10 @@ def _from_variables(
 
 def _expand(shape: Shape, path: NamePath, value: object, origin: str) -> Iterator[Given | Wrong]:
     """Split a value into single settings."""
+    secret = (*path[:-1], path[-1].removesuffix(NAMES_FILE)) if path else path
+    names_file = secret != path and _secret_at(shape, secret)
     try:
-        inner = _inside(shape, path)
+        inner = names_file or _inside(shape, path)
     except KeyError:
         yield _unknown(shape, path, origin)
         return
@@ -167,7 +200,10 @@ def _expand(shape: Shape, path: NamePath, value: object, origin: str) -> Iterato
     if not _is_text(value):
         yield Wrong(path, f"{_where(path, origin)} is not UTF-8 text; write it as UTF-8.")
         return
-    if inner is None:
+    if names_file:
+        yield _from_file(secret, Path(str(value)), variable(path))
+        return
+    if isinstance(inner, bool):
         yield Given(path, value, origin)
         return
     try:
@@ -177,6 +213,54 @@ def _expand(shape: Shape, path: NamePath, value: object, origin: str) -> Iterato
         return
     for key, entry in entries.items():
         yield from _expand(shape, (*path, key.strip().lower()), entry, origin)
+
+
+def _from_host(shape: Shape) -> Iterator[Given | Wrong]:
+    """Read the secrets that the host provides as files."""
+    try:
+        files = list(provided_files(PREFIX.lower()))
+    except OSError as error:
+        raise SettingsError(f"{error.filename} cannot be read: {error.strerror}.") from None
+    for file in files:
+        path = tuple(file.name.lower().removeprefix(PREFIX.lower()).split("__"))
+        if _secret_at(shape, path):
+            yield _from_file(path, file, variable(path))
+        else:
+            close = nearest("__".join(path), map("__".join, secret_paths(shape, path)))
+            named = variable([close]).lower() if close else ""
+            hint = f"did you mean {named}?" if named else "remove it, or name it after a setting."
+            yield Wrong(path, f"The file {file} is named after no secret setting; {hint}")
+
+
+def _from_file(path: NamePath, file: Path, named: str) -> Given | Wrong:
+    try:
+        return Given(path, read_secret(file), str(file), named)
+    except ValueError as error:
+        return Wrong(path, f"The file {file} of {named} {error}.")
+
+
+def places_of_secrets(
+    settings: type[BaseSettings], given: Iterable[Given]
+) -> Iterator[tuple[str, str]]:
+    """Yield the variable of each secret that is set, and where its value is from."""
+    shape = shape_of(settings)
+    last = {one.path: one.place for one in given if _secret_at(shape, one.path)}
+    return ((variable(path), place) for path, place in last.items())
+
+
+def _given_twice(given: Iterable[Given]) -> Iterator[Wrong]:
+    """Find secrets that a file and another place give differently."""
+    placed: dict[NamePath, dict[str, Given]] = {}
+    for one in given:
+        # A later layer overrides the value or the file's name of an earlier one, no other file.
+        kind = one.origin if one.filed == variable(one.path) else one.filed
+        placed.setdefault(one.path, {})[kind] = one
+    for path, places in placed.items():
+        first, *others = (places[kind] for kind in sorted(places))
+        other = next((other for other in others if other.value != first.value), None)
+        if other:
+            where = " and in ".join((first.place, other.place))
+            yield Wrong(path, f"{variable(path)} differs in {where}; keep one of them.")
 
 
 def _is_text(value: object) -> bool:
@@ -202,11 +286,11 @@ def json_object(value: object) -> dict[str, Any]:
 def as_tree(given: Iterable[Given]) -> dict[str, Any]:
     """Nest values by their paths; a later value wins."""
     tree: dict[str, Any] = {}
-    for path, value, _ in given:
+    for one in given:
         here = tree
-        for key in path[:-1]:
+        for key in one.path[:-1]:
             here = here.setdefault(key, {})
-        here[path[-1]] = value
+        here[one.path[-1]] = one.value
     return tree
 
 
@@ -239,12 +323,12 @@ def describe(
 
 def _describe_one(shape: Shape, problem: Mapping[str, Any], given: Sequence[Given]) -> Wrong:
     path: list[str] = []
-    here: Shape | None = shape
+    here: Shape | bool = shape
     for key in map(str, problem["loc"]):
-        if here is None:
+        if isinstance(here, bool):
             break
         path.append(key)
-        here = here.get(key, here.get(ANY))
+        here = here.get(key, here.get(ANY, False))
     where = tuple(path)
     origin = next((g.origin for g in reversed(given) if g.path == where), "")
     last = problem["loc"][-1]

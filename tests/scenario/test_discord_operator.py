@@ -130,7 +130,7 @@ async def test_a_lost_gateway_is_seen_and_a_revoked_token_ends_the_program(
         discord.gateway.refusing = False
         async with asyncio.timeout(30):
             _, said = await process.communicate()
-    assert process.returncode == 1
+    assert process.returncode == 78
     assert said.decode().splitlines()[-1].startswith("rostrum: Discord")
 
 
@@ -139,7 +139,7 @@ async def test_a_token_that_is_refused_ends_the_program_with_one_sentence(
 ) -> None:
     async with program(discord, tmp_path, "run", ROSTRUM_DISCORD__TOKEN="MTIz.x.y") as process:
         _, said = await process.communicate()
-    assert process.returncode == 1
+    assert process.returncode == 78
     assert said.decode().splitlines()[-1].startswith("rostrum: Discord refuses the bot's token")
 
 

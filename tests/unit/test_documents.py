@@ -14,7 +14,7 @@ import typer
 from adapters.storage.tables import metadata
 from bot.cli import app
 from bot.settings.settings import Settings
-from bot.settings.sources import known_paths, shape_of, variable
+from bot.settings.sources import known_paths, secret_paths, shape_of, variable
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
@@ -211,6 +211,8 @@ def is_known(command: Named, program: Any) -> bool:
 def test_every_setting_is_known() -> None:
     paths = known_paths(shape_of(Settings), like=("backends",))
     known = {variable(path) for path in paths} | {"ROSTRUM_BACKENDS"}
+    secrets = secret_paths(shape_of(Settings), like=("backends",))
+    known |= {f"{variable(path)}_FILE" for path in secrets}
     backend = re.compile(r"(ROSTRUM_BACKENDS)__[A-Z0-9]+(?=__)")
     written = [
         Named(document.name, name)
