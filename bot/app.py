@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from ulid import ULID
 
 from adapters.dispatch.local import LocalDispatcher
+from adapters.metrics.counts import CountedModels, Counts
 from adapters.models.router import open_models
 from adapters.storage.database import Database
 from adapters.storage.migrate import migrate
@@ -24,6 +25,7 @@ from bot.clock import SystemClock
 from bot.log import about
 from bot.reading import read_store
 from bot.settings.settings import Settings
+from bot.telemetry import counts_of
 from engine.debate import Debate
 from engine.delivery.outbox import Delivery
 from engine.floor.keeper import Keeper
@@ -81,6 +83,7 @@ class App:
     reconcile: Callable[[], Awaitable[None]]
     open_series: Callable[[Series, Callable[[Standing], None]], SeriesRunner]
     open_schedule: Callable[[], Schedule]
+    counts: Counts
 
     @cached_property
     def commands(self) -> Commands:
@@ -150,7 +153,8 @@ async def run_app(
         await migrate(database)
         if prepare is not None:
             await prepare(store)
-        line = MainLine(store, models, prompts, venues, audience=audience, role=role)
+        counts = counts_of(settings)
+        line = MainLine(store, models, prompts, venues, audience=audience, counts=counts, role=role)
         async with line.running():
             yield App(
                 service=line.service,
@@ -161,6 +165,7 @@ async def run_app(
                 reconcile=line.reconcile,
                 open_series=partial(line.open_series, defaults_of(settings)),
                 open_schedule=partial(line.open_schedule, defaults_of(settings)),
+                counts=counts,
             )
     except BaseExceptionGroup as group:
         raise first_error(group) from group
@@ -195,11 +200,13 @@ class MainLine:
         audience: Audience | None = None,
         clock: Clock | None = None,
         role: Role = Role.ALL,
+        counts: Counts | None = None,
     ) -> None:
         self._role = role
-        bell, clock = Bell(), clock or SystemClock()
+        bell, clock, counts = Bell(), clock or SystemClock(), counts or Counts()
+        models = CountedModels(models, counts)
         self._store, self._bell, self._clock = store, bell, clock
-        self._keeper = Keeper(store, bell, holder=str(ULID()))
+        self._keeper = Keeper(store, bell, str(ULID()), watch=counts)
         self._dispatcher = dispatcher or LocalDispatcher()
         self._runner = Runner(store, models, self._keeper, bell, audience)
         joints = (store, self._keeper, bell, clock)

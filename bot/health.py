@@ -1,98 +1,184 @@
-"""`/healthz` and `/metrics`, for monitoring."""
+"""`/livez`, `/readyz`, `/healthz` and `/metrics`, for monitoring."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import structlog
 from aiohttp import web
 
+from adapters.metrics.page import CONTENT_TYPE, Snapshot, write_page
 from adapters.site import Site
 from bot.settings.sections import HealthSettings
+from bot.telemetry import Build, LoopWatch
 from engine.debate import Status
 from engine.errors import StoreError
-from engine.store import Store
+from engine.ports import utc_now
+from engine.store import Backlog, Store
 
 PROBE_SECONDS = 5.0  # how long a database probe is valid: each is a write
-LIVE = (Status.QUEUED, Status.RUNNING, Status.VOTING)
-MOST_COUNTED = 10_000
-METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+ANSWER_SECONDS = 3.0  # that the database may take for one
+FIGURES_SECONDS = 5.0  # how long figures from the database are valid
+BLOCKED_SECONDS = 5.0  # a loop that was late by more is not well
+UNWRITABLE = "The database cannot be written; the log says why."
+SILENT = "The database did not answer within {seconds:g} s."
+BLOCKED = "The event loop was blocked for {seconds:.1f} s within the last ten."
+AWAY = "{platform} is not connected."
 PORT_TAKEN = (
     "Health cannot be served at {host}:{port}: {why}; set ROSTRUM_HEALTH__PORT to a free port."
 )
 log = structlog.get_logger(__name__)
 
 
-class State(NamedTuple):
-    """The state: whether the database is writable and each gateway connected."""
+class Presence(NamedTuple):
+    """Whether this process is connected to a platform, or stands by to take over from another.
 
-    database: bool
-    gateways: Mapping[str, bool]
+    `shares` says in words what it serves there, such as “shards 0 and 2 of 4”.
+    """
+
+    connected: bool
+    standing_by: bool = False
+    shares: str = ""
+
+    @property
+    def well(self) -> bool:
+        """Whether it does what it should."""
+        return self.connected or self.standing_by
+
+    def report(self) -> dict[str, str]:
+        """Return it as JSON has it."""
+        at_hand = "connected" if self.connected else "disconnected"
+        state = "standing by" if self.standing_by and not self.connected else at_hand
+        return {"state": state, **({"shares": self.shares} if self.shares else {})}
+
+
+Connected = Callable[[], bool | Presence]
+
+
+class State(NamedTuple):
+    """The state: what is wrong with the database (empty: nothing), loop and platforms."""
+
+    database: str
+    late: float
+    platforms: Mapping[str, Presence]
 
     @property
     def well(self) -> bool:
         """Whether everything works."""
-        return self.database and all(self.gateways.values())
+        return not self.database and all(one.well for one in self.platforms.values())
+
+    def faults(self, *, ready: bool) -> tuple[str, ...]:
+        """Return in words why the process is not alive, or not `ready` to serve."""
+        return tuple(self._faults(ready))
+
+    def _faults(self, ready: bool) -> Iterator[str]:
+        if self.database:
+            yield self.database
+        if self.late > BLOCKED_SECONDS:
+            yield BLOCKED.format(seconds=self.late)
+        away = (name for name, one in self.platforms.items() if ready and not one.well)
+        yield from (AWAY.format(platform=name.capitalize()) for name in away)
+
+    def report(self, *, ready: bool) -> dict[str, Any]:
+        """Return what `/livez` or `/readyz` answers."""
+        faults = self.faults(ready=ready)
+        body = {
+            "ok": not faults,
+            "problems": faults,
+            "database": not self.database,
+            "loop_lag_seconds": round(self.late, 3),
+        }
+        shown = {name: one.report() for name, one in self.platforms.items()}
+        return {**body, "platforms": shown} if ready else body
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What the database says, for metrics."""
+
+    debates: Mapping[Status, int]
+    outbox: Mapping[str, Backlog]
+
+
+NOTHING = Stored({}, {})
 
 
 class Health:
     """Probes the state; `gateways` returns whether each platform is connected."""
 
-    def __init__(self, store: Store, gateways: Mapping[str, Callable[[], bool]]) -> None:
+    def __init__(
+        self,
+        store: Store,
+        gateways: Mapping[str, Connected],
+        loop: LoopWatch | None = None,
+        build: Build | None = None,
+    ) -> None:
         self._store, self._gateways = store, gateways
-        self._written, self._probed_at = False, -PROBE_SECONDS
-        self._probing = asyncio.Lock()
+        self.loop = loop or LoopWatch()
+        self._build = build or Build("unknown", "unknown")
+        self._fault, self._probed_at = "", -PROBE_SECONDS
+        self._stored, self._read_at = NOTHING, -FIGURES_SECONDS
+        self._probing, self._reading = asyncio.Lock(), asyncio.Lock()
 
     async def state(self) -> State:
         """Probe everything."""
-        gateways = {name: connected() for name, connected in self._gateways.items()}
-        return State(await self._writable(), gateways)
+        said = {name: connected() for name, connected in self._gateways.items()}
+        platforms = {
+            name: one if isinstance(one, Presence) else Presence(one) for name, one in said.items()
+        }
+        return State(await self._probe(), self.loop.worst(), platforms)
 
     async def metrics(self) -> bytes:
-        """Return the state and the number of debates in Prometheus' text format."""
-        state, debates = await self.state(), await self._count()
+        """Return the state and every figure in Prometheus' text format."""
+        state, stored = await self.state(), await self._read()
+        platforms = state.platforms
+        snapshot = Snapshot(
+            at=utc_now(),
+            version=self._build.version,
+            revision=self._build.revision,
+            writable=not state.database,
+            connected={name: one.connected for name, one in platforms.items()},
+            standing_by={name: one.standing_by for name, one in platforms.items()},
+            debates=stored.debates,
+            outbox=stored.outbox,
+        )
         # In a thread: its first import is slow, and only a scrape needs it.
-        return await asyncio.to_thread(_expose, state, debates)
+        return await asyncio.to_thread(write_page, self.loop.counts.copy(), snapshot)
 
-    async def _count(self) -> dict[Status, int]:
-        live = await self._store.debates.recent(LIVE, MOST_COUNTED)
-        statuses = [debate.status for debate in live]
-        return {status: statuses.count(status) for status in LIVE}
+    async def _read(self) -> Stored:
+        """Return the database's figures, at most some seconds old; none if it has a fault."""
+        async with self._reading:
+            if time.monotonic() - self._read_at >= FIGURES_SECONDS:
+                try:
+                    async with asyncio.timeout(ANSWER_SECONDS):
+                        debates, outbox = self._store.debates, self._store.outbox
+                        self._stored = Stored(await debates.census(), await outbox.backlog())
+                except (StoreError, TimeoutError):  # a probe logs it
+                    self._stored = NOTHING
+                self._read_at = time.monotonic()
+            return self._stored
 
-    async def _writable(self) -> bool:
-        """Test a small write, at most every few seconds."""
+    async def _probe(self) -> str:
+        """Test a small write, at most every few seconds; return in words what is wrong."""
         async with self._probing:
             if time.monotonic() - self._probed_at >= PROBE_SECONDS:
                 try:
-                    await self._store.leases.claim("health", "health", 0.0)
-                    self._written = True
+                    async with asyncio.timeout(ANSWER_SECONDS):
+                        await self._store.leases.claim("health", "health", 0.0)
+                    self._fault = ""
                 except StoreError as error:
                     log.error("database cannot be written", why=str(error))
-                    self._written = False
+                    self._fault = UNWRITABLE
+                except TimeoutError:
+                    self._fault = SILENT.format(seconds=ANSWER_SECONDS)
+                    log.error("database cannot be written", why=self._fault)
                 self._probed_at = time.monotonic()
-            return self._written
-
-
-def _expose(state: State, debates: Mapping[Status, int]) -> bytes:
-    """Return the figures from a registry of their own; the process-wide one is not served."""
-    from prometheus_client import CollectorRegistry, Gauge, generate_latest
-
-    registry = CollectorRegistry()
-    writable = "Whether the database can be written."
-    Gauge("rostrum_database_writable", writable, registry=registry).set(state.database)
-    connected = "Whether the platform's gateway is connected."
-    gateways = Gauge("rostrum_gateway_connected", connected, ["platform"], registry=registry)
-    for name, well in state.gateways.items():
-        gateways.labels(name).set(well)
-    unended = "Debates that have not ended, by status."
-    by_status = Gauge("rostrum_debates", unended, ["status"], registry=registry)
-    for status, number in debates.items():
-        by_status.labels(status.value).set(number)
-    return generate_latest(registry)
+            return self._fault
 
 
 async def serve_health(settings: HealthSettings, health: Health) -> None:
@@ -100,19 +186,31 @@ async def serve_health(settings: HealthSettings, health: Health) -> None:
     if settings.port is None:
         return
     async with _listening(settings, health):
-        await asyncio.Event().wait()
+        await health.loop.run()
 
 
 @asynccontextmanager
 async def _listening(settings: HealthSettings, health: Health) -> AsyncIterator[None]:
     async def healthz(_: web.Request) -> web.Response:
         state = await health.state()
-        body = {"ok": state.well, "database": state.database, "gateways": dict(state.gateways)}
+        gateways = {name: one.well for name, one in state.platforms.items()}
+        body = {"ok": state.well, "database": not state.database, "gateways": gateways}
         return web.json_response(body, status=200 if state.well else 503)
 
-    async def metrics(_: web.Request) -> web.Response:
-        return web.Response(body=await health.metrics(), headers={"Content-Type": METRICS_TYPE})
+    async def livez(_: web.Request) -> web.Response:
+        return _answer((await health.state()).report(ready=False))
 
+    async def readyz(_: web.Request) -> web.Response:
+        return _answer((await health.state()).report(ready=True))
+
+    async def metrics(_: web.Request) -> web.Response:
+        return web.Response(body=await health.metrics(), headers={"Content-Type": CONTENT_TYPE})
+
+    pages = {"/healthz": healthz, "/livez": livez, "/readyz": readyz, "/metrics": metrics}
     site = Site(settings.host, settings.port or 0, taken=PORT_TAKEN)
-    async with site.serving([web.get("/healthz", healthz), web.get("/metrics", metrics)]):
+    async with site.serving([web.get(path, page) for path, page in pages.items()]):
         yield
+
+
+def _answer(body: Mapping[str, Any]) -> web.Response:
+    return web.json_response(body, status=200 if body["ok"] else 503)

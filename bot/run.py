@@ -14,6 +14,7 @@ from bot.app import App, Role, run_app
 from bot.health import Health, serve_health
 from bot.platforms import Platform, open_platforms
 from bot.settings.settings import PLATFORMS, Settings, load_settings
+from bot.telemetry import LoopWatch, build_of
 from engine.chat.privacy import tidy
 from engine.errors import SettingsError
 from engine.store import Store
@@ -55,7 +56,7 @@ async def serving(
         async with run_app(settings, venues, role=role, prepare=prepare) as app:
             await app.reconcile()
             gateways = {platform.venue.platform: platform.is_connected for platform in platforms}
-            health = Health(app.store, gateways)
+            health = Health(app.store, gateways, LoopWatch(app.counts), build_of(settings))
             async with asyncio.TaskGroup() as group:
                 grace = timedelta(days=settings.privacy.purge_days)
                 works = [_reconcile(app, grace, role), serve_health(settings.health, health)]

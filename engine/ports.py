@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from enum import StrEnum
 from functools import cached_property
 from itertools import accumulate
 from typing import Any, Literal, Protocol
@@ -155,13 +156,36 @@ class Reply(Value):
     cut_from: int = 0
 
 
+class FaultKind(StrEnum):
+    """What kind of failure ended a try."""
+
+    LIMITED = "limited"  # too many calls
+    OVERLOADED = "overloaded"
+    TIMEOUT = "timeout"
+    UNREACHABLE = "unreachable"
+    BROKEN = "broken"  # the connection, in mid-answer
+    FAILED = "failed"  # the backend, with a 5xx or an error in its answer
+    KEY = "key"
+    CREDIT = "credit"
+    FORBIDDEN = "forbidden"
+    UNKNOWN_MODEL = "unknown_model"
+    DECLINED = "declined"  # the content
+    REJECTED = "rejected"  # the request or its parameters
+    UNREADABLE = "unreadable"  # not a completion
+    EMPTY = "empty"
+    CAPPED = "capped"  # at the token cap, without any text
+    CANCELLED = "cancelled"
+    OTHER = "other"
+
+
 class Attempt(Value):
     """How one try of a call ended; `error` is empty for the one that succeeded.
 
     `cost` is USD: 0 if the backend certainly did not bill it (refused, 429, 401), None if unknown
     (time-out after sending, reset in mid-answer, an error body with 200). `origin` is the source
     of the cost; None: that of the call's price. `doubles_cap`: it used up its token cap without any
-    text, so the next try may write twice as much.
+    text, so the next try may write twice as much. `waited`: seconds for a limit of the backend,
+    before it began.
     """
 
     number: int
@@ -172,6 +196,8 @@ class Attempt(Value):
     origin: Origin | None = None
     latency: float = 0.0
     doubles_cap: bool = False
+    fault: FaultKind | None = None
+    waited: float = 0.0
 
 
 class AttemptLog(Protocol):

@@ -1,4 +1,4 @@
--- Every table of revision 0018, as the migrations make them. Renew it by: make schema
+-- Every table of revision 0019, as the migrations make them. Renew it by: make schema
 CREATE TABLE adjustments (
 	debate VARCHAR(26) NOT NULL, 
 	name VARCHAR(255) NOT NULL, 
@@ -146,7 +146,7 @@ CREATE TABLE outbox (
 	refs TEXT NOT NULL, 
 	state VARCHAR(10) NOT NULL, 
 	error TEXT NOT NULL, 
-	deadline DATETIME, 
+	deadline DATETIME, queued_at DATETIME, 
 	CONSTRAINT pk_outbox PRIMARY KEY (id), 
 	CONSTRAINT fk_outbox_debate FOREIGN KEY(debate) REFERENCES debates (id), 
 	CONSTRAINT uq_outbox_debate_key UNIQUE (debate, "key")
@@ -284,4 +284,4 @@ CREATE INDEX ix_silences_platform ON silences (platform);
 CREATE INDEX ix_targets_debate ON targets (debate);
 CREATE INDEX ix_targets_message ON targets (message);
 CREATE INDEX ix_vote_events_debate_question ON vote_events (debate, question);
-INSERT INTO alembic_version VALUES ('0018');
+INSERT INTO alembic_version VALUES ('0019');

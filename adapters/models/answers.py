@@ -11,6 +11,7 @@ from adapters.models.decoding import decode
 from adapters.models.faults import POLICY, spoken
 from adapters.models.outcomes import LATER, REWORD, CallAnswer, CallFault, Outcome, redact
 from engine.debate import Origin, Usage
+from engine.ports import FaultKind
 
 CAPPED = "used up the token cap before it wrote anything"
 CAP_ADVICE = (
@@ -31,18 +32,20 @@ def read_answer(content: bytes, asked: str, secret: str = "") -> Outcome:
     try:
         body, replaced = decode(content)
     except orjson.JSONDecodeError:
-        return CallFault("answered with something that is not JSON", cost=None)
+        return _unreadable("answered with something that is not JSON")
     if not isinstance(body, dict):
-        return CallFault("answered with JSON that is not a completion", cost=None)
+        return _unreadable("answered with JSON that is not a completion")
     choice = _first_choice(body)
     failure = body.get("error") or choice.get("error")
     if failure:
         words, code = spoken({"error": failure})
         said = redact(words, secret)
         fault = _spent(f"answered with an error{f': {said}' if said else ''}", body, asked)
-        return replace(fault, refused=bool(POLICY.search(f"{words} {code}")))
+        declined = bool(POLICY.search(f"{words} {code}"))
+        kind = FaultKind.DECLINED if declined else FaultKind.FAILED
+        return replace(fault, refused=declined, kind=kind)
     if not choice:
-        return CallFault("answered with JSON that is not a completion", cost=None)
+        return _unreadable("answered with JSON that is not a completion")
     outcome = _read_choice(body, choice, asked)
     return replace(outcome, replaced=replaced) if isinstance(outcome, CallAnswer) else outcome
 
@@ -50,16 +53,21 @@ def read_answer(content: bytes, asked: str, secret: str = "") -> Outcome:
 def _read_choice(body: dict[str, Any], choice: dict[str, Any], asked: str) -> Outcome:
     text, finish = _written(choice.get("message")), str(choice.get("finish_reason") or "stop")
     if finish == "error":
-        return _spent("stopped in the middle of an answer", body, asked)
+        fault = _spent("stopped in the middle of an answer", body, asked)
+        return replace(fault, kind=FaultKind.BROKEN)
     if text.strip():
         return _stated(CallAnswer(text, finish, model_of(body, asked), read_usage(body)), body)
     if finish == "length":
-        return _spent(CAPPED, body, asked, CAP_ADVICE)
+        return replace(_spent(CAPPED, body, asked, CAP_ADVICE), kind=FaultKind.CAPPED)
     message = choice.get("message")
     if finish == "content_filter" or (isinstance(message, dict) and message.get("refusal")):
         fault = _spent("declined to answer (content filter)", body, asked, REWORD)
-        return replace(fault, refused=True)
-    return _spent("answered without any text", body, asked)
+        return replace(fault, refused=True, kind=FaultKind.DECLINED)
+    return replace(_spent("answered without any text", body, asked), kind=FaultKind.EMPTY)
+
+
+def _unreadable(what: str) -> CallFault:
+    return CallFault(what, cost=None, kind=FaultKind.UNREADABLE)
 
 
 def _spent(what: str, body: dict[str, Any], asked: str, advice: str = LATER) -> CallFault:

@@ -13,7 +13,7 @@ from pydantic import Field
 from adapters.models.outcomes import CallAnswer, CallFault, Next, Outcome
 from engine.debate import Value
 from engine.errors import ModelError, RefusedError
-from engine.ports import Attempt, AttemptLog, Call, Reply
+from engine.ports import Attempt, AttemptLog, Call, FaultKind, Reply
 
 
 class RetryPolicy(Value):
@@ -42,8 +42,8 @@ class Sender(Protocol):
     def free(self) -> bool:
         """Whether tries cost nothing."""
 
-    def slot(self) -> AbstractAsyncContextManager[None]:
-        """Hold a slot of the backend for one try."""
+    def slot(self) -> AbstractAsyncContextManager[float]:
+        """Hold a slot of the backend for one try; gives the seconds waited for its limits."""
 
     async def send(self) -> Outcome:
         """Make one try; only cancellation is raised."""
@@ -57,8 +57,8 @@ async def persist(call: Call, log: AttemptLog, policy: RetryPolicy, sender: Send
     number = failures = 0
     while True:
         number += 1
-        async with sender.slot():
-            outcome = await _attempt(number, log, sender)
+        async with sender.slot() as waited:
+            outcome = await _attempt(number, log, sender, waited)
         if isinstance(outcome, Reply):
             return outcome
         if outcome.then in (Next.NOW, Next.WIDER):
@@ -94,7 +94,9 @@ def _sentence(call: Call, fault: CallFault, tries: int, policy: RetryPolicy) -> 
     )
 
 
-async def _attempt(number: int, log: AttemptLog, sender: Sender) -> Reply | CallFault:
+async def _attempt(
+    number: int, log: AttemptLog, sender: Sender, waited: float
+) -> Reply | CallFault:
     """Make one try, logged before and after."""
     await _begin(number, log)
     started = perf_counter()
@@ -103,10 +105,19 @@ async def _attempt(number: int, log: AttemptLog, sender: Sender) -> Reply | Call
     except asyncio.CancelledError:
         # The request was in flight: its cost is unknown.
         cost, latency = 0.0 if sender.free else None, perf_counter() - started
-        log.ended(Attempt(number=number, error="cancelled", cost=cost, latency=latency))
+        log.ended(
+            Attempt(
+                number=number,
+                error="cancelled",
+                cost=cost,
+                latency=latency,
+                fault=FaultKind.CANCELLED,
+                waited=waited,
+            )
+        )
         raise
     latency = perf_counter() - started
-    entry = _entry(outcome, number, latency)
+    entry = _entry(outcome, number, latency, waited)
     if isinstance(outcome, CallFault):
         log.ended(entry)
         return outcome
@@ -123,7 +134,8 @@ async def _begin(number: int, log: AttemptLog) -> None:
     except asyncio.CancelledError:
         await _end_of(began)
         if not began.cancelled() and began.exception() is None:
-            log.ended(Attempt(number=number, error="cancelled", cost=0.0))
+            cancelled = FaultKind.CANCELLED
+            log.ended(Attempt(number=number, error="cancelled", cost=0.0, fault=cancelled))
         raise
 
 
@@ -134,7 +146,7 @@ async def _end_of(task: asyncio.Task[None]) -> None:
             await asyncio.wait({task})
 
 
-def _entry(outcome: Outcome, number: int, latency: float) -> Attempt:
+def _entry(outcome: Outcome, number: int, latency: float, waited: float) -> Attempt:
     fault = outcome if isinstance(outcome, CallFault) else None
     return Attempt(
         number=number,
@@ -145,6 +157,8 @@ def _entry(outcome: Outcome, number: int, latency: float) -> Attempt:
         origin=outcome.origin,
         latency=latency,
         doubles_cap=fault is not None and fault.then is Next.WIDER,
+        fault=fault.kind if fault else None,
+        waited=waited,
     )
 
 

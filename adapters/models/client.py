@@ -108,7 +108,7 @@ class Exchange:
         price = self._call.price
         return self._backend.local or (price is not None and price.free)
 
-    def slot(self) -> AbstractAsyncContextManager[None]:
+    def slot(self) -> AbstractAsyncContextManager[float]:
         """Hold a slot of the backend for one try."""
         return self._models.gate(self._backend)
 

@@ -11,6 +11,7 @@ from typing import Any
 import orjson
 
 from adapters.models.outcomes import REWORD, CallFault, Next, redact
+from engine.ports import FaultKind
 
 _AGAIN = frozenset({408, 409, 425, 429})
 _BROKE = frozenset({"insufficient_quota", "billing_hard_limit_reached", "1113"})
@@ -22,6 +23,15 @@ _WORDS = {
     429: "allows no more calls for now",
     503: _BUSY,
     529: _BUSY,
+}
+_KINDS = {
+    408: FaultKind.TIMEOUT,
+    409: FaultKind.OVERLOADED,
+    425: FaultKind.OVERLOADED,
+    429: FaultKind.LIMITED,
+    503: FaultKind.OVERLOADED,
+    504: FaultKind.TIMEOUT,
+    529: FaultKind.OVERLOADED,
 }
 
 # As OpenAI, Azure, OpenRouter, Alibaba Cloud and DeepSeek word and code it.
@@ -43,30 +53,37 @@ def status_fault(
     said = f": {redact(message, secret)}" if message else ""
     if status == 401:
         # Providers repeat part of a refused key in their message.
-        return CallFault("refused the key (401)", KEY, Next.FINAL)
+        return CallFault("refused the key (401)", KEY, Next.FINAL, kind=FaultKind.KEY)
     if status == 402 or code in _BROKE:
-        return CallFault(f"has no credit left ({status})", CREDIT, Next.FINAL)
+        what = f"has no credit left ({status})"
+        return CallFault(what, CREDIT, Next.FINAL, kind=FaultKind.CREDIT)
     if status in (400, 403, 422, 451) and POLICY.search(f"{message} {code}"):
-        return CallFault(f"declined to answer ({status}){said}", REWORD, Next.FINAL, refused=True)
+        what = f"declined to answer ({status}){said}"
+        return CallFault(what, REWORD, Next.FINAL, refused=True, kind=FaultKind.DECLINED)
     if status == 403:
         advice = "check that the key may use this model, or reword the topic"
-        return CallFault(f"forbids the call (403){said}", advice, Next.FINAL)
+        what = f"forbids the call (403){said}"
+        return CallFault(what, advice, Next.FINAL, kind=FaultKind.FORBIDDEN)
     if status == 404:
-        return CallFault(f"does not know the model (404){said}", MODEL, Next.FINAL)
+        what = f"does not know the model (404){said}"
+        return CallFault(what, MODEL, Next.FINAL, kind=FaultKind.UNKNOWN_MODEL)
     if status in _AGAIN or status >= 500:
         what = f"{_WORDS.get(status, 'failed')} ({status}){said}"
         # Behind a gateway's timeout the model may have continued, and be billed.
         unbilled = status in (409, 425, 429, 503, 529)
         wait = retry_after(headers)
-        return CallFault(what, cost=0.0 if unbilled else None, wait=wait)
+        kind = _KINDS.get(status, FaultKind.FAILED)
+        return CallFault(what, cost=0.0 if unbilled else None, wait=wait, kind=kind)
     advice = "check the model's limits and the settings of this debate"
-    return CallFault(f"refused the request ({status}){said}", advice, Next.FINAL)
+    what = f"refused the request ({status}){said}"
+    return CallFault(what, advice, Next.FINAL, kind=FaultKind.REJECTED)
 
 
 def endless_fault(most: int) -> CallFault:
     """Classify a response that is too long to read; it may have been billed."""
     advice = "check what answers at the backend's address, or choose another model"
-    return CallFault(f"answered with more than {most / 1e6:g} MB", advice, Next.FINAL, cost=None)
+    what = f"answered with more than {most / 1e6:g} MB"
+    return CallFault(what, advice, Next.FINAL, cost=None, kind=FaultKind.UNREADABLE)
 
 
 def error_words(body: bytes) -> tuple[str, str]:
@@ -147,7 +164,8 @@ def _number(text: str | None) -> float | None:
 def deadline_fault(seconds: float) -> CallFault:
     """Return the fault of a try that missed its backend's deadline."""
     advice = "try again later, choose a faster model or raise the backend's TIMEOUT_S"
-    return CallFault(f"did not answer within {seconds:g} s", advice, cost=None)
+    what = f"did not answer within {seconds:g} s"
+    return CallFault(what, advice, cost=None, kind=FaultKind.TIMEOUT)
 
 
 def unreachable_fault(address: str) -> CallFault:
@@ -155,6 +173,7 @@ def unreachable_fault(address: str) -> CallFault:
     return CallFault(
         f"could not be reached at {address}",
         "check that it runs and that its BASE_URL in ROSTRUM_BACKENDS is right",
+        kind=FaultKind.UNREACHABLE,
     )
 
 
@@ -164,9 +183,11 @@ def proxy_fault(kind: str, name: str, scheme: str, host: str) -> CallFault:
         f"is behind the {kind} proxy of {name.upper()}_PROXY, and only HTTP proxies can be used",
         f"set {scheme.upper()}_PROXY to an HTTP proxy, or add {host} to NO_PROXY",
         Next.FINAL,
+        kind=FaultKind.UNREACHABLE,
     )
 
 
 def broken_fault() -> CallFault:
     """Return the fault of a connection that broke after the request was sent."""
-    return CallFault("broke the connection before the answer was complete", cost=None)
+    what = "broke the connection before the answer was complete"
+    return CallFault(what, cost=None, kind=FaultKind.BROKEN)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from engine.debate import Origin, Usage
+from engine.ports import FaultKind
 
 _KEY = re.compile(r"\b(?:sk|pk|key|gsk|AIza)[-_A-Za-z0-9*.]{8,}")
 
@@ -57,6 +58,7 @@ class CallFault:
     usage: Usage = field(default_factory=Usage)
     origin: Origin | None = None
     refused: bool = False
+    kind: FaultKind = FaultKind.OTHER
 
 
 Outcome = CallAnswer | CallFault

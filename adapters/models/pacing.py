@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from time import perf_counter
 from types import TracebackType
 
 from aiolimiter import AsyncLimiter
@@ -22,16 +23,28 @@ class Gate:
         self._slots = asyncio.Semaphore(backend.max_concurrency)
         self._limiter = _limiter(backend.requests_per_minute)
 
-    async def __aenter__(self) -> None:
-        """Wait until a try may start, and hold a slot of the backend for it."""
+    async def __aenter__(self) -> float:
+        """Wait until a try may start, and hold a slot of the backend for it.
+
+        Returns the seconds that it waited for a limit: 0 if it found none reached.
+        """
+        asked = perf_counter() if self._is_reached() else None
         await self._slots.acquire()
         try:
             if self._limiter is not None:
                 await self._limiter.acquire()
+            waited = 0.0 if asked is None else perf_counter() - asked
             await self._pace.turn()
         except BaseException:
             self._slots.release()
             raise
+        return waited
+
+    def _is_reached(self) -> bool:
+        """Whether a limit is reached now, so that a try has to wait."""
+        if self._slots.locked():
+            return True
+        return self._limiter is not None and not self._limiter.has_capacity()
 
     async def __aexit__(
         self,

@@ -24,7 +24,7 @@ from adapters.models.scenes import Scene, chance, quote_turns
 from adapters.models.speeches import Point, Speaker, cite, compose
 from engine.debate import Model, Origin, Price, Usage
 from engine.floor.loop_pace import Pace
-from engine.ports import AnswerSchema, AttemptLog, Call, Reply
+from engine.ports import AnswerSchema, AttemptLog, Call, FaultKind, Reply
 from engine.text import count_words
 
 # The fields of a structured turn with a limit.
@@ -70,10 +70,10 @@ class RehearsedCall:
         self._tries = 0
 
     @asynccontextmanager
-    async def slot(self) -> AsyncIterator[None]:
+    async def slot(self) -> AsyncIterator[float]:
         """Wait for a turn of the event loop."""
         await self._pace.turn()
-        yield
+        yield 0.0
 
     async def send(self) -> Outcome:
         """Answer, or fail if set to, after the latency in the options."""
@@ -94,7 +94,8 @@ class RehearsedCall:
         if failure is not None and (failure.tries is None or self._tries <= failure.tries):
             return status_fault(failure.status, b"", {})
         if self._options.empty:
-            return CallFault("answered without any text", model=self._call.model.name)
+            said, model = "answered without any text", self._call.model.name
+            return CallFault(said, model=model, kind=FaultKind.EMPTY)
         return self._answer(self._text())
 
     def _text(self) -> str:

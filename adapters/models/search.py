@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
 from html import unescape
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -23,14 +24,15 @@ from adapters.models.outcomes import CallAnswer, CallFault, Next, Outcome
 from adapters.models.pacing import Gate
 from engine.debate import Model, Origin, Price
 from engine.floor.loop_pace import Pace
-from engine.ports import AttemptLog, Call, Reply
+from engine.ports import AttemptLog, Call, FaultKind, Reply
 
 USUAL_S = 2.0
 MOST_RESULTS = 20  # that are kept of an answer
 LONGEST_TEXT = 20_000  # characters of one
 PLACE = "{query}"
 ADVICE = "check ROSTRUM_RETRIEVAL__URL and ROSTRUM_RETRIEVAL__KEY"
-UNREADABLE = CallFault("answered something that is no list of results", ADVICE, Next.FINAL)
+NO_RESULTS = "answered something that is no list of results"
+UNREADABLE = CallFault(NO_RESULTS, ADVICE, Next.FINAL, kind=FaultKind.UNREADABLE)
 _LISTS = ("results", "items", "data", "organic", "web", "hits", "documents", "value")
 _TITLES = ("title", "name", "heading")
 _TEXTS = ("content", "text", "snippet", "description", "body", "summary", "extract")
@@ -64,7 +66,7 @@ class SearchModels:
     async def aclose(self) -> None:
         """Do nothing: the pool belongs to the other models."""
 
-    def slot(self) -> AbstractAsyncContextManager[None]:
+    def slot(self) -> AbstractAsyncContextManager[float]:
         """Hold a slot of the endpoint for one try."""
         return self._gate
 
@@ -79,7 +81,8 @@ class SearchModels:
                 response.status, response.content, response.headers, self.backend.secret
             )
             what = f"refused the search ({response.status})"
-            return fault if fault.then is not Next.FINAL else CallFault(what, ADVICE, Next.FINAL)
+            final = fault.then is Next.FINAL
+            return replace(fault, what=what, advice=ADVICE, refused=False) if final else fault
         try:
             found = _found(orjson.loads(response.content))
         except orjson.JSONDecodeError:
@@ -99,7 +102,7 @@ class Search:
     def __init__(self, models: SearchModels, call: Call) -> None:
         self._models, self._call = models, call
 
-    def slot(self) -> AbstractAsyncContextManager[None]:
+    def slot(self) -> AbstractAsyncContextManager[float]:
         """Hold a slot of the endpoint for one try."""
         return self._models.slot()
 

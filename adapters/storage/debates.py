@@ -72,6 +72,10 @@ SELECT id FROM debates WHERE status IN ('queued', 'running') AND platform <> 'se
     AND (series IS NULL OR status = 'running' OR reason NOT LIKE 'Waiting for %')
 ORDER BY number
 """
+CENSUS = """
+SELECT status, count(*) AS debates FROM debates
+WHERE status IN ('queued', 'running', 'voting') GROUP BY status
+"""
 # The reason why a thread is gone must not be overwritten by what follows.
 MOVE = """
 UPDATE debates SET status = :status,
@@ -176,6 +180,11 @@ class DebateTable:
 
     async def is_starter(self, debate_id: str, user: str) -> bool:
         return await self._database.value(IS_STARTER, debate=debate_id, user=user) is not None
+
+    async def census(self) -> dict[Status, int]:
+        counted = {row.status: row.debates for row in await self._database.rows(CENSUS)}
+        live = (Status.QUEUED, Status.RUNNING, Status.VOTING)
+        return {status: counted.get(status.value, 0) for status in live}
 
     async def unfinished(self) -> list[str]:
         return await self._database.column(UNFINISHED)

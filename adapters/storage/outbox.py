@@ -16,21 +16,23 @@ from engine.debate import BallotKind
 from engine.judging import Question
 from engine.messages import MESSAGE, TurnPost
 from engine.ports import Part, utc_now
-from engine.store import Asked, DeliveryState, Gap, Intent, Lease, Post, Target
+from engine.store import Asked, Backlog, DeliveryState, Gap, Intent, Lease, Post, Target
 from engine.votes.questions import THUMBS
 
 # Appended to the debate's messages, once per key; a debate that no one watches has none.
 INSERT_POST = """
-INSERT INTO outbox (debate, platform, number, key, kind, target, message, refs, error, state)
+INSERT INTO outbox (
+    debate, platform, number, key, kind, target, message, refs, error, state, queued_at
+)
 SELECT
     id, platform, (SELECT coalesce(max(number), 0) + 1 FROM outbox WHERE debate = :debate),
-    :key, :kind, :target, :message, '[]', '', :state
+    :key, :kind, :target, :message, '[]', '', :state, :now
 FROM debates WHERE id = :debate AND platform <> 'series'
 ON CONFLICT DO NOTHING
 """
 INSERT_INSTEAD = """
-INSERT INTO outbox (debate, platform, number, key, kind, message, refs, error, state)
-VALUES (:debate, :platform, :number, :key, :kind, :message, '[]', '', 'pending')
+INSERT INTO outbox (debate, platform, number, key, kind, message, refs, error, state, queued_at)
+VALUES (:debate, :platform, :number, :key, :kind, :message, '[]', '', 'pending', :now)
 ON CONFLICT DO NOTHING
 """
 # A replacement has its message's number and a higher id.
@@ -82,19 +84,21 @@ ORDER BY number
 COUNT_GAPS = "UPDATE debates SET gaps = :gaps WHERE id = :debate"
 HELD = "SELECT id FROM outbox WHERE debate = :debate AND state = 'held' ORDER BY number"
 RELEASE = """
-UPDATE outbox SET state = 'pending',
+UPDATE outbox SET state = 'pending', queued_at = :now,
     number = (SELECT max(number) + 1 FROM outbox WHERE debate = :debate)
 WHERE id = :id
 """
 # A message that may have been sent is in doubt again.
 REOPEN = """
 UPDATE outbox
-SET state = CASE WHEN deadline IS NULL THEN 'pending' ELSE 'sending' END, error = ''
+SET state = CASE WHEN deadline IS NULL THEN 'pending' ELSE 'sending' END, error = '',
+    queued_at = :now
 WHERE debate = :debate AND state = 'refused' AND kind <> 'alert'
 """
 REOPEN_REVEAL = """
 UPDATE outbox
-SET state = CASE WHEN deadline IS NULL THEN 'pending' ELSE 'sending' END, error = ''
+SET state = CASE WHEN deadline IS NULL THEN 'pending' ELSE 'sending' END, error = '',
+    queued_at = :now
 WHERE debate = :debate AND state = 'refused' AND key NOT IN ('reveal/channel', 'reveal/starter')
     AND number >= (SELECT number FROM outbox WHERE debate = :debate AND key = 'reveal')
 """
@@ -125,6 +129,16 @@ WHERE debates.platform = :platform AND debates.revealed_at > :since
     AND outbox.key = 'reveal' AND outbox.state = 'refused'
     AND (coalesce(debates.thread, '') = :thread) IS NOT FALSE
 """
+# By platform: how many wait, and since when the oldest does.
+BACKLOG = """
+SELECT DISTINCT waiting.platform, waiting.messages, outbox.queued_at
+FROM (
+    SELECT platform, count(*) AS messages, min(queued_at) AS oldest
+    FROM outbox WHERE state IN ('pending', 'sending') GROUP BY platform
+) AS waiting
+LEFT JOIN outbox ON outbox.state IN ('pending', 'sending')
+    AND outbox.platform = waiting.platform AND outbox.queued_at = waiting.oldest
+"""
 SET_THREAD = """
 UPDATE debates SET thread = :thread, opened_at = coalesce(opened_at, :now) WHERE id = :debate
 """
@@ -137,6 +151,7 @@ def insert_posts(
     state: DeliveryState = DeliveryState.PENDING,
 ) -> None:
     """Queue messages in order, once per key."""
+    now = utc_now()
     for post in posts:
         connection.run(
             INSERT_POST,
@@ -146,6 +161,7 @@ def insert_posts(
             target=post.target,
             message=MESSAGE.dump_json(post.message).decode(),
             state=state,
+            now=now,
         )
 
 
@@ -159,6 +175,7 @@ def _insert_instead(connection: SqlConnection, intent: Intent, post: Post) -> No
         key=post.key,
         kind=post.message.kind,
         message=MESSAGE.dump_json(post.message).decode(),
+        now=utc_now(),
     )
     _count_gaps(connection, intent.debate)
 
@@ -176,13 +193,14 @@ def insert_held(connection: SqlConnection, debate_id: str, posts: Sequence[Post]
 
 def release(connection: SqlConnection, debate_id: str) -> None:
     """Queue held messages in order, behind everything else."""
+    now = utc_now()
     for intent in connection.column(HELD, debate=debate_id):
-        connection.run(RELEASE, debate=debate_id, id=intent)
+        connection.run(RELEASE, debate=debate_id, id=intent, now=now)
 
 
 def reopen(connection: SqlConnection, debate_id: str) -> None:
     """Queue again what was given up when the thread was lost."""
-    connection.run(REOPEN, debate=debate_id)
+    connection.run(REOPEN, debate=debate_id, now=utc_now())
     _count_gaps(connection, debate_id)
 
 
@@ -241,6 +259,10 @@ class OutboxTable:
 
     async def waiting(self, platform: str, channel: str | None = None) -> list[str]:
         return await self._database.column(WAITING, platform=platform, channel=channel)
+
+    async def backlog(self) -> dict[str, Backlog]:
+        rows = await self._database.rows(BACKLOG)
+        return {row.platform: Backlog(row.messages, row.queued_at) for row in rows}
 
     async def next(self, debate_id: str) -> Intent | None:
         # Run among the writes: the trip to the thread is most of its cost, and they share it.
@@ -323,7 +345,7 @@ class OutboxTable:
     async def retry(self, lease: Lease, debate_id: str) -> None:
         def store(connection: SqlConnection) -> None:
             guard(connection, lease)
-            connection.run(REOPEN_REVEAL, debate=debate_id)
+            connection.run(REOPEN_REVEAL, debate=debate_id, now=utc_now())
             _count_gaps(connection, debate_id)
 
         await self._database.write(store)

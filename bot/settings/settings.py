@@ -145,6 +145,7 @@ class Settings(BaseSettings):
     privacy: PrivacySettings = PrivacySettings()
     log: LogSettings = LogSettings()
     secret_key: Keys = ()
+    revision: str = Field("", max_length=64, pattern=r"^[\w.+-]*$")
 
     @classmethod
     def settings_customise_sources(

@@ -11,6 +11,7 @@ from weakref import WeakValueDictionary
 from engine.errors import LeaseLostError, PausedError, RostrumError
 from engine.floor.wake import Bell
 from engine.store import Lease, Store
+from engine.watch import UNWATCHED, Watch
 
 RENEW_SECONDS = 3.0
 LEASE_SECONDS = 9.0
@@ -55,8 +56,14 @@ class Keeper:
     """One per process: claims leases, renews all of them together, and reads the stop flags."""
 
     def __init__(
-        self, store: Store, bell: Bell, holder: str, clock: Callable[[], float] = _elapsed
+        self,
+        store: Store,
+        bell: Bell,
+        holder: str,
+        clock: Callable[[], float] = _elapsed,
+        watch: Watch = UNWATCHED,
     ) -> None:
+        self.watch = watch
         self._store = store
         self._bell = bell
         self._holder = holder
@@ -84,9 +91,14 @@ class Keeper:
                 finally:
                     del self._holds[name]
                     error = hold.end()
+            except LeaseLostError:  # as a write in the body found
+                self.watch.lease_lost(name)
+                raise
             except asyncio.CancelledError:
                 if error is None:
                     raise
+                if isinstance(error, LeaseLostError):
+                    self.watch.lease_lost(name)
                 raise error from None
             finally:
                 await self._store.leases.release(lease)

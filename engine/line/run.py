@@ -114,6 +114,7 @@ class Runner:
         advance = self.store.debates.advance
         steps.later(partial(advance, lease, debate_id, Status.RUNNING, debate.reason))
         scribe = open_transcript(debate)
+        watched = self.keeper.watch.debate(debate, resumed=bool(journaled.steps))
         try:
             script = format_of(debate.request.format, debate.setup.format_version)
             asking = (journaled.unanswered, scribe, Rounds(debate, script))
@@ -121,7 +122,7 @@ class Runner:
             if journaled.steps:
                 desk.undelivered = await self.store.outbox.undelivered_turns(debate_id)
             await self._announced(debate)
-            with speaking(debate.request.language):
+            with speaking(debate.request.language), watched:
                 await self._hear_stances(debate, lease, steps)
                 await self._think(debate, script, desk)
         finally:
@@ -194,6 +195,7 @@ class Runner:
         await self.store.debates.advance(
             lease, debate_id, status, reason_of(error), cause=cause, model=model or None
         )
+        self.keeper.watch.ended(status, cause)
         self.bell.wake(f"ended/{debate_id}")
         if debate.mirror is not None:  # its vote may be waiting for this debate's
             self.bell.ring(f"votes/{debate.platform}")

@@ -16,7 +16,7 @@ from engine.store.communities import Communities, Holdings, Left
 from engine.store.debates import Caps, Debates, NewDebate, Stop
 from engine.store.journal import AttemptStart, Journal, Journaled, Judging, Note, Step
 from engine.store.leases import Lease, Leases
-from engine.store.outbox import DeliveryState, Gap, Intent, Outbox, Post
+from engine.store.outbox import Backlog, DeliveryState, Gap, Intent, Outbox, Post
 from engine.store.people import People, Traces
 from engine.store.store import Store
 from engine.store.votes import (
@@ -38,6 +38,7 @@ __all__ = [
     "Archive",
     "Asked",
     "AttemptStart",
+    "Backlog",
     "CallRecord",
     "Caps",
     "Cast",

@@ -84,6 +84,9 @@ class Debates(Protocol):
     async def is_starter(self, debate_id: str, user: str) -> bool:
         """Return whether a user of the debate's platform started it."""
 
+    async def census(self) -> dict[Status, int]:
+        """Return how many debates are queued, running and voting."""
+
     async def unfinished(self) -> list[str]:
         """Return the ids of queued and running debates, oldest first."""
 

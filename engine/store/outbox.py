@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from enum import StrEnum
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from engine.debate import Value
 from engine.messages import Message
@@ -67,6 +67,13 @@ class Gap(Value):
     error: str
 
 
+class Backlog(NamedTuple):
+    """How many messages are not settled yet, and since when the oldest may be sent, if known."""
+
+    messages: int
+    oldest: datetime | None
+
+
 class Outbox(Protocol):
     """The outbox: messages on their way to a thread."""
 
@@ -75,6 +82,9 @@ class Outbox(Protocol):
 
     async def waiting(self, platform: str, channel: str | None = None) -> list[str]:
         """Return the debates with something to deliver on a platform, or one channel of it."""
+
+    async def backlog(self) -> dict[str, Backlog]:
+        """Return what is not settled yet, by platform."""
 
     async def next(self, debate_id: str) -> Intent | None:
         """Return the first message of a debate that is not settled yet."""

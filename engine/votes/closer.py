@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import structlog
 
-from engine.debate import BallotKind, Debate
+from engine.debate import BallotKind, Debate, Status
 from engine.errors import NotToldYetError
 from engine.floor.keeper import Keeper
 from engine.floor.wake import Bell
@@ -186,6 +186,7 @@ class Closer:
             held.lease, asked.debate, now, early, conclude, asked.question, asked.step
         )
         if asked.question is Question.VOTE:
+            self.keeper.watch.ended(Status.CLOSED)
             named = sorted("/".join(filter(None, one)) for one in unread)
             log.info("vote closed", debate=asked.debate, early=early, unread=named)
 

@@ -13,6 +13,7 @@ from engine.debate import BallotKind, Value
 from engine.delivery.last_word import LastWord
 from engine.floor.keeper import Keeper
 from engine.floor.wake import Bell
+from engine.judging import How
 from engine.ports import (
     ButtonPressed,
     Clock,
@@ -123,6 +124,7 @@ class Hearing:
                 received_at=self.clock.now(),
             )
         )
+        self._count(target, How.LIVE, outcome)
         if target.ballot is BallotKind.SECRET and outcome in HIDDEN:
             self.removals.add(Shown(seen.place, seen.message, seen.user, seen.option))
         return Heard(outcome=outcome)
@@ -139,13 +141,19 @@ class Hearing:
                 received_at=self.clock.now(),
             )
         )
-        name = await self._name_of(pressed, found.option or "")
+        target = await self._find(pressed.place, pressed.message)
+        if target is None:
+            return Heard(outcome=found.outcome, option=found.option)
+        self._count(target, How.BUTTON, found.outcome)
+        name = await self._name_of(target, found.option or "")
         return Heard(outcome=found.outcome, option=found.option, name=name)
 
-    async def _name_of(self, pressed: ButtonPressed, option: str) -> str:
+    def _count(self, target: Target, how: How, outcome: Outcome) -> None:
+        self.keeper.watch.answered(self.venue.platform, target.question, how, outcome, 1)
+
+    async def _name_of(self, target: Target, option: str) -> str:
         """Return the name of an option's agent; empty for any other option."""
-        target = await self._find(pressed.place, pressed.message) if option.isdigit() else None
-        if target is None:
+        if not option.isdigit():
             return ""
         return (await self.store.debates.get(target.debate)).setup.called.get(option, "")
 

@@ -18,12 +18,13 @@ import structlog
 
 from engine.debate import BallotKind, Debate
 from engine.errors import MessageGoneError, VenueAwayError, VenueError, VenueGoneError
-from engine.judging import Log, Question, VoteEvent
+from engine.judging import How, Log, Question, VoteEvent
 from engine.ports import Clock, Reactions, Venue
 from engine.store import Intervention, Lease, Store, Target
 from engine.store.votes import NewEvent, Silences, unseeded_of
 from engine.votes.recovery import EventOrder, reconcile
 from engine.votes.removal import Removals, Shown
+from engine.watch import Watch
 
 MOST_TRIES = 5
 MOST_PARTIAL = 5  # readings of a message that leave people out, before one is taken as it is
@@ -47,6 +48,7 @@ class Reader:
     store: Store
     clock: Clock
     removals: Removals
+    watch: Watch
     since: datetime
     _partial: dict[tuple[str, str], int] = field(default_factory=dict)
     _silent: set[int] = field(default_factory=set)  # connections that are lost now
@@ -165,7 +167,8 @@ class Reader:
         read_at = began if reactions.complete else None
         found = await self.store.votes.recover(lease, target, find, ended, late, read_at=read_at)
         if found:
-            about = _named(target)
+            about, platform = _named(target), self.venue.platform
+            self.watch.answered(platform, target.question, How.RECOVERED, "stored", found)
             log.info("votes recovered", debate=debate.id, question=about, events=found, late=late)
         if target.ballot is BallotKind.SECRET:
             self._hide(target, reactions)

@@ -56,7 +56,8 @@ class VoteWindow:
         venue, store, clock = self.venue, self.store, self.clock
         joints = (self.keeper, self.bell, clock)
         self._removals = Removals(venue, store, clock)
-        self._reader = Reader(venue, store, clock, self._removals, since=clock.now())
+        watch, since = self.keeper.watch, clock.now()
+        self._reader = Reader(venue, store, clock, self._removals, watch, since=since)
         self.hearing = Hearing(venue, store, *joints, self._removals, self._reader)
         self._closer = Closer(venue, store, *joints, self._reader)
 

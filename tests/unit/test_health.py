@@ -1,20 +1,36 @@
-"""What `/metrics` shows, as Prometheus reads it."""
+"""What `/livez`, `/readyz` and `/metrics` say, as a probe and Prometheus read it."""
 
 from __future__ import annotations
 
 import asyncio
+import re
+import sqlite3
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
 
+import pytest
 from aiohttp import ClientConnectionError, ClientResponse, ClientSession
 from prometheus_client import REGISTRY
 from prometheus_client.parser import text_string_to_metric_families
 
+from adapters.metrics.page import FAMILIES
 from adapters.storage.store import SqlStore
-from bot.health import Health, serve_health
+from bot import health as rooms
+from bot.health import Connected, Health, Presence, serve_health
 from bot.settings.sections import HealthSettings
+from bot.telemetry import Build
+from engine.debate import Status
+from engine.messages import Notice
+from engine.store import Post
 from tests.sample import NO_CAPS, new_debate
 from tests.scenario.discord_stage import free_port
 
-METRICS = {
+MANUAL = Path(__file__).parents[2] / "docs" / "operations.md"
+ROW = re.compile(r"^\| `(rostrum_\w+)` \| (\w+) \|([^|]*)\|", re.MULTILINE)
+CONTRACT = {
     "rostrum_database_writable": {(): 1},
     "rostrum_gateway_connected": {
         (("platform", "discord"),): 1,
@@ -26,14 +42,17 @@ METRICS = {
         (("status", "voting"),): 0,
     },
 }
+Samples = dict[str, dict[tuple[tuple[str, str], ...], float]]
 
 
-def read(text: str) -> dict[str, dict[tuple[tuple[str, str], ...], float]]:
-    """Return every gauge with its samples, by name and labels."""
+def read(text: str) -> Samples:
+    """Return every metric with its samples, by name and labels."""
     found = {}
     for family in text_string_to_metric_families(text):
-        assert (family.type, bool(family.documentation)) == ("gauge", True)
-        found[family.name] = {tuple(one.labels.items()): one.value for one in family.samples}
+        assert family.documentation
+        found[family.name] = {
+            tuple(sorted(one.labels.items())): one.value for one in family.samples
+        }
     return found
 
 
@@ -47,19 +66,138 @@ async def fetch(session: ClientSession, url: str) -> ClientResponse:
                 await asyncio.sleep(0.01)
 
 
+@asynccontextmanager
+async def served(health: Health) -> AsyncIterator[str]:
+    """Serve it; yields the address."""
+    settings = HealthSettings(port=free_port())
+    serving = asyncio.create_task(serve_health(settings, health))
+    yield f"http://127.0.0.1:{settings.port}"
+    serving.cancel()
+    await asyncio.wait({serving})
+
+
+async def ask(url: str) -> tuple[int, dict[str, Any]]:
+    """Return a page's status and JSON."""
+    async with ClientSession() as session:
+        response = await fetch(session, url)
+        return response.status, await response.json()
+
+
 async def test_metrics_have_the_names_and_labels_of_the_manual_and_nothing_else(
     store: SqlStore,
 ) -> None:
     await store.debates.create([(new_debate(), [])], NO_CAPS)
     health = Health(store, {"discord": lambda: True, "slack": lambda: False})
-    settings = HealthSettings(port=free_port())
-    serving = asyncio.create_task(serve_health(settings, health))
-    async with ClientSession() as session:
+    async with served(health) as url, ClientSession() as session:
         for _ in range(2):  # a second scrape finds no figures of the first
-            response = await fetch(session, f"http://127.0.0.1:{settings.port}/metrics")
+            response = await fetch(session, f"{url}/metrics")
             assert response.content_type == "text/plain"
             assert "version=0.0.4" in response.headers["Content-Type"]
-            assert read(await response.text()) == METRICS
-    serving.cancel()
-    await asyncio.wait({serving})
+            found = read(await response.text())
+            assert {name: found[name] for name in CONTRACT} == CONTRACT
+            own = {name for name in found if name.startswith("rostrum_")}
+            assert own == {family.name for family in FAMILIES}
+            assert all(name.startswith("process_") for name in found.keys() - own)
     assert not [one.name for one in REGISTRY.collect() if one.name.startswith("rostrum")]
+
+
+def test_the_manual_lists_every_metric_with_its_kind_and_labels() -> None:
+    exported = {
+        (f"{one.name}_total" if one.kind == "counter" else one.name, one.kind, one.labels)
+        for one in FAMILIES
+    }
+    listed = {
+        (name, kind, tuple(re.findall(r"`(\w+)`", labels)))
+        for name, kind, labels in ROW.findall(MANUAL.read_text(encoding="utf-8"))
+    }
+    assert listed == exported
+
+
+async def test_the_build_and_the_outbox_are_shown(store: SqlStore) -> None:
+    said = Post(key="a", message=Notice(text="Hello."))
+    [debate] = await store.debates.create([(new_debate(), [said])], NO_CAPS)
+    health = Health(store, {}, build=Build("1.2", "abc"))
+    async with served(health) as url, ClientSession() as session:
+        found = read(await (await fetch(session, f"{url}/metrics")).text())
+    assert found["rostrum_build_info"] == {(("revision", "abc"), ("version", "1.2")): 1}
+    here = (("platform", debate.platform),)
+    assert found["rostrum_outbox_messages"] == {here: 1}
+    assert 0 <= found["rostrum_outbox_oldest_age_seconds"][here] < 60
+    assert debate.status is Status.QUEUED
+
+
+async def test_a_platform_that_is_away_makes_it_unready_and_not_dead(store: SqlStore) -> None:
+    gateways: dict[str, Connected] = {
+        "discord": lambda: False,
+        "slack": lambda: Presence(connected=False, standing_by=True, shares="bucket 2 of 4"),
+    }
+    async with served(Health(store, gateways)) as url:
+        assert (await ask(f"{url}/livez"))[0] == 200
+        status, body = await ask(f"{url}/readyz")
+    assert (status, body["ok"], body["problems"]) == (503, False, ["Discord is not connected."])
+    assert body["platforms"] == {
+        "discord": {"state": "disconnected"},
+        "slack": {"state": "standing by", "shares": "bucket 2 of 4"},
+    }
+
+
+async def test_connected_and_standing_by_are_ready(store: SqlStore) -> None:
+    gateways: dict[str, Connected] = {
+        "discord": lambda: True,
+        "slack": lambda: Presence(connected=False, standing_by=True),
+    }
+    async with served(Health(store, gateways)) as url, ClientSession() as session:
+        status, body = await ask(f"{url}/readyz")
+        assert (status, body["ok"], body["problems"], body["database"]) == (200, True, [], True)
+        found = read(await (await fetch(session, f"{url}/metrics")).text())
+    assert found["rostrum_gateway_standing_by"][(("platform", "slack"),)] == 1
+    assert found["rostrum_gateway_standing_by"][(("platform", "discord"),)] == 0
+
+
+async def test_a_database_that_does_not_answer_is_said_until_it_does(
+    store: SqlStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rooms, "ANSWER_SECONDS", 0.2)
+    monkeypatch.setattr(rooms, "PROBE_SECONDS", 0.0)
+    health = Health(store, {"discord": lambda: True})
+    async with served(health) as url, ClientSession() as session:
+        assert (await ask(f"{url}/livez"))[0] == 200
+        other = sqlite3.connect(store._database.path, isolation_level=None)
+        other.execute("BEGIN EXCLUSIVE")  # nothing else can write
+        for page in ("livez", "readyz"):
+            status, body = await ask(f"{url}/{page}")
+            said = ["The database did not answer within 0.2 s."]
+            assert (status, body["problems"], body["database"]) == (503, said, False)
+        found = read(await (await fetch(session, f"{url}/metrics")).text())
+        assert found["rostrum_database_writable"] == {(): 0}
+        other.execute("ROLLBACK")
+        other.close()
+        async with asyncio.timeout(15):
+            while (await ask(f"{url}/livez"))[0] != 200:  # noqa: ASYNC110 - it is asked anew
+                await asyncio.sleep(0.05)
+
+
+async def test_a_loop_that_was_blocked_is_said_for_a_while(
+    store: SqlStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rooms, "BLOCKED_SECONDS", 0.5)
+    health = Health(store, {})
+    async with served(health) as url, ClientSession() as session:
+        assert (await ask(f"{url}/livez"))[0] == 200
+        time.sleep(1.0)  # noqa: ASYNC251 - what is tested
+        await asyncio.sleep(0.01)
+        status, body = await ask(f"{url}/livez")
+        assert status == 503
+        assert body["loop_lag_seconds"] > 0.5
+        [said] = body["problems"]
+        assert said.startswith("The event loop was blocked for ")
+        page = await (await fetch(session, f"{url}/metrics")).text()
+        monkeypatch.setattr("bot.telemetry.RECENT_SECONDS", 0.0)
+        assert (await ask(f"{url}/livez"))[0] == 200
+    buckets = {
+        one.labels["le"]: one.value
+        for family in text_string_to_metric_families(page)
+        for one in family.samples
+        if one.name == "rostrum_event_loop_lag_seconds_bucket"
+    }
+    assert buckets["+Inf"] > buckets["0.5"], "a lag above half a second was counted"

@@ -1,0 +1,1 @@
+"""Figures for Prometheus: counted in the process, written when they are asked for."""

@@ -1,0 +1,88 @@
+"""What is watched of this process: its counts, and how late its loop is."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from importlib.metadata import version
+from pathlib import Path
+from typing import NamedTuple
+
+from adapters.metrics.counts import Counts
+from bot.settings.settings import Settings
+from engine.debate import Model
+
+TICK_SECONDS = 0.25
+RECENT_SECONDS = 10.0
+CHECKOUT = Path(__file__).parent.parent
+
+
+class Lateness(NamedTuple):
+    """How late the loop was, in seconds, and when, on the monotonic clock."""
+
+    at: float
+    seconds: float
+
+
+class LoopWatch:
+    """Measures how late the event loop runs a timer; more than a few seconds is a blocked loop."""
+
+    def __init__(self, counts: Counts | None = None) -> None:
+        self.counts = counts or Counts()
+        self._recent: deque[Lateness] = deque()
+
+    async def run(self) -> None:
+        """Measure until cancelled."""
+        while True:
+            due = time.monotonic() + TICK_SECONDS
+            await asyncio.sleep(TICK_SECONDS)
+            now = time.monotonic()
+            late = max(0.0, now - due)
+            self.counts.figures.lags.add(late)
+            self._recent.append(Lateness(now, late))
+            self._forget(now)
+
+    def worst(self) -> float:
+        """Return how late it was at most in the last ten seconds."""
+        self._forget(time.monotonic())
+        return max((one.seconds for one in self._recent), default=0.0)
+
+    def _forget(self, now: float) -> None:
+        while self._recent and self._recent[0].at < now - RECENT_SECONDS:
+            self._recent.popleft()
+
+
+class Build(NamedTuple):
+    """What runs: the version, and the commit that it was made from."""
+
+    version: str
+    revision: str
+
+
+def build_of(settings: Settings, checkout: Path = CHECKOUT) -> Build:
+    """Return the build: its commit is that of the settings, else of a checkout."""
+    return Build(version("rostrum"), settings.revision or _head(checkout / ".git") or "unknown")
+
+
+def _head(folder: Path) -> str:
+    """Return the commit that is checked out; empty where that cannot be read."""
+    try:
+        head = (folder / "HEAD").read_text().strip()
+        if not head.startswith("ref: "):
+            return head[:40]
+        branch = head.removeprefix("ref: ")
+        if (folder / branch).is_file():
+            return (folder / branch).read_text().strip()[:40]
+        packed = (folder / "packed-refs").read_text().splitlines()
+        return next((line[:40] for line in packed if line.endswith(f" {branch}")), "")
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def counts_of(settings: Settings) -> Counts:
+    """Return counts that know the models of the settings."""
+    sides = (settings.default_a, settings.default_b)
+    given: tuple[Model, ...] = tuple(side for side in sides if side is not None)
+    given += (*settings.models, *settings.jurors, *settings.default_judges)
+    return Counts((*given, *settings.default_seats.values()))
