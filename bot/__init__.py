@@ -1,1 +1,3 @@
 """The composition root: settings, wiring, command line."""
+
+__version__ = "0.1.0"

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property, partial
 from importlib import import_module
-from importlib.metadata import version
 from threading import Thread
 from typing import TYPE_CHECKING
 
@@ -21,6 +20,7 @@ from adapters.models.router import open_models
 from adapters.storage.database import Database
 from adapters.storage.migrate import migrate
 from adapters.storage.store import SqlStore
+from bot import __version__
 from bot.clock import SystemClock
 from bot.log import about
 from bot.reading import read_store
@@ -179,7 +179,7 @@ def _open_commands(settings: Settings, service: Service, store: SqlStore) -> Com
 
     key = settings.export.hmac_key
     secret = key.get_secret_value().encode() if key else None
-    return Commands(service, store, defaults_of(settings), version("rostrum"), secret)
+    return Commands(service, store, defaults_of(settings), __version__, secret)
 
 
 def first_error(error: BaseException) -> BaseException:

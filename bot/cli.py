@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from bot import __version__
 from bot.commands import data, hold, operate, serve
 from bot.commands.bench import bench
 from bot.commands.series import series
@@ -29,9 +30,7 @@ app.add_typer(series, name="series")
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import version
-
-        print(f"rostrum {version('rostrum')}")
+        print(f"rostrum {__version__}")
         raise typer.Exit
 
 

@@ -8,16 +8,17 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 
 from adapters.storage.database import Database
 from adapters.storage.migrate import migrate
-from bot import log, texts
+from adapters.storage.store import SqlStore
+from bot import __version__, log, texts
 from bot.filters import read_formats, read_languages, read_moment, split_list
 from bot.reading import read_store
 from bot.settings.settings import Settings, load_store_settings
+from engine.dataset.license import read_license
 from engine.dataset.rowfiles import FileFormat
 from engine.dataset.tables import choose_tables
 from engine.dataset.writer import ExportStage, Headway, Report, Wanted, export
@@ -25,6 +26,7 @@ from engine.errors import UsageError
 from engine.store import ExportFilter, count_rehearsals
 from engine.words.translation import plural
 
+PLATFORMS = ("discord", "slack", "terminal")
 PATIENCE_SECONDS = 2.0
 REDRAW_SECONDS = 0.2
 
@@ -42,6 +44,7 @@ class Chosen(NamedTuple):
     quorum_met: bool = False
     include_rehearsal: bool = False
     series: str | None = None
+    license: str | None = None
 
     def wanted(self) -> Wanted:
         """Return the parsed options. Raises UsageError naming the invalid option."""
@@ -56,7 +59,8 @@ class Chosen(NamedTuple):
             series=self.series,
         )
         tables = tuple(table.name for table in choose_tables(split_list(self.tables)))
-        return Wanted(where, tables if self.tables else (), _read_format(self.file_format))
+        license = read_license("--license", self.license) if self.license is not None else None
+        return Wanted(where, tables if self.tables else (), _read_format(self.file_format), license)
 
 
 async def run_export(out: Path, chosen: Chosen) -> None:
@@ -64,7 +68,8 @@ async def run_export(out: Path, chosen: Chosen) -> None:
     wanted = chosen.wanted()
     settings = load_store_settings()
     log.configure(settings.log, settings.secrets())
-    counts = await export_into(settings, out, wanted)
+    own = chosen.license is None and chosen.community is not None
+    counts = await export_into(settings, out, wanted, community_license=own)
     print(texts.EXPORTED.format(out=out, counts=counts))
 
 
@@ -80,17 +85,24 @@ async def run_migrate() -> None:
     print(f"The database {database.path} is at revision {revision}.")
 
 
-async def export_into(settings: Settings, out: Path, asked: Wanted) -> str:
-    """Write an export; return a line with its counts, and what was left out."""
+async def export_into(
+    settings: Settings, out: Path, asked: Wanted, *, community_license: bool = False
+) -> str:
+    """Write an export; return a line with its counts, and what was left out.
+
+    `community_license` puts the licence that its community has set on the card.
+    """
     key = settings.export.hmac_key
     async with read_store(settings, whole=True) as store:
+        if community_license:
+            asked = replace(asked, license=await _license_of(store, asked.where.community or ""))
         with _progress() as report:
             manifest = await export(
                 store,
                 out,
                 asked,
                 key.get_secret_value().encode() if key else None,
-                version=version("rostrum"),
+                version=__version__,
                 report=report,
             )
         left_out = await asyncio.to_thread(count_rehearsals, store.archive, asked.where)
@@ -100,6 +112,14 @@ async def export_into(settings: Settings, out: Path, asked: Wanted) -> str:
     nothing = "no debates yet" if everything else "no such debates"
     said = ", ".join(filled) or nothing
     return said + (plural(texts.LEFT_OUT, left_out) if left_out else "")
+
+
+async def _license_of(store: SqlStore, community: str) -> str | None:
+    """Return the licence that a community has set; its id is on one platform."""
+    for platform in PLATFORMS:
+        if license := (await store.communities.get(platform, community)).license:
+            return license
+    return None
 
 
 def _read_format(name: str) -> FileFormat:

@@ -111,6 +111,7 @@ SETTINGS = {
     "daily_usd": "Maximum cost per day, in USD",
     "user_daily_debates": "Maximum debates per person per day",
     "max_live": "Maximum debates at the same time",
+    "license": "Licence of exports, such as CC-BY-4.0",
 }
 EMPTY_IS = "Empty: {value}."
 EMPTY_UNDOES = "Clear it to reset."

@@ -37,6 +37,13 @@ def export(
     ] = False,
     include_rehearsal: Annotated[bool, REHEARSAL] = False,
     series: Annotated[Text, OF_SERIES] = None,
+    license: Annotated[
+        Text,
+        typer.Option(
+            help="Licence for the dataset card, as an SPDX id such as CC-BY-4.0 (default: with "
+            "--community, its setting; else other)."
+        ),
+    ] = None,
 ) -> None:
     """Export ended debates as a dataset, with every ballot and vote."""
     from bot.exits import run

@@ -10,8 +10,9 @@ from engine.chat.answers.management import FileAnswer, NoFileAnswer
 from engine.chat.answers.statistics import AgreementAnswer, LeaderboardAnswer
 from engine.chat.context import Context
 from engine.chat.invocation import NoArguments
-from engine.chat.person import Person
+from engine.chat.person import Person, settings_of
 from engine.dataset.bundle import ROOT, export_zip
+from engine.dataset.writer import Wanted
 from engine.stats.agreement import measure_agreement
 from engine.stats.ratings import rank_models
 from engine.stats.reading import work_out
@@ -23,10 +24,11 @@ T = TypeVar("T")
 
 async def export(context: Context, person: Person, _: NoArguments) -> FileAnswer | NoFileAnswer:
     """Export the debates revealed here as a ZIP file."""
+    license = (await settings_of(context.store, person)).license
     async with context.reading:
         bundle = await export_zip(
             context.store,
-            _revealed_here(person),
+            Wanted(_revealed_here(person), license=license),
             context.export_key,
             version=context.version,
             max_bytes=person.max_bytes,

@@ -16,6 +16,7 @@ from engine.chat.command_line import JUDGES
 from engine.chat.context import Context
 from engine.chat.invocation import SettingsArguments, StartArguments
 from engine.chat.person import Person, settings_of
+from engine.dataset.license import read_license
 from engine.debate import Model
 from engine.errors import NotAllowedError, UsageError
 from engine.formats import FORMATS, find_format
@@ -319,4 +320,5 @@ _READERS: Mapping[str, Callable[[str, str, Defaults], object]] = {
     "user_daily_debates": _number,
     "max_live": _number,
     "manager_role": lambda name, text, _: _reference(name, text),
+    "license": lambda name, text, _: read_license(name, text),
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,7 +15,7 @@ from engine.dataset.tables import TABLES
 from engine.dataset.voters import Keys
 from engine.dataset.writer import Headway, Wanted, keys_of, write_export
 from engine.errors import ExportError, StoppedError
-from engine.store import Archive, ExportFilter, Store
+from engine.store import Archive, Store
 
 ROOT = "rostrum-export"
 # The others repeat a debate's text for every vote and ballot: too large for a chat.
@@ -30,17 +31,18 @@ class Bundle(NamedTuple):
 
 
 async def export_zip(
-    store: Store, where: ExportFilter, master_key: bytes | None, *, version: str, max_bytes: int
+    store: Store, wanted: Wanted, master_key: bytes | None, *, version: str, max_bytes: int
 ) -> Bundle:
     """Write an export into a temporary folder and zip it, in a worker thread.
 
+    Its tables are those of a chat, unless `wanted` names others.
     The same data give the same bytes. Raises ExportError or StoreError.
     """
     keys = await keys_of(store, master_key)
     stopped = threading.Event()
     try:
         return await asyncio.to_thread(
-            _write, store.archive, where, keys, stopped, version=version, max_bytes=max_bytes
+            _write, store.archive, wanted, keys, stopped, version=version, max_bytes=max_bytes
         )
     finally:
         stopped.set()
@@ -48,7 +50,7 @@ async def export_zip(
 
 def _write(
     archive: Archive,
-    where: ExportFilter,
+    wanted: Wanted,
     keys: Keys,
     stopped: threading.Event,
     *,
@@ -62,7 +64,8 @@ def _write(
     try:
         with TemporaryDirectory(prefix="rostrum-") as folder:
             out = Path(folder) / ROOT
-            manifest = write_export(archive, Wanted(where, SENT), out, keys, go_on, version=version)
+            asked = replace(wanted, tables=wanted.tables or SENT)
+            manifest = write_export(archive, asked, out, keys, go_on, version=version)
             content = _zip(out)
     except OSError as error:
         raise ExportError(

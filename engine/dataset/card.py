@@ -12,6 +12,7 @@ from typing import Any
 
 from engine.dataset.columns import SCHEMA_VERSION, Column, Table
 from engine.dataset.figures import Figures
+from engine.dataset.license import describe, front_matter
 from engine.dataset.rowfiles import FileFormat
 from engine.dataset.tables import TABLES
 from engine.stats.figure import FEWEST
@@ -88,9 +89,8 @@ _PRIVACY = """\
 _LICENCE = """\
     ## Licence
 
-    No licence is set here: that is up to the publisher of the export. The texts of models may be
-    subject to the terms of their providers, and topics and votes belong to the community in which
-    they were written.
+    {license} The texts of models may be subject to the terms of their providers, and topics and
+    votes belong to the community in which they were written.
     """
 
 
@@ -99,11 +99,14 @@ def write_card(
     figures: Figures,
     version: str,
     file_format: FileFormat,
+    license: str | None = None,
 ) -> str:
-    """Return the card; `rows` are row counts by table and non-empty split."""
+    """Return the card; `rows` are row counts by table and non-empty split, `license` an SPDX id."""
     tables = [table for table in TABLES if table.name in rows]
     parts = (
-        _front_matter([table for table in tables if rows[table.name]], rows, figures, file_format),
+        _front_matter(
+            [table for table in tables if rows[table.name]], rows, figures, file_format, license
+        ),
         dedent(_INTRODUCTION).format(version=version, schema=SCHEMA_VERSION),
         _counts(rows, figures),
         _agreement(figures),
@@ -112,7 +115,7 @@ def write_card(
         dedent(_GOLD),
         dedent(_LIMITS).format(rehearsed=figures.rehearsed, debates=figures.debates),
         dedent(_PRIVACY),
-        dedent(_LICENCE),
+        dedent(_LICENCE).format(license=describe(license)),
     )
     return "\n".join(parts)
 
@@ -122,14 +125,14 @@ def _front_matter(
     rows: Mapping[str, Mapping[str, int]],
     figures: Figures,
     file_format: FileFormat,
+    license: str | None,
 ) -> str:
     """Return the YAML block; a table without rows has no files and no config."""
     languages = sorted({code.split("-")[0].lower() for code in figures.languages})
     lines = [
         "---",
         "pretty_name: Rostrum debates",
-        "license: other",
-        "license_name: set-by-publisher",
+        *front_matter(license),
         *_block("language", map(_quoted, languages)),
         *_block("task_categories", ("text-classification", "text-generation")),
         *_block("size_categories", (_quoted(_size(rows)),)),

@@ -57,11 +57,12 @@ Report: TypeAlias = Callable[[Headway], None]
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The request for an export: debates, tables (empty: all) and file format."""
+    """The request for an export: debates, tables (empty: all), file format, licence (SPDX id)."""
 
     where: ExportFilter = field(default_factory=ExportFilter)
     tables: tuple[str, ...] = ()
     file_format: FileFormat = FileFormat.JSONL
+    license: str | None = None
 
 
 async def export(
@@ -128,7 +129,7 @@ def write_export(
             turn_into_parquet(
                 staging, tables, SPLITS, lambda *done: report(Headway(ExportStage.PARQUET, *done))
             )
-        card = write_card(written.rows, written.figures, version, asked.file_format)
+        card = write_card(written.rows, written.figures, version, asked.file_format, asked.license)
         staging.append(CARD, card.encode())
         manifest = Manifest(
             schema_version=SCHEMA_VERSION,

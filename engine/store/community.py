@@ -17,7 +17,7 @@ class CommunitySettings(Value):
     any. Money is USD. Holders of `manager_role` are managers. `broadcast` also shows reveals in the
     channel, where the platform supports it; `again` repeats the question of who debated better
     below each reveal; `round_votes` asks after each round who is ahead, `confidence`
-    with the vote how clear it was.
+    with the vote how clear it was. `license` is the SPDX id that the card of an export names.
     """
 
     models: tuple[Model, ...] = ()
@@ -41,6 +41,7 @@ class CommunitySettings(Value):
     round_votes: bool | None = None
     confidence: bool | None = None
     manager_role: str | None = None
+    license: str | None = None
 
 
 SETTING_NAMES = tuple(CommunitySettings.model_fields)

@@ -361,12 +361,17 @@ def test_an_export_of_one_community_holds_no_others_and_takes_no_others_place(
     notes.mkdir()
     (notes / "diary.txt").write_text("Dear diary")
     theirs, none, foreign = office.side_by_side(
-        ("export", "--out", "theirs", "--community", "terminal", "--include-rehearsal"),
+        (
+            *("export", "--out", "theirs", "--community", "terminal", "--include-rehearsal"),
+            *("--license", "odc-by-1.0"),
+        ),
         ("export", "--out", "none", "--community", "elsewhere"),
         ("export", "--out", "notes"),
     )
     assert theirs.done().startswith("Exported to theirs: debates 2, turns 8, ")
     assert none.done() == "Exported to none: no such debates.\n"
+    assert "\nlicense: odc-by\n" in (office.folder / "theirs" / "README.md").read_text()
+    assert "\nlicense: other\n" in (office.folder / "none" / "README.md").read_text()
     assert foreign.failed(2).startswith("The folder notes contains other files than an export;")
     assert contents(notes) == {"diary.txt": b"Dear diary"}
 

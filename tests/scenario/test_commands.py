@@ -299,6 +299,19 @@ async def test_an_export_covers_this_communitys_revealed_debates(chat: Chat) -> 
     assert again.content == file.content
 
 
+async def test_the_card_of_an_export_names_the_licence_that_managers_have_set(chat: Chat) -> None:
+    await chat.closed()
+    assert "- `license`: not set" in await chat.say(MANAGER, "settings")
+    said = await chat.say(MANAGER, "settings license=cc-by-sa-4.0")
+    assert "- `license`: CC-BY-SA-4.0 (set here)" in said
+    file = await chat.run(MANAGER, "export")
+    assert isinstance(file, FileAnswer)
+    with zipfile.ZipFile(io.BytesIO(file.content)) as bundle:
+        card = bundle.read("rostrum-export/README.md").decode()
+    assert "\nlicense: cc-by-sa-4.0\n" in card
+    assert "has set its licence: `CC-BY-SA-4.0`" in card
+
+
 async def test_an_export_too_large_for_the_platform_says_how_to_get_it(chat: Chat) -> None:
     assert "nothing to export" in await chat.say(MANAGER, "export")
     await chat.closed()

@@ -188,6 +188,8 @@ def test_default_or_nothing_undoes_a_setting() -> None:
         ("quorum", "1000001", "quorum is 1000001; it must be between 0 and 1000000."),
         ("quorum", "a few", "quorum is “a few”; write a whole number."),
         ("broadcast", "loudly", "broadcast is “loudly”; write on or off."),
+        ("license", "cc-by-40", "which is not an SPDX id; did you mean CC-BY-4.0?"),
+        ("license", "mine\nall: mine", "license is “mine all: mine”, which is not an SPDX id"),
         ("ballot", "loud", "ballot is “loud”; it must be open or secret or private."),
     ],
 )
@@ -239,6 +241,7 @@ def test_what_is_shown_can_be_given_back() -> None:
         broadcast="off",
         again="off",
         manager_role="r1",
+        license="cc-by-4.0",
     )
     shown = {line.name: line.value for line in setting_lines(settings, DEFAULTS) if line.own}
     assert change(**shown) == settings

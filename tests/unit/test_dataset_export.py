@@ -490,7 +490,7 @@ class TestCard:
             for name, by_split in manifest.rows.items()
             for split in by_split
         }
-        assert head["license"] == "other"
+        assert (head["license"], head["license_name"]) == ("other", "set-by-publisher")
         assert head["language"] == ["en"]
         assert head["size_categories"] == ["n<1K"]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,6 +11,7 @@ from typing import Any, NamedTuple
 import typer
 
 from adapters.storage.tables import metadata
+from bot import __version__
 from bot.cli import app
 from bot.settings.settings import Settings
 from bot.settings.sources import known_paths, secret_paths, shape_of, variable
@@ -254,5 +254,4 @@ def events() -> Iterator[tuple[str, str, set[str]]]:
 
 
 def test_the_changelog_tells_of_this_version() -> None:
-    version = tomllib.loads(read(ROOT / "pyproject.toml"))["project"]["version"]
-    assert f"## {version}\n" in read(ROOT / "CHANGELOG.md")
+    assert f"## {__version__}\n" in read(ROOT / "CHANGELOG.md")

@@ -57,6 +57,7 @@ def settings_form(answer: SettingsAnswer, defaults: Defaults) -> Json:
         _plain(lines["daily_usd"]),
         _plain(lines["user_daily_debates"]),
         _plain(lines["max_live"]),
+        _plain(lines["license"]),
     )
     labels = (texts.SETTINGS_TITLE, texts.SETTINGS_SEND, texts.FORM_CLOSE)
     return view_of(SETTINGS_FORM, *labels, fields)

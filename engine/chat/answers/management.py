@@ -21,6 +21,7 @@ UNSET = {
     "seats": NONE,
     "channels": "all channels",
     "manager_role": NONE,
+    "license": "not set",
 }
 NO_CAP = "no cap"
 SETTINGS_HOW = "Change a setting with name=value; the value `default` resets it."
