@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 
 from adapters.metrics.counts import Counts
+from bot import __version__
 from bot.settings.settings import Settings
 from engine.debate import Model
 
@@ -62,7 +62,7 @@ class Build(NamedTuple):
 
 def build_of(settings: Settings, checkout: Path = CHECKOUT) -> Build:
     """Return the build: its commit is that of the settings, else of a checkout."""
-    return Build(version("rostrum"), settings.revision or _head(checkout / ".git") or "unknown")
+    return Build(__version__, settings.revision or _head(checkout / ".git") or "unknown")
 
 
 def _head(folder: Path) -> str:
