@@ -41,6 +41,18 @@ def worker() -> None:
 
 
 @app.command()
+def health(
+    url: Annotated[
+        Text, typer.Option(help="What to ask (default: /readyz at ROSTRUM_HEALTH__PORT).")
+    ] = None,
+) -> None:
+    """Ask a running Rostrum whether it is ready; exits 0 or 1."""
+    from bot.probe import ask_health
+
+    ask_health(url)
+
+
+@app.command()
 def invite(
     secret_ballots: Annotated[
         bool,

@@ -244,13 +244,17 @@ def find_secrets() -> list[tuple[str, str]]:
     return list(places_of_secrets(Settings, given))
 
 
+def read_given() -> list[Given]:
+    """Return what is set, unchecked, the weakest layer first; SettingsError as `load_settings`."""
+    return read_layers(Settings, ENV_FILE, TOML_FILE)[0]
+
+
 def load_topics() -> tuple[Path | None, TopicList]:
     """Read the topics that debates are offered, and the file that they are from, if any.
 
     Whatever else is set may be wrong. Raises SettingsError for a file that cannot be read.
     """
-    given, _ = read_layers(Settings, ENV_FILE, TOML_FILE)
-    named = [one.value for one in given if one.path == ("topics_file",)]
+    named = [one.value for one in read_given() if one.path == ("topics_file",)]
     if not named:
         return None, TopicList(built_in_topics())
     file = Path(str(named[-1]))
