@@ -17,13 +17,13 @@ from ulid import ULID
 from adapters.dispatch.local import LocalDispatcher
 from adapters.metrics.counts import CountedModels, Counts
 from adapters.models.router import open_models
-from adapters.storage.database import Database
-from adapters.storage.migrate import migrate
+from adapters.storage.database import START_SECONDS
+from adapters.storage.migrate import make_ready
 from adapters.storage.store import SqlStore
 from bot import __version__
 from bot.clock import SystemClock
 from bot.log import about
-from bot.reading import read_store
+from bot.reading import open_database, read_store
 from bot.settings.settings import Settings
 from bot.telemetry import counts_of
 from engine.debate import Debate
@@ -138,19 +138,21 @@ async def run_app(
     role: Role = Role.ALL,
     audience: Audience | None = None,
     prepare: Callable[[Store], Awaitable[None]] | None = None,
+    start_seconds: float = START_SECONDS,
 ) -> AsyncIterator[App]:
     """Run a role on a migrated database until the body ends, then stop it in order.
 
-    `audience` watches turns being written; `prepare` reads the store before anything runs. A
+    `audience` watches turns being written; `prepare` reads the store before anything runs; a
+    database server that is away at the start is waited for, for `start_seconds`. A
     background task that fails ends the body with its exception. Raises SettingsError or
     StoreError before anything runs.
     """
     prompts = load_prompts(settings.templates_dir)
-    database = Database(settings.database_url.get_secret_value())
+    database = open_database(settings, start_seconds=start_seconds)
     store = SqlStore(database, settings.vault_keys())
     models = models or open_configured_models(settings)
     try:
-        await migrate(database)
+        await make_ready(database)
         if prepare is not None:
             await prepare(store)
         counts = counts_of(settings)
@@ -233,6 +235,7 @@ class MainLine:
                 # Calls in flight are journaled first, as they are paid for.
                 self._keeper.draining = True
                 await self._dispatcher.stop(STOP_SECONDS)
+                self._store.hurry()
                 for task in tasks:
                     task.cancel()
 

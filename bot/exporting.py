@@ -11,12 +11,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from adapters.storage.database import Database
 from adapters.storage.migrate import migrate
 from adapters.storage.store import SqlStore
 from bot import __version__, log, texts
 from bot.filters import read_formats, read_languages, read_moment, split_list
-from bot.reading import read_store
+from bot.reading import SERVER_SECONDS, open_database, read_store
 from bot.settings.settings import Settings, load_store_settings
 from engine.dataset.license import read_license
 from engine.dataset.rowfiles import FileFormat
@@ -77,12 +76,12 @@ async def run_migrate() -> None:
     """Upgrade the database to this version, and print its revision."""
     settings = load_store_settings()
     log.configure(settings.log, settings.secrets())
-    database = Database(settings.database_url.get_secret_value())
+    database = open_database(settings, start_seconds=SERVER_SECONDS)
     try:
         revision = await migrate(database)
     finally:
         await database.close()
-    print(f"The database {database.path} is at revision {revision}.")
+    print(f"The database {database.name} is at revision {revision}.")
 
 
 async def export_into(

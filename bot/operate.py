@@ -11,8 +11,7 @@ from rich.table import Column, Table
 from ulid import ULID
 
 from adapters.storage import backup
-from adapters.storage.database import Database
-from adapters.storage.file import sqlite_path
+from adapters.storage.file import local_file
 from adapters.storage.migrate import require_ours
 from adapters.storage.store import SqlStore
 from adapters.terminal.record import count_records, erase_records, records_of
@@ -20,7 +19,7 @@ from bot.app import defaults_of, open_configured_models
 from bot.clock import SystemClock
 from bot.console import TableConsole
 from bot.debate import read_changes
-from bot.reading import read_store
+from bot.reading import open_database, read_store
 from bot.settings.settings import Settings, load_settings, load_store_settings
 from engine.chat.privacy import check_no_live, forget, purge
 from engine.debate import Cause, Debate, Status
@@ -206,9 +205,11 @@ async def disconnect_community(platform: str, community: str) -> None:
 
 async def back_up(out: Path) -> None:
     """Copy the database into a file, consistent also while Rostrum runs on it, and verify it."""
-    database = Database(load_store_settings().database_url.get_secret_value(), writable=False)
-    if not database.path.exists():
-        raise UsageError(f"There is no database {database.path} to copy.")
+    database = open_database(load_store_settings(), writable=False)
+    if command := database.dialect.dump_command(out):
+        raise UsageError(f"The database {database.name} is a server's; copy it with: {command}")
+    if not database.dialect.exists():
+        raise UsageError(f"There is no database {database.name} to copy.")
     stopped = threading.Event()
 
     def go_on() -> None:
@@ -221,14 +222,14 @@ async def back_up(out: Path) -> None:
     finally:
         stopped.set()
         await database.close()
-    print(f"Copied {database.path} to {out} ({size:,} bytes).")
+    print(f"Copied {database.name} to {out} ({size:,} bytes).")
 
 
 def _records(settings: Settings, platform: str, community: str) -> Path | None:
     """Return the folder of a community's transcripts, which only the terminal has."""
     if (platform, community) != ("terminal", "terminal"):
         return None
-    return records_of(sqlite_path(settings.database_url.get_secret_value()))
+    return records_of(local_file(settings.database_url.get_secret_value()))
 
 
 def _counted(number: int, one: str, many: str = "") -> str:

@@ -8,14 +8,27 @@ from json import JSONDecodeError
 
 from pydantic import ValidationError
 
-from adapters.storage.database import Database
+from adapters.storage.database import START_SECONDS, Database
 from adapters.storage.migrate import require_newest
 from adapters.storage.store import SqlStore
 from bot.settings.settings import Settings
 from engine.errors import RostrumError
 
+SERVER_SECONDS = 60.0  # how long a process that stays waits at its start for a database server
 # Errors of parsing a corrupted text.
 GARBLED = (UnicodeDecodeError, JSONDecodeError, ValidationError)
+
+
+def open_database(
+    settings: Settings, *, writable: bool = True, start_seconds: float = START_SECONDS
+) -> Database:
+    """Return the database of the settings; see `Database`. Raises StoreError."""
+    return Database(
+        settings.database_url.get_secret_value(),
+        writable=writable,
+        pool=settings.database_pool,
+        start_seconds=start_seconds,
+    )
 
 
 @asynccontextmanager
@@ -25,7 +38,7 @@ async def read_store(settings: Settings, *, whole: bool = False) -> AsyncIterato
     `whole` verifies the whole file first: a damaged index would silently hide rows from an export.
     Raises StoreError, also for errors of the body that a damaged file causes.
     """
-    database = Database(settings.database_url.get_secret_value(), writable=False)
+    database = open_database(settings, writable=False)
     store = SqlStore(database, settings.vault_keys())
     try:
         await require_newest(database)

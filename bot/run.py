@@ -13,6 +13,7 @@ from bot import log, texts
 from bot.app import App, Role, run_app
 from bot.health import Health, serve_health
 from bot.platforms import Platform, open_platforms
+from bot.reading import SERVER_SECONDS
 from bot.settings.settings import PLATFORMS, Settings, load_settings
 from bot.telemetry import LoopWatch, build_of
 from engine.chat.privacy import tidy
@@ -53,7 +54,9 @@ async def serving(
                 await platform.prepare(store)
 
         venues = [platform.venue for platform in platforms]
-        async with run_app(settings, venues, role=role, prepare=prepare) as app:
+        async with run_app(
+            settings, venues, role=role, prepare=prepare, start_seconds=SERVER_SECONDS
+        ) as app:
             await app.reconcile()
             gateways = {platform.venue.platform: platform.is_connected for platform in platforms}
             health = Health(app.store, gateways, LoopWatch(app.counts), build_of(settings))

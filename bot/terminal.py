@@ -11,7 +11,7 @@ from functools import partial
 from rich.console import Console
 from ulid import ULID
 
-from adapters.storage.file import sqlite_path
+from adapters.storage.file import local_file
 from adapters.terminal.record import records_of
 from adapters.terminal.venue import TerminalVenue
 from adapters.terminal.votes import (
@@ -112,7 +112,7 @@ class Session:
             return await self._follow_pair(app, venue, *sorted((debate.id, mirror.id)))
 
     def _open_venue(self, channel: str) -> TerminalVenue:
-        folder = records_of(sqlite_path(self.settings.database_url.get_secret_value()))
+        folder = records_of(local_file(self.settings.database_url.get_secret_value()))
         record = folder / f"{channel}.jsonl"
         try:
             make_private_folder(record.parent)

@@ -8,7 +8,7 @@ import os
 import secrets
 import shutil
 import signal
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
@@ -18,6 +18,7 @@ from hypothesis import HealthCheck, settings
 from adapters.storage.database import Database
 from adapters.storage.migrate import migrate
 from adapters.storage.store import SqlStore
+from tests.doubles.postgres import PostgresDouble
 
 # Machines are shared: an example that takes long says nothing about the code.
 settings.register_profile(
@@ -53,26 +54,83 @@ def _silent_log() -> None:
     structlog.configure(processors=[], logger_factory=structlog.ReturnLoggerFactory())
 
 
+# The folders whose tests run over every kind of database.
+EVERY_KIND = ("contract", "migration")
+KINDS = ("sqlite", "postgresql")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run the tests of some folders over both kinds, but for those that look inside a file."""
+    if "database_kind" not in metafunc.fixturenames:
+        return
+    both = metafunc.definition.path.parent.name in EVERY_KIND
+    of_a_file = metafunc.definition.get_closest_marker("sqlite") is not None
+    if both and not of_a_file:
+        metafunc.parametrize("database_kind", KINDS, scope="session")
+
+
+@pytest.fixture(scope="session")
+def database_kind() -> str:
+    """The kind of database that a test runs over."""
+    return "sqlite"
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresDouble]:
+    """A PostgreSQL server, for as long as the tests of this process run."""
+    server = PostgresDouble()
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="session")
+def migrated_name(postgres: PostgresDouble) -> str:
+    """The name of a migrated database, to copy."""
+    name = postgres.create()
+    asyncio.run(_migrate(postgres.url(name)))
+    return name
+
+
 @pytest.fixture(scope="session")
 def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A database at the newest revision, to copy: migrating for each test would be slow."""
     path = tmp_path_factory.mktemp("migrated") / "rostrum.db"
-
-    async def make() -> None:
-        database = Database(f"sqlite+aiosqlite:///{path}")
-        await migrate(database)
-        await database.close()
-
-    asyncio.run(make())
+    asyncio.run(_migrate(f"sqlite+aiosqlite:///{path}"))
     return path
 
 
+async def _migrate(url: str) -> None:
+    database = Database(url)
+    await migrate(database)
+    await database.close()
+
+
 @pytest.fixture
-def database_url(migrated_file: Path, tmp_path: Path) -> str:
+def database_url(
+    database_kind: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> Iterator[str]:
     """The address of a migrated database that is this test's own."""
+    if database_kind == "postgresql":
+        server = request.getfixturevalue("postgres")
+        name = server.create(request.getfixturevalue("migrated_name"))
+        yield server.url(name)
+        server.drop(name)
+        return
     path = tmp_path / "rostrum.db"
-    shutil.copy(migrated_file, path)
-    return f"sqlite+aiosqlite:///{path}"
+    shutil.copy(request.getfixturevalue("migrated_file"), path)
+    yield f"sqlite+aiosqlite:///{path}"
+
+
+@pytest.fixture
+def empty_url(database_kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """The address of a database without any table, or of none yet."""
+    if database_kind == "postgresql":
+        server = request.getfixturevalue("postgres")
+        name = server.create()
+        yield server.url(name)
+        server.drop(name)
+        return
+    yield f"sqlite+aiosqlite:///{tmp_path / 'empty.db'}"
 
 
 @pytest.fixture

@@ -10,8 +10,9 @@ from contextlib import closing
 from pathlib import Path
 from typing import TypeAlias
 
-from adapters.storage.database import FAULTS, Database
+from adapters.storage.database import Database
 from adapters.storage.file import open_unchanged
+from adapters.storage.sqlite import FAULTS
 from engine.errors import ExportError, UsageError
 from engine.private_files import open_private
 

@@ -1,56 +1,35 @@
 """The database: one writer that groups commits, and readers apart from it.
 
-Writes are plain functions of a connection. They run in one thread, many to a commit: with
-`synchronous=FULL` a commit costs a disk flush, and grouping shares it (measured: 20,000 inserts/s
-against 1,000–2,500 with a commit each). Single reads run on separate connections (see
-`readers.py`); reads that must agree with one another run on a snapshot.
+Writes are plain functions of a connection. They run in one thread, many to a commit: a commit costs
+a disk flush, and grouping shares it (measured on SQLite with `synchronous=FULL`: 20,000 inserts/s
+against 1,000–2,500 with a commit each). Single reads run on separate connections; reads that must
+agree with one another run on a snapshot. What differs between databases is in `dialect.py`.
 """
 
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar
+from pathlib import Path
+from typing import Any, TypeVar
 
-import structlog
-
-from adapters.storage.connection import BUSY_MS, WRITER, SqlConnection, connect
-from adapters.storage.file import (
-    create_file,
-    is_frozen,
-    lock,
-    lock_file,
-    open_unchanged,
-    sqlite_path,
-)
-from adapters.storage.readers import Readers
+from adapters.storage.connection import SqlConnection
+from adapters.storage.dialect import Dialect, Peek
+from adapters.storage.file import sqlite_path
+from adapters.storage.sqlite import SqliteFile
 from engine.errors import StoreError
-from engine.private_files import tighten
 
 T = TypeVar("T")
-# What SQLite and its driver raise; text that is not UTF-8 raises the second.
-FAULTS = (sqlite3.Error, UnicodeDecodeError)
 WOKEN_AT_ONCE = 8
 COMPANY_TURNS = 3
 REST_SECONDS = 0.00005  # per write beyond the first of each group since the queue was empty
 LONGEST_REST = 0.005
-BESIDE = ("-wal", "-shm", ".lock")  # endings of the files beside a database
-DAMAGE = ("malformed", "Could not decode to UTF-8")
-TABLES = "SELECT name FROM sqlite_master WHERE type = 'table'"
-VERSIONS = "alembic_version"
-REVISION = "SELECT version_num FROM alembic_version"
-log = structlog.get_logger(__name__)
-
-
-class Peek(NamedTuple):
-    """What a file contains: its tables, and Alembic's revision."""
-
-    tables: frozenset[str]
-    revision: str | None
+POOL = 4  # connections to a server that read; one more writes
+START_SECONDS = 4.0  # how long a command waits for a server at its start
+SERVERS = ("postgresql", "postgres")
 
 
 @dataclass(slots=True)
@@ -72,31 +51,59 @@ class Write:
             self.done.set_result(self.result)
 
 
-class Database:
-    """An open SQLite file. With `writable`, this process is the only runner on it."""
+def open_dialect(url: str, *, writable: bool, pool: int, start_seconds: float) -> Dialect:
+    """Return what knows the kind of database that an address names. Raises StoreError."""
+    if url.partition("://")[0].partition("+")[0] not in SERVERS:
+        return SqliteFile(sqlite_path(url), writable=writable)
+    try:
+        # Only here: its driver comes with the extra `scale`.
+        from adapters.storage.postgres import open_server
+    except ImportError as error:
+        raise StoreError(
+            "PostgreSQL needs psycopg, which is not installed; run "
+            "pip install 'psycopg[binary]>=3.3', or set ROSTRUM_DATABASE_URL to a file."
+        ) from error
+    return open_server(url, writable=writable, pool=pool, start_seconds=start_seconds)
 
-    def __init__(self, url: str, *, writable: bool = True) -> None:
-        self.path = sqlite_path(url)
-        if self.path.is_dir():
-            raise StoreError(
-                f"The database {self.path} is a folder; set ROSTRUM_DATABASE_URL to a file."
-            )
-        self._made_lock = writable and not lock_file(self.path).exists()
-        self._lock = lock(self.path) if writable else None
-        if writable:
-            create_file(self.path)
-        self._frozen = not writable and is_frozen(self.path)
-        self._readers = Readers(self.path, frozen=self._frozen)
+
+class Database:
+    """An open database: an SQLite file, or a database of a PostgreSQL server.
+
+    With `writable` this process runs debates on it: on SQLite it is then the only one, and on
+    PostgreSQL it waits for a server that went away, at its start for `start_seconds`. `pool` is
+    how many connections to a server read.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        writable: bool = True,
+        pool: int = POOL,
+        start_seconds: float = START_SECONDS,
+    ) -> None:
+        self.dialect = open_dialect(url, writable=writable, pool=pool, start_seconds=start_seconds)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="writer")
-        self._connection: SqlConnection | None = None
         self._queue: list[Write] = []
         self._flushing: asyncio.Task[None] | None = None
         self._closed = False
 
     @property
+    def name(self) -> str:
+        """What a person reads of its address."""
+        return self.dialect.name
+
+    @property
+    def path(self) -> Path:
+        """The file. Raises StoreError for a database of a server."""
+        if self.dialect.path is None:
+            raise StoreError(f"The database {self.name} is no file.")
+        return self.dialect.path
+
+    @property
     def sole(self) -> bool:
-        """Whether this process holds the file's lock, so that older leases are void."""
-        return self._lock is not None
+        """Whether no other process may run on it, so that older leases are void."""
+        return self.dialect.sole
 
     async def write(self, operation: Callable[[SqlConnection], T]) -> T:
         """Run a write in the next group and return its result once that is committed.
@@ -123,8 +130,8 @@ class Database:
         """Return a query's rows as named tuples. Raises StoreError."""
         self._check_open()
         try:
-            return await self._readers.fetch(sql, values)
-        except FAULTS as error:
+            return await self.dialect.fetch(sql, values)
+        except self.dialect.faults as error:
             raise self.explain(error) from error
 
     async def first(self, sql: str, /, **values: Any) -> Any:
@@ -147,7 +154,7 @@ class Database:
         While writes are on their way it goes with them: the trip to a thread and back is most of
         what it costs.
         """
-        if self._lock is None or self._flushing is None or self._flushing.done():
+        if not self.dialect.gathers or self._flushing is None or self._flushing.done():
             return await self.rows(sql, **values)
         return await self.enqueue(lambda connection: connection.rows(sql, **values))
 
@@ -155,77 +162,55 @@ class Database:
     def snapshot(self) -> Iterator[SqlConnection]:
         """Open one consistent view, for a worker thread."""
         try:
-            with closing(connect(self.path, frozen=self._frozen)) as view, view.transaction():
+            with self.dialect.view() as view:
                 yield view
-        except FAULTS as error:
+        except self.dialect.faults as error:
             raise self.explain(error) from error
 
     def peek(self) -> Peek:
-        """Inspect the file without changing a byte of it. Raises StoreError."""
-        if not self.path.exists():
-            return Peek(frozenset(), None)
+        """Inspect the database without changing anything. Raises StoreError."""
         try:
-            with closing(open_unchanged(self.path)) as connection:
-                tables = {name for (name,) in connection.execute(TABLES)}
-                at = connection.execute(REVISION).fetchone() if VERSIONS in tables else None
-        except FAULTS as error:
+            return self.dialect.peek()
+        except self.dialect.faults as error:
             raise self.explain(error) from error
-        return Peek(frozenset(tables), at and str(at[0]))
 
     async def is_sound(self, *, thorough: bool = False) -> bool:
-        """Check the form of every page; False for a damaged file. Takes about two seconds a GB.
-
-        A `thorough` check also holds every index against its table.
-        """
-        check = "integrity_check(1)" if thorough else "quick_check(1)"
-        try:
-            return await self.column(f"PRAGMA {check}") == ["ok"]
-        except StoreError:
-            return False
-
-    def keep_private(self) -> None:
-        """Remove others' access to files that an older version created."""
-        for ending in ("", *BESIDE):
-            if tighten(file := self.path.with_name(self.path.name + ending)):
-                log.info("file made private", file=str(file))
-
-    def withdraw(self) -> None:
-        """Delete the lock file that this process created beside another program's database."""
-        if self._made_lock:
-            self.path.with_name(self.path.name + ".lock").unlink(missing_ok=True)
+        """Check the form of what is stored; False for a damaged database."""
+        return await self.dialect.is_sound(thorough=thorough)
 
     async def checkpoint(self) -> bool:
-        """Empty the write-ahead log, which holds older pages; False while a reader uses one.
-
-        Does not wait for readers, as every write would wait too. Raises StoreError.
-        """
+        """Empty what holds older pages; False while a reader uses it. Raises StoreError."""
         self._check_open()
         loop = asyncio.get_running_loop()
         try:
-            return await loop.run_in_executor(self._thread, self._empty_log)
-        except FAULTS as error:
+            return await loop.run_in_executor(self._thread, self.dialect.empty_log)
+        except self.dialect.faults as error:
             raise self.explain(error) from error
+
+    def hurry(self) -> None:
+        """Wait no longer than a moment for a database that is away: the process ends."""
+        self.dialect.hurry()
 
     async def close(self) -> None:
         """Finish queued work and close every connection; further calls are refused."""
         self._closed = True
-        await self._readers.close()
+        await self.dialect.close_readers()
         if self._flushing is not None:
             await self._flushing
         self._thread.shutdown()
-        if self._connection is not None:
-            self._connection.close()
-        if self._lock is not None:
-            self._lock.close()
+        self.dialect.close()
+
+    def explain(self, error: Exception) -> StoreError:
+        """Return the message for a driver's error, without any stored data."""
+        return self.dialect.explain(error)
+
+    def damage(self) -> StoreError:
+        """Return the error for a damaged database."""
+        return self.dialect.damage()
 
     def _check_open(self) -> None:
         if self._closed:
-            raise StoreError(f"The database {self.path} was closed; start Rostrum again.")
-
-    def _writing(self) -> SqlConnection:
-        if self._connection is None:
-            self._connection = connect(self.path, WRITER, frozen=self._frozen)
-        return self._connection
+            raise StoreError(f"The database {self.name} was closed; start Rostrum again.")
 
     async def _flush(self) -> None:
         loop = asyncio.get_running_loop()
@@ -250,51 +235,13 @@ class Database:
     def _commit(self, batch: list[Write]) -> None:
         """Commit a group; if one write fails, roll back and commit each alone."""
         try:
-            connection = self._writing()
-            with connection.transaction("BEGIN IMMEDIATE"):
-                for write in batch:
-                    write.result = write.operation(connection)
+            results = self.dialect.commit([write.operation for write in batch])
+            for write, result in zip(batch, results, strict=True):
+                write.result = result
         except Exception as error:  # noqa: BLE001 - handed to the caller of the write
             if len(batch) == 1:
-                known = isinstance(error, FAULTS)
+                known = isinstance(error, self.dialect.faults)
                 batch[0].error = self.explain(error) if known else error
                 return
             for write in batch:
                 self._commit([write])
-
-    def _empty_log(self) -> bool:
-        connection = self._writing()
-        connection.run("PRAGMA busy_timeout = 0")
-        try:
-            return not connection.value("PRAGMA wal_checkpoint(TRUNCATE)")
-        finally:
-            connection.run(f"PRAGMA busy_timeout = {BUSY_MS}")
-
-    def explain(self, error: Exception) -> StoreError:
-        """Return the message for an SQLite error, without any stored data."""
-        if isinstance(error, UnicodeDecodeError):
-            return self.damage()
-        detail = str(error)
-        if any(word in detail for word in DAMAGE):
-            return self.damage()
-        return StoreError(
-            f"The database {self.path} could not be used: {detail}. {_advice(detail)}"
-        )
-
-    def damage(self) -> StoreError:
-        """Return the error for a damaged file."""
-        return StoreError(
-            f"The database {self.path} is damaged; stop Rostrum and restore it from a backup."
-        )
-
-
-def _advice(detail: str) -> str:
-    known = {
-        "full": "Free some space and start again; what was stored before is kept.",
-        "readonly": "Make the file and its folder writable, and start again.",
-        "no such table": "Run rostrum migrate first.",
-        "unable to open": "Check that its folder exists and may be written to.",
-        "not a database": "Point ROSTRUM_DATABASE_URL at another file; if it was one, it is "
-        "damaged: restore it from a backup.",
-    }
-    return next((advice for word, advice in known.items() if word in detail), "Try again.")

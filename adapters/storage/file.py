@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import sqlite3
 from pathlib import Path
 from typing import IO
-from urllib.parse import quote
+from urllib.parse import quote, unquote, urlsplit
 
-from adapters.storage.connection import BUSY_MS
 from engine.errors import StoreError
 from engine.private_files import open_private
 
 ADDRESS = "sqlite+aiosqlite:///"
+BESIDE = ("-wal", "-shm", ".lock")  # endings of the files beside a database
+BUSY_SECONDS = 10.0
 
 
 def sqlite_path(url: str) -> Path:
@@ -28,6 +30,18 @@ def sqlite_path(url: str) -> Path:
             f"ROSTRUM_DATABASE_URL to {ADDRESS}FILE."
         )
     return Path(name)
+
+
+def local_file(url: str) -> Path:
+    """Return beside which file a process keeps what is no database's: the SQLite file itself.
+
+    For a database of a server it is a name in the working directory.
+    """
+    if url.startswith(ADDRESS):
+        return sqlite_path(url)
+    parts = urlsplit(url)
+    name = unquote(f"{parts.hostname or 'local'}-{parts.path.strip('/') or 'database'}")
+    return Path(re.sub(r"[^\w.-]", "_", name))
 
 
 def create_file(path: Path) -> None:
@@ -77,4 +91,4 @@ def open_unchanged(path: Path) -> sqlite3.Connection:
     """
     logged = path.with_name(path.name + "-wal").exists()
     mode = "mode=ro" if logged else "immutable=1"
-    return sqlite3.connect(f"file:{quote(str(path))}?{mode}", uri=True, timeout=BUSY_MS / 1000)
+    return sqlite3.connect(f"file:{quote(str(path))}?{mode}", uri=True, timeout=BUSY_SECONDS)

@@ -13,8 +13,10 @@ from importlib.resources import files
 from typing import Any
 
 from adapters.storage import schema
-from adapters.storage.connection import WRITER, SqlConnection, connect
-from adapters.storage.database import FAULTS, REVISION, TABLES, VERSIONS, Database
+from adapters.storage.connection import SqlConnection
+from adapters.storage.database import Database
+from adapters.storage.dialect import REVISION, VERSIONS
+from adapters.storage.sqlite import TABLES
 from engine.errors import StoreError
 
 NUMBERED = re.compile(r"rev_(\d{4})_\w+\.py")
@@ -52,15 +54,36 @@ async def migrate(database: Database) -> str:
     changed.
     """
     try:
-        await asyncio.to_thread(_refuse_foreign, database)
+        known = await asyncio.to_thread(_refuse_foreign, database)
     except StoreError:
-        database.withdraw()
+        database.dialect.withdraw()
         raise
-    database.keep_private()
+    if not database.dialect.upgrades:
+        return await _upgrade_server(database, known)
+    database.dialect.keep_private()
     current = await database.write(revision)  # by the writer, which sets the WAL mode
     _refuse_newer(database, current)
     if current is None and await database.write(lambda c: schema.create(c, newest())):
         return newest()
+    if current != newest():
+        await asyncio.to_thread(upgrade, database)
+    return newest()
+
+
+async def make_ready(database: Database) -> None:
+    """Upgrade a file, as whatever starts on it does; a server's database must be ready already.
+
+    Raises StoreError.
+    """
+    if database.dialect.upgrades:
+        await migrate(database)
+    else:
+        await require_newest(database)
+
+
+async def _upgrade_server(database: Database, current: str | None) -> str:
+    """Upgrade a server's database; only `rostrum migrate` does so."""
+    _refuse_newer(database, current)
     if current != newest():
         await asyncio.to_thread(upgrade, database)
     return newest()
@@ -72,8 +95,9 @@ def _refuse_foreign(database: Database) -> str | None:
     mine = tables >= OURS and NUMBER.fullmatch(current or "")
     if tables - {VERSIONS} and not mine:
         raise StoreError(
-            f"The database {database.path} belongs to another program: its tables are not those of "
-            "Rostrum. It was left as it is; point ROSTRUM_DATABASE_URL at another file."
+            f"The database {database.name} belongs to another program: its tables are not those of "
+            "Rostrum. It was left as it is; point ROSTRUM_DATABASE_URL at another "
+            f"{database.dialect.kind}."
         )
     return current
 
@@ -81,8 +105,9 @@ def _refuse_foreign(database: Database) -> str | None:
 def _refuse_newer(database: Database, current: str | None) -> None:
     if current is not None and current not in revisions():
         raise StoreError(
-            f"The database {database.path} was made by a newer Rostrum (revision {current}); "
-            "install that version, or point ROSTRUM_DATABASE_URL at another file."
+            f"The database {database.name} was made by a newer Rostrum (revision {current}); "
+            "install that version, or point ROSTRUM_DATABASE_URL at another "
+            f"{database.dialect.kind}."
         )
 
 
@@ -90,41 +115,34 @@ def upgrade(database: Database, to: str = "head") -> None:
     """Run the migrations up to a revision, all or none of them. Raises StoreError."""
     from alembic import command
     from alembic.config import Config
-    from sqlalchemy import NullPool, create_engine, event
     from sqlalchemy.exc import SQLAlchemyError
 
     config = Config()
     config.set_main_option("script_location", str(files("migrations")))
-    engine = create_engine(
-        "sqlite://",
-        creator=lambda: connect(database.path, WRITER).driver,
-        poolclass=NullPool,
-        native_datetime=True,
-    )
 
-    @event.listens_for(engine, "begin")
-    def begin(connection: Any) -> None:
-        connection.exec_driver_sql("BEGIN IMMEDIATE")
+    def run(connection: Any) -> None:
+        config.attributes["connection"] = connection
+        command.upgrade(config, to)
 
     try:
-        with engine.begin() as connection:
-            config.attributes["connection"] = connection
-            command.upgrade(config, to)
-    except (*FAULTS, SQLAlchemyError) as error:
+        database.dialect.upgrade(run)
+    except SQLAlchemyError as error:
         raise database.explain(getattr(error, "orig", None) or error) from error
+    except database.dialect.faults as error:
+        raise database.explain(error) from error
 
 
 async def require_newest(database: Database) -> None:
     """Check that a database is ready to be read. Raises StoreError that says what to run."""
-    if not database.path.exists():
+    if not database.dialect.exists():
         raise StoreError(
-            f"There is no database {database.path}; run rostrum migrate, or start a debate first."
+            f"There is no database {database.name}; run rostrum migrate, or start a debate first."
         )
     current = await require_ours(database)
     _refuse_newer(database, current)
     if current != newest():
         raise StoreError(
-            f"The database {database.path} is at revision {current}, this version needs "
+            f"The database {database.name} is at revision {current}, this version needs "
             f"{newest()}; run rostrum migrate."
         )
 
@@ -134,7 +152,7 @@ async def require_ours(database: Database) -> str:
     current = await asyncio.to_thread(_refuse_foreign, database)
     if current is None:
         raise StoreError(
-            f"The database {database.path} has no tables of Rostrum yet; run rostrum migrate. "
+            f"The database {database.name} has no tables of Rostrum yet; run rostrum migrate. "
             "If it held debates, it is damaged: restore it from a backup."
         )
     return current

@@ -39,6 +39,10 @@ class SqlStore:
         self.usage = UsageTable(database)
         self._database = database
 
+    def hurry(self) -> None:
+        """Wait no longer than a moment for a database that is away: the process ends."""
+        self._database.hurry()
+
     async def close(self) -> None:
         """Finish the writes that wait, and close every connection."""
         await self._database.close()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from sqlalchemy import (
     Boolean,
     Column,
@@ -18,6 +20,8 @@ from sqlalchemy import (
     false,
     text,
 )
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.compiler import TypeCompiler
 
 NAMING = {
     "ix": "ix_%(table_name)s_%(column_0_N_name)s",
@@ -25,6 +29,17 @@ NAMING = {
     "fk": "fk_%(table_name)s_%(column_0_N_name)s",
     "pk": "pk_%(table_name)s",
 }
+
+
+@compiles(String, "postgresql")
+@compiles(Text, "postgresql")
+def _spell_text(kind: String, _: TypeCompiler, **__: Any) -> str:
+    """Let PostgreSQL compare texts by their bytes, as SQLite does.
+
+    Its own order is the server's, and an index breaks when an update of that changes the order.
+    """
+    name = "TEXT" if kind.length is None else f"VARCHAR({kind.length})"
+    return f'{name} COLLATE "C"'
 
 
 Utc = DateTime(timezone=True)

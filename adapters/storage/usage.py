@@ -15,13 +15,14 @@ CASE
     ELSE 'debater'
 END
 """
+STARTER = "min(debates.starter) NULLS FIRST"
 # The key, the role, and what they are sorted by.
 KEYS = {
     By.MODEL: ("calls.model", ROLE, "calls.model"),
     By.DAY: ("date(calls.started_at)", "''", "date(calls.started_at)"),
     By.COMMUNITY: ("debates.platform || ' ' || debates.community", "''", "1"),
-    By.USER: ("coalesce(debates.starter, '')", "''", "debates.starter"),
-    By.SERIES: ("coalesce(debates.series, '')", "''", "debates.series"),
+    By.USER: ("coalesce(CAST(debates.starter AS TEXT), '')", "''", STARTER),
+    By.SERIES: ("coalesce(debates.series, '')", "''", "1"),
 }
 CONDITIONS = {
     "since": "calls.started_at > :since",
@@ -32,7 +33,7 @@ CONDITIONS = {
 }
 TAKINGS = """
 SELECT {key} AS of, {role} AS role, count(DISTINCT calls.debate) AS debates,
-    count(*) AS calls, sum(calls.state = 'failed') AS failed,
+    count(*) AS calls, count(*) FILTER (WHERE calls.state = 'failed') AS failed,
     coalesce(sum(calls.tokens_in), 0) AS tokens_in,
     coalesce(sum(calls.tokens_out), 0) AS tokens_out,
     coalesce(sum(calls.tokens_reasoning), 0) AS tokens_reasoning,

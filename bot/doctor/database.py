@@ -12,6 +12,7 @@ from adapters.finding import Finding
 from adapters.storage.database import Database
 from adapters.storage.installation import write_scratch
 from adapters.storage.migrate import require_newest
+from bot.reading import open_database
 from bot.settings.settings import Settings
 from engine.errors import StoreError
 
@@ -23,21 +24,22 @@ MB = 1_000_000
 async def check_database(settings: Settings) -> AsyncIterator[Finding]:
     """Check that the database is intact and writable; the test write is undone."""
     try:
-        database = Database(settings.database_url.get_secret_value(), writable=False)
+        database = open_database(settings, writable=False)
     except StoreError as error:
         yield Finding("database", False, str(error))
         return
     try:
-        if database.path.exists():
-            yield await _check_file(database)
+        if database.dialect.exists():
+            yield await _check(database)
         else:
-            yield Finding("database", None, f"{database.path} will be created when needed")
-        yield _check_folder(database.path)
+            yield Finding("database", None, f"{database.name} will be created when needed")
+        if database.dialect.path is not None:
+            yield _check_folder(database.dialect.path)
     finally:
         await database.close()
 
 
-async def _check_file(database: Database) -> Finding:
+async def _check(database: Database) -> Finding:
     try:
         await require_newest(database)
         if not await database.is_sound():
@@ -45,7 +47,7 @@ async def _check_file(database: Database) -> Finding:
         await write_scratch(database)
     except StoreError as error:
         return Finding("database", False, str(error))
-    return Finding("database", True, f"{database.path} is ready")
+    return Finding("database", True, f"{database.name} is ready")
 
 
 def _check_folder(path: Path) -> Finding:

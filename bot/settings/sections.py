@@ -22,7 +22,8 @@ from engine.prompts.languages import check_language
 
 _WEB = re.compile(r"https?://[^/\s]+(/\S*)?")
 SHORTEST_KEY = 16
-_SQLITE, _POSTGRES = "sqlite+aiosqlite:///", "postgresql+psycopg://"
+_SQLITE, _POSTGRES = "sqlite+aiosqlite:///", "postgresql://"
+_SERVERS = (_POSTGRES, "postgres://", "postgresql+psycopg://")
 
 
 # --- single values ---------------------------------------------------------------------
@@ -65,9 +66,9 @@ def _language(value: str) -> str:
 
 def _database(value: SecretStr) -> SecretStr:
     url = value.get_secret_value()
-    if url in (_SQLITE, _POSTGRES):
+    if url in (_SQLITE, *_SERVERS):
         raise ValueError(f"must go on after {url} with a file or a server")
-    if url.startswith((_SQLITE, _POSTGRES)):
+    if url.startswith((_SQLITE, *_SERVERS)):
         return value
     for scheme, full in (("sqlite:", _SQLITE), ("postgres", _POSTGRES)):
         if url.startswith(scheme):

@@ -71,10 +71,11 @@ REHEARSAL_JURORS = (
 )
 
 ENV_FILE, TOML_FILE = Path(".env"), Path("rostrum.toml")
-STORED = ("database_url", "export")  # the settings of commands that only use the database
+# The settings of commands that only use the database.
+STORED = ("database_url", "database_pool", "export")
 PLATFORMS = ("discord", "slack")
 
-_DATABASES = ("sqlite", "postgresql")
+_DATABASES = ("sqlite", "postgres")
 _PASSWORD = re.compile(r"://[^/@:\s]*:([^/@\s]+)@|[?&]password=([^&\s]+)")
 
 
@@ -95,6 +96,7 @@ class Settings(BaseSettings):
     )
 
     database_url: DatabaseUrl = SecretStr("sqlite+aiosqlite:///rostrum.db")
+    database_pool: int = Field(4, ge=1, le=64)
     backends: dict[str, BackendSettings] = {}
     models: Roster = ()
     jurors: Roster = ()

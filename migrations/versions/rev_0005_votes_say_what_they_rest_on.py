@@ -7,6 +7,12 @@ from alembic import op
 
 revision = "0005"
 down_revision = "0004"
+UNKNOWN = {
+    "sqlite": "UPDATE votes SET body = json_set(body, '$.recovery', 'unknown')",
+    "postgresql": """
+        UPDATE votes SET body = jsonb_set(body::jsonb, '{recovery}', '"unknown"')::text
+    """,
+}
 
 
 def upgrade() -> None:
@@ -33,4 +39,4 @@ def upgrade() -> None:
     op.add_column("vote_events", heard)
     op.add_column("targets", unread)
     # Whether those that closed before were read completely is not known any more.
-    op.execute("UPDATE votes SET body = json_set(body, '$.recovery', 'unknown')")
+    op.execute(UNKNOWN[op.get_bind().dialect.name])

@@ -12,7 +12,7 @@ down_revision = "0009"
 ASKED = """
 INSERT INTO questions (debate, question, step, message, extended, unread, read_at, closes_at)
 SELECT debate, question, step, CASE WHEN question <> 'turn' THEN min(message) END,
-    FALSE, max(coalesce(unread, FALSE)), min(read_at), min(deadline)
+    FALSE, max(CASE WHEN unread THEN 1 ELSE 0 END) = 1, min(read_at), min(deadline)
 FROM targets GROUP BY debate, question, step
 """
 # One that has no message yet, or lost it with its thread.

@@ -8,11 +8,19 @@ from alembic import op
 revision = "0012"
 down_revision = "0011"
 TOKENS = ("tokens_reasoning", "tokens_cached")
-FILL = """
-UPDATE calls SET tokens_reasoning = json_extract(reply, '$.usage.tokens_reasoning'),
-    tokens_cached = json_extract(reply, '$.usage.tokens_cached')
-WHERE reply IS NOT NULL
-"""
+FILL = {
+    "sqlite": """
+        UPDATE calls SET tokens_reasoning = json_extract(reply, '$.usage.tokens_reasoning'),
+            tokens_cached = json_extract(reply, '$.usage.tokens_cached')
+        WHERE reply IS NOT NULL
+    """,
+    "postgresql": """
+        UPDATE calls SET
+            tokens_reasoning = (reply::json #>> '{usage,tokens_reasoning}')::integer,
+            tokens_cached = (reply::json #>> '{usage,tokens_cached}')::integer
+        WHERE reply IS NOT NULL
+    """,
+}
 
 
 def upgrade() -> None:
@@ -43,4 +51,4 @@ def upgrade() -> None:
     op.create_index(index, "debates", ["series", "series_key"], unique=True)
     for name in TOKENS:
         op.add_column("calls", sa.Column(name, sa.Integer()))
-    op.execute(FILL)
+    op.execute(FILL[op.get_bind().dialect.name])

@@ -17,6 +17,9 @@ SELECT debate, person, question, '', body FROM votes_by_question
 def upgrade() -> None:
     """Apply."""
     op.rename_table("votes", "votes_by_question")
+    if op.get_bind().dialect.name == "postgresql":
+        # Its name would be the new table's: there it is one of the whole schema.
+        op.execute("ALTER TABLE votes_by_question RENAME CONSTRAINT pk_votes TO pk_votes_before")
     op.create_table(
         "votes",
         sa.Column("debate", sa.String(26), nullable=False),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from engine.store import ExportFilter
 from tests.scenario.test_export import table
 
 CLOSED, OPEN = "01KJM00000000000000000AAAA", "01KJM00000000000000000BBBB"
-NOON, EVENING = "2026-03-01 12:00:00.000000", "2026-03-01 18:00:00.000000"
+NOON, EVENING = (datetime(2026, 3, 1, hour, tzinfo=UTC) for hour in (12, 18))
 MAPLE = {"backend": "near", "name": "maple", "family": "maple"}
 BIRCH = {"backend": "near", "name": "birch", "family": "birch"}
 # Each as the first release wrote it.
@@ -123,12 +124,13 @@ def add_debate(connection: SqlConnection, debate: str, number: int, **ended: Any
 
 
 @pytest.fixture
-async def migrated(tmp_path: Path) -> AsyncIterator[SqlStore]:
-    database = Database(f"sqlite+aiosqlite:///{tmp_path / 'old.db'}")
+async def migrated(empty_url: str) -> AsyncIterator[SqlStore]:
+    database = Database(empty_url)
     await asyncio.to_thread(upgrade, database, "0001")
     await database.write(fill)
     await migrate(database)
-    assert await database.rows("PRAGMA foreign_key_check") == []
+    if database.dialect.path is not None:  # a server keeps to them by itself
+        assert await database.rows("PRAGMA foreign_key_check") == []
     yield SqlStore(database)
     await database.close()
 

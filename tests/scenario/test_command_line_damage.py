@@ -200,7 +200,7 @@ def test_a_debate_is_not_held_with_settings_that_are_wrong(office: Path) -> None
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("ROSTRUM_DATABASE_URL", "postgres://ann:hunter2@db/x"),
+        ("ROSTRUM_DATABASE_URL", "postgresql+asyncpg://ann:hunter2@db/x"),
         ("ROSTRUM_DATABSE_URL", "sqlite+aiosqlite:///other.db"),
         ("ROSTRUM_DATABASE__URL", "sqlite+aiosqlite:///other.db"),
         ("ROSTRUM_EXPORT__HMAC", "k"),

