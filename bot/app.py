@@ -206,7 +206,7 @@ class MainLine:
     ) -> None:
         self._role = role
         bell, clock, counts = Bell(), clock or SystemClock(), counts or Counts()
-        models = CountedModels(models, counts)
+        self.counts, models = counts, CountedModels(models, counts)
         self._store, self._bell, self._clock = store, bell, clock
         self._keeper = Keeper(store, bell, str(ULID()), watch=counts)
         self._dispatcher = dispatcher or LocalDispatcher()

@@ -63,8 +63,8 @@ class Counts:
 
     def __init__(self, known: Iterable[Model] = ()) -> None:
         self.figures = Figures()
-        self._known = {_name(model) for model in known}
-        self._labels: dict[str, Labels] = {}
+        self._labels = {model.ref: _name(model) for model in known}
+        self._most = len(self._labels) + MOST_MODELS
 
     def copy(self) -> Figures:
         """Return the numbers as they are now, for another thread to write down."""
@@ -92,10 +92,9 @@ class Counts:
         return self._label(model) if found is None else found
 
     def _label(self, model: Model) -> Labels:
-        name = _name(model)
-        if name not in self._known and len(self._labels) >= len(self._known) + MOST_MODELS:
+        if len(self._labels) >= self._most:
             return (model.backend, OTHER)
-        self._labels[model.ref] = labels = name
+        self._labels[model.ref] = labels = _name(model)
         return labels
 
     def began(self, labels: Labels, number: int) -> None:
