@@ -28,6 +28,7 @@ from bot.settings.settings import Settings
 from bot.telemetry import counts_of
 from engine.debate import Debate
 from engine.delivery.outbox import Delivery
+from engine.floor.fleet import Fleet, Member
 from engine.floor.keeper import Keeper
 from engine.floor.wake import Bell
 from engine.line.intake import Defaults
@@ -114,13 +115,17 @@ def defaults_of(settings: Settings) -> Defaults:
     )
 
 
-def open_configured_models(settings: Settings) -> Models:
-    """Return the models of all configured backends, and the rehearsal models."""
+def open_configured_models(settings: Settings, fleet: Fleet | None = None) -> Models:
+    """Return the models of all configured backends, and the rehearsal models.
+
+    `fleet` is what the backends' limits are divided among.
+    """
     endpoints = {backend.name: backend for backend in settings.endpoints()}
     if endpoints or settings.retrieval.url:
         # Import it while the database is opened, so that the first call need not wait.
         Thread(target=import_module, args=("aiohttp",), name="aiohttp", daemon=True).start()
-    return open_models(endpoints, settings.prices, search=settings.retrieval.endpoint())
+    search = settings.retrieval.endpoint()
+    return open_models(endpoints, settings.prices, search=search, fleet=fleet)
 
 
 async def find_debate(settings: Settings, debate_id: str) -> Debate:
@@ -150,13 +155,24 @@ async def run_app(
     prompts = load_prompts(settings.templates_dir)
     database = open_database(settings, start_seconds=start_seconds)
     store = SqlStore(database, settings.vault_keys())
-    models = models or open_configured_models(settings)
+    # Without thinking no model is called: a gateway takes no part of any limit.
+    fleet = Fleet() if settings.shared and role.thinks else None
+    models = models or open_configured_models(settings, fleet)
     try:
         await make_ready(database)
         if prepare is not None:
             await prepare(store)
         counts = counts_of(settings)
-        line = MainLine(store, models, prompts, venues, audience=audience, counts=counts, role=role)
+        line = MainLine(
+            store,
+            models,
+            prompts,
+            venues,
+            audience=audience,
+            counts=counts,
+            role=role,
+            fleet=fleet,
+        )
         async with line.running():
             yield App(
                 service=line.service,
@@ -203,12 +219,14 @@ class MainLine:
         clock: Clock | None = None,
         role: Role = Role.ALL,
         counts: Counts | None = None,
+        fleet: Fleet | None = None,
     ) -> None:
         self._role = role
         bell, clock, counts = Bell(), clock or SystemClock(), counts or Counts()
         self.counts, models = counts, CountedModels(models, counts)
         self._store, self._bell, self._clock = store, bell, clock
         self._keeper = Keeper(store, bell, str(ULID()), watch=counts)
+        self._member = None if fleet is None else Member(fleet, store, self._keeper, bell)
         self._dispatcher = dispatcher or LocalDispatcher()
         self._runner = Runner(store, models, self._keeper, bell, audience)
         joints = (store, self._keeper, bell, clock)
@@ -224,6 +242,8 @@ class MainLine:
             await window.listen()
         async with asyncio.TaskGroup() as group:
             works = [self._keeper.run()]
+            if self._member is not None:
+                works.append(self._member.run())
             if self._role.thinks:
                 works.append(self._dispatcher.run(self._think))
             works += [delivery.run() for delivery in self.deliveries.values()]

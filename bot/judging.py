@@ -8,16 +8,13 @@ from typing import Any, NamedTuple
 
 import orjson
 from rich.table import Column, Table
-from ulid import ULID
 
-from bot.app import defaults_of, open_configured_models
+from bot.app import defaults_of
+from bot.asking import asking
 from bot.console import TableConsole
-from bot.reading import read_store
 from bot.settings.settings import load_settings
 from engine.debate import Debate, Model
 from engine.findings import Score
-from engine.floor.keeper import Keeper
-from engine.floor.wake import Bell
 from engine.formats.judges import tell_judges
 from engine.judging import TIE, Verdict
 from engine.line.judging import judge_again
@@ -101,17 +98,10 @@ async def run_judge(code: str, judges: str, *, as_json: bool = False) -> None:
     """
     settings = load_settings()
     named = tuple(Model.parse(name) for name in judges.split(",") if name.strip())
-    async with read_store(settings) as store:
+    async with asking(settings) as (store, models, keeper):
         debate = await store.debates.get(code)
-        models = open_configured_models(settings)
-        keeper = Keeper(store, Bell(), holder=str(ULID()))
-        renewing = asyncio.create_task(keeper.run())
-        try:
-            caps = defaults_of(settings).caps
-            judging = await judge_again(debate, named, caps, store, models, keeper)
-        finally:
-            renewing.cancel()
-            await models.aclose()
+        caps = defaults_of(settings).caps
+        judging = await judge_again(debate, named, caps, store, models, keeper)
         record = await asyncio.to_thread(_read, store, debate)
     compared = compare(record, judging)
     if as_json:

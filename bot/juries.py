@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager, nullcontext
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import orjson
-from ulid import ULID
 
-from bot.app import defaults_of, open_configured_models
-from bot.reading import read_store
+from bot.app import defaults_of
+from bot.asking import asking
 from bot.series import SeriesEndedError
 from bot.series_progress import Display, open_display
-from bot.settings.settings import Settings, load_settings
+from bot.settings.settings import load_settings
 from engine.debate import Model, PanelMode
-from engine.floor.keeper import Keeper
-from engine.floor.wake import Bell
 from engine.judging import Verdict
 from engine.line.judging import PANEL, read_again
-from engine.ports import Models
 from engine.series.judging import SeriesJury, cap_left
 from engine.series.runner import Ending
 from engine.series.spec import Series
-from engine.store import Judging, Store
+from engine.store import Judging
 from engine.store.usage import UsageFilter
 
 NONE = "no verdict"
@@ -42,7 +37,7 @@ async def run_jury(name: str, jurors: str, panel: str, usd: float | None, *, as_
     settings = load_settings()
     mode = PanelMode(panel)
     named = tuple(Model.parse(one) for one in jurors.split(",") if one.strip())
-    async with _joints(settings) as (store, models, keeper):
+    async with asking(settings) as (store, models, keeper):
         stored = await store.series.find(name)
         if stored is None:
             caps = defaults_of(settings).caps
@@ -74,19 +69,6 @@ async def run_jury(name: str, jurors: str, panel: str, usd: float | None, *, as_
     if missing:
         why = next(iter(jury.problems.values()))
         raise SeriesEndedError(f"{missing:,} debates were not read. {why} Run this again.")
-
-
-@asynccontextmanager
-async def _joints(settings: Settings) -> AsyncIterator[tuple[Store, Models, Keeper]]:
-    async with read_store(settings) as store:
-        models = open_configured_models(settings)
-        keeper = Keeper(store, Bell(), holder=str(ULID()))
-        renewing = asyncio.create_task(keeper.run())
-        try:
-            yield store, models, keeper
-        finally:
-            renewing.cancel()
-            await models.aclose()
 
 
 def _found(code: str, judging: Judging, held: Verdict | None) -> dict[str, Any]:

@@ -78,10 +78,11 @@ _CUSTOM = Preset("", key=False, prices=True, marks=True)
 class Backend(Value):
     """A named endpoint, with all values of its preset filled in.
 
-    `max_concurrency` is calls in flight, `requests_per_minute` counts every try, `timeout_s` is
-    the time for one try in seconds, of which connecting may take a third, at most 30 s; a
-    `local` backend costs 0. `cache_marks`: whether prompts say what to cache; None is only where a
-    model needs it.
+    `max_concurrency` is calls in flight, `requests_per_minute` counts every try and
+    `tokens_per_minute` what goes in and comes out; processes on one database divide all three.
+    `timeout_s` is the time for one try in seconds, of which connecting may take a third, at most
+    30 s; a `local` backend costs 0. `cache_marks`: whether prompts say what to cache; None is only
+    where a model needs it.
     """
 
     name: str
@@ -90,6 +91,7 @@ class Backend(Value):
     preset: str | None = None
     max_concurrency: int = Field(256, ge=1)
     requests_per_minute: int | None = Field(None, ge=1)
+    tokens_per_minute: int | None = Field(None, ge=1)
     timeout_s: float = Field(300.0, gt=0)
     local: bool = False
     cache_marks: bool | None = None
@@ -104,6 +106,7 @@ class Backend(Value):
         api_key: SecretStr | None = None,
         max_concurrency: int | None = None,
         requests_per_minute: int | None = None,
+        tokens_per_minute: int | None = None,
         timeout_s: float | None = None,
         local: bool | None = None,
         cache_marks: bool | None = None,
@@ -118,6 +121,7 @@ class Backend(Value):
             api_key=_checked_key(name, habits, api_key),
             max_concurrency=habits.max_concurrency if max_concurrency is None else max_concurrency,
             requests_per_minute=requests_per_minute,
+            tokens_per_minute=tokens_per_minute,
             timeout_s=habits.timeout_s if timeout_s is None else timeout_s,
             local=habits.local if local is None else local,
             cache_marks=cache_marks,

@@ -16,10 +16,12 @@ from adapters.models.events import Completion
 from adapters.models.faults import broken_fault, complaint, status_fault
 from adapters.models.habits import Habits, request_body, streams
 from adapters.models.outcomes import CallAnswer, CallFault, Next, Outcome
-from adapters.models.pacing import Gate
+from adapters.models.pacing import Gate, Weighed
 from adapters.models.prices import PriceBook
 from engine.debate import Model, Origin, Price
+from engine.floor.fleet import Fleet
 from engine.floor.loop_pace import Pace
+from engine.floor.steps import tokens_in
 from engine.ports import AttemptLog, Call, Reply
 
 PATH = "/chat/completions"
@@ -33,12 +35,17 @@ class HttpModels:
     """
 
     def __init__(
-        self, backends: Mapping[str, Backend], prices: Mapping[str, Price], policy: RetryPolicy
+        self,
+        backends: Mapping[str, Backend],
+        prices: Mapping[str, Price],
+        policy: RetryPolicy,
+        fleet: Fleet | None = None,
     ) -> None:
         self.backends = dict(backends)
         self.policy = policy
         self.connection = ConnectionPool(sum(b.max_concurrency for b in backends.values()) + 8)
         self.prices = PriceBook(prices, self.connection)
+        self._fleet = fleet or Fleet()
         self._gates: dict[str, Gate] = {}
         self._habits: dict[str, Habits] = {}
         self._seconds: dict[str, float] = {}
@@ -60,7 +67,7 @@ class HttpModels:
     def gate(self, backend: Backend) -> Gate:
         """Return a backend's rate limiter."""
         if backend.name not in self._gates:
-            self._gates[backend.name] = Gate(backend, self._turns)
+            self._gates[backend.name] = Gate(backend, self._turns, self._fleet)
         return self._gates[backend.name]
 
     def habits(self, model: Model) -> Habits:
@@ -101,6 +108,7 @@ class Exchange:
         self._backend = models.backends[call.model.backend]
         self._cap = call.sampling.max_tokens
         self._doubled = False
+        self._weighed: Weighed | None = None
 
     @property
     def free(self) -> bool:
@@ -110,7 +118,13 @@ class Exchange:
 
     def slot(self) -> AbstractAsyncContextManager[float]:
         """Hold a slot of the backend for one try."""
-        return self._models.gate(self._backend)
+        slot = self._models.gate(self._backend).slot(self._expected)
+        self._weighed = slot if isinstance(slot, Weighed) else None
+        return slot
+
+    def _expected(self) -> int:
+        """Return the most tokens that a try may take."""
+        return tokens_in(self._call) + self._cap
 
     async def send(self) -> Outcome:
         """Make one try, and learn from a refusal."""
@@ -125,7 +139,16 @@ class Exchange:
         outcome = self._judge(response, habits)
         if streams(self._call, habits):
             self._models.weigh(self._call.model, outcome)
+        self._count(outcome)
         return await self._priced(outcome)
+
+    def _count(self, outcome: Outcome) -> None:
+        """Give back the tokens that a try was held to and did not take."""
+        if self._weighed is None:
+            return
+        taken = (outcome.usage.tokens_in, outcome.usage.tokens_out)
+        if None not in taken or outcome.cost == 0.0:
+            self._weighed.used(sum(tokens or 0 for tokens in taken))
 
     async def _stream(
         self, habits: Habits, hear: Callable[[str, str], None]

@@ -1,27 +1,110 @@
-"""Starts calls one per turn of the event loop, within the limits of their backend."""
+"""Starts calls one per turn of the event loop, within this process's part of a backend's limits."""
 
 from __future__ import annotations
 
 import asyncio
+from collections import deque
+from collections.abc import Callable
 from time import perf_counter
 from types import TracebackType
 
-from aiolimiter import AsyncLimiter
-
 from adapters.models.backends import Backend
+from engine.floor.fleet import Fleet
 from engine.floor.loop_pace import Pace
+
+MINUTE = 60.0
+LOOK_SECONDS = 1.0  # the longest wait before a rate is read again, as processes come and go
+
+
+class Bucket:
+    """A leaky bucket: a limit a minute with a tenth as burst, so that no minute exceeds it.
+
+    What is larger than the burst waits for an empty bucket.
+    """
+
+    def __init__(self, per_minute: int, fleet: Fleet) -> None:
+        self._per_minute = per_minute
+        self._fleet = fleet
+        self._clock = asyncio.get_running_loop().time
+        self._turns = asyncio.Lock()
+        # Others used this part of the minute before this process joined them: none of it is left.
+        self._level: float | None = 0.0 if fleet.size == 1 else None
+        self._at = self._clock()
+
+    async def take(self, amount: float) -> None:
+        """Wait until so much may be used, in order of arrival."""
+        async with self._turns:
+            while (wait := self._wait(amount)) > 0:  # noqa: ASYNC110 - time makes room, no event
+                await asyncio.sleep(min(wait, LOOK_SECONDS))
+            self._level = self._leak() + amount
+
+    def has_room(self, amount: float) -> bool:
+        """Whether so much may be used now."""
+        return not self._turns.locked() and self._wait(amount) <= 0
+
+    def settle(self, taken: float, used: float) -> None:
+        """Give back what was taken and not used, or take what was used more."""
+        self._level = max(0.0, self._leak() + used - taken)
+
+    def _burst(self) -> float:
+        return max(1.0, self._fleet.part(self._per_minute) // 10)
+
+    def _rate(self) -> float:
+        """Return what leaks in a second."""
+        part = self._fleet.part(self._per_minute)
+        return max(part - self._burst(), 0.0) / MINUTE or part / MINUTE
+
+    def _leak(self) -> float:
+        """Return how full it is now."""
+        now = self._clock()
+        level = self._burst() if self._level is None else self._level
+        level = max(0.0, level - (now - self._at) * self._rate())
+        self._at = now
+        if self._fleet.size:
+            self._level = level
+        return level
+
+    def _wait(self, amount: float) -> float:
+        """Return the seconds until so much may be used; 0 for now."""
+        level, rate = self._leak(), self._rate()
+        if not rate:
+            return LOOK_SECONDS
+        return max(0.0, (level - max(self._burst() - amount, 0.0)) / rate)
 
 
 class Gate:
-    """Holds a backend's calls to its concurrency and its requests per minute: `async with gate`.
+    """Holds a backend's calls to its concurrency and its rates: `async with gate`.
 
     A class, as the loop registers every async generator: that took a fortieth of its time.
     """
 
-    def __init__(self, backend: Backend, pace: Pace) -> None:
+    def __init__(self, backend: Backend, pace: Pace, fleet: Fleet | None = None) -> None:
+        self.name = backend.name
+        self._most = backend.max_concurrency
         self._pace = pace
-        self._slots = asyncio.Semaphore(backend.max_concurrency)
-        self._limiter = _limiter(backend.requests_per_minute)
+        self._fleet = fleet or Fleet()
+        self._busy = 0
+        self._waiting: deque[asyncio.Future[None]] = deque()
+        limits = (backend.requests_per_minute, backend.tokens_per_minute)
+        buckets = (limit and Bucket(limit, self._fleet) for limit in limits)
+        self._requests, self._tokens = (bucket or None for bucket in buckets)
+        self._fleet.add(self)
+
+    def slot(self, count: Callable[[], int]) -> Gate | Weighed:
+        """Return what a try of so many tokens waits for; they are counted only under a limit."""
+        return self if self._tokens is None else Weighed(self, self._tokens, count())
+
+    def fits(self, size: int) -> bool:
+        """Whether what is in flight is within a part of so many."""
+        return self._busy <= max(1, self._most // size)
+
+    def changed(self) -> None:
+        """Let those begin that fit into a larger part."""
+        while self._waiting and self._busy < self._fleet.whole(self._most):
+            ticket = self._waiting.popleft()
+            if not ticket.done():
+                self._busy += 1
+                ticket.set_result(None)
 
     async def __aenter__(self) -> float:
         """Wait until a try may start, and hold a slot of the backend for it.
@@ -29,22 +112,22 @@ class Gate:
         Returns the seconds that it waited for a limit: 0 if it found none reached.
         """
         asked = perf_counter() if self._is_reached() else None
-        await self._slots.acquire()
+        await self._enter()
         try:
-            if self._limiter is not None:
-                await self._limiter.acquire()
+            if self._requests is not None:
+                await self._requests.take(1)
             waited = 0.0 if asked is None else perf_counter() - asked
             await self._pace.turn()
         except BaseException:
-            self._slots.release()
+            self._leave()
             raise
         return waited
 
     def _is_reached(self) -> bool:
         """Whether a limit is reached now, so that a try has to wait."""
-        if self._slots.locked():
+        if self._waiting or self._busy >= self._fleet.whole(self._most):
             return True
-        return self._limiter is not None and not self._limiter.has_capacity()
+        return self._requests is not None and not self._requests.has_room(1)
 
     async def __aexit__(
         self,
@@ -53,13 +136,49 @@ class Gate:
         trace: TracebackType | None,
     ) -> None:
         """Give the slot back."""
-        self._slots.release()
+        self._leave()
+
+    async def _enter(self) -> None:
+        if not self._waiting and self._busy < self._fleet.whole(self._most):
+            self._busy += 1
+            return
+        ticket: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(ticket)
+        try:
+            await ticket
+        except asyncio.CancelledError:
+            if ticket.done() and not ticket.cancelled():
+                self._leave()  # it got the slot at the same moment
+            raise
+
+    def _leave(self) -> None:
+        self._busy -= 1
+        self.changed()
 
 
-def _limiter(per_minute: int | None) -> AsyncLimiter | None:
-    """Return a leaky bucket with a tenth as burst, so that no minute exceeds the limit."""
-    if per_minute is None:
-        return None
-    burst = max(1, per_minute // 10)
-    steady = per_minute - burst
-    return AsyncLimiter(burst, 60 * burst / steady if steady else 60)
+class Weighed:
+    """A try under a limit of tokens; `used` says how many it really took."""
+
+    def __init__(self, gate: Gate, tokens: Bucket, expected: int) -> None:
+        self._gate = gate
+        self._tokens = tokens
+        self._expected = expected
+
+    async def __aenter__(self) -> float:
+        asked = None if self._tokens.has_room(self._expected) else perf_counter()
+        await self._tokens.take(self._expected)
+        waited = 0.0 if asked is None else perf_counter() - asked
+        return waited + await self._gate.__aenter__()
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self._gate.__aexit__(kind, error, trace)
+
+    def used(self, tokens: int) -> None:
+        """Count what the try really took in place of what was expected."""
+        self._tokens.settle(self._expected, tokens)
+        self._expected = tokens

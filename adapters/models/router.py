@@ -13,6 +13,7 @@ from adapters.models.client import HttpModels
 from adapters.models.search import SearchModels, origin_of
 from engine.debate import REHEARSAL, RETRIEVAL, Model, Price
 from engine.errors import SettingsError, UsageError
+from engine.floor.fleet import Fleet
 from engine.ports import AttemptLog, Call, Models, Reply
 
 if TYPE_CHECKING:
@@ -76,11 +77,13 @@ def open_models(
     prices: Mapping[str, Price] | None = None,
     policy: RetryPolicy | None = None,
     search: SearchEndpoint | None = None,
+    fleet: Fleet | None = None,
 ) -> ModelRouter:
     """Return the models of the given backends; connects on the first call.
 
     `prices` is by `backend/model` or model, in USD per million tokens. `search` is where debaters
-    may look things up. Raises SettingsError if a backend has the built-in one's name.
+    may look things up; `fleet` divides the backends' limits among processes. Raises SettingsError
+    if a backend has the built-in one's name.
     """
     if REHEARSAL in backends:
         raise SettingsError("“rehearsal” is built in; give that backend another name.")
@@ -93,8 +96,11 @@ def open_models(
         )
     if search is not None and search.model:  # a model that searches is a backend like others
         named[RETRIEVAL] = search.backend(search.url)
-    online = HttpModels(named, prices or {}, policy)
+    fleet = fleet or Fleet()
+    online = HttpModels(named, prices or {}, policy, fleet)
     if search is None or search.model:
         return ModelRouter(online, policy)
     at = search.backend(origin_of(search.url))
-    return ModelRouter(online, policy, SearchModels(at, search.url, policy, online.connection))
+    return ModelRouter(
+        online, policy, SearchModels(at, search.url, policy, online.connection, fleet)
+    )

@@ -23,6 +23,7 @@ from adapters.models.faults import status_fault
 from adapters.models.outcomes import CallAnswer, CallFault, Next, Outcome
 from adapters.models.pacing import Gate
 from engine.debate import Model, Origin, Price
+from engine.floor.fleet import Fleet
 from engine.floor.loop_pace import Pace
 from engine.ports import AttemptLog, Call, FaultKind, Reply
 
@@ -44,11 +45,16 @@ class SearchModels:
     """The Models port over one search endpoint; `url` has the place of the query, or takes `q`."""
 
     def __init__(
-        self, backend: Backend, url: str, policy: RetryPolicy, pool: ConnectionPool
+        self,
+        backend: Backend,
+        url: str,
+        policy: RetryPolicy,
+        pool: ConnectionPool,
+        fleet: Fleet | None = None,
     ) -> None:
         self.backend, self._url = backend, url
         self._policy, self._pool = policy, pool
-        self._gate = Gate(backend, Pace())
+        self._gate = Gate(backend, Pace(), fleet)
 
     async def complete(self, call: Call, log: AttemptLog) -> Reply:
         """Search for a call's last message. Raises ModelError."""

@@ -195,6 +195,7 @@ class BackendSettings(Section):
     api_key: SecretStr | None = None
     max_concurrency: int | None = Field(None, ge=1, le=MOST)
     requests_per_minute: int | None = Field(None, ge=1, le=MOST)
+    tokens_per_minute: int | None = Field(None, ge=1, le=1_000 * MOST)
     timeout_s: float | None = Field(None, gt=0, le=86_400, allow_inf_nan=False)
     local: bool | None = None
     cache_marks: bool | None = None

@@ -1,0 +1,183 @@
+"""The limits of backends, divided among the processes on one database."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from random import Random
+
+import pytest
+
+from adapters.models.backends import Backend
+from adapters.models.pacing import Gate, Weighed
+from adapters.storage.database import Database
+from adapters.storage.store import SqlStore
+from engine.floor.fleet import Fleet, Member
+from engine.floor.keeper import RENEW_SECONDS, Keeper
+from engine.floor.loop_pace import Pace
+from engine.floor.wake import Bell
+from tests.doubles.waiting import until
+
+LIMIT = 12
+BACKEND = Backend.of("x", base_url="http://127.0.0.1:1", max_concurrency=LIMIT)
+
+
+@pytest.fixture
+async def shared(database_url: str) -> AsyncIterator[SqlStore]:
+    """A store that several processes write to."""
+    database = Database(database_url, writable=False)
+    yield SqlStore(database)
+    await database.close()
+
+
+@dataclass
+class Process:
+    """A process that calls models."""
+
+    fleet: Fleet
+    member: Member
+    gate: Gate
+
+    @classmethod
+    def open(cls, store: SqlStore, name: str, bell: Bell | None = None) -> Process:
+        bell, fleet = bell or Bell(), Fleet()
+        member = Member(fleet, store, Keeper(store, bell, name), bell)
+        return cls(fleet, member, Gate(BACKEND, Pace(), fleet))
+
+
+@asynccontextmanager
+async def calling(process: Process, calls: int) -> AsyncIterator[list[int]]:
+    """Keep so many calls wanting a slot while the body runs; the list counts those in flight."""
+    going, over = [0], asyncio.Event()
+
+    async def call() -> None:
+        async with process.gate:
+            going[0] += 1
+            await over.wait()
+            going[0] -= 1
+
+    tasks = [asyncio.create_task(call()) for _ in range(calls)]
+    try:
+        yield going
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def settle() -> None:
+    for _ in range(3 * LIMIT):
+        await asyncio.sleep(0)
+
+
+async def test_alone_a_process_has_the_whole_limit(shared: SqlStore) -> None:
+    one = Process.open(shared, "one")
+    async with calling(one, 2 * LIMIT) as going:
+        await settle()
+        assert going == [0], "nothing begins before it has looked"
+        assert await one.member.look()
+        await settle()
+        assert going == [LIMIT]
+
+
+async def test_a_newcomer_begins_once_the_others_keep_to_less(shared: SqlStore) -> None:
+    one, two = Process.open(shared, "one"), Process.open(shared, "two")
+    assert await one.member.look()
+    async with calling(two, LIMIT) as of_two:
+        async with calling(one, LIMIT) as of_one:
+            await settle()
+            assert of_one == [LIMIT]
+            assert not await two.member.look()
+            assert not await one.member.look(), "too many calls are in flight"
+            assert not await two.member.look()
+            await settle()
+            assert of_two == [0]
+        assert await one.member.look()
+        assert await two.member.look()
+        await settle()
+        assert (of_two, one.fleet.whole(LIMIT)) == ([LIMIT // 2], LIMIT // 2)
+
+
+async def test_whoever_leaves_gives_their_part_back(shared: SqlStore) -> None:
+    one, two = Process.open(shared, "one"), Process.open(shared, "two")
+    for process in (one, two, one, two):
+        await process.member.look()
+    assert (one.fleet.size, two.fleet.size) == (2, 2)
+    await two.member._leave()
+    assert await one.member.look()
+    assert one.fleet.size == 1
+
+
+async def test_no_part_is_nothing_and_a_rate_is_divided_exactly(shared: SqlStore) -> None:
+    fleet = Fleet(5)
+    assert fleet.whole(3) == 1
+    assert fleet.part(3) == 0.6
+    assert fleet.whole(12) * 5 <= 12
+
+
+async def test_through_any_coming_and_going_the_limit_holds(shared: SqlStore) -> None:
+    """At every moment: processes join, look, call, leave and vanish in any order."""
+    random = Random(7)
+    living: list[tuple[Process, list[int]]] = []
+    async with AsyncExitStack() as calls:
+        for step in range(150):
+            act = random.choice(("join", "look", "look", "look", "leave"))
+            if act == "join" and len(living) < 5:
+                process = Process.open(shared, f"p{step}")
+                living.append((process, await calls.enter_async_context(calling(process, LIMIT))))
+            elif act == "leave" and len(living) > 1:
+                process, going = living.pop(random.randrange(len(living)))
+                process.fleet.resize(0)
+                going[0] = 0  # its calls end with it
+                await process.member._leave()
+            elif living:
+                await random.choice(living)[0].member.look()
+            await settle()
+            shares = [process.fleet.whole(LIMIT) for process, _ in living]
+            shown = [process.member._size for process, _ in living]
+            assert sum(shares) <= LIMIT, (step, shares, shown)
+
+
+async def test_with_a_bell_all_of_it_takes_no_time(shared: SqlStore) -> None:
+    here, there = Bell(), Bell()
+    here.outward, there.outward = there.hear, here.hear
+    one, two = Process.open(shared, "one", here), Process.open(shared, "two", there)
+    async with asyncio.timeout(RENEW_SECONDS - 0.5):
+        tasks = [asyncio.create_task(one.member.run())]
+        await until(lambda: one.fleet.size == 1)
+        tasks.append(asyncio.create_task(two.member.run()))
+        await until(lambda: (one.fleet.size, two.fleet.size) == (2, 2))
+        tasks[1].cancel()
+        await until(lambda: one.fleet.size == 1)
+    tasks[0].cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def test_who_was_not_counted_for_a_while_joins_anew(
+    shared: SqlStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = Process.open(shared, "one")
+    assert await one.member.look()
+    assert one.member._shown is not None
+    await shared.leases.release(one.member._shown)  # it ran out while the process stood still
+    two = Process.open(shared, "two")
+    assert await two.member.look()
+    assert two.fleet.size == 1
+    assert not await one.member.look()
+    assert one.fleet.whole(LIMIT) == 0
+
+
+async def test_a_limit_of_tokens_counts_what_was_used() -> None:
+    backend = Backend.of("x", base_url="http://127.0.0.1:1", tokens_per_minute=600_000)
+    gate = Gate(backend, Pace())
+    began = asyncio.get_running_loop().time()
+    async with asyncio.timeout(10):  # 20 × 50,000 would take two minutes
+        for _ in range(20):
+            slot = gate.slot(lambda: 50_000)
+            assert isinstance(slot, Weighed)
+            async with slot:
+                slot.used(1_000)
+    waited = asyncio.get_running_loop().time() - began
+    assert waited > 0.9, "at a burst of 60,000, ten begin at once; then 9,000 a second leak"
