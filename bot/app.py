@@ -232,7 +232,10 @@ class MainLine:
         joints = (store, self._keeper, bell, clock)
         self.deliveries = {venue.platform: Delivery(venue, *joints) for venue in venues}
         self._venues = {venue.platform: venue for venue in venues}
-        self._windows = {venue.platform: VoteWindow(venue, *joints) for venue in venues}
+        self._windows = {
+            venue.platform: VoteWindow(venue, *joints, self.deliveries[venue.platform].shares)
+            for venue in venues
+        }
         self.service = Service(store, models, self._dispatcher, prompts, bell, clock, self._windows)
 
     @asynccontextmanager

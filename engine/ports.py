@@ -485,6 +485,12 @@ class Venue(Protocol):
     async def managers(self, place: str) -> Sequence[str]:
         """Return the places where managers of a place's community read; empty if none is known."""
 
+    async def shares(self) -> int | None:
+        """Return into how many shares processes divide the platform; None: one serves it whole.
+
+        Processes may be told different numbers; they agree on one (engine/floor/shares.py).
+        """
+
     async def seed(self, place: str, message: str, options: Sequence[str]) -> None:
         """Make sure that a message has the bot's own reaction for each option."""
 

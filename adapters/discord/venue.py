@@ -162,6 +162,10 @@ class DiscordVenue:
             log.info("managers unknown", place=place, why=str(error))
             return ()
 
+    async def shares(self) -> int | None:
+        """Return None: one process serves it whole."""
+        return None
+
     async def seed(self, place: str, message: str, options: Sequence[str]) -> None:
         """Add the bot's own reactions that are missing, in order."""
         mine = _seeded(await self.read(place, message))

@@ -140,6 +140,10 @@ class SlackVenue:
         """Return the direct messages to the managers whom the operator has listed."""
         return [await self.direct(place, user) for user in self._managers]
 
+    async def shares(self) -> int | None:
+        """Return how many shares the workspaces are divided into: one for a single workspace."""
+        return self._workspaces.shares
+
     async def seed(self, place: str, message: str, options: Sequence[str]) -> None:
         """Add the bot's own reactions that are missing, in order."""
         where = Place.parse(place)

@@ -12,12 +12,13 @@ from adapters.storage import budgets
 from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
 from adapters.storage.installation import FIND, make_secret
-from adapters.storage.leases import guard
+from adapters.storage.leases import guard, within
 from adapters.storage.outbox import insert_posts, reopen
 from adapters.storage.people import ensure_starter
 from engine.debate import TRANSITIONS, Cause, Debate, Setup, Status
 from engine.errors import NotFoundError, StoreError
 from engine.store import Caps, Lease, NewDebate, Post, Stop
+from engine.store.served import EVERYONE, Served, lane_of
 
 ENDED = (Status.CLOSED, Status.PARTIAL, Status.CANCELLED, Status.FAILED)
 SETTLED = (*ENDED, Status.VOTING)
@@ -31,11 +32,11 @@ INSERT = """
 INSERT INTO debates (
     id, number, platform, community, place, starter, status, reason, gone, format, language, setup,
     rehearsal, reserved_usd, settled_usd, budget_day, created_at, closed_early, mirror, series,
-    series_key
+    series_key, lane
 ) VALUES (
     :id, :number, :platform, :community, :place, :starter, :status, '', FALSE, :format, :language,
     :setup, :rehearsal, :reserved_usd, 0, :budget_day, :created_at, FALSE, :mirror, :series,
-    :series_key
+    :series_key, :lane
 )
 """
 SET_MIRROR = "UPDATE debates SET mirror = :mirror WHERE id = :debate"
@@ -70,6 +71,8 @@ WHERE debates.id = :debate AND people."user" = :user
 UNFINISHED = """
 SELECT id FROM debates WHERE status IN ('queued', 'running') AND platform <> 'series'
     AND (series IS NULL OR status = 'running' OR reason NOT LIKE 'Waiting for %')
+    AND (platform = :platform) IS NOT FALSE
+    AND coalesce(lane, 0) % :shares IN :held
 ORDER BY number
 """
 CENSUS = """
@@ -186,8 +189,11 @@ class DebateTable:
         live = (Status.QUEUED, Status.RUNNING, Status.VOTING)
         return {status: counted.get(status.value, 0) for status in live}
 
-    async def unfinished(self) -> list[str]:
-        return await self._database.column(UNFINISHED)
+    async def unfinished(
+        self, platform: str | None = None, *, served: Served = EVERYONE
+    ) -> list[str]:
+        where = {"platform": platform, **within(served)}
+        return await self._database.column(UNFINISHED, **where)
 
     async def advance(
         self,
@@ -284,6 +290,7 @@ def _create(connection: SqlConnection, new: NewDebate, caps: Caps, posts: Sequen
         reserved_usd=new.setup.reserved_usd,
         budget_day=new.created_at.date().isoformat(),
         mirror=new.setup.mirror_of,
+        lane=lane_of(new.community),
     )
     if new.setup.mirror_of is not None:
         connection.run(SET_MIRROR, debate=new.setup.mirror_of, mirror=new.id)

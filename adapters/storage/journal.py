@@ -21,7 +21,7 @@ from adapters.storage.findings import (
     to_artifact,
     to_unanswered,
 )
-from adapters.storage.leases import guard, run_guarded
+from adapters.storage.leases import guard, run_guarded, within
 from adapters.storage.outbox import insert_posts
 from engine.debate import Model, PanelMode, Setup, Status, Turn
 from engine.findings import Artifact
@@ -30,6 +30,7 @@ from engine.judging import Ballot, Verdict, Vote
 from engine.ports import Attempt, Call, ChatMessage, Reply, utc_now
 from engine.store import AttemptStart, Journaled, Judging, Lease, Note, Post, Step, Stop
 from engine.store.journal import PastDebate
+from engine.store.served import EVERYONE, Served
 from engine.votes.tally import count
 
 MESSAGES = TypeAdapter(tuple[ChatMessage, ...])
@@ -67,6 +68,7 @@ SELECT debates.id, debates.thread, calls.step
 FROM calls JOIN debates ON debates.id = calls.debate
 WHERE calls.state = 'out' AND debates.status = 'running' AND debates.platform = :platform
     AND debates.thread IS NOT NULL AND (debates.place = :channel) IS NOT FALSE
+    AND coalesce(debates.lane, 0) % :shares IN :held
 """
 INSERT_TURN = """
 INSERT INTO turns (debate, step, number, body)
@@ -317,9 +319,10 @@ class JournalTable:
         return {row.cost_origin: row.tries for row in rows}
 
     async def thinking(
-        self, platform: str, channel: str | None = None
+        self, platform: str, channel: str | None = None, *, served: Served = EVERYONE
     ) -> list[tuple[str, str, str]]:
-        rows = await self._database.rows(THINKING, platform=platform, channel=channel)
+        where = {"platform": platform, "channel": channel, **within(served)}
+        rows = await self._database.rows(THINKING, **where)
         return [(row.id, row.thread, row.step) for row in rows]
 
     async def past(self, limit: int, *, rehearsal: bool) -> list[PastDebate]:

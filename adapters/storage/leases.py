@@ -10,6 +10,7 @@ from adapters.storage.database import Database
 from engine.errors import LeaseLostError
 from engine.ports import utc_now
 from engine.store import Lease
+from engine.store.served import Served
 
 EPOCH = "SELECT epoch FROM leases WHERE name = :name"
 # The only process on a file takes any other holder's lease: that holder is dead.
@@ -47,6 +48,11 @@ def run_guarded(connection: SqlConnection, lease: Lease, sql: str, **values: Any
     if not changed:
         guard(connection, lease)
     return changed
+
+
+def within(served: Served) -> dict[str, Any]:
+    """Return the values of `coalesce(debates.lane, 0) % :shares IN :held` in a query."""
+    return {"shares": served.total, "held": tuple(sorted(served.held))}
 
 
 class LeaseTable:

@@ -10,13 +10,14 @@ import orjson
 
 from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
-from adapters.storage.leases import guard, run_guarded
+from adapters.storage.leases import guard, run_guarded, within
 from adapters.storage.targets import accept_thumbs
 from engine.debate import BallotKind
 from engine.judging import Question
 from engine.messages import MESSAGE, TurnPost
 from engine.ports import Part, utc_now
 from engine.store import Asked, Backlog, DeliveryState, Gap, Intent, Lease, Post, Target
+from engine.store.served import EVERYONE, Served
 from engine.votes.questions import THUMBS
 
 # Appended to the debate's messages, once per key; a debate that no one watches has none.
@@ -37,14 +38,14 @@ ON CONFLICT DO NOTHING
 """
 # A replacement has its message's number and a higher id.
 NEXT = """
-SELECT outbox.*, debates.place, debates.thread, debates.reason
+SELECT outbox.*, debates.community, debates.place, debates.thread, debates.reason
 FROM outbox JOIN debates ON debates.id = outbox.debate
 WHERE outbox.debate = :debate AND outbox.state IN ('pending', 'sending')
 ORDER BY outbox.number, outbox.id
 LIMIT 1
 """
 FIND = """
-SELECT outbox.*, debates.place, debates.thread, debates.reason
+SELECT outbox.*, debates.community, debates.place, debates.thread, debates.reason
 FROM outbox JOIN debates ON debates.id = outbox.debate
 WHERE outbox.debate = :debate AND outbox.key = :key
 """
@@ -53,6 +54,7 @@ SELECT DISTINCT outbox.debate
 FROM outbox JOIN debates ON debates.id = outbox.debate
 WHERE outbox.state IN ('pending', 'sending') AND outbox.platform = :platform
     AND (debates.place = :channel) IS NOT FALSE
+    AND coalesce(debates.lane, 0) % :shares IN :held
 """
 UNDELIVERED_TURNS = """
 SELECT count(*) FROM outbox
@@ -128,6 +130,7 @@ WHERE debates.platform = :platform AND debates.revealed_at > :since
     AND debates.status = 'closed' AND NOT debates.gone
     AND outbox.key = 'reveal' AND outbox.state = 'refused'
     AND (coalesce(debates.thread, '') = :thread) IS NOT FALSE
+    AND coalesce(debates.lane, 0) % :shares IN :held
 """
 # By platform: how many wait, and since when the oldest does.
 BACKLOG = """
@@ -212,6 +215,7 @@ def _to_intent(row: Any) -> Intent:
         id=row.id,
         debate=row.debate,
         platform=row.platform,
+        community=row.community,
         channel=row.place,
         thread=row.thread,
         number=row.number,
@@ -257,8 +261,11 @@ class OutboxTable:
 
         await self._database.write(store)
 
-    async def waiting(self, platform: str, channel: str | None = None) -> list[str]:
-        return await self._database.column(WAITING, platform=platform, channel=channel)
+    async def waiting(
+        self, platform: str, channel: str | None = None, *, served: Served = EVERYONE
+    ) -> list[str]:
+        where = {"platform": platform, "channel": channel, **within(served)}
+        return await self._database.column(WAITING, **where)
 
     async def backlog(self) -> dict[str, Backlog]:
         rows = await self._database.rows(BACKLOG)
@@ -336,11 +343,15 @@ class OutboxTable:
         await self._database.write(store)
 
     async def unrevealed(
-        self, platform: str, since: datetime, thread: str | None = None
+        self,
+        platform: str,
+        since: datetime,
+        thread: str | None = None,
+        *,
+        served: Served = EVERYONE,
     ) -> list[str]:
-        return await self._database.column(
-            UNREVEALED, platform=platform, since=since, thread=thread
-        )
+        where = {"platform": platform, "thread": thread, **within(served)}
+        return await self._database.column(UNREVEALED, since=since, **where)
 
     async def retry(self, lease: Lease, debate_id: str) -> None:
         def store(connection: SqlConnection) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sqlalchemy import (
+    BigInteger,
     Boolean,
     Column,
     DateTime,
@@ -73,6 +74,7 @@ leases = Table(
     Column("epoch", Integer, nullable=False),
     Column("holder", String(64), nullable=False),
     Column("until", Utc, nullable=False),
+    partial_index("leases_held", "holder", where="holder <> ''"),
 )
 
 people = Table(
@@ -189,6 +191,11 @@ debates = Table(
     Column("series_key", String(32), comment="which debate of the series it is"),
     Column("cause", String(16), comment="the kind of reason for an early end"),
     Column("cause_model", String(200), comment="the model that caused it"),
+    Column(
+        "lane",
+        BigInteger,
+        comment="its community's, from which its share of the platform follows; null: 0",
+    ),
     Index(None, "status", "platform", "community"),
     Index(None, "platform", "thread"),
     Index(None, "community", "created_at"),

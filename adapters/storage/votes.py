@@ -7,13 +7,14 @@ from datetime import datetime
 from adapters.storage.casting import Casting
 from adapters.storage.connection import SqlConnection
 from adapters.storage.findings import insert_verdict
-from adapters.storage.leases import guard
+from adapters.storage.leases import guard, within
 from adapters.storage.outbox import insert_posts, release
 from adapters.storage.targets import ACCEPT, Targets, accept
 from adapters.storage.vote_log import VoteLog, find_log
 from engine.judging import REVEALED, Question
 from engine.store import Asked, Closing, Lease, Post
 from engine.store.pairs import LONGEST_WAIT
+from engine.store.served import EVERYONE, Served
 from engine.store.votes import Conclude, end_plainly
 from engine.votes.questions import KINDS
 
@@ -54,6 +55,7 @@ SELECT questions.debate, questions.question, questions.step, questions.closes_at
 FROM questions JOIN debates ON debates.id = questions.debate
 WHERE questions.closed_at IS NULL AND questions.closes_at IS NOT NULL
     AND debates.platform = :platform AND (debates.place = :channel) IS NOT FALSE
+    AND coalesce(debates.lane, 0) % :shares IN :held
     AND (questions.question || '/' || debates.status) IN :closing
     AND (questions.question <> 'vote' OR (questions.closes_at <= :patience) IS NOT FALSE
         OR NOT EXISTS (
@@ -87,6 +89,7 @@ WHERE platform = :platform AND status IN ('queued', 'running', 'voting')
     AND (coalesce(thread, '') = :thread) IS NOT FALSE
     AND (community = :community) IS NOT FALSE
     AND (place = :channel) IS NOT FALSE
+    AND coalesce(lane, 0) % :shares IN :held
 ORDER BY number
 """
 REVEAL = """
@@ -162,10 +165,12 @@ class VoteTable(Casting, VoteLog, Targets):
         limit: int | None = None,
         *,
         now: datetime | None = None,
+        served: Served = EVERYONE,
     ) -> dict[Asked, datetime]:
         """Return when each open question of a platform closes, the first to close first."""
         most, patience = ALL if limit is None else limit, now and now - LONGEST_WAIT
         where = {"platform": platform, "channel": channel, "closing": CLOSING}
+        where |= within(served)
         rows = await self._database.rows(DUE, patience=patience, most=most, **where)
         return {Asked(row[0], Question(row[1]), row[2]): row[3] for row in rows}
 
@@ -216,10 +221,11 @@ class VoteTable(Casting, VoteLog, Targets):
         thread: str | None = None,
         community: str | None = None,
         channel: str | None = None,
+        served: Served = EVERYONE,
     ) -> list[str]:
         """Return the debates that go on in a thread, in a community, or in a channel."""
-        within = {"thread": thread, "community": community, "channel": channel}
-        return await self._database.column(HELD_IN, platform=platform, **within)
+        where = {"thread": thread, "community": community, "channel": channel}
+        return await self._database.column(HELD_IN, platform=platform, **where, **within(served))
 
 
 def _store(connection: SqlConnection, asked: Asked, closing: Closing) -> None:

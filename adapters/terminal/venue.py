@@ -141,6 +141,10 @@ class TerminalVenue:
         """Return nothing: everyone at this terminal sees the same."""
         return ()
 
+    async def shares(self) -> int | None:
+        """Return None: one process serves a terminal."""
+        return None
+
     async def seed(self, place: str, message: str, options: Sequence[str]) -> None:
         """Open the vote on a message, for these options."""
         async with self._lock:

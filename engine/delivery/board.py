@@ -6,6 +6,7 @@ rate-limit them. There is no state to lose in a restart: the current one is simp
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -20,6 +21,7 @@ from engine.messages import Phase, Progress
 from engine.ports import Clock, Venue
 from engine.store import Intent, Store
 from engine.store.pairs import awaits, tied
+from engine.store.served import Served, everyone
 from engine.text import headline
 
 ANNOUNCEMENT = "announcement"
@@ -36,6 +38,7 @@ class Board:
     venue: Venue
     store: Store
     clock: Clock
+    served: Callable[[], Served] = everyone
     _shown: dict[str, Progress] = field(default_factory=dict)
     _failed: dict[str, Progress] = field(default_factory=dict)
     _asked_for: set[str] = field(default_factory=set)
@@ -51,8 +54,9 @@ class Board:
         while True:
             ended = await self._just_ended()
             watched |= ended - done
-            watched |= set(await self.store.debates.unfinished())
-            asked = await self.store.votes.due(self.venue.platform)
+            served = self.served()
+            watched |= set(await self.store.debates.unfinished(self.venue.platform, served=served))
+            asked = await self.store.votes.due(self.venue.platform, served=served)
             watched |= {one.debate for one in asked if one.question is Question.VOTE}
             watched |= self._asked_for
             self._asked_for.clear()
@@ -78,7 +82,7 @@ class Board:
             debate = await self.store.debates.get(debate_id)
         except NotFoundError:
             return False
-        if debate.platform != self.venue.platform:
+        if debate.platform != self.venue.platform or not self.served().has(debate.community):
             return False
         progress = await self._progress(debate)
         going = debate.status.live or debate.status is Status.VOTING

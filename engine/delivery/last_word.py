@@ -6,6 +6,7 @@ is retried regardless, whenever the thread may accept it again.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -13,11 +14,13 @@ import structlog
 
 from engine.debate import Debate
 from engine.delivery.ending import CHANNEL_REVEAL, GIVEN, REVEAL, STARTER_REVEAL
-from engine.errors import VenueError
+from engine.errors import LeaseLostError, VenueError
+from engine.floor.shares import Shares
 from engine.floor.wake import Bell
 from engine.messages import Reveal
 from engine.ports import Clock, Venue
 from engine.store import Intent, Lease, Post, Store
+from engine.store.served import EVERYONE, Served
 
 AGAIN_SECONDS = 3600.0
 TRIED_FOR = timedelta(days=3)
@@ -71,19 +74,27 @@ class LastWord:
             log.info("reveal rerouted", debate=debate.id, post=following)
             await self.store.outbox.publish(lease, debate.id, [_post(message, following)])
 
-    async def try_again(self, lease: Lease) -> None:
-        """Periodically retry reveals that their threads refused, until cancelled."""
+    async def try_again(self, shares: Shares) -> None:
+        """Retry reveals that their threads refused, now and then until cancelled.
+
+        Those of a share that was taken over are retried with it.
+        """
         while True:
-            await self._reopen(lease, None)
-            await self.clock.sleep(AGAIN_SECONDS)
+            for share in sorted(shares.held):
+                if (lease := shares.lease(share)) is not None:
+                    served = shares.served._replace(held=frozenset({share}))
+                    with suppress(LeaseLostError):
+                        await self._reopen(lease, None, served)
+            await shares.changed(AGAIN_SECONDS)
 
     async def reopen(self, lease: Lease, thread: str) -> None:
         """Retry the reveals that belong in a thread."""
-        await self._reopen(lease, thread)
+        await self._reopen(lease, thread, EVERYONE)
 
-    async def _reopen(self, lease: Lease, thread: str | None) -> None:
+    async def _reopen(self, lease: Lease, thread: str | None, served: Served) -> None:
         since, platform = self.clock.now() - TRIED_FOR, self.venue.platform
-        for debate_id in await self.store.outbox.unrevealed(platform, since, thread):
+        refused = await self.store.outbox.unrevealed(platform, since, thread, served=served)
+        for debate_id in refused:
             await self.store.outbox.retry(lease, debate_id)
             self.bell.ring(f"outbox/{platform}", debate_id)
 

@@ -1,10 +1,10 @@
 """Delivery from the outbox: renders, sends in order, and settles posts in doubt.
 
-One delivery owns a platform's connection, by a lease. A part is recorded as being sent before the
-request. If the response is lost, the thread is searched for the part's reference: found, it counts
-as sent; not found and past its deadline, it is sent again; and if reading is refused, it is left
-alone, since a gap is better than a duplicate. A refused message is retried as plain text, then
-replaced by a notice (engine/delivery/gaps.py).
+One process posts to each share of a platform, by a lease (engine/floor/shares.py). A part is
+recorded as being sent before the request. If the response is lost, the thread is searched for the
+part's reference: found, it counts as sent; not found and past its deadline, it is sent again; and
+if reading is refused, it is left alone, since a gap is better than a duplicate. A refused message
+is retried as plain text, then replaced by a notice (engine/delivery/gaps.py).
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from engine.errors import (
     VenueGoneError,
 )
 from engine.floor.keeper import Keeper
+from engine.floor.shares import Shares
 from engine.floor.wake import Bell
 from engine.judging import Question
 from engine.messages import (
@@ -46,10 +47,12 @@ from engine.messages import (
 )
 from engine.ports import Clock, Part, Venue
 from engine.store import DeliveryState, Intent, Lease, Store
+from engine.store.served import Served
 from engine.text import headline
 
 LOOK_SECONDS = 1.0
 LONGEST_PAUSE = 30.0
+STOP_SECONDS = 1.0  # for what is being sent when a share is given up; then it is in doubt
 WAITING = "Waiting to post: "
 UNSEEN = ""  # in place of the reference of a part that may have been posted
 GIVEN_MEANWHILE = "The thread has taken the reveal meanwhile."
@@ -63,14 +66,16 @@ log = structlog.get_logger(__name__)
 
 @dataclass(slots=True)
 class Delivery:
-    """Delivers a platform's messages while it holds the platform's lease."""
+    """Delivers a platform's messages, those of the shares that this process holds."""
 
     venue: Venue
     store: Store
     keeper: Keeper
     bell: Bell
     clock: Clock
+    shares: Shares = field(init=False)
     _busy: dict[str, asyncio.Task[None]] = field(default_factory=dict)
+    _leases: dict[str, Lease] = field(default_factory=dict)  # by which debates are delivered now
     _missed: set[str] = field(default_factory=set)  # rung while busy
     _waited: set[str] = field(default_factory=set)  # said to wait for the platform
     _last_word: LastWord = field(init=False)
@@ -81,74 +86,89 @@ class Delivery:
     def __post_init__(self) -> None:
         self._last_word = LastWord(self.venue, self.store, self.bell, self.clock)
         self._alerts = Alerts(self.venue, self.store)
-        self._board = Board(self.venue, self.store, self.clock)
-        self._seeds = Seeds(self.venue, self.store, self.clock)
+        self.shares = Shares(self.venue.platform, self.store, self.keeper, self.clock)
+        self._board = Board(self.venue, self.store, self.clock, self._served)
+        self._seeds = Seeds(self.venue, self.store, self.clock, self._served)
 
     async def run(self) -> None:
-        """Deliver until cancelled; waits while another process holds the lease."""
-        name = f"connection/{self.venue.platform}"
-        task = asyncio.current_task()
-        # In Python 3.11 a task group whose child failed swallows its own cancellation.
-        while task is None or not task.cancelling():
-            try:
-                async with self.keeper.hold(name) as lease, asyncio.TaskGroup() as group:
-                    group.create_task(self._show_typing())
-                    group.create_task(self._last_word.try_again(lease))
-                    group.create_task(self._seeds.run())
-                    if (seconds := self.venue.limits.state_seconds) is not None:
-                        group.create_task(self._board.run(seconds))
-                    await self._deliver_all(lease, group)
-            except* LeaseLostError as lost:
-                log.info(
-                    "delivery waiting", platform=self.venue.platform, why=str(lost.exceptions[0])
-                )
-                await self.clock.sleep(LOOK_SECONDS)
+        """Deliver until cancelled; waits while other processes hold every share."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self.shares.run(self.venue.shares, self._stop))
+            await self.shares.serving()
+            group.create_task(self._show_typing())
+            group.create_task(self._last_word.try_again(self.shares))
+            group.create_task(self._seeds.run())
+            if (seconds := self.venue.limits.state_seconds) is not None:
+                group.create_task(self._board.run(seconds))
+            await self._deliver_all(group)
+
+    def _served(self) -> Served:
+        return self.shares.served
 
     async def settled(self, debate_id: str) -> None:
         """Wait until every message of a debate is delivered or given up."""
         while await self.store.outbox.next(debate_id) is not None:
             await self.clock.sleep(0.02)
 
-    async def _deliver_all(self, lease: Lease, group: asyncio.TaskGroup) -> None:
-        rung = await self._look_for_waiting()
-        self._waited.update(rung)  # a process before this one may have said so
-        look_at = self.clock.now()
+    async def _stop(self, share: int, lost: bool) -> None:
+        """End what is delivered to a share: at once if it was lost, else after the next part."""
+        tasks = {
+            self._busy[debate_id]
+            for debate_id, lease in self._leases.items()
+            if lease.name == self.shares.name_of(share)
+        }
+        if tasks and not lost:
+            _, tasks = await asyncio.wait(tasks, timeout=STOP_SECONDS)
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+
+    async def _deliver_all(self, group: asyncio.TaskGroup) -> None:
+        look_at, known = self.clock.now(), frozenset[int]()
         while True:
-            for debate_id in rung:
-                self._start(lease, debate_id, group)
-            rung = await self.bell.collect(f"outbox/{self.venue.platform}", LOOK_SECONDS)
+            await self.shares.serving()
+            rung = await self._look_for_waiting(self.shares.held - known)
+            self._waited.update(rung)  # a process before this one may have said so
+            known = self.shares.held
+            rung |= await self.bell.collect(f"outbox/{self.venue.platform}", LOOK_SECONDS)
             now = self.clock.now()
             if self.venue.channel is not None or now >= look_at:
                 # Only the outbox knows other processes' messages and their channels.
                 rung = rung if self.venue.channel is None else set()
-                rung |= set(
-                    await self.store.outbox.waiting(self.venue.platform, self.venue.channel)
-                )
+                rung |= await self._look_for_waiting(self.shares.held)
                 look_at = now + timedelta(seconds=LOOK_SECONDS)
+            for debate_id in rung:
+                self._start(debate_id, group)
 
-    async def _look_for_waiting(self) -> set[str]:
-        return set(await self.store.outbox.waiting(self.venue.platform, self.venue.channel))
+    async def _look_for_waiting(self, shares: frozenset[int]) -> set[str]:
+        served = self.shares.served._replace(held=shares)
+        outbox, (platform, channel) = self.store.outbox, (self.venue.platform, self.venue.channel)
+        return set(await outbox.waiting(platform, channel, served=served)) if shares else set()
 
-    def _start(self, lease: Lease, debate_id: str, group: asyncio.TaskGroup) -> None:
+    def _start(self, debate_id: str, group: asyncio.TaskGroup) -> None:
         """Deliver a debate in a separate task, unless one is running."""
         if debate_id in self._busy:
             self._missed.add(debate_id)
             return
-        task = group.create_task(self._deliver(lease, debate_id), name=f"deliver {debate_id}")
+        task = group.create_task(self._deliver(debate_id), name=f"deliver {debate_id}")
         self._busy[debate_id] = task
         task.add_done_callback(lambda _: self._finish(debate_id))
 
     def _finish(self, debate_id: str) -> None:
         del self._busy[debate_id]
+        self._leases.pop(debate_id, None)
         if debate_id in self._missed:
             # It may have been queued just after this task's last check.
             self._missed.discard(debate_id)
             self.bell.ring(f"outbox/{self.venue.platform}", debate_id)
 
-    async def _deliver(self, lease: Lease, debate_id: str) -> None:
-        """Deliver a debate; stops quietly if the debate is purged meanwhile."""
+    async def _deliver(self, debate_id: str) -> None:
+        """Deliver a debate; stops quietly if its share is lost or the debate purged meanwhile."""
         try:
-            await self._deliver_in_order(lease, debate_id)
+            await self._deliver_in_order(debate_id)
+        except LeaseLostError as lost:
+            log.info("delivery waiting", platform=self.venue.platform, why=str(lost))
         except (NotFoundError, StoreError):
             if await self._exists(debate_id):
                 raise
@@ -161,12 +181,17 @@ class Delivery:
             return False
         return True
 
-    async def _deliver_in_order(self, lease: Lease, debate_id: str) -> None:
+    async def _deliver_in_order(self, debate_id: str) -> None:
         following = await self.store.outbox.next(debate_id)
-        pause = LOOK_SECONDS
+        lease = self.shares.lease_for(following.community) if following else None
+        if lease is None:  # nothing to deliver, or another process delivers it
+            return
+        self._leases[debate_id], pause = lease, LOOK_SECONDS
         if following is not None and following.reason.startswith(WAITING):
             self._waited.add(debate_id)  # a process before this one said so; cleared once posted
         while (intent := following) is not None:
+            if self.shares.lease_for(intent.community) != lease:
+                return
             try:
                 self._missed.discard(debate_id)
                 following = await self._send(lease, intent)
@@ -375,7 +400,7 @@ class Delivery:
         while True:
             seats: dict[str, list[str]] = {}
             for _, thread, step in await self.store.journal.thinking(
-                self.venue.platform, self.venue.channel
+                self.venue.platform, self.venue.channel, served=self.shares.served
             ):
                 seats.setdefault(thread, []).append(_seat_of(step))
             for thread in shown - set(seats):

@@ -7,7 +7,7 @@ moderator cleared it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import structlog
@@ -23,6 +23,7 @@ from engine.errors import (
 from engine.judging import REVEALED, Question
 from engine.ports import Clock, Venue
 from engine.store import Act, Intervention, Store, Target
+from engine.store.served import Served, everyone
 from engine.store.votes import unseeded_of
 
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 10.0  # seconds: a vote may be open for minutes only
@@ -36,6 +37,7 @@ class Seeds:
     venue: Venue
     store: Store
     clock: Clock
+    served: Callable[[], Served] = everyone
     _left: dict[Target, tuple[str, ...]] = field(default_factory=dict)
 
     async def plant(
@@ -50,19 +52,22 @@ class Seeds:
 
     async def run(self) -> None:
         """Retry temporary failures with growing pauses, until cancelled."""
-        await self._find_left()
-        pause = FIRST_PAUSE
+        pause, known = FIRST_PAUSE, frozenset[int]()
         while True:
+            served = self.served()
+            if taken := served.held - known:
+                await self._find_left(served._replace(held=taken))
+            known = served.held
             await self.clock.sleep(pause)
             for target, options in list(self._left.items()):
                 await self._again(target, options)
             pause = min(2 * pause, LONGEST_PAUSE) if self._left else FIRST_PAUSE
 
-    async def _find_left(self) -> None:
+    async def _find_left(self, served: Served) -> None:
         """Load the seeds that an earlier process could not add."""
-        served = (self.venue.platform, self.venue.channel)
         votes = self.store.votes
-        for debate_id in dict.fromkeys(asked.debate for asked in await votes.due(*served)):
+        due = await votes.due(self.venue.platform, self.venue.channel, served=served)
+        for debate_id in dict.fromkeys(asked.debate for asked in due):
             interventions = await votes.interventions(debate_id)
             for target in await votes.targets(debate_id):
                 lacking = unseeded_of(target, interventions)
@@ -74,6 +79,9 @@ class Seeds:
         try:
             debate = await self.store.debates.get(target.debate)
         except NotFoundError:  # deleted
+            self._left.pop(target)
+            return
+        if not self.served().has(debate.community):  # another process adds them
             self._left.pop(target)
             return
         if debate.gone or (debate.revealed_at is not None and target.question not in REVEALED):

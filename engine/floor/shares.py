@@ -69,6 +69,7 @@ class Shares:
     count: int = 0
     _holds: dict[int, _Hold] = field(default_factory=dict)
     _others: set[int] = field(default_factory=set)  # seen in another process's hands
+    _divided: bool = True
     _alone: bool = True
     _left: bool = False
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
@@ -107,13 +108,18 @@ class Shares:
 
     def since(self, community: str) -> datetime | None:
         """Return when a community was taken over from another process, None if it was not."""
-        hold = self._holds.get(lane_of(community) % max(1, self.count))
+        return self.taken(lane_of(community) % max(1, self.count))
+
+    def taken(self, share: int) -> datetime | None:
+        """Return when a share was taken over from another process, None if it was not."""
+        hold = self._holds.get(share)
         return hold.since if hold else None
 
-    def leaving(self, share: int) -> bool:
-        """Return whether a share is about to be given up."""
-        hold = self._holds.get(share)
-        return hold is None or hold.leave.is_set()
+    async def serving(self) -> None:
+        """Wait until this process holds a share."""
+        async for held in self.follow():
+            if held:
+                return
 
     async def follow(self) -> AsyncIterator[frozenset[int]]:
         """Yield what is held, now and after each change."""
@@ -159,6 +165,10 @@ class Shares:
         while self._holds:
             await self.changed(LOOK_SECONDS)
 
+    def name_of(self, share: int) -> str:
+        """Return the name of a share's lease."""
+        return f"{self._prefix}{share}" if self._divided else self._prefix[:-1]
+
     async def others(self, kind: str) -> dict[str, str]:
         """Return who else holds each live lease of this name's that begins with `kind`."""
         found = await self.store.leases.held(f"{self._prefix}{kind}", self.keeper.holder)
@@ -181,8 +191,8 @@ class Shares:
 
     async def _hold_whole(self) -> None:
         """Hold what is not divided, or stand by while another process does."""
-        self.count = 1
-        await self._keep(WHOLE, f"connection/{self.name}")
+        self.count, self._divided = 1, False
+        await self._keep(WHOLE)
         if not self._left:
             await self.clock.sleep(LOOK_SECONDS)
 
@@ -215,9 +225,7 @@ class Shares:
         if self._agreed(live, count) != count:
             return False
         holders = {
-            share: live[name]
-            for share in range(count)
-            if (name := f"{self._prefix}{share}") in live
+            share: live[name] for share in range(count) if (name := self.name_of(share)) in live
         }
         self._alone = members == {me}
         self._others |= {share for share, holder in holders.items() if holder != me}
@@ -225,17 +233,17 @@ class Shares:
         planned = moves(count, members, holders, me, self.most)
         for share in planned.claim:
             self._holds[share] = _Hold()
-            group.create_task(self._keep(share, f"{self._prefix}{share}"))
+            group.create_task(self._keep(share))
         for share in planned.release:
             if (hold := self._holds.get(share)) is not None:
                 hold.leave.set()
         return True
 
-    async def _keep(self, share: int, name: str) -> None:
+    async def _keep(self, share: int) -> None:
         """Hold one share until it is lost or given up."""
         hold, lost = self._holds.setdefault(share, _Hold()), True
         try:
-            async with self.keeper.hold(name, stoppable=False) as hold.lease:
+            async with self.keeper.hold(self.name_of(share), stoppable=False) as hold.lease:
                 try:
                     self._begin(share, hold)
                     await hold.leave.wait()
@@ -252,9 +260,10 @@ class Shares:
             self._notify()
 
     def _begin(self, share: int, hold: _Hold) -> None:
-        hold.since = self.clock.now() if share in self._others else None
+        if share in self._others:
+            hold.since = self.clock.now()
+            log.info("share taken over", platform=self.name, share=share, of=self.count)
         self._others.discard(share)
-        log.info("share taken", platform=self.name, share=share, of=self.count)
         self._notify()
 
     def _notify(self) -> None:

@@ -10,6 +10,7 @@ from engine.debate import Cause, Debate, Setup, Status, Value
 from engine.errors import StoppedError, ThreadGoneError
 from engine.store.leases import Lease
 from engine.store.outbox import Post
+from engine.store.served import EVERYONE, Served
 
 
 class Caps(Value):
@@ -87,7 +88,9 @@ class Debates(Protocol):
     async def census(self) -> dict[Status, int]:
         """Return how many debates are queued, running and voting."""
 
-    async def unfinished(self) -> list[str]:
+    async def unfinished(
+        self, platform: str | None = None, *, served: Served = EVERYONE
+    ) -> list[str]:
         """Return the ids of queued and running debates, oldest first."""
 
     async def advance(

@@ -12,6 +12,7 @@ from engine.judging import Ballot, Verdict
 from engine.ports import Attempt, Call, Reply
 from engine.store.leases import Lease
 from engine.store.outbox import Post
+from engine.store.served import EVERYONE, Served
 
 JUDGING = "judging"  # what the steps of a later judging begin with
 
@@ -176,7 +177,7 @@ class Journal(Protocol):
         """Return how many tries a debate took and their cost in USD, None if unknown."""
 
     async def thinking(
-        self, platform: str, channel: str | None = None
+        self, platform: str, channel: str | None = None, *, served: Served = EVERYONE
     ) -> list[tuple[str, str, str]]:
         """Return (debate, thread, step) of every call in flight for an open thread."""
 

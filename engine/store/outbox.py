@@ -11,6 +11,7 @@ from engine.debate import Value
 from engine.messages import Message
 from engine.ports import Part
 from engine.store.leases import Lease
+from engine.store.served import EVERYONE, Served
 
 
 class Post(Value):
@@ -46,6 +47,7 @@ class Intent(Value):
     id: int
     debate: str
     platform: str
+    community: str
     channel: str
     thread: str | None
     number: int
@@ -80,7 +82,9 @@ class Outbox(Protocol):
     async def publish(self, lease: Lease, debate_id: str, posts: Sequence[Post]) -> None:
         """Queue messages; each key is queued once."""
 
-    async def waiting(self, platform: str, channel: str | None = None) -> list[str]:
+    async def waiting(
+        self, platform: str, channel: str | None = None, *, served: Served = EVERYONE
+    ) -> list[str]:
         """Return the debates with something to deliver on a platform, or one channel of it."""
 
     async def backlog(self) -> dict[str, Backlog]:
@@ -128,7 +132,12 @@ class Outbox(Protocol):
         """Record a debate's thread and when it was opened; None means now."""
 
     async def unrevealed(
-        self, platform: str, since: datetime, thread: str | None = None
+        self,
+        platform: str,
+        since: datetime,
+        thread: str | None = None,
+        *,
+        served: Served = EVERYONE,
     ) -> list[str]:
         """Return the debates closed since then whose thread refused the reveal."""
 

@@ -30,3 +30,12 @@ class Served(NamedTuple):
     def has(self, community: str) -> bool:
         """Return whether a community is served here."""
         return lane_of(community) % self.total in self.held
+
+
+EVERYONE = Served(1, frozenset({0}))
+"""What a process serves that shares a platform with no other."""
+
+
+def everyone() -> Served:
+    """Return what a process serves that shares a platform with no other."""
+    return EVERYONE

@@ -11,6 +11,7 @@ from engine.debate import BallotKind, Value
 from engine.judging import How, Log, Question, Verdict, Vote, VoteEvent
 from engine.store.leases import Lease
 from engine.store.outbox import Post
+from engine.store.served import EVERYONE, Served
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,6 +234,7 @@ class Votes(Protocol):
         limit: int | None = None,
         *,
         now: datetime | None = None,
+        served: Served = EVERYONE,
     ) -> dict[Asked, datetime]:
         """Return when each open question of a platform closes, the first to close first.
 
@@ -332,5 +334,6 @@ class Votes(Protocol):
         thread: str | None = None,
         community: str | None = None,
         channel: str | None = None,
+        served: Served = EVERYONE,
     ) -> list[str]:
         """Return the debates that go on in a thread, in a community, or in a channel."""

@@ -7,7 +7,7 @@ and are read together.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import groupby
@@ -33,6 +33,11 @@ LOG = attrgetter("question", "step")
 log = structlog.get_logger(__name__)
 
 
+def never(_: str) -> datetime | None:
+    """Return that a community was taken over from no one."""
+    return None
+
+
 class Recovered(NamedTuple):
     """The result of readings: the number of new events, and the permanently unread logs."""
 
@@ -42,7 +47,10 @@ class Recovered(NamedTuple):
 
 @dataclass(slots=True)
 class Reader:
-    """Recovers missed events; `since` is when this process started listening."""
+    """Recovers missed events; `since` is when this process started listening.
+
+    `taken` returns when it took a community over from another process, if it did.
+    """
 
     venue: Venue
     store: Store
@@ -50,6 +58,7 @@ class Reader:
     removals: Removals
     watch: Watch
     since: datetime
+    taken: Callable[[str], datetime | None] = never
     _partial: dict[tuple[str, str], int] = field(default_factory=dict)
     _silent: set[int] = field(default_factory=set)  # connections that are lost now
     _listening: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -118,7 +127,7 @@ class Reader:
             for _, group in groupby(targets, LOG):
                 asking = tuple(group)
                 due = asking[0].closes_at or closes_at
-                late = due is not None and due < self.since
+                late = due is not None and due < (self.taken(debate.community) or self.since)
                 try:
                     read = await self._recover(debate, lease, asking, late=late)
                 except VenueAwayError as error:  # the others can be read meanwhile

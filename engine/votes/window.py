@@ -14,14 +14,16 @@ import structlog
 
 from engine.errors import LeaseLostError, NotToldYetError, RostrumError, VenueAwayError
 from engine.floor.keeper import Keeper
+from engine.floor.shares import Shares
 from engine.floor.wake import Bell
 from engine.judging import Question
 from engine.ports import Clock, Venue
 from engine.store import Asked, Store
+from engine.store.served import EVERYONE, Served
 from engine.votes.closer import Closer, waiting_for
 from engine.votes.hearing import MISSED, Hearing
 from engine.votes.questions import KINDS
-from engine.votes.reading import Reader
+from engine.votes.reading import Reader, never
 from engine.votes.removal import Removals
 from engine.votes.retries import Retries
 
@@ -29,6 +31,7 @@ LOOK_SECONDS = 1.0
 LONGEST_WAIT = 60.0
 MOST_AT_A_LOOK = 50
 AT_ONCE = 10
+TAKEOVER = -1  # in place of a connection's number
 IN_ORDER = tuple(KINDS)  # of what is due at the same time
 DEFECT = "Waiting to close the vote: a bug in Rostrum; the details are in its log."
 Work = Callable[[Asked], Awaitable[None]]
@@ -44,6 +47,7 @@ class VoteWindow:
     keeper: Keeper
     bell: Bell
     clock: Clock
+    shares: Shares | None = None  # None: this process serves everyone
     hearing: Hearing = field(init=False)
     _removals: Removals = field(init=False)
     _reader: Reader = field(init=False)
@@ -56,8 +60,9 @@ class VoteWindow:
         venue, store, clock = self.venue, self.store, self.clock
         joints = (self.keeper, self.bell, clock)
         self._removals = Removals(venue, store, clock)
+        taken = self.shares.since if self.shares else never
         watch, since = self.keeper.watch, clock.now()
-        self._reader = Reader(venue, store, clock, self._removals, watch, since=since)
+        self._reader = Reader(venue, store, clock, self._removals, watch, since=since, taken=taken)
         self.hearing = Hearing(venue, store, *joints, self._removals, self._reader)
         self._closer = Closer(venue, store, *joints, self._reader)
 
@@ -67,12 +72,31 @@ class VoteWindow:
         async with asyncio.TaskGroup() as group:
             group.create_task(self._removals.run())
             group.create_task(self._read_turns())
-            rung = {MISSED}
+            if self.shares is not None:
+                group.create_task(self._wake_at_changes(self.shares))
+            rung, known = set[str](), frozenset[int]()
             while True:
-                if MISSED in rung:
-                    await self._note_missed()
+                served = self._served
+                if taken := served.held - known:
+                    await self._take(taken)
+                if missed := served.held if MISSED in rung else taken:
+                    await self._note_missed(served._replace(held=missed))
+                known = served.held
                 left = min(await self._catch_up_all(), await self._close_due())
                 rung = await self.bell.collect(f"votes/{self.venue.platform}", left)
+
+    @property
+    def _served(self) -> Served:
+        return self.shares.served if self.shares else EVERYONE
+
+    async def _wake_at_changes(self, shares: Shares) -> None:
+        async for _ in shares.follow():
+            self.bell.ring(f"votes/{self.venue.platform}")
+
+    async def _take(self, taken: frozenset[int]) -> None:
+        """Record that no one listened between another process's end and now."""
+        if self.shares is not None and any(map(self.shares.taken, taken)):
+            await self._reader.hear_again(TAKEOVER)
 
     async def listen(self) -> None:
         """Record that this process listens, before the first question or event."""
@@ -86,11 +110,11 @@ class VoteWindow:
         """
         await self._closer.close(Asked(debate_id), early=early)
 
-    async def _note_missed(self) -> None:
+    async def _note_missed(self, served: Served) -> None:
         """Schedule recovery: the votes now, the thumbs on turns when there is time."""
         platform, channel = self.venue.platform, self.venue.channel
-        asked = await self.store.votes.due(platform, channel)
-        going = await self.store.votes.held_in(platform, channel=channel)
+        asked = await self.store.votes.due(platform, channel, served=served)
+        going = await self.store.votes.held_in(platform, channel=channel, served=served)
         self._behind |= {one: at for one, at in asked.items() if not KINDS[one.question].brief}
         self._retries.forget_all()  # the platform is there again
         await self._catch_up_all()
@@ -122,7 +146,7 @@ class VoteWindow:
         # What waits for a retry is due first and must not hide the others.
         most = MOST_AT_A_LOOK + len(self._retries)
         served = (self.venue.platform, self.venue.channel, most)
-        self._due = await self.store.votes.due(*served, now=now)
+        self._due = await self.store.votes.due(*served, now=now, served=self._served)
         await self._do_due(self._close, self._due, now)
         return self._seconds_to(self._close, self._due, now)
 

@@ -17,6 +17,7 @@ from adapters.storage.migrate import migrate, upgrade
 from adapters.storage.store import SqlStore
 from engine.dataset.writer import export
 from engine.store import ExportFilter
+from engine.store.served import Served, lane_of
 from tests.scenario.test_export import table
 
 CLOSED, OPEN = "01KJM00000000000000000AAAA", "01KJM00000000000000000BBBB"
@@ -169,3 +170,11 @@ async def test_an_open_vote_goes_on_and_its_gap_is_known(migrated: SqlStore) -> 
     assert not target.unread
     [event] = await migrated.votes.events(OPEN)
     assert (event.option, event.given_at) == ("A", None)
+
+
+async def test_its_debates_are_in_the_lanes_of_their_communities(migrated: SqlStore) -> None:
+    community = (await migrated.debates.get(OPEN)).community
+    share = lane_of(community) % 7
+    for each in range(7):
+        due = await migrated.votes.due("chat", served=Served(7, frozenset({each})))
+        assert bool(due) is (each == share)

@@ -22,6 +22,7 @@ from engine.store.people import People
 from engine.text import clean, headline
 
 LONGEST_NAME = 255  # characters; Slack's own limit is lower
+BUCKETS = 16  # of workspaces, divided among processes; those of each version have to agree
 FRESH_SECONDS = 10.0  # before stored tokens are read again: another process may change them
 
 
@@ -40,6 +41,7 @@ class Installations(AsyncInstallationStore):
     again, with a new token, through another process.
     """
 
+    shares = BUCKETS
     installs: Installs  # these two since `open`
     people: People
 

@@ -24,9 +24,13 @@ class Workspace:
 
 
 class Workspaces(Protocol):
-    """All workspaces; `app` is the client for requests without a workspace's token."""
+    """All workspaces; `app` is the client for requests without a workspace's token.
+
+    `shares` is how many parts of them processes divide among themselves.
+    """
 
     app: Rest
+    shares: int
 
     async def open(self, installs: Installs, people: People) -> None:
         """Load them from the store. Raises SettingsError for a token that no key decrypts."""
@@ -49,6 +53,8 @@ class Workspaces(Protocol):
 
 class OneWorkspace:
     """The one workspace that a token belongs to."""
+
+    shares = 1
 
     def __init__(self, rest: Rest) -> None:
         self.app = rest

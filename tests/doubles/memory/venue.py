@@ -201,6 +201,10 @@ class MemoryVenue:
         """Return the places where managers read."""
         return self.managed_in
 
+    async def shares(self) -> int | None:
+        """Return None: one process serves it whole."""
+        return None
+
     async def seed(self, place: str, message: str, options: Sequence[str]) -> None:
         """Make sure that a message carries the bot's own reaction for each option."""
         said = " ".join(options)

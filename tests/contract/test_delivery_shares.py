@@ -1,0 +1,219 @@
+"""Several processes deliver to one platform: each its share, in order, once, whatever happens."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+import pytest
+
+import engine.delivery.outbox
+from adapters.storage.database import Database
+from adapters.storage.store import SqlStore
+from bot.clock import SystemClock
+from engine.debate import Debate, Status
+from engine.delivery.outbox import Delivery
+from engine.floor import keeper, shares
+from engine.floor.keeper import Keeper
+from engine.floor.wake import Bell
+from engine.judging import Question
+from engine.messages import Notice
+from engine.ports import VenueLimits, utc_now
+from engine.store import Lease, Post
+from engine.store.served import Served, lane_of
+from engine.votes.window import VoteWindow
+from tests.doubles.memory.venue import MemoryVenue
+from tests.doubles.waiting import until
+from tests.sample import create, new_debate
+
+COUNT = 4
+QUICK = VenueLimits(typing_seconds=5, send_seconds=0.3)
+SAID = re.compile(r"^info: (\d+)")
+
+
+class DividedVenue(MemoryVenue):
+    """A platform that processes divide among themselves."""
+
+    async def shares(self) -> int | None:
+        return COUNT
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shares, "LOOK_SECONDS", 0.02)
+    monkeypatch.setattr(keeper, "RENEW_SECONDS", 0.05)
+    monkeypatch.setattr(keeper, "LEASE_SECONDS", 0.5)
+    monkeypatch.setattr(engine.delivery.outbox, "LOOK_SECONDS", 0.02)
+
+
+@dataclass
+class Gateway:
+    """One of the processes that deliver."""
+
+    delivery: Delivery
+    window: VoteWindow
+    tasks: list[asyncio.Task[None]] = field(default_factory=list)
+
+    @property
+    def held(self) -> frozenset[int]:
+        return self.delivery.shares.held
+
+    async def die(self) -> None:
+        """End at once, without giving anything back."""
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(self.delivery.store.leases, "release", _keep)
+            for task in self.tasks:
+                task.cancel()
+            await asyncio.gather(*self.tasks, return_exceptions=True)
+
+
+async def _keep(_: Lease) -> None:
+    """Give no lease back."""
+
+
+@dataclass
+class Hall:
+    """A platform, its database, and one debate in each share."""
+
+    store: SqlStore
+    venue: DividedVenue
+    debates: list[Debate] = field(default_factory=list)
+    lease: Lease | None = None
+    queued: int = 0
+
+    @asynccontextmanager
+    async def gateway(self, name: str) -> AsyncIterator[Gateway]:
+        """Run a process until the body ends, or until it dies."""
+        bell, clock = Bell(), SystemClock()
+        kept = Keeper(self.store, bell, name)
+        delivery = Delivery(self.venue, self.store, kept, bell, clock)
+        window = VoteWindow(self.venue, self.store, kept, bell, clock, delivery.shares)
+        made = Gateway(delivery, window)
+        works = (kept.run(), delivery.run(), window.run())
+        made.tasks = [asyncio.create_task(work) for work in works]
+        try:
+            yield made
+        finally:
+            for task in made.tasks:
+                task.cancel()
+            await asyncio.gather(*made.tasks, return_exceptions=True)
+
+    async def queue(self, number: int = 1) -> None:
+        """Queue messages in every debate."""
+        assert self.lease is not None
+        for _ in range(number):
+            self.queued += 1
+            post = Post(key=f"n{self.queued}", message=Notice(text=str(self.queued)))
+            for debate in self.debates:
+                await self.store.outbox.publish(self.lease, debate.id, [post])
+
+    def said(self, debate: Debate) -> list[int]:
+        """Return what stands in a debate's channel."""
+        posted = self.venue.places[debate.place]
+        return [int(found[1]) for message in posted if (found := SAID.match(message.body))]
+
+    async def all_said(self) -> None:
+        await until(lambda: all(len(self.said(one)) >= self.queued for one in self.debates))
+        for debate in self.debates:
+            assert self.said(debate) == list(range(1, self.queued + 1))
+
+
+@pytest.fixture
+async def hall(database_url: str, store: SqlStore) -> AsyncIterator[Hall]:
+    """Its processes are not the file's sole runner, so that leases count as between hosts."""
+    among = SqlStore(Database(database_url, writable=False)) if store.leases.alone else store
+    made = Hall(among, DividedVenue(limits=QUICK))
+    made.lease = await among.leases.claim("debate/all", "thinker", 60)
+    assert made.lease is not None
+    for share in range(COUNT):
+        community = str((share + COUNT) << 22)
+        assert lane_of(community) % COUNT == share
+        asked = {"quorum": 0, "extend": False}
+        new = new_debate(
+            platform="memory", community=community, place=f"hall{share}", request=asked
+        )
+        debate = await create(among, new)
+        await among.debates.advance(made.lease, debate.id, Status.RUNNING)
+        made.debates.append(debate)
+    yield made
+    if among is not store:
+        await among.close()
+
+
+async def test_only_the_holder_of_a_share_sees_what_waits_in_it(hall: Hall) -> None:
+    await hall.queue()
+    for share, debate in enumerate(hall.debates):
+        served = Served(COUNT, frozenset({share}))
+        outbox, debates = hall.store.outbox, hall.store.debates
+        assert await outbox.waiting("memory", served=served) == [debate.id]
+        assert await debates.unfinished("memory", served=served) == [debate.id]
+        assert await hall.store.votes.held_in("memory", served=served) == [debate.id]
+    assert await hall.store.outbox.waiting("memory", served=Served(COUNT, frozenset())) == []
+    assert len(await hall.store.outbox.waiting("memory")) == COUNT
+
+
+async def test_processes_come_and_go_and_every_message_is_posted_once_in_order(
+    hall: Hall,
+) -> None:
+    async with AsyncExitStack() as stack:
+        first = await stack.enter_async_context(hall.gateway("first"))
+        await hall.queue(3)
+        await hall.all_said()
+        assert first.held == {0, 1, 2, 3}
+        async with hall.gateway("second") as second:
+            for _ in range(10):
+                await hall.queue()
+                await asyncio.sleep(0.01)
+            await until(lambda: len(first.held) == len(second.held) == 2)
+            await hall.queue(3)
+            await hall.all_said()
+        await hall.queue(3)
+        await hall.all_said()
+        await until(lambda: first.held == {0, 1, 2, 3})
+
+
+async def test_what_a_dead_process_was_posting_is_settled_by_the_next(hall: Hall) -> None:
+    async with hall.gateway("first") as first:
+        await until(lambda: len(first.held) == COUNT)
+        hall.venue.latency = 0.05
+        async with hall.gateway("second") as second:
+            await until(lambda: len(first.held) == len(second.held) == 2)
+            await hall.queue(4)
+            await until(lambda: any(map(hall.said, hall.debates)))
+            await first.die()
+            hall.venue.latency = 0.0
+            await hall.all_said()
+            assert second.held == {0, 1, 2, 3}
+
+
+async def test_a_vote_is_closed_by_the_process_that_took_its_share_over_with_what_was_missed(
+    hall: Hall,
+) -> None:
+    assert hall.lease is not None
+    debate, votes = hall.debates[1], hall.store.votes
+    async with hall.gateway("first") as first:
+        await until(lambda: len(first.held) == COUNT)
+        await hall.store.outbox.set_thread(hall.lease, debate.id, "thread")
+        message = await hall.venue.post("thread", hall.venue.render(Notice(text="Vote!"), "s·1")[0])
+        now = utc_now()
+        await votes.open(hall.lease, debate.id, message, now, now + timedelta(minutes=5))
+        await hall.store.debates.advance(hall.lease, debate.id, Status.VOTING)
+        await hall.venue.seed("thread", message, ["A", "B"])
+        hall.venue.listener = first.window.hearing.hear
+        await hall.venue.react("ada", "thread", message, "A")
+        async with hall.gateway("second") as second:
+            await first.die()
+            hall.venue.listening = False
+            await hall.venue.react("ben", "thread", message, "B")
+            await until(lambda: 1 in second.held)
+            async with asyncio.timeout(10):
+                while len(await votes.events(debate.id, Question.VOTE)) < 2:  # noqa: ASYNC110
+                    await asyncio.sleep(0.02)
+            await second.window.close(debate.id)
+    found = await votes.events(debate.id, Question.VOTE)
+    assert sorted(str(event.how) for event in found) == ["live", "recovered"]
+    assert (await hall.store.debates.get(debate.id)).status is Status.CLOSED
