@@ -20,6 +20,7 @@ from engine.errors import SettingsError
 MOST_BYTES = 2**20
 MOST_CONNECTIONS = 256  # without a request so far
 ARRIVAL_SECONDS = 10.0  # for a request's head, and for its body
+FINISH_SECONDS = 5.0  # for requests that are being answered when it stops
 LINGER_SECONDS = 1.0  # for the rest of an unread body
 TAKEN = "Requests cannot be taken at {host}:{port}: {why}; choose a free port."
 log = structlog.get_logger(__name__)
@@ -59,6 +60,7 @@ class Site:
             access_log=None,
             keepalive_timeout=self._arrival,
             lingering_time=LINGER_SECONDS,
+            shutdown_timeout=FINISH_SECONDS,
         )
         await runner.setup()
         listening = await self._listen(runner) if routes else None

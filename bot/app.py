@@ -20,7 +20,7 @@ from adapters.models.router import open_models
 from adapters.storage.database import START_SECONDS
 from adapters.storage.migrate import make_ready
 from adapters.storage.store import SqlStore
-from bot import __version__
+from bot import __version__, stopping
 from bot.clock import SystemClock
 from bot.log import about
 from bot.reading import open_database, read_store
@@ -46,8 +46,6 @@ if TYPE_CHECKING:
     from engine.series.runner import SeriesRunner, Standing
     from engine.series.schedule import Schedule
     from engine.series.spec import Series
-
-STOP_SECONDS = 30.0
 
 
 class Role(StrEnum):
@@ -84,6 +82,7 @@ class App:
     reconcile: Callable[[], Awaitable[None]]
     open_series: Callable[[Series, Callable[[Standing], None]], SeriesRunner]
     open_schedule: Callable[[], Schedule]
+    drain: Callable[[], None]
     counts: Counts
 
     @cached_property
@@ -183,13 +182,13 @@ async def run_app(
                 reconcile=line.reconcile,
                 open_series=partial(line.open_series, defaults_of(settings)),
                 open_schedule=partial(line.open_schedule, defaults_of(settings)),
+                drain=line.drain,
                 counts=counts,
             )
     except BaseExceptionGroup as group:
         raise first_error(group) from group
     finally:
-        await models.aclose()
-        await store.close()
+        await stopping.close_in_time(models=models.aclose, database=store.close)
 
 
 def _open_commands(settings: Settings, service: Service, store: SqlStore) -> Commands:
@@ -222,6 +221,7 @@ class MainLine:
         fleet: Fleet | None = None,
     ) -> None:
         self._role = role
+        self._stop_by = 0.0
         bell, clock, counts = Bell(), clock or SystemClock(), counts or Counts()
         self.counts, models = counts, CountedModels(models, counts)
         self._store, self._bell, self._clock = store, bell, clock
@@ -256,11 +256,18 @@ class MainLine:
                 yield
             finally:
                 # Calls in flight are journaled first, as they are paid for.
-                self._keeper.draining = True
-                await self._dispatcher.stop(STOP_SECONDS)
+                self.drain()
+                left = self._stop_by - asyncio.get_running_loop().time()
+                await self._dispatcher.stop(max(left, 0.0))
                 self._store.hurry()
                 for task in tasks:
                     task.cancel()
+
+    def drain(self) -> None:
+        """Begin nothing new; from now on calls in flight have their time to end."""
+        if not self._keeper.draining:
+            self._keeper.draining = True
+            self._stop_by = asyncio.get_running_loop().time() + stopping.CALLS_SECONDS
 
     def open_series(
         self, defaults: Defaults, series: Series, watch: Callable[[Standing], None]

@@ -9,7 +9,7 @@ from datetime import timedelta
 
 import structlog
 
-from bot import log, texts
+from bot import log, stopping, texts
 from bot.app import App, Role, run_app
 from bot.health import Health, serve_health
 from bot.platforms import Platform, open_platforms
@@ -37,7 +37,10 @@ async def run_rostrum(role: Role = Role.ALL) -> None:
             logger.info("rostrum started", role=role, platforms=sorted(app.deliveries))
             if any(model.rehearses for model in (*settings.models, *settings.jurors)):
                 logger.warning(texts.REHEARSING)
-            await asyncio.Event().wait()
+            try:
+                await asyncio.Event().wait()
+            finally:
+                stopping.end_in_time()
     except asyncio.CancelledError:
         logger.info("rostrum stopped")
 
@@ -67,12 +70,14 @@ async def serving(
                     works.append(app.open_schedule().run())
                 works += [platform.run(app) for platform in platforms]
                 tasks = [group.create_task(work) for work in works]
-                yield app
-                for task in tasks:
-                    task.cancel()
+                try:
+                    yield app
+                finally:
+                    app.drain()
+                    for task in tasks:
+                        task.cancel()
     finally:
-        for platform in platforms:
-            await platform.close()
+        await stopping.close_in_time(**{p.venue.platform: p.close for p in platforms})
 
 
 async def _reconcile(app: App, grace: timedelta, role: Role) -> None:

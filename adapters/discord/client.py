@@ -37,6 +37,7 @@ from engine.ports import (
 )
 from engine.words.buttons import read_button
 
+FINISH_SECONDS = 5.0  # for events that are being handled when it stops
 log = structlog.get_logger(__name__)
 
 
@@ -94,10 +95,15 @@ class Client(discord.AutoShardedClient):
             await self._identifies.wait()
 
     async def finish(self) -> None:
-        """Wait until every event that was received is handled."""
+        """Wait until every event that was received is handled; when stopping, for some seconds."""
         await self._desk.followers.stop()
+        task = asyncio.current_task()
+        stopping = task is not None and task.cancelling() > 0
         while self._tasks:
-            await asyncio.wait(self._tasks)
+            _, late = await asyncio.wait(self._tasks, timeout=FINISH_SECONDS if stopping else None)
+            for one in late:
+                one.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
 
     # --- connection ----------------------------------------------------------------------
 

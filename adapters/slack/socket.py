@@ -25,6 +25,7 @@ from adapters.slack.rest import Rest
 from engine.errors import SettingsError, VenueAwayError, VenueError
 
 PING_SECONDS = 10.0
+FINISH_SECONDS = 5.0  # for requests that are being handled
 PATIENCE = (
     6  # pings; a dead connection is detected after four, and a new address tried with the next
 )
@@ -101,7 +102,7 @@ class SocketTransport:
             connecting.cancel()
             await client.close()
             if self._handling:
-                await asyncio.wait(self._handling)
+                await asyncio.wait(self._handling, timeout=FINISH_SECONDS)
 
     async def _handle(
         self, app: AsyncApp, client: AsyncBaseSocketModeClient, request: SocketModeRequest

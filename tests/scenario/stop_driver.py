@@ -1,0 +1,65 @@
+"""`rostrum run` with a PART that hangs, and stops of a tenth of the time: `… stop_driver PART`."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+from adapters import site
+from adapters.discord import client
+from bot import cli, run, stopping
+from bot.app import App
+
+TENTH = 0.1
+ENDLESS = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n"
+
+
+async def read_for_ever(app: App) -> None:
+    """Read without an end, as in a huge export."""
+    await app.store._database.rows(ENDLESS)
+
+
+async def hold_a_thread(_: App) -> None:
+    """Be stuck in a thread that no one can end, as in a name that is looked up."""
+    await asyncio.to_thread(time.sleep, 60)
+
+
+async def hang_at_nothing(_: App) -> None:
+    """Leave it to the servers outside."""
+
+
+HANGING: Mapping[str, Callable[[App], Coroutine[Any, Any, None]]] = {
+    "reader": read_for_ever,
+    "thread": hold_a_thread,
+    "nothing": hang_at_nothing,
+}
+
+
+def main(part: str) -> None:
+    """Run the command line with that part hanging."""
+    stopping.CALLS_SECONDS *= TENTH
+    stopping.CLOSE_SECONDS *= TENTH
+    if part == "thread":  # of the others none may need it, on a busy machine neither
+        stopping.ALL_SECONDS *= TENTH
+    client.FINISH_SECONDS *= TENTH
+    site.FINISH_SECONDS *= TENTH
+    serving = run.serving
+
+    @asynccontextmanager
+    async def with_it(*given: Any, **more: Any) -> AsyncIterator[App]:
+        async with serving(*given, **more) as app:
+            hanging = asyncio.create_task(HANGING[part](app))
+            yield app
+            del hanging
+
+    run.serving = with_it
+    sys.argv = ["rostrum", "run"]
+    cli.main()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
