@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from functools import cached_property
 from itertools import accumulate
@@ -24,9 +24,40 @@ from engine.messages import Message
 # --- time ------------------------------------------------------------------------------
 
 
-def utc_now() -> datetime:
-    """Return the time in UTC, to the microsecond."""
+def machine_now() -> datetime:
+    """Return this machine's time in UTC, which may differ from another machine's."""
     return datetime.now(UTC)
+
+
+@dataclass
+class SharedTime:
+    """How far the clock that all processes share is ahead of this machine's.
+
+    Processes of several machines share that of their database, which says what it is now and then;
+    a process alone has its machine's.
+    """
+
+    ahead: timedelta = timedelta()
+
+    def tell(self, now: datetime, asked_at: datetime, answered_at: datetime) -> None:
+        """Take over the shared clock's time, as it was told between two moments of this machine.
+
+        A difference that the way there explains changes nothing, so that time stays even.
+        """
+        middle = asked_at + (answered_at - asked_at) / 2
+        ahead, doubt = now - middle, (answered_at - asked_at) / 2 + EVEN
+        if abs(ahead - self.ahead) > doubt:
+            self.ahead = ahead
+
+
+EVEN = timedelta(milliseconds=20)
+SHARED_TIME = SharedTime()
+"""This process's."""
+
+
+def utc_now() -> datetime:
+    """Return the time in UTC that all processes share, to the microsecond."""
+    return machine_now() + SHARED_TIME.ahead
 
 
 class Clock(Protocol):

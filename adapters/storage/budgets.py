@@ -38,6 +38,7 @@ UPDATE usage SET warned = TRUE
 WHERE scope = :scope AND day = :day AND NOT warned
     AND reserved_usd + spent_usd >= :share - 1e-9
 """
+LOCK_DAY = "SELECT debates FROM usage WHERE scope = :scope AND day = :day FOR NO KEY UPDATE"
 RESERVE_REST = "UPDATE debates SET reserved_usd = :usd, budget_day = :day WHERE id = :debate"
 SPENT = "SELECT coalesce(sum(coalesce(cost, cost_max)), 0.0) FROM calls WHERE debate = :debate"
 HELD = """
@@ -59,7 +60,7 @@ def reserve(
     Returns the alert to managers if this passes the share of the day's money for one.
     """
     day = _day(new.created_at)
-    _reserve_place(connection, new.platform, new.community, caps)
+    _reserve_place(connection, new.platform, new.community, day, caps)
     if starter is not None:
         cap, scope = caps.user_daily_debates, f"person:{starter}"
         if not _count_in(connection, RESERVE_TURN, scope=scope, day=day, cap=cap):
@@ -81,10 +82,11 @@ def reserve_rest(
 
     It resumes under today's cap, which may have been raised for this purpose.
     """
-    _reserve_place(connection, debate.platform, debate.community, caps)
+    day = _day(now)
+    _reserve_place(connection, debate.platform, debate.community, day, caps)
     most = debate.setup.reserved_usd if caps.debate_usd is None else caps.debate_usd
     rest = max(0.0, most - spent(connection, debate.id))
-    scope, day = community_scope(debate.platform, debate.community), _day(now)
+    scope = community_scope(debate.platform, debate.community)
     _reserve_money(connection, scope, day, rest, caps.community_daily_usd)
     _reserve_in_series(connection, debate.series, rest)
     connection.run(RESERVE_REST, debate=debate.id, usd=rest, day=day)
@@ -119,9 +121,15 @@ def _day(moment: datetime) -> str:
     return moment.date().isoformat()
 
 
-def _reserve_place(connection: SqlConnection, platform: str, community: str, caps: Caps) -> None:
+def _reserve_place(
+    connection: SqlConnection, platform: str, community: str, day: str, caps: Caps
+) -> None:
     if caps.max_live_per_community is None:
         return
+    # Debates of one community are counted and started by one process at a time.
+    which = {"scope": community_scope(platform, community), "day": day}
+    connection.run(ENSURE, **which)
+    connection.lock(LOCK_DAY, **which)
     live = connection.value(LIVE, platform=platform, community=community)
     if live >= caps.max_live_per_community:
         raise BudgetError(

@@ -10,7 +10,7 @@ from typing import Any
 
 from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
-from adapters.storage.people import BEGAN, Known, ensure_person, find_key
+from adapters.storage.people import BEGAN, Known, ensure_person, find_key, lock_person
 from adapters.storage.targets import Found, find_question
 from adapters.storage.vote_log import append, append_all, read_log
 from engine.debate import BallotKind
@@ -166,6 +166,7 @@ def _press(connection: SqlConnection, press: Press) -> Pressed:
         return Pressed(outcome="forgotten")
     asked = {"debate": found.debate, "question": found.question, "step": found.step}
     own = asked | {"person": person.id}
+    lock_person(connection, person.id)
     chosen = chosen_option(_log(connection, own), tally_visible=False)
     if found.closed:
         return Pressed(outcome="closed", option=chosen)
@@ -187,6 +188,7 @@ def _revise(connection: SqlConnection, revision: Revision) -> Pressed:
         return Pressed(outcome="forgotten")
     own = {"debate": revision.debate, "person": person.id, "question": Question.AGAIN}
     own["step"] = ""
+    lock_person(connection, person.id)
     visible = revision.ballot is BallotKind.OPEN
     held = chosen_option(_log(connection, own), tally_visible=visible)
     if revision.option == held:

@@ -79,9 +79,9 @@ class CommunityTable:
         now: datetime,
     ) -> CommunitySettings:
         def store(connection: SqlConnection) -> CommunitySettings:
+            join(connection, platform, community, now)  # which locks its row
             stored = connection.value(SETTINGS, platform=platform, community=community)
             changed = make(_read(stored))
-            join(connection, platform, community, now)
             settings = changed.model_dump_json(exclude_defaults=True)
             connection.run(SET, platform=platform, community=community, settings=settings)
             return changed

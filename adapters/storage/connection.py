@@ -28,6 +28,13 @@ class SqlConnection(ABC):
         """Run a text; return the driver's cursor."""
 
     @abstractmethod
+    def lock(self, sql: str, /, **values: Any) -> bool:
+        """Lock what a query names, for the rest of the transaction; False: nothing is shared.
+
+        A write that decides on what it reads locks that first, and reads after it.
+        """
+
+    @abstractmethod
     def run_each(self, sql: str, rows: Iterable[Mapping[str, Any]], /) -> None:
         """Run a change for each row of values."""
 

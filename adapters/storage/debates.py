@@ -13,7 +13,7 @@ from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
 from adapters.storage.installation import FIND, make_secret
 from adapters.storage.leases import guard, within
-from adapters.storage.outbox import insert_posts, reopen
+from adapters.storage.outbox import LOCK_DEBATE, insert_posts, reopen
 from adapters.storage.people import ensure_starter
 from engine.debate import TRANSITIONS, Cause, Debate, Setup, Status
 from engine.errors import NotFoundError, StoreError
@@ -223,6 +223,8 @@ class DebateTable:
 
         def store(connection: SqlConnection) -> Debate:
             debate = _get(connection, debate_id)
+            if connection.lock(LOCK_DEBATE, debate=debate.id):
+                debate = _get(connection, debate_id)  # as another process may have left it
             if debate.status.live:
                 return debate
             alerts = budgets.reserve_rest(connection, debate, caps, now)

@@ -30,7 +30,7 @@ SET name = excluded.name, account = excluded.account, token = excluded.token,
 """
 OF_PLATFORM = "SELECT * FROM installs WHERE platform = :platform ORDER BY community"
 OF_COMMUNITY = "SELECT * FROM installs WHERE platform = :platform AND community = :community"
-EVERY = "SELECT * FROM installs"
+EVERY = "SELECT * FROM installs /*+ FOR UPDATE */"
 SEAL = """
 UPDATE installs SET token = :token WHERE platform = :platform AND community = :community
 """

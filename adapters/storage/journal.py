@@ -45,7 +45,8 @@ SELECT
     :started_at
 FROM debates
 WHERE id = :debate AND stop IS NULL
-    AND EXISTS (SELECT 1 FROM leases WHERE name = :lease AND epoch = :epoch)
+    AND EXISTS (
+        SELECT 1 FROM leases WHERE name = :lease AND epoch = :epoch /*+ FOR SHARE */)
 """
 END_CALL = """
 UPDATE calls SET
@@ -53,7 +54,8 @@ UPDATE calls SET
     tokens_out = :tokens_out, tokens_reasoning = :tokens_reasoning, tokens_cached = :tokens_cached,
     cost = :cost, cost_origin = :cost_origin, latency = :latency
 WHERE debate = :debate AND step = :step AND attempt = :attempt
-    AND EXISTS (SELECT 1 FROM leases WHERE name = :lease AND epoch = :epoch)
+    AND EXISTS (
+        SELECT 1 FROM leases WHERE name = :lease AND epoch = :epoch /*+ FOR SHARE */)
 """
 # A try still in flight when the next begins was lost with its process.
 LOSE_CALLS = """
@@ -73,7 +75,8 @@ WHERE calls.state = 'out' AND debates.status = 'running' AND debates.platform = 
 INSERT_TURN = """
 INSERT INTO turns (debate, step, number, body)
 SELECT :debate, :step, :number, :body
-WHERE EXISTS (SELECT 1 FROM leases WHERE name = :lease AND epoch = :epoch)
+WHERE EXISTS (
+        SELECT 1 FROM leases WHERE name = :lease AND epoch = :epoch /*+ FOR SHARE */)
 ON CONFLICT DO NOTHING
 """
 ANSWERED = "SELECT step FROM calls WHERE debate = :debate AND state = 'done'"

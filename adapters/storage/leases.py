@@ -12,23 +12,26 @@ from engine.ports import utc_now
 from engine.store import Lease
 from engine.store.served import Served
 
-EPOCH = "SELECT epoch FROM leases WHERE name = :name"
+# Whoever takes a lease over waits for the writes that were guarded by it, or they fail.
+EPOCH = "SELECT epoch FROM leases WHERE name = :name /*+ FOR SHARE */"
 # The only process on a file takes any other holder's lease: that holder is dead.
 CLAIM = """
-INSERT INTO leases (name, epoch, holder, until) VALUES (:name, 1, :holder, :until)
+INSERT INTO leases (name, epoch, holder, until) VALUES (:name, 1, :holder, :clock_later)
 ON CONFLICT (name) DO UPDATE
 SET epoch = leases.epoch + 1, holder = excluded.holder, until = excluded.until
-WHERE leases.until < :now OR (:alone AND leases.holder <> excluded.holder)
+WHERE leases.until < :clock OR (:alone AND leases.holder <> excluded.holder)
 RETURNING epoch
 """
 # A released lease has no holder: an index has the others alone.
 HELD = """
 SELECT name, holder FROM leases
-WHERE holder <> '' AND until >= :now AND substr(name, 1, :length) = :prefix
+WHERE holder <> '' AND until >= :clock AND substr(name, 1, :length) = :prefix
     AND (holder = :holder OR NOT :alone)
 """
-RENEW = "UPDATE leases SET until = :until WHERE holder = :holder RETURNING name, epoch"
-RELEASE = "UPDATE leases SET until = :until, holder = '' WHERE name = :name AND epoch = :epoch"
+RENEW = "UPDATE leases SET until = :clock_later WHERE holder = :holder RETURNING name, epoch"
+RELEASE = (
+    "UPDATE leases SET until = :clock_later, holder = '' WHERE name = :name AND epoch = :epoch"
+)
 
 
 def guard(connection: SqlConnection, lease: Lease) -> None:
@@ -42,7 +45,8 @@ def guard(connection: SqlConnection, lease: Lease) -> None:
 def run_guarded(connection: SqlConnection, lease: Lease, sql: str, **values: Any) -> int:
     """Run a change and return how many rows it changed. Raises LeaseLostError.
 
-    Its condition must check `leases` for the newest epoch: `name = :lease AND epoch = :epoch`.
+    Its condition must check `leases` for the newest epoch: `name = :lease AND epoch = :epoch`,
+    locked as in EPOCH.
     """
     changed = connection.run(sql, lease=lease.name, epoch=lease.epoch, **values)
     if not changed:
@@ -66,23 +70,28 @@ class LeaseTable:
         return self._database.sole
 
     async def claim(self, name: str, holder: str, seconds: float) -> Lease | None:
-        now = utc_now()
-        until, alone = now + timedelta(seconds=seconds), self._database.sole
+        values = {"name": name, "holder": holder, "alone": self._database.sole}
         epoch = await self._database.write(
-            lambda c: c.value(CLAIM, name=name, holder=holder, until=until, now=now, alone=alone)
+            lambda connection: connection.value(CLAIM, **values, **_clock(seconds))
         )
         return None if epoch is None else Lease(name=name, epoch=epoch)
 
     async def renew(self, holder: str, seconds: float) -> dict[str, int]:
-        until = utc_now() + timedelta(seconds=seconds)
-        rows = await self._database.write(lambda c: c.rows(RENEW, holder=holder, until=until))
+        rows = await self._database.write(
+            lambda connection: connection.rows(RENEW, holder=holder, **_clock(seconds))
+        )
         return {row.name: row.epoch for row in rows}
 
     async def held(self, prefix: str, holder: str) -> dict[str, str]:
-        where = {"prefix": prefix, "length": len(prefix), "holder": holder, "now": utc_now()}
+        where = {"prefix": prefix, "length": len(prefix), "holder": holder, **_clock()}
         rows = await self._database.rows(HELD, alone=self._database.sole, **where)
         return {row.name: row.holder for row in rows}
 
     async def release(self, lease: Lease) -> None:
-        until = utc_now() - timedelta(seconds=1)
-        await self._database.run(RELEASE, name=lease.name, epoch=lease.epoch, until=until)
+        await self._database.run(RELEASE, name=lease.name, epoch=lease.epoch, **_clock(-1))
+
+
+def _clock(seconds: float = 0.0) -> dict[str, Any]:
+    """Return this moment and a later one; a database that is shared has both by its own clock."""
+    now = utc_now()
+    return {"clock": now, "clock_later": now + timedelta(seconds=seconds), "seconds": seconds}

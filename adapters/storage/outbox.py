@@ -20,6 +20,7 @@ from engine.store import Asked, Backlog, DeliveryState, Gap, Intent, Lease, Post
 from engine.store.served import EVERYONE, Served
 from engine.votes.questions import THUMBS
 
+LOCK_DEBATE = "SELECT id FROM debates WHERE id = :debate FOR NO KEY UPDATE"
 # Appended to the debate's messages, once per key; a debate that no one watches has none.
 INSERT_POST = """
 INSERT INTO outbox (
@@ -62,15 +63,18 @@ WHERE debate = :debate AND state IN ('pending', 'sending') AND kind = 'turn'
 """
 SENDING = """
 UPDATE outbox SET parts = :parts, state = 'sending', deadline = :deadline
-WHERE id = :id AND EXISTS (SELECT 1 FROM leases WHERE name = :lease AND epoch = :epoch)
+WHERE id = :id AND EXISTS (
+        SELECT 1 FROM leases WHERE name = :lease AND epoch = :epoch /*+ FOR SHARE */)
 """
 NO_LONGER_SENDING = """
 UPDATE outbox SET refs = :refs, state = 'pending', deadline = NULL
-WHERE id = :id AND EXISTS (SELECT 1 FROM leases WHERE name = :lease AND epoch = :epoch)
+WHERE id = :id AND EXISTS (
+        SELECT 1 FROM leases WHERE name = :lease AND epoch = :epoch /*+ FOR SHARE */)
 """
 SETTLE = """
 UPDATE outbox SET refs = :refs, state = :state, error = :error, deadline = NULL
-WHERE id = :id AND EXISTS (SELECT 1 FROM leases WHERE name = :lease AND epoch = :epoch)
+WHERE id = :id AND EXISTS (
+        SELECT 1 FROM leases WHERE name = :lease AND epoch = :epoch /*+ FOR SHARE */)
 """
 # Messages that were, or may have been, missing when people were asked to vote.
 GAPS = """
@@ -147,6 +151,11 @@ UPDATE debates SET thread = :thread, opened_at = coalesce(opened_at, :now) WHERE
 """
 
 
+def lock_debate(connection: SqlConnection, debate_id: str) -> None:
+    """Let no other process number the debate's messages, count its gaps, or queue it again."""
+    connection.lock(LOCK_DEBATE, debate=debate_id)
+
+
 def insert_posts(
     connection: SqlConnection,
     debate_id: str,
@@ -154,6 +163,8 @@ def insert_posts(
     state: DeliveryState = DeliveryState.PENDING,
 ) -> None:
     """Queue messages in order, once per key."""
+    if posts:
+        lock_debate(connection, debate_id)  # so that its messages are numbered one by one
     now = utc_now()
     for post in posts:
         connection.run(
@@ -185,6 +196,7 @@ def _insert_instead(connection: SqlConnection, intent: Intent, post: Post) -> No
 
 def _count_gaps(connection: SqlConnection, debate_id: str) -> None:
     """Store how many messages are, or may be, missing in a debate's thread."""
+    lock_debate(connection, debate_id)
     gaps = len(connection.rows(GAPS, debate=debate_id))
     connection.run(COUNT_GAPS, debate=debate_id, gaps=gaps)
 
@@ -196,6 +208,7 @@ def insert_held(connection: SqlConnection, debate_id: str, posts: Sequence[Post]
 
 def release(connection: SqlConnection, debate_id: str) -> None:
     """Queue held messages in order, behind everything else."""
+    lock_debate(connection, debate_id)
     now = utc_now()
     for intent in connection.column(HELD, debate=debate_id):
         connection.run(RELEASE, debate=debate_id, id=intent, now=now)

@@ -24,6 +24,10 @@ from engine.store import Traces
 KEY = "forget"
 ERASED = "@somebody"
 FIND = 'SELECT id, since, opted_out FROM people WHERE platform = :platform AND "user" = :user'
+# Until this write ends, nobody forgets them.
+FIND_KEPT = f"{FIND} /*+ FOR KEY SHARE */"
+LOCK_USER = "SELECT pg_advisory_xact_lock(hashtextextended(:user, 0))"
+LOCK_PERSON = "SELECT id FROM people WHERE id = :person FOR NO KEY UPDATE"
 ADD = (
     'INSERT INTO people (platform, "user", opted_out) VALUES (:platform, :user, FALSE) RETURNING id'
 )
@@ -91,6 +95,9 @@ def ensure_person(
 ) -> Known | None:
     """Return a platform's user, adding a new one; None for a forgotten one."""
     known = _find(connection, platform, user)
+    if known is None and _lock_user(connection, platform, user):
+        # Another process may have added or forgotten them.
+        known, key = _find(connection, platform, user), find_key(connection)
     if known is not None:
         return known
     if _is_forgotten(connection, key, platform, user):
@@ -161,6 +168,7 @@ class PeopleTable:
 
     async def forget(self, platform: str, user: str) -> None:
         def store(connection: SqlConnection) -> None:
+            _lock_user(connection, platform, user)
             digest = _digest(make_secret(connection, KEY), platform, user)
             connection.run(BURY, digest=digest)
             person = _find(connection, platform, user)
@@ -201,6 +209,7 @@ def _cut_off(connection: SqlConnection, person: int) -> None:
 
 def _let_return(connection: SqlConnection, platform: str, user: str, now: datetime) -> bool:
     """Delete a tombstone and add the person again; False if there is none."""
+    _lock_user(connection, platform, user)
     key = find_key(connection)
     if key is None or not connection.run(UNBURY, digest=_digest(key, platform, user)):
         return False
@@ -228,12 +237,22 @@ def _erasures() -> Iterator[str]:
         )
 
 
+def lock_person(connection: SqlConnection, person: int) -> None:
+    """Let no other process write what somebody answers, until this write ends."""
+    connection.lock(LOCK_PERSON, person=person)
+
+
+def _lock_user(connection: SqlConnection, platform: str, user: str) -> bool:
+    """Let no other process add, forget or readmit a user until this write ends."""
+    return connection.lock(LOCK_USER, user=f"{platform}/{user}")
+
+
 def _digest(key: bytes, platform: str, user: str) -> str:
     return hmac.digest(key, f"{platform}/{user}".encode(), "sha256").hex()
 
 
 def _find(connection: SqlConnection, platform: str, user: str) -> Known | None:
-    row = connection.first(FIND, platform=platform, user=user)
+    row = connection.first(FIND_KEPT, platform=platform, user=user)
     return row and Known(row.id, row.since)
 
 

@@ -29,6 +29,7 @@ from adapters.storage.connection import SqlConnection
 from adapters.storage.dialect import REVISION, VERSIONS, Dialect, Operation, Peek
 from adapters.storage.spelling import spell
 from engine.errors import StoreError
+from engine.ports import SHARED_TIME, machine_now
 
 T = TypeVar("T")
 OLDEST = 14
@@ -60,15 +61,16 @@ HELLO = (
 BEGIN = (
     "BEGIN; SET LOCAL lock_timeout = {lock}; SET LOCAL statement_timeout = {statement}; "
     "SET LOCAL idle_in_transaction_session_timeout = {idle}; {durably}"
-    "SELECT pg_current_xact_id()::text"
+    "SELECT pg_current_xact_id()::text, clock_timestamp()"
 )
 DURABLY = "SET LOCAL synchronous_commit = on; "
 VIEW = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 STATUS = "SELECT pg_xact_status(:id::xid8)"
 TABLES = "SELECT tablename FROM pg_tables WHERE schemaname = current_schema()"
 LOCK = f"SELECT pg_advisory_xact_lock({MIGRATING})"
-# Locks that others hold, and rows that others added meanwhile: the same write can succeed next.
-CONFLICTS = ("55P03", "40P01", "40001", "23505")
+# Locks that others hold, and rows that others added or deleted meanwhile: the same write can
+# succeed next.
+CONFLICTS = ("55P03", "40P01", "40001", "23505", "23503")
 # Ends of a connection, a server that starts, stops or is full of connections, and one that became
 # a standby: it will be back, or another one in its place.
 READ_ONLY = "25006"
@@ -114,6 +116,10 @@ class PostgresConnection(SqlConnection):
             values = {**values, **{name: list(values[name]) for name in lists}}
         return self.driver.execute(text, values, binary=True)
 
+    def lock(self, sql: str, /, **values: Any) -> bool:
+        self.execute(sql, values)
+        return True
+
     def run_each(self, sql: str, rows: Iterable[Mapping[str, Any]], /) -> None:
         with self.driver.cursor() as cursor:
             cursor.executemany(spell(sql)[0], list(rows))
@@ -129,12 +135,18 @@ class PostgresConnection(SqlConnection):
             raise
 
     def several(self, sql: str) -> Any:
-        """Run several statements in one trip; return the first value of the last one, if any."""
+        """Run several statements in one trip; return the row of the last one, if any."""
         cursor = self.driver.execute(sql, prepare=False)
         while cursor.nextset():
             pass
-        row = cursor.fetchone() if cursor.description else None
-        return row and row[0]
+        return cursor.fetchone() if cursor.description else None
+
+    def begin(self, sql: str) -> str:
+        """Begin a transaction and return its id; what time it is there becomes known here."""
+        asked_at = machine_now()
+        number, now = self.several(sql)
+        SHARED_TIME.tell(now, asked_at, machine_now())
+        return str(number)
 
     def commit(self) -> None:
         """Commit. Raises the error of a transaction that could not be."""
@@ -202,7 +214,7 @@ class PostgresServer(Dialect):
             return group.results
         group.doubtful, number = None, None
         try:
-            number = connection.several(self._begin(alone=len(group.operations) == 1))
+            number = connection.begin(self._begin(alone=len(group.operations) == 1))
             group.results = [operation(connection) for operation in group.operations]
         except BaseException as error:
             connection.roll_back()

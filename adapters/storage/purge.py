@@ -13,7 +13,7 @@ LEASED = ("gone", "thumbs", *{kind.lease for kind in KINDS.values()})
 SOME = """
 SELECT id FROM debates
 WHERE platform = :platform AND community = :community AND status NOT IN ('queued', 'running')
-LIMIT :most
+LIMIT :most /*+ FOR UPDATE */
 """
 DELETE_OF = "DELETE FROM {} WHERE debate IN :debates"
 DELETE_LEASES = "DELETE FROM leases WHERE name IN :names"

@@ -74,6 +74,9 @@ class SqliteConnection(SqlConnection):
     def execute(self, sql: str, values: Mapping[str, Any]) -> sqlite3.Cursor:
         return self.driver.execute(*spell_out(sql, values))
 
+    def lock(self, sql: str, /, **values: Any) -> bool:
+        return False  # a write holds the whole file
+
     def run_each(self, sql: str, rows: Iterable[Mapping[str, Any]], /) -> None:
         self.driver.executemany(sql, rows)
 

@@ -23,6 +23,7 @@ JOIN questions ON questions.debate = targets.debate AND questions.question = tar
     AND questions.step = targets.step
 JOIN debates ON debates.id = targets.debate
 WHERE targets.platform = :platform AND targets.place = :place AND targets.message = :message
+/*+ FOR SHARE OF questions, targets */
 """
 # What is asked now was not missed in a silence that is over. The first message stays.
 ACCEPT = """
@@ -65,6 +66,12 @@ STATE = ("unread", "closes_at")
 PLAIN = tuple(set(Target.model_fields) - {"closed", "ended", "options", *STATE})
 
 
+LOCK_QUESTION = """
+SELECT 1 FROM questions WHERE debate = :debate AND question = :question AND step = :step
+FOR NO KEY UPDATE
+"""
+
+
 class Found(NamedTuple):
     """The question that a message asks, and whether it still takes answers.
 
@@ -83,7 +90,7 @@ class Found(NamedTuple):
 def find_question(
     connection: SqlConnection, platform: str, place: str, message: str
 ) -> Found | None:
-    """Return the question that a message asks."""
+    """Return the question that a message asks, which closes for others after this write."""
     row = connection.first(FIND_QUESTION, platform=platform, place=place, message=message)
     if row is None:
         return None

@@ -13,7 +13,7 @@ from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
 from adapters.storage.leases import guard
 from adapters.storage.people import barred, ensure_person, find_key
-from adapters.storage.targets import ASKED
+from adapters.storage.targets import ASKED, LOCK_QUESTION
 from engine.judging import Question, VoteEvent
 from engine.store import Intervention, Lease, Outcome, Target
 from engine.store.votes import NewEvent, Silences
@@ -166,6 +166,7 @@ class VoteLog:
 
         def store(connection: SqlConnection) -> int:
             guard(connection, lease)
+            connection.lock(LOCK_QUESTION, **_of(target))  # answers that come in now wait
             events = find(find_log(connection, target.debate, target.question, target.step))
             out = barred(connection, target.debate, {event.person for event in events})
             found = [event for event in events if event.person not in out]

@@ -48,6 +48,9 @@ WHERE debates.id = questions.debate AND :debate IN (debates.id, debates.mirror)
     AND other.question = 'vote' AND other.closed_at IS NULL
     AND other.closes_at > questions.closes_at
 """
+LOCK_PAIR = """
+SELECT id FROM debates WHERE id = :debate OR mirror = :debate ORDER BY id FOR NO KEY UPDATE
+"""
 # Before `patience` nothing waits any more for the vote on a mirror that is still to come
 # (engine/store/pairs.py, `awaits`); null: all is asked.
 DUE = """
@@ -150,6 +153,7 @@ class VoteTable(Casting, VoteLog, Targets):
 
         def store(connection: SqlConnection) -> None:
             guard(connection, lease)
+            connection.lock(LOCK_PAIR, debate=debate_id)
             if connection.run(OPEN, **asked._asdict(), **values):
                 accept(connection, asked, message)
                 connection.run(CLOSE_TOGETHER, debate=debate_id)
@@ -179,6 +183,7 @@ class VoteTable(Casting, VoteLog, Targets):
 
         def store(connection: SqlConnection) -> None:
             guard(connection, lease)
+            connection.lock(LOCK_PAIR, debate=debate_id)
             if connection.run(EXTEND, debate=debate_id, closes_at=closes_at):
                 insert_posts(connection, debate_id, [post])
                 connection.run(CLOSE_TOGETHER, debate=debate_id)

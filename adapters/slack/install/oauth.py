@@ -8,7 +8,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import structlog
 from aiohttp import web
@@ -33,6 +33,7 @@ from adapters.slack.errors import KNOWN, UNREADABLE, Answered
 from adapters.slack.install.installations import Installations, team_name
 from adapters.slack.install.manifest import INSTALL_PATH, REDIRECT_PATH, SCOPES
 from engine.errors import RostrumError, VenueError
+from engine.ports import utc_now
 from engine.store.installs import Installs
 
 STATE_SECONDS = 600
@@ -63,13 +64,13 @@ class States(AsyncOAuthStateStore):
 
     async def async_issue(self, *_: object, **__: object) -> str:
         """Return a new state."""
-        state, now = secrets.token_urlsafe(32), datetime.now(UTC)
+        state, now = secrets.token_urlsafe(32), utc_now()
         await self._installs.begin(state, now, now + timedelta(seconds=STATE_SECONDS))
         return state
 
     async def async_consume(self, state: str) -> bool:
         """Accept a returning state; False for an unknown, used or expired one."""
-        return await self._installs.redeem(state, datetime.now(UTC))
+        return await self._installs.redeem(state, utc_now())
 
 
 class _Team(BaseModel):
