@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 import threading
 from pathlib import Path
 
@@ -19,11 +18,12 @@ from bot.app import defaults_of, open_configured_models
 from bot.clock import SystemClock
 from bot.console import TableConsole
 from bot.debate import read_changes
+from bot.questions import confirm
 from bot.reading import open_database, read_store
 from bot.settings.settings import Settings, load_settings, load_store_settings
 from engine.chat.privacy import check_no_live, forget, purge
 from engine.debate import Cause, Debate, Status
-from engine.errors import NotFoundError, RostrumError, StoppedError, UsageError
+from engine.errors import NotFoundError, StoppedError, UsageError
 from engine.floor.keeper import LEASE_SECONDS
 from engine.judging import Question
 from engine.line.intake import check_prices
@@ -31,7 +31,7 @@ from engine.line.replacing import replace_models, replaced_post
 from engine.ports import utc_now
 from engine.store import DeliveryState
 from engine.store.usage import Takings, UsageFilter
-from engine.text import clean, headline
+from engine.text import headline
 from engine.words.reveal import UNREAD
 
 TOPIC_WIDTH = 60
@@ -296,28 +296,3 @@ def _tokens(one: Takings) -> str:
 
 def _money(usd: float | None) -> str:
     return "unknown" if usd is None else f"{usd:.4f} USD"
-
-
-async def confirm(what: str, yes: bool) -> None:
-    """Ask the operator to type yes, unless `yes` is set.
-
-    Raises UsageError without a terminal, RostrumError for any other answer.
-    """
-    if yes:
-        return
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise UsageError(f"{what} Nothing was done: add --yes to skip the question.")
-    print(f"{clean(what)}\nType yes to continue: ", end="", file=sys.stderr, flush=True)
-    if (await _read_line()).strip().lower() != "yes":
-        raise RostrumError("Nothing was done: the answer was not yes.")
-
-
-async def _read_line() -> str:
-    """Read a line without blocking the loop, so that Ctrl-C and SIGTERM end it."""
-    loop, ready = asyncio.get_running_loop(), asyncio.Event()
-    loop.add_reader(sys.stdin.fileno(), ready.set)
-    try:
-        await ready.wait()
-    finally:
-        loop.remove_reader(sys.stdin.fileno())
-    return sys.stdin.readline()

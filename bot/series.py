@@ -12,7 +12,7 @@ import orjson
 from bot import log
 from bot.app import defaults_of, run_app
 from bot.debate import quiet
-from bot.operate import confirm
+from bot.questions import confirm
 from bot.reading import read_store
 from bot.series_people import people_lines, plan_before_people
 from bot.series_progress import Display, open_display, span

@@ -72,6 +72,21 @@ def invite(
         run(lambda: print_invite(secret_ballots=secret_ballots))
 
 
+@app.command("init")
+def init_(
+    from_env: Annotated[
+        bool,
+        typer.Option("--from-env", help="Ask nothing: write the environment's ROSTRUM_ settings."),
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Also write into a .env that exists.")] = False,
+) -> None:
+    """Set Rostrum up: asks for tokens and a backend, tries them, and writes .env."""
+    from bot.exits import run
+    from bot.init.init import run_init
+
+    run(lambda: run_init(from_env=from_env, yes=yes))
+
+
 @app.command()
 def check() -> None:
     """Check your setup: settings, database, backends, platforms. Says what to fix."""

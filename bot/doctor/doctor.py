@@ -25,15 +25,20 @@ async def run_check() -> None:
     """Print every finding; raises RostrumError if one is bad, SettingsError for a wrong setting."""
     bad, wrong_settings = 0, False
     async for finding in _look():
-        mark = {True: "ok  ", False: "FAIL", None: "note"}[finding.good]
-        # Names of servers, workspaces and channels are untrusted text.
-        line = clean(f"{finding.subject}: {finding.text}").replace("\n", " ")
-        print(f"{mark}  {line}", flush=True)
+        show(finding)
         bad += finding.good is False
         wrong_settings |= finding.good is False and finding.subject in OF_SETTINGS
     if bad:
         kind = SettingsError if wrong_settings else RostrumError
         raise kind(f"{bad} {'check' if bad == 1 else 'checks'} failed; see above for the fix.")
+
+
+def show(finding: Finding) -> None:
+    """Print a finding in one line."""
+    mark = {True: "ok  ", False: "FAIL", None: "note"}[finding.good]
+    # Names of servers, workspaces and channels are untrusted text.
+    line = clean(f"{finding.subject}: {finding.text}").replace("\n", " ")
+    print(f"{mark}  {line}", flush=True)
 
 
 async def _look() -> AsyncIterator[Finding]:
@@ -48,7 +53,7 @@ async def _look() -> AsyncIterator[Finding]:
     for name, place in find_secrets():
         yield Finding("secret", True, f"{name} is from {place}")
     yield _check_templates(settings)
-    for part in (check_database, _check_backends, _check_roster, check_debate):
+    for part in (check_database, _check_backends, check_roster, check_debate):
         async for finding in part(settings):
             yield finding
     for subject, part in (("discord", _check_discord), ("slack", _check_slack)):
@@ -155,7 +160,8 @@ async def _installs(settings: Settings) -> list[Install]:
         return []
 
 
-async def _check_roster(settings: Settings) -> AsyncIterator[Finding]:
+async def check_roster(settings: Settings) -> AsyncIterator[Finding]:
+    """Check the models and jurors that are named."""
     if not settings.models:
         yield Finding("models", False, "none is set; set ROSTRUM_MODELS=backend/model,…")
     else:

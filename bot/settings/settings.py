@@ -7,7 +7,7 @@ from, and in which order.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Self
 from urllib.parse import unquote
@@ -54,6 +54,7 @@ from bot.settings.sources import (
     Wrong,
     as_tree,
     describe,
+    path_of,
     places_of_secrets,
     read_layers,
     variable,
@@ -238,6 +239,19 @@ def examine_settings(
     heads = {bad.path[0] for bad in unread if bad.path}
     found = [*unread, *(bad for bad in wrong if not heads & set(bad.path))]
     return settings, [bad.sentence for bad in found]
+
+
+def preview_settings(values: Mapping[str, str], sections: Container[str]) -> Settings:
+    """Return the settings of some sections, with values by variable over them.
+
+    All other settings are as if unset. Raises SettingsError.
+    """
+    given, _ = read_layers(Settings, ENV_FILE, TOML_FILE)
+    over = [Given(path_of(name), value, "") for name, value in values.items()]
+    settings, wrong = _build([one for one in (*given, *over) if one.path[0] in sections])
+    if settings is None:
+        raise SettingsError(wrong[0].sentence)
+    return settings
 
 
 def find_secrets() -> list[tuple[str, str]]:

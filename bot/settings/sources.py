@@ -73,6 +73,11 @@ def variable(path: Iterable[str]) -> str:
     return PREFIX + "__".join(path).upper()
 
 
+def path_of(name: str) -> NamePath:
+    """Return the path of a variable."""
+    return tuple(name.lower().removeprefix(PREFIX.lower()).split("__"))
+
+
 def shape_of(model: type[BaseModel]) -> Shape:
     """Return a model's names, nested; a bool marks a setting, and says whether it is secret."""
     return {name: _shape(field.annotation) for name, field in model.model_fields.items()}

@@ -28,6 +28,7 @@ COMMANDS = (
     "run",
     "invite",
     "check",
+    "init",
     "migrate",
     "list",
     "show",

@@ -1,0 +1,217 @@
+"""`rostrum init` on backends: which ones, their keys, and the models that debate and judge."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from pydantic import SecretStr
+
+from adapters.finding import Finding
+from adapters.models.backends import PRESETS, Backend
+from adapters.models.discovery import NoListError, find_local_servers, is_listed, probe
+from bot.app import open_configured_models
+from bot.doctor.doctor import show
+from bot.init.choose import debating
+from bot.questions import ask
+from bot.settings.settings import Settings
+from engine.debate import Model, Price
+from engine.errors import ModelError, SettingsError, UsageError
+from engine.options import nearest
+
+ABOUT = """
+Models. A backend is a preset ({presets}) or the address of any OpenAI-compatible endpoint, such as
+http://127.0.0.1:8080/v1. Without one, debates run on the built-in rehearsal model, which recites
+prepared texts."""
+FIRST = "Backend (Enter: none)"
+MORE = "Another backend, so that jurors are of other families (Enter: no more)"
+KEY = "Key of {name}"
+NO_KEY = "Key of {name} (Enter: none)"
+UNKNOWN = "“{said}” is neither a preset nor an http address"
+PRICE = (
+    "No price is known of {ref}; USD per million tokens in and out, as in 0.3 1.2 (Enter: later)"
+)
+MOST_SHOWN, MOST_USD = 12, 1e6
+ROLES = {"ROSTRUM_MODELS": "Models that debate", "ROSTRUM_JURORS": "Models that judge"}
+FEWEST = {"ROSTRUM_MODELS": 1, "ROSTRUM_JURORS": 2}
+
+
+@dataclass(slots=True)
+class Backends:
+    """The backends that answered, and the models that each lists."""
+
+    given: list[Backend] = field(default_factory=list)
+    listed: dict[str, list[str]] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.given)
+
+    @property
+    def presets(self) -> dict[str, str]:
+        """Return the preset of each backend that has one."""
+        return {backend.name: backend.preset for backend in self.given if backend.preset}
+
+    def add(self, backend: Backend, listed: Sequence[str]) -> None:
+        """Add a backend, in the place of one of its name."""
+        self.given = [one for one in self.given if one.name != backend.name] + [backend]
+        self.listed[backend.name] = list(listed)
+
+    def values(self) -> dict[str, str]:
+        """Return the settings by variable."""
+        values = {}
+        for backend in self.given:
+            prefix = f"ROSTRUM_BACKENDS__{backend.name.upper()}__"
+            if backend.preset:
+                values[f"{prefix}PRESET"] = backend.preset
+            else:
+                values[f"{prefix}BASE_URL"] = backend.base_url
+            if backend.secret:
+                values[f"{prefix}API_KEY"] = backend.secret
+        return values
+
+
+async def ask_backends() -> Backends:
+    """Ask for backends until no more is wanted; each has answered."""
+    print(ABOUT.format(presets=", ".join(PRESETS)))
+    for server in await find_local_servers():
+        show(Finding("local server", None, f"{server.name} answers; its preset is {server.preset}"))
+    backends = Backends()
+    while said := await ask(MORE if backends else FIRST):
+        await _try(backends, said)
+    return backends
+
+
+async def _try(backends: Backends, said: str) -> None:
+    """Add a backend if it answers, else say why not."""
+    subject = f"backend {said.lower()}"
+    try:
+        backend = await _read_backend(said, backends)
+        subject = f"backend {backend.name}"
+        listed = await probe(backend)
+    except NoListError as error:
+        show(Finding(subject, None, f"{error} Name its models yourself"))
+        backends.add(backend, ())
+    except (ModelError, SettingsError) as error:
+        show(Finding(subject, False, str(error)))
+    else:
+        show(Finding(subject, True, f"answers, with {len(listed)} models"))
+        backends.add(backend, listed)
+
+
+async def _read_backend(said: str, backends: Backends) -> Backend:
+    """Read a preset or an address, and ask for its key. Raises SettingsError."""
+    if said.lower() in PRESETS:
+        name = said.lower()
+        preset = PRESETS[name]
+        question = KEY if preset.key else NO_KEY
+        key = "" if preset.local else await ask(question.format(name=name), hidden=True)
+        return Backend.of(name, preset=name, api_key=SecretStr(key))
+    if not said.lower().startswith(("http://", "https://")):
+        close = nearest(said, PRESETS)
+        hint = f"did you mean {close}?" if close else "write one of those above."
+        raise SettingsError(f"{UNKNOWN.format(said=said)}; {hint}")
+    name = _name_for(said, backends)
+    Backend.of(name, base_url=said)  # before the key is asked for
+    key = await ask(NO_KEY.format(name=name), hidden=True)
+    return Backend.of(name, base_url=said, api_key=SecretStr(key))
+
+
+def _name_for(address: str, backends: Backends) -> str:
+    """Return a name that no other backend of this session has: local, online, online2 …"""
+    try:
+        host = urlsplit(address).hostname or ""
+    except ValueError:
+        host = ""
+    stem = "local" if host == "localhost" or host.startswith("127.") else "online"
+    same = [one for one in backends.given if one.name.startswith(stem)]
+    mine = next((one.name for one in same if one.base_url == address.rstrip("/")), "")
+    return mine or (f"{stem}{len(same) + 1}" if same else stem)
+
+
+async def ask_models(variable: str, proposed: str, backends: Backends) -> str:
+    """Ask which models debate or judge; return them as the setting takes them."""
+    if variable == "ROSTRUM_MODELS":
+        _list(backends)
+    while True:
+        said = await ask(f"{ROLES[variable]}{f' (Enter: {proposed})' if proposed else ''}")
+        if not said:
+            return proposed
+        try:
+            return _read_models(said, backends, FEWEST[variable])
+        except UsageError as error:
+            show(Finding(ROLES[variable].lower(), False, str(error)))
+
+
+async def ask_prices(settings: Settings) -> dict[str, str]:
+    """Ask for prices that no list has; return them with those that are set. Empty for none."""
+    if settings.budget.debate_usd is None and settings.budget.community_daily_usd is None:
+        return {}
+    models, asked = open_configured_models(settings), {}
+    try:
+        for model in {one.ref: one for one in (*settings.models, *settings.jurors)}.values():
+            if await models.price(model) is None and (price := await _ask_price(model.ref)):
+                asked[model.ref] = price
+    except ModelError as error:
+        show(Finding("prices", None, str(error)))
+    finally:
+        await models.aclose()
+    kept = {ref: _write_price(price) for ref, price in settings.prices.items()}
+    return {"ROSTRUM_PRICES": json.dumps(kept | asked)} if asked else {}
+
+
+def _write_price(price: Price) -> dict[str, float]:
+    """Return a price as the setting takes it."""
+    named = ("in", "out", "cached", "written")
+    usd = {name: getattr(price, f"usd_{name}") for name in named}
+    return {name: one for name, one in usd.items() if one is not None}
+
+
+async def _ask_price(ref: str) -> list[float]:
+    """Return USD per million tokens in and out; empty to set it later."""
+    while said := await ask(PRICE.format(ref=ref)):
+        try:
+            usd = [float(part) for part in said.replace(",", " ").split()]
+        except ValueError:
+            usd = []
+        if len(usd) == 2 and all(0 <= one < MOST_USD for one in usd):
+            return usd
+        show(Finding("price", False, "write two numbers, such as 0.3 1.2"))
+    return []
+
+
+def _list(backends: Backends) -> None:
+    """Print some of the models that converse."""
+    for name, listed in backends.listed.items():
+        models = debating(listed)
+        more = f" and {len(models) - MOST_SHOWN} more" if len(models) > MOST_SHOWN else ""
+        if models:
+            print(f"{name} offers {', '.join(models[:MOST_SHOWN])}{more}.")
+
+
+def _read_models(text: str, backends: Backends, fewest: int) -> str:
+    """Read a list of models; the backend may be left out if there is one. Raises UsageError."""
+    refs = [_read_model(item.strip(), backends) for item in text.split(",") if item.strip()]
+    refs = list(dict.fromkeys(refs))
+    if len(refs) < fewest:
+        raise UsageError(f"name at least {fewest}, separated by commas")
+    return ", ".join(refs)
+
+
+def _read_model(text: str, backends: Backends) -> str:
+    backend, slash, _ = text.partition("/")
+    known = slash and backend.strip().lower() in backends.listed
+    only = next(iter(backends.listed)) if len(backends.listed) == 1 else ""
+    model = Model.parse(text if known or not only else f"{only}/{text}")
+    if model.backend not in backends.listed:
+        raise UsageError(
+            f"“{text}” names no backend; begin it with {' or '.join(backends.listed)} and /"
+        )
+    listed = backends.listed[model.backend]
+    if listed and not is_listed(model.name, listed):
+        close = nearest(model.name, listed)
+        hint = f"did you mean {close}?" if close else "it must be one that it lists"
+        raise UsageError(f"{model.backend} does not list {model.name}; {hint}")
+    _, _, family = text.partition("#")
+    return f"{model.ref}#{family.strip()}" if family.strip() else model.ref

@@ -1,0 +1,300 @@
+"""`rostrum init`: the questions, what is tried with each answer, and what to do next."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass, field
+
+from pydantic import SecretStr
+
+from adapters.finding import Finding
+from adapters.models.discovery import probe
+from adapters.proxies import proxy_of
+from bot.doctor.debate import check_debate
+from bot.doctor.doctor import check_roster, show
+from bot.init.backends import Backends, ask_backends, ask_models, ask_prices
+from bot.init.choose import propose
+from bot.init.env_file import merge, read_env, write_env
+from bot.questions import ask, confirm, has_terminal
+from bot.settings.sections import DiscordSettings, SlackSettings
+from bot.settings.settings import ENV_FILE, Settings, examine_settings, preview_settings
+from bot.settings.sources import PREFIX
+from engine.errors import ModelError, RostrumError, SettingsError, UsageError
+
+DISCORD_TOKEN = "ROSTRUM_DISCORD__TOKEN"  # noqa: S105
+SLACK_BOT, SLACK_APP = "ROSTRUM_SLACK__BOT_TOKEN", "ROSTRUM_SLACK__APP_TOKEN"
+MODELS, JURORS = "ROSTRUM_MODELS", "ROSTRUM_JURORS"
+OF_MODELS = ("backends", "models", "jurors", "prices", "budget")
+KEEP = "keep"
+
+INTRODUCTION = """\
+Each answer is tried at once, and nothing is written before the end. Enter skips a question, Ctrl-C
+ends it all. Tokens and keys are not shown while you type or paste them."""
+ABOUT_DISCORD = """
+Discord. Make a bot at https://discord.com/developers/applications (New Application, Bot, Reset
+Token) and copy its token. It needs no privileged intent."""
+ABOUT_SLACK = """
+Slack. Make an app at https://api.slack.com/apps from the manifest that rostrum invite --slack
+prints, and install it. The bot token is under OAuth & Permissions; make the app-level token with
+the scope connections:write under Basic Information."""
+BOTH_TOKENS = (
+    "Slack needs both tokens, so neither is written. docs/slack.md has HTTP mode and OAuth."
+)
+AGAIN = "{what} once more (Enter skips it; keep writes it as it is)"
+NO_TERMINAL = (
+    "rostrum init asks questions, which needs a terminal. Without one, set variables such as "
+    "ROSTRUM_DISCORD__TOKEN and run rostrum init --from-env."
+)
+NOTHING_SET = (
+    "--from-env writes the settings of the environment, and there are none; set for example "
+    "ROSTRUM_DISCORD__TOKEN."
+)
+STOPPED = "Stopped; nothing was written."
+NOTHING = "Nothing to write. Without settings rostrum demo and rostrum debate work offline."
+REPLACES = "{file} exists. Its other lines stay; these are set in it: {names}."
+WROTE = "Wrote {names} to {file}, which only you can read."
+OVERRIDDEN = "{name} is also set in the environment, which overrides .env; unset it there"
+NEXT_DISCORD = "Add the bot to your server: {link}"
+NEXT_SLACK = "In Slack, write /invite with the app's name into a channel."
+NEXT_CHAT = "Then: rostrum check, and rostrum run."
+NEXT_TERMINAL = 'Then: rostrum check, and rostrum debate "Tabs or spaces".'
+
+
+@dataclass(slots=True)
+class Draft:
+    """What is going to be written: values by variable, and beginnings of variables to remove."""
+
+    values: dict[str, str] = field(default_factory=dict)
+    dropped: set[str] = field(default_factory=set)
+
+    def settings(self, *sections: str) -> Settings:
+        """Return some sections of the settings as they will be. Raises SettingsError."""
+        return preview_settings(self.values, sections)
+
+
+async def run_init(*, from_env: bool = False, yes: bool = False) -> None:
+    """Ask, or take what the environment has; then write `.env`, and say what is next.
+
+    Raises RostrumError if nothing could be written.
+    """
+    if from_env:
+        draft = await _read_environment()
+    elif has_terminal():
+        try:
+            draft = await _ask_all()
+        except asyncio.CancelledError:
+            print(f"\n{STOPPED}", file=sys.stderr)
+            raise
+    else:
+        raise UsageError(NO_TERMINAL)
+    if not draft.values:
+        print(f"\n{NOTHING}")
+        return
+    await _write(draft, yes=yes)
+    _say_next(draft.values)
+
+
+async def _ask_all() -> Draft:
+    print(INTRODUCTION)
+    draft = Draft()
+    await _ask_discord(draft)
+    await _ask_slack(draft)
+    backends = await ask_backends()
+    if backends:
+        draft.values |= backends.values()
+        draft.dropped |= {f"{PREFIX}BACKENDS__{name}__".upper() for name in backends.listed}
+        await _choose_models(draft, backends, asking=True)
+    return draft
+
+
+async def _choose_models(draft: Draft, backends: Backends, *, asking: bool) -> None:
+    """Set debaters and jurors, and say what would keep them from a debate."""
+    proposal = propose(backends.listed, backends.presets)
+    for name, proposed in ((MODELS, proposal.debaters), (JURORS, proposal.jurors)):
+        refs = ", ".join(model.ref for model in proposed)
+        chosen = await ask_models(name, refs, backends) if asking else refs
+        draft.values |= {name: chosen} if chosen else {}
+    try:
+        if asking:
+            draft.values |= await ask_prices(draft.settings(*OF_MODELS))
+        settings = draft.settings(*OF_MODELS)
+        for part in (check_roster, check_debate):
+            await _show(part(settings))
+    except SettingsError as error:
+        show(Finding("settings", False, str(error)))
+
+
+# --- platforms ---------------------------------------------------------------------------
+
+
+async def _ask_discord(draft: Draft) -> None:
+    print(ABOUT_DISCORD)
+    token = await _ask_until("Token of the Discord bot", "discord", _try_discord)
+    draft.values |= {DISCORD_TOKEN: token} if token else {}
+
+
+async def _ask_slack(draft: Draft) -> None:
+    print(ABOUT_SLACK)
+    bot = await _ask_until("Bot token of Slack (xoxb-…)", "slack", _try_slack_bot)
+    if not bot:
+        return
+    app = await _ask_until("App-level token (xapp-…)", "slack app token", _try_slack_app)
+    if app:
+        draft.values |= {SLACK_BOT: bot, SLACK_APP: app}
+    else:
+        print(BOTH_TOKENS)
+
+
+async def _ask_until(
+    what: str, subject: str, tried: Callable[[SecretStr], AsyncIterator[Finding]]
+) -> str:
+    """Ask for a token until one is good; other subjects are for `rostrum check`. Empty for none."""
+    last = ""
+    while True:
+        said = await ask(AGAIN.format(what=what) if last else what, hidden=True)
+        if not said or (last and said.lower() == KEEP):
+            return last if said else ""
+        if subject not in await _show(tried(SecretStr(said))):
+            return said
+        last = said
+
+
+async def _show(findings: AsyncIterator[Finding]) -> set[str]:
+    """Print findings; return the subjects of the bad ones."""
+    bad = set()
+    async for finding in findings:
+        show(finding)
+        if finding.good is False:
+            bad.add(finding.subject)
+    return bad
+
+
+async def _try_discord(token: SecretStr) -> AsyncIterator[Finding]:
+    # Imported only here, like Slack's: discord.py is slow, and not everyone needs it.
+    from adapters.discord.checkup import check
+    from adapters.discord.permissions import application_id_of
+    from adapters.discord.rest import Rest
+
+    try:
+        application_id_of(token.get_secret_value())
+    except SettingsError as error:
+        yield Finding("discord", False, str(error))
+        return
+    address = _address("discord", DiscordSettings().api_url)
+    rest = Rest(token, address, proxy=proxy_of(address))
+    try:
+        async for finding in check(rest):
+            yield finding
+    finally:
+        await rest.close()
+
+
+async def _try_slack_bot(token: SecretStr) -> AsyncIterator[Finding]:
+    from adapters.slack.checkup import check_bot
+    from adapters.slack.rest import Rest
+
+    address = _address("slack", SlackSettings().api_url)
+    rest = Rest(token, address, proxy=proxy_of(address))
+    try:
+        async for finding in check_bot(rest):
+            yield finding
+    finally:
+        await rest.close()
+
+
+async def _try_slack_app(token: SecretStr) -> AsyncIterator[Finding]:
+    from adapters.slack.checkup import check_app
+    from adapters.slack.rest import Rest
+
+    address = _address("slack", SlackSettings().api_url)
+    rest = Rest(None, address, proxy=proxy_of(address))
+    try:
+        async for finding in check_app(rest, token, None):
+            yield finding
+    finally:
+        await rest.close()
+
+
+def _address(platform: str, usual: str) -> str:
+    """Return the address of a platform's API, as far as it is set."""
+    settings, _ = examine_settings(
+        without=[name for name in Settings.model_fields if name != platform]
+    )
+    return getattr(settings, platform).api_url if settings else usual
+
+
+# --- without questions --------------------------------------------------------------------
+
+
+async def _read_environment() -> Draft:
+    """Take every setting of the environment, if it is right. Raises RostrumError."""
+    named = {name.upper(): value.strip() for name, value in os.environ.items()}
+    draft = Draft(
+        {name: value for name, value in named.items() if name.startswith(PREFIX) and value}
+    )
+    if not draft.values:
+        raise UsageError(NOTHING_SET)
+    settings, wrong = examine_settings()
+    if settings is None or wrong:
+        raise SettingsError(wrong[0])
+    bad = await _try_platforms(settings)
+    if settings.backends and not settings.models:
+        await _choose_models(draft, await _list_models(settings), asking=False)
+    if bad:
+        raise RostrumError(f"Nothing was written: {', '.join(sorted(bad))} failed; see above.")
+    return draft
+
+
+async def _try_platforms(settings: Settings) -> set[str]:
+    slack, bad = settings.slack, set()
+    if settings.discord.token:
+        bad |= await _show(_try_discord(settings.discord.token)) & {"discord"}
+    if slack.bot_token:
+        bad |= await _show(_try_slack_bot(slack.bot_token)) & {"slack"}
+    if slack.app_token:
+        bad |= await _show(_try_slack_app(slack.app_token)) & {"slack app token"}
+    return bad
+
+
+async def _list_models(settings: Settings) -> Backends:
+    backends = Backends()
+    for backend in settings.endpoints():
+        try:
+            backends.add(backend, await probe(backend))
+        except ModelError as error:
+            raise RostrumError(f"Nothing was written: {error}") from error
+    return backends
+
+
+# --- the end ------------------------------------------------------------------------------
+
+
+async def _write(draft: Draft, *, yes: bool) -> None:
+    """Write the file, after a question if it exists."""
+    names = ", ".join(draft.values)
+    text = read_env(ENV_FILE)
+    if ENV_FILE.exists():
+        print()
+        await confirm(REPLACES.format(file=ENV_FILE, names=names), yes)
+    write_env(ENV_FILE, merge(text, draft.values, draft.dropped))
+    print(f"\n{WROTE.format(names=names, file=ENV_FILE)}")
+    for name, value in draft.values.items():
+        elsewhere = {key.upper(): said for key, said in os.environ.items()}.get(name, "")
+        if elsewhere.strip() not in ("", value):
+            show(Finding("settings", None, OVERRIDDEN.format(name=name)))
+
+
+def _say_next(values: Mapping[str, str]) -> None:
+    chats = 0
+    if token := values.get(DISCORD_TOKEN):
+        from adapters.discord.permissions import application_id_of, invite_link
+
+        print(NEXT_DISCORD.format(link=invite_link(application_id_of(token))))
+        chats += 1
+    if SLACK_BOT in values:
+        print(NEXT_SLACK)
+        chats += 1
+    print(NEXT_CHAT if chats else NEXT_TERMINAL)
