@@ -172,13 +172,19 @@ def test_every_link_within_the_project_leads_somewhere() -> None:
         for link in LINK.findall(read(document))
         if "://" not in link
     ]
-    gone = [
-        Named(document.name, link)
-        for document, link in within
-        if not (document.parent / link).exists()
-    ]
+    gone = [Named(document.name, link) for document, link in within if not exists(document, link)]
     assert within
     expect_no(gone)
+
+
+def exists(document: Path, link: str) -> bool:
+    """Return whether the file that a link names exists, and has the heading after “#”."""
+    name, _, anchor = link.partition("#")
+    target = document.parent / name if name else document
+    if not anchor or not target.is_file():
+        return target.exists()
+    headings = re.findall(r"(?m)^#+ (.+)$", FENCE.sub("", read(target)))
+    return anchor in {re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in headings}
 
 
 def test_every_make_target_is_in_the_makefile() -> None:

@@ -1,0 +1,209 @@
+"""README's three commands to production, as far as a machine without a container engine goes.
+
+The checkout and `.env` are made as written there. Of the third command, compose resolves the file,
+each step of the Dockerfile runs in an empty folder, and the service's command runs as a container
+would: as a user without rights, on a read-only file system, with the service's environment.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from bot import __version__
+from tests.deployment.dockerfile import Image, can_confine, is_sent
+from tests.doubles.discord import DiscordServer, Rates
+from tests.scenario.discord_stage import free_port, until
+
+ROOT = Path(__file__).parents[2]
+CLONE = "git clone <this repository> rostrum && cd rostrum"
+UP = "docker compose -f deploy/compose.yaml up -d"
+
+
+class Made(NamedTuple):
+    """What the three commands made: the checkout, the service as resolved, its image."""
+
+    checkout: Path
+    service: dict[str, Any]
+    image: Image
+
+
+def the_three() -> list[str]:
+    """Return the commands of README's section, without comments."""
+    section = (ROOT / "README.md").read_text(encoding="utf-8").partition("## To production")[2]
+    block = re.search(r"```sh\n(.*?)```", section, re.DOTALL)
+    assert block
+    return [line.partition("#")[0].strip() for line in block[1].splitlines()]
+
+
+@pytest.fixture(scope="module")
+def scratch() -> Iterator[Path]:
+    """Make a folder that a user without rights can enter, unlike those of pytest."""
+    folder = Path(tempfile.mkdtemp(prefix="rostrum-image-"))
+    folder.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="module")
+def made(scratch: Path) -> Made:
+    clone, configure, up = the_three()
+    assert (clone, up) == (CLONE, UP)
+    checkout = scratch / "rostrum"
+    copy_tracked(checkout)
+    subprocess.run(["sh", "-c", configure], cwd=checkout, check=True)
+    services = resolved(checkout)["services"]
+    assert list(services) == ["rostrum"], "one process by default"
+    build = services["rostrum"]["build"]
+    root = scratch / "root"
+    root.mkdir()
+    file = Path(build["context"], build["dockerfile"])
+    return Made(checkout, services["rostrum"], Image(Path(build["context"]), file, root))
+
+
+def copy_tracked(checkout: Path) -> None:
+    """Copy what a clone of the next commit would have."""
+    asked = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
+    listed = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=True)
+    for name in filter(None, listed.stdout.split("\0")):
+        if (ROOT / name).is_file():
+            (checkout / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, checkout / name)
+
+
+def resolved(checkout: Path) -> dict[str, Any]:
+    """Return the compose file as compose reads it."""
+    own = Path(sys.executable).with_name("docker-compose")
+    found = str(own) if own.exists() else shutil.which("docker-compose")
+    if found is None:
+        pytest.skip("docker-compose has no wheel for this platform, and no plugin is installed")
+    asked = [found, "-f", "deploy/compose.yaml", "config", "--format", "json"]
+    said = subprocess.run(asked, cwd=checkout, capture_output=True, text=True)
+    assert said.returncode == 0, said.stderr
+    answer: dict[str, Any] = json.loads(said.stdout)
+    return answer
+
+
+def run(made: Made, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        made.image.command(*words),
+        cwd=made.image.place("/data"),
+        env=made.image.environment | environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+def test_every_step_of_the_dockerfile_runs_but_the_one_that_adds_its_user(made: Made) -> None:
+    assert [step.split()[0] for step in made.image.left_out] == ["useradd"]
+    user, _, group = made.image.said["USER"].partition(":")
+    assert (user, group) == ("10001", "10001")
+    assert f"--uid {user}" in made.image.left_out[0]
+    assert not [*made.image.place("/opt/rostrum").rglob(".env*")]
+
+
+def test_the_image_starts_its_program(made: Made) -> None:
+    assert __version__ in run(made, "--version").stdout
+    assert made.image.arguments["VERSION"] == __version__
+
+
+def test_the_image_has_what_postgresql_traces_and_parquet_need(made: Made) -> None:
+    python = made.image.place("/opt/rostrum/bin/python")
+    needed = "import psycopg, procrastinate, pyarrow, opentelemetry.sdk.trace"
+    subprocess.run([str(python), "-c", needed], check=True, cwd=made.image.root)
+
+
+def test_the_image_holds_a_debate_and_writes_to_its_volume_alone(made: Made) -> None:
+    ended = run(made, "demo", "--votes", "A=3,B=2")
+    assert ended.returncode == 0, ended.stderr
+    assert made.image.place("/data/demo-export/README.md").exists()
+    if can_confine():
+        assert made.image.place("/data/demo-export").stat().st_uid == 10001
+
+
+def test_without_a_token_it_says_so_and_ends_as_a_wrong_setting(made: Made) -> None:
+    ended = run(made, *made.image.words("CMD"), ROSTRUM_HEALTH__PORT=str(free_port()))
+    assert ended.returncode == 78, ended.stderr
+    assert "TOKEN" in ended.stderr
+
+
+@asynccontextmanager
+async def started(
+    made: Made, environment: dict[str, str]
+) -> AsyncIterator[asyncio.subprocess.Process]:
+    process = await asyncio.create_subprocess_exec(
+        *made.image.command(*made.image.words("CMD")),
+        cwd=made.image.place("/data"),
+        env=made.image.environment | environment,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    try:
+        yield process
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.communicate()
+
+
+async def test_the_third_command_has_a_bot_online_that_is_healthy_and_stops_in_order(
+    made: Made,
+) -> None:
+    port = str(free_port())
+    async with DiscordServer(rates=Rates.generous()) as discord:
+        with (made.checkout / ".env").open("a", encoding="utf-8") as written:
+            written.write(f"ROSTRUM_DISCORD__TOKEN={discord.token}\n")
+            written.write(f"ROSTRUM_DISCORD__API_URL={discord.api_url}\n")
+        service = resolved(made.checkout)["services"]["rostrum"]
+        environment = service["environment"] | {"ROSTRUM_HEALTH__PORT": port}
+        async with started(made, environment) as process:
+            await discord.gateway.until_connected(seconds=60)
+            await until(partial(healthy, made, port), 30)
+            process.send_signal(signal.SIGTERM)
+            grace = float(service["stop_grace_period"].removesuffix("s"))
+            async with asyncio.timeout(grace):
+                _, said = await process.communicate()
+    assert process.returncode == 0, said.decode()
+    assert not healthy(made, port)
+    kept = made.image.place("/data/rostrum.db")
+    assert kept.stat().st_mode & 0o777 == 0o600
+
+
+def healthy(made: Made, port: str) -> bool:
+    """Ask as the image's HEALTHCHECK does."""
+    check = re.search(r"CMD (\[.*\])", made.image.said["HEALTHCHECK"])
+    assert check
+    asked: list[str] = json.loads(check[1])
+    return run(made, *asked[1:], ROSTRUM_HEALTH__PORT=port).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("file", "sent"),
+    [
+        ("engine/debate.py", True),
+        ("bot/settings/settings.py", True),
+        ("requirements-image.lock", True),
+        (".env", False),
+        ("bot/.env", False),
+        ("rostrum.db", False),
+        ("deploy/secrets/postgres_password", False),
+        ("engine/__pycache__/debate.cpython-311.pyc", False),
+        ("tests/conftest.py", False),
+        (".git/config", False),
+    ],
+)
+def test_the_build_gets_what_it_copies_and_no_secret(file: str, sent: bool) -> None:
+    assert is_sent(file, ROOT / ".dockerignore") is sent
