@@ -67,6 +67,22 @@ class Summary(Value):
     problem: str = ""
 
 
+class Why(Value):
+    """Why a panel decided as it did, in words that people read with the reveal.
+
+    `text` is one sentence, `best` the best point of each contender, and `differed` where jurors
+    differed. `juror` is the model that wrote it, or of whose reasons it is `quoted`. Without a
+    `text`, `problem` says why.
+    """
+
+    text: str = ""
+    best: Mapping[str, str] = {}
+    differed: str = ""
+    juror: str = ""
+    quoted: bool = False
+    problem: str = ""
+
+
 class Verdict(Value):
     """The result of the panel's valid ballots.
 

@@ -16,7 +16,7 @@ from typing import Annotated, Literal, NamedTuple
 from pydantic import Field, TypeAdapter
 
 from engine.debate import BallotKind, Criterion, Length, Rehearsal, Value, Violation
-from engine.judging import Persuasion, Question, RoundTally, Tally, Verdict
+from engine.judging import Persuasion, Question, RoundTally, Tally, Verdict, Why
 from engine.language import spoken
 
 Phase = Literal[
@@ -233,7 +233,8 @@ class VoteClosed(Said):
 class JurorLine(Value):
     """One ballot as the reveal lists it; `verdict` is None for an invalid one.
 
-    `recused` says that it decides nothing, as its juror is of a debater's family.
+    `recused` says that it decides nothing, as its juror is of a debater's family. `reasons` call
+    the contenders what people call them, and name no model.
     """
 
     juror: str
@@ -242,6 +243,7 @@ class JurorLine(Value):
     problem: str = ""
     contradictory: bool = False
     recused: bool = False
+    reasons: str = Field("", exclude_if=not_)
 
 
 class Reveal(Said):
@@ -254,7 +256,9 @@ class Reveal(Said):
     is gold. `unread`: the reactions could not be read before the close. `criteria`
     are what jurors scored, unless that is the usual rubric. `names` are those of agents whose
     final answers were voted on, and `own` is the format's own verdict. `course` is who people said
-    was ahead, round by round.
+    was ahead, round by round. `why` says why the panel decided so, and `marks` are the means of
+    what jurors gave each contender by criterion. With the debate's `code`, buttons open what
+    stands behind the result; without one it is all in the message.
     """
 
     kind: Literal["reveal"] = "reveal"
@@ -281,6 +285,9 @@ class Reveal(Said):
     names: Mapping[str, str] = {}
     own: Verdict | None = None
     course: tuple[RoundTally, ...] = Field((), exclude_if=not_)
+    why: Why | None = Field(None, exclude_if=not_)
+    marks: Mapping[str, Mapping[str, float]] = Field({}, exclude_if=not_)
+    code: str = Field("", exclude_if=not_)
 
 
 class Notice(Said):

@@ -206,6 +206,17 @@ def headline(text: str, limit: int) -> str:
     return line[:end].rstrip() + "…"
 
 
+def whole_sentences(text: str, most: int) -> str:
+    """Return as many of a text's first sentences as have at most `most` characters.
+
+    If the first has more, it is shortened between two words, with an ellipsis.
+    """
+    if len(text) <= most:
+        return text
+    end = _last_end(_SENTENCE, text, 0, most)
+    return text[:end] if end else headline(text, most)
+
+
 def split_markdown(text: str, limit: int, length: Callable[[str], int] = len) -> tuple[str, ...]:
     """Cut a text into pieces of at most `limit`, as `length` measures them.
 

@@ -15,7 +15,7 @@ from engine.messages import MESSAGE, Message
 from engine.ports import Part
 from engine.text import clean
 from engine.words.card import BallotPaper, Card
-from engine.words.cards import card_of
+from engine.words.cards import card_of, with_heading
 from engine.words.translation import in_its_language, say
 
 
@@ -62,6 +62,8 @@ def _rows(card: Card, folder: Path | None) -> Iterator[Text]:
         yield Text(clean(say(texts.TOPIC, topic=card.topic)), "bold")
     yield from (line(said, "bold yellow") for said in card.warnings)
     yield from (line(said) for said in card.lines)
+    for page in card.pages:
+        yield from (line(said) for said in with_heading(page))
     if card.ballot:
         yield from (line(said) for said in _asked(card.ballot))
     if card.small:

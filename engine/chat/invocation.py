@@ -7,7 +7,7 @@ engine/chat/commands.py.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from engine.debate import Value
 from engine.options import Options
@@ -57,6 +57,12 @@ class ReviewArguments(Arguments):
     vote: str | None = None
 
 
+class ResultArguments(DebateArgument):
+    """Which debate, and which part of its result: what jurors wrote, the numbers, or all of it."""
+
+    part: Literal["", "why", "details"] = ""
+
+
 class ForgetArguments(Arguments):
     """Whether to go ahead; otherwise the answer only explains."""
 
@@ -102,6 +108,8 @@ def pressed_invocation(button: str, debate: str, chosen: str | None = None) -> I
             return Invocation("cancel", DebateArgument(debate=debate))
         case "status":
             return Invocation("status", DebateArgument(debate=debate))
+        case "why" | "details":
+            return Invocation("result", ResultArguments(debate=debate, part=button))
         case "review":
             return Invocation("review", ReviewArguments(debate=debate, vote=chosen))
     return None

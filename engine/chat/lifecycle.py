@@ -13,7 +13,12 @@ from engine.chat.answers.debates import (
     StoppedAnswer,
 )
 from engine.chat.context import Context
-from engine.chat.invocation import DebateArgument, NoArguments, StartArguments
+from engine.chat.invocation import (
+    DebateArgument,
+    NoArguments,
+    ResultArguments,
+    StartArguments,
+)
 from engine.chat.lookup import find_held, find_newest, find_only
 from engine.chat.permission import check_started
 from engine.chat.person import Person, settings_of
@@ -111,11 +116,14 @@ async def status(context: Context, person: Person, asked: DebateArgument) -> Sta
 
 
 async def result(context: Context, person: Person, asked: DebateArgument) -> ResultAnswer:
-    """Report a debate's result once it is revealed."""
+    """Report a debate's result, or a part of it, once it is revealed."""
     found = await find_newest(context.store, person, asked.debate)
     reveal = None if found.revealed_at is None else await read_reveal(context.store, found)
     return ResultAnswer(
-        debate=DebateLine.of(found), reveal=reveal, minutes_left=_minutes_left(context, found)
+        debate=DebateLine.of(found),
+        reveal=reveal,
+        minutes_left=_minutes_left(context, found),
+        part=asked.part if isinstance(asked, ResultArguments) else "",
     )
 
 

@@ -20,6 +20,7 @@ from engine.store import Store
 from engine.text import rename
 from engine.votes.result import read_reveal
 from engine.words.cards import broken_rule, words_used
+from engine.words.details import detail_lines
 from engine.words.phrases import option_name, round_name, sum_up
 from engine.words.reveal import reveal_lines
 from engine.words.translation import say
@@ -123,10 +124,17 @@ def lay_out(
             for name, source in zip(named(sources), sources, strict=True)
         ),
         turns=tuple(_spoken(debate, turns)),
-        result=tuple(map(scrub_mentions, reveal_lines(reveal))) if reveal else (),
+        result=tuple(map(scrub_mentions, _result(reveal))) if reveal else (),
         ballots=tuple(tell_ballot(ballot, names) for ballot in ballots) if reveal else (),
         sealed=told,
     )
+
+
+def _result(reveal: Reveal) -> Iterator[str]:
+    """Yield a result with its numbers; what each juror wrote stands among the ballots."""
+    yield from reveal_lines(reveal)
+    yield ""
+    yield from detail_lines(reveal)
 
 
 def _spoken(debate: Debate, turns: Sequence[Turn]) -> Iterator[Spoken]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from engine.debate import Criterion, Debate
+from engine.debate import Criterion, Debate, Setup
 from engine.delivery.last_word import elsewhere
 from engine.formats import FORMATS
 from engine.formats.format import Decision
-from engine.judging import Ballot, Log, Persuasion, Question, Tally, Verdict, Vote, VoteEvent
+from engine.judging import Ballot, Log, Persuasion, Question, Tally, Verdict, Vote, VoteEvent, Why
 from engine.jury.rubric import DEBATE, find_rubric
+from engine.jury.why import REASONS, mean_marks, quote, told_reasons
 from engine.messages import AgainInvite, JurorLine, Notice, Report, Reveal, VoteClosed
 from engine.store import Closing, Intervention, Post
 from engine.votes.labels import asked, persuasion, seen_by_others
@@ -92,8 +93,9 @@ def reveal_of(
     unread: frozenset[Log] = NONE,
     own: Verdict | None = None,
     rounds: tuple[Vote, ...] = (),
+    why: Why | None = None,
 ) -> Reveal:
-    """Return the reveal of a closed vote."""
+    """Return the reveal of a closed vote; without a `why` it quotes a juror."""
     return Reveal(
         topic=debate.request.topic,
         models={side: model.ref for side, model in debate.request.sides.items()},
@@ -102,7 +104,7 @@ def reveal_of(
         judges=tuple(model.ref for model in debate.request.judges),
         tally=tally,
         verdict=verdict,
-        jurors=tuple(_juror_lines(ballots)),
+        jurors=tuple(_juror_lines(debate.setup, ballots)),
         agree=agreement(tally, verdict),
         usd=usd,
         calls=calls,
@@ -117,6 +119,9 @@ def reveal_of(
         names=debate.setup.called,
         own=own,
         course=course_of(debate, rounds),
+        why=why or quote(debate.setup, verdict, ballots),
+        marks=mean_marks(ballots),
+        code=debate.code,
     )
 
 
@@ -169,7 +174,7 @@ def _unusual(debate: Debate) -> tuple[Criterion, ...]:
     return () if rubric is DEBATE else rubric.criteria
 
 
-def _juror_lines(ballots: Iterable[Ballot]) -> Iterator[JurorLine]:
+def _juror_lines(setup: Setup, ballots: Iterable[Ballot]) -> Iterator[JurorLine]:
     """Yield the ballots to list: those that decide, then those of recused jurors."""
     for ballot in sorted(ballots, key=lambda ballot: ballot.audit):
         if not ballot.audit or ballot.recused:
@@ -180,4 +185,5 @@ def _juror_lines(ballots: Iterable[Ballot]) -> Iterator[JurorLine]:
                 problem=ballot.problem,
                 contradictory=ballot.contradictory,
                 recused=ballot.recused,
+                reasons=told_reasons(setup, ballot, REASONS) if ballot.valid else "",
             )

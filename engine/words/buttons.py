@@ -13,6 +13,8 @@ PREFIX = "rostrum"
 STOP = "Stop"
 STATUS = "Status"
 WITHDRAW = "Withdraw my vote"
+WHY = "Why?"
+DETAILS = "Details"
 LABEL_LENGTH = 70  # characters; platforms take 75, a mark included
 
 
@@ -42,6 +44,14 @@ def debate_buttons(code: str, *, stoppable: bool) -> tuple[Button, ...]:
     )
 
 
+def result_buttons(code: str) -> tuple[Button, ...]:
+    """Return the buttons that open what stands behind a result."""
+    return (
+        Button(f"{PREFIX}:why:{code}", say(WHY)),
+        Button(f"{PREFIX}:details:{code}", say(DETAILS)),
+    )
+
+
 def ballot_buttons(
     options: tuple[str, ...], stances: Mapping[str, str] = NO_STANCES
 ) -> tuple[Button, ...]:
@@ -59,7 +69,7 @@ def review_menu(code: str) -> str:
 def read_button(button_id: str) -> ButtonAction | None:
     """Parse the id of a button or menu; None for an unknown one."""
     match button_id.split(":"):
-        case [prefix, ("stop" | "status" | "vote" | "review") as what, of] if (
+        case [prefix, ("stop" | "status" | "vote" | "review" | "why" | "details") as what, of] if (
             prefix == PREFIX and of
         ):
             return ButtonAction(what, of)

@@ -34,6 +34,13 @@ class BallotPaper(NamedTuple):
         return option_name(option, self.stances)
 
 
+class Page(NamedTuple):
+    """What stands behind a message: a heading and lines, opened by a button where there are any."""
+
+    heading: str
+    lines: tuple[str, ...]
+
+
 class Card(NamedTuple):
     """The contents of a message, from top to bottom.
 
@@ -41,6 +48,7 @@ class Card(NamedTuple):
     neutral. `text` is arbitrary Markdown, including a model's; `lines` and `warnings` use only
     bold and code. `small` ends the text in small print; `footer` stands beside the reference.
     `picture` is drawn on platforms that show pictures; a standing has its `alt` text beside it.
+    `pages` are what `buttons` open; a platform without buttons shows them below.
     """
 
     title: str
@@ -58,6 +66,7 @@ class Card(NamedTuple):
     picture: Arc | LeagueTable | None = None
     alt: str = ""
     broadcast: bool = False
+    pages: tuple[Page, ...] = ()
 
     def attached(self) -> tuple[File, ...]:
         """Return the files to post with it; draws the picture, which is slow."""

@@ -31,8 +31,16 @@ from engine.messages import (
     Where,
 )
 from engine.text import headline
-from engine.words.buttons import Button, ballot_buttons, debate_buttons
-from engine.words.card import BallotPaper, Card, markdown_of
+from engine.words.buttons import (
+    DETAILS,
+    WHY,
+    Button,
+    ballot_buttons,
+    debate_buttons,
+    result_buttons,
+)
+from engine.words.card import BallotPaper, Card, Page, markdown_of
+from engine.words.details import detail_lines
 from engine.words.league import league_alt, league_lines, league_title
 from engine.words.phrases import (
     estimated,
@@ -42,6 +50,7 @@ from engine.words.phrases import (
     round_names,
     sentence_case,
 )
+from engine.words.reasons import reason_lines
 from engine.words.reveal import ASIDE, reveal_lines
 from engine.words.scores import board_lines, sparkline
 from engine.words.translation import in_its_language, plural, say
@@ -226,6 +235,8 @@ def plain_text(message: Message) -> str:
             return f"{turn_title(message)}\n{message.text}"
         case Notice():
             return message.text
+        case Reveal():
+            message = message.model_copy(update={"code": ""})
     card = card_of(message)
     if card.ballot or card.buttons:
         raise ValueError(f"A message of kind {message.kind} is more than its text.")
@@ -423,13 +434,28 @@ def _buttons(paper: BallotPaper) -> tuple[Button, ...]:
 
 
 def _reveal(reveal: Reveal) -> Card:
-    *lines, spent = reveal_lines(reveal)
     aside = (say(ASIDE[reveal.aside]), "") if reveal.aside else ()
+    lines, pages = (*aside, *reveal_lines(reveal)), tuple(result_pages(reveal))
+    opened = bool(reveal.code) and reveal.aside != "starter"  # to whom nothing else can be said
+    below = () if opened else tuple(line for page in pages for line in with_heading(page))
     return Card(
         say(REVEAL),
         "vote",
         headline(reveal.topic, TOPIC_LENGTH),
-        lines=(*aside, *lines),
-        small=spent,
+        lines=(*lines, *below),
         broadcast=reveal.broadcast,
+        buttons=result_buttons(reveal.code) if opened else (),
+        pages=pages if opened else (),
     )
+
+
+def result_pages(reveal: Reveal) -> Iterator[Page]:
+    """Yield what stands behind a result: what each juror wrote, and the numbers."""
+    if reasons := tuple(reason_lines(reveal)):
+        yield Page(say(WHY), reasons)
+    yield Page(say(DETAILS), tuple(detail_lines(reveal)))
+
+
+def with_heading(page: Page) -> tuple[str, ...]:
+    """Return a page's lines below its heading, to stand below other lines."""
+    return ("", f"**{page.heading}**", *page.lines)

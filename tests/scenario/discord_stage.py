@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import random
-import re
 import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
@@ -32,6 +31,7 @@ from engine.ports import VenueLimits, utc_now
 from tests.doubles.discord import DiscordServer, Interaction
 from tests.doubles.discord.state import Channel, Message
 from tests.doubles.waiting import until as until
+from tests.scenario.told_votes import told_votes
 
 SWIFT = VenueLimits(typing_seconds=0.1, send_seconds=1.0, state_seconds=0.05)
 OPTIONS = {"A": "🅰️", "B": "🅱️", "tie": "🤝", "weak": "🚫"}
@@ -205,10 +205,7 @@ def counted(reveal: Message) -> dict[str, int]:
 
 def counted_in(text: str) -> dict[str, int]:
     """Return the votes that a reveal's text counts, by option."""
-    names = {"A": "A", "B": "B", "tie": "tie", "both weak": "weak"}
-    line = next(line for line in text.splitlines() if line.startswith("**People:**"))
-    pairs = re.findall(r"(A|B|tie|both weak) (\d+)", line.split(";")[0])
-    return {names[name]: int(n) for name, n in pairs}
+    return told_votes(text)
 
 
 def author(message: Message) -> str:

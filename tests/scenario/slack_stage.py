@@ -30,6 +30,7 @@ from engine.ports import VenueLimits
 from tests.doubles.slack import Asked, SlackServer
 from tests.doubles.slack.state import Message
 from tests.scenario.discord_stage import settings_of, state, until
+from tests.scenario.told_votes import told_votes
 
 SWIFT = VenueLimits(typing_seconds=0.1, send_seconds=1.0, state_seconds=0.05)
 TEA = '"Tea beats coffee"'
@@ -200,6 +201,5 @@ def buttons(message: Message) -> list[str]:
 
 def counted(reveal: Message) -> dict[str, int]:
     """Return the votes that a reveal counts, by option."""
-    line = next(line for line in reveal.text.splitlines() if line.startswith("**People:**"))
-    pairs = re.findall(r"(A|B|tie|both weak) (\d+)", line.split(";")[0])
-    return {name: int(n) for name, n in pairs}
+    votes = told_votes(reveal.text)
+    return {"both weak" if name == "weak" else name: n for name, n in votes.items()}

@@ -142,7 +142,7 @@ async def test_a_debate_started_in_a_thread_or_a_post_is_held_there(
         assert "closed" in (await close.finished()).text
         await ended(app)
     (reveal,) = [m for m in discord.messages(thread.id) if author(m) == "Reveal"]
-    assert "**People:** A 1" in reveal.text
+    assert "People: **A** (1–0)" in reveal.text
     inside = {message.channel_id for message in posted(discord)}
     assert inside == {thread.id}
 

@@ -96,4 +96,4 @@ async def test_people_choose_among_all_agents(chat: Chat) -> None:
         await voting(app)
         reveal = await close(chat)
         assert "Economist 1" in reveal
-        assert "People chose Economist" in reveal.replace("*", "")
+        assert "People: Economist (Economist 1)" in reveal.replace("*", "")

@@ -93,8 +93,8 @@ async def test_card_vote_and_reveal_name_the_stances(database_url: str, tmp_path
     assert any(line.startswith(f"**A** ({TABS}) was `rehearsal/") for line in reveal)
     winner = whole.table("debates")[0]["jury_winner"]
     if winner in ("A", "B"):
-        jury = next(line for line in reveal if line.startswith("**Jury:"))
-        assert f"**Jury: {winner}** (“{ {'A': TABS, 'B': SPACES}[winner] }”, p(A)" in jury
+        outcome = next(line for line in reveal if line.startswith("People: "))
+        assert f"Jury: **{winner}: { {'A': TABS, 'B': SPACES}[winner] }**, " in outcome
 
 
 async def test_people_are_asked_for_their_own_view_in_these_words(

@@ -56,7 +56,8 @@ async def test_jurors_score_by_the_rubric_and_exports_say_which(
     ]
     _check_ballots(whole, rubric)
     (reveal,) = (message for message in whole.posted if isinstance(message, Reveal))
-    scored = [line for line in card_of(reveal).lines if line.startswith("Jurors scored")]
+    details = card_of(reveal).pages[-1].lines
+    scored = [line for line in details if line.startswith("Jurors scored")]
     assert scored == ([revealed] if revealed else [])
 
 

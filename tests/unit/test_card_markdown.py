@@ -75,7 +75,7 @@ def test_whom_a_debate_moved_is_told_where_somebody_was_asked_twice(
     told = Persuasion(moved=moved, people=people, winner=None)
     reveal = REVEAL.model_copy(update={"persuasion": told})
     for shown in everywhere(reveal):
-        assert (said or "No one voted") in shown
+        assert (said or "People: no votes") in shown
         assert ("changed sides" in shown) == (said is not None)
 
 

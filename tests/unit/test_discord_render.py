@@ -161,7 +161,7 @@ def test_a_reveal_names_models_votes_and_jurors() -> None:
         "`near/ana`",
         "`near/ben`, drawn at random",
         "75% (30–95%)",
-        "People chose **A**",
+        "People: **A** (3–1)",
     ):
         assert said in shown
     for said in ("Jury: a tie", "`far/oak`: invalid, no JSON", "**disagree**", "0.012 USD"):

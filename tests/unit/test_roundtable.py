@@ -21,6 +21,7 @@ from engine.jury.rubric import find_rubric
 from engine.messages import JurorLine, Notice, Report, Reveal, TurnPost, VoteInvite
 from engine.prompts.library import load_prompts
 from engine.votes.questions import vote_options
+from engine.words.details import detail_lines
 from engine.words.reveal import reveal_lines
 from tests.doubles.rehearsed import RehearsedDesk, hold, setup_for, survives_every_death
 
@@ -519,7 +520,7 @@ def reveal_with(own: Verdict | None, panel: str | None) -> str:
         names=names,
         own=own,
     )
-    return "\n".join(reveal_lines(reveal))
+    return "\n".join((*reveal_lines(reveal), *detail_lines(reveal)))
 
 
 def own(winner: str | None, rubric: str) -> Verdict:
@@ -531,7 +532,7 @@ def test_the_reveal_reads_with_names() -> None:
     said = reveal_with(None, "1")
     assert "**Sceptic** was `near/ana`" in said
     assert "Practitioner 1 · Sceptic 3 · Historian 0 · tie 0 · none is good 1" in said
-    assert "People chose **Sceptic**." in said
+    assert "People: **Sceptic** (Practitioner 1 · Sceptic 3 · none is good 1) · " in said
     assert "**Jury: Practitioner** (Practitioner 50%, Sceptic 30%" in said
     assert "- `near/j1`: Practitioner (read from Sceptic on)" in said
 

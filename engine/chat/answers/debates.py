@@ -8,11 +8,15 @@ from typing import Literal
 
 from engine.chat.answers.answers import Answer, Wording
 from engine.debate import Debate, Status, Value
+from engine.language import speaking
 from engine.messages import Estimate, Reveal, Where
 from engine.text import headline
+from engine.words.cards import result_pages, with_heading
+from engine.words.details import detail_lines
 from engine.words.phrases import about_minutes, estimated
+from engine.words.reasons import reason_lines
 from engine.words.reveal import UNREAD, reveal_lines
-from engine.words.translation import plural
+from engine.words.translation import plural, say
 
 TOPIC_LENGTH = 200  # characters, in an answer about one debate
 LINE_LENGTH = 100  # in a list
@@ -62,6 +66,7 @@ GAPS = (
 VOTE_WAITS = "The vote stays open until the vote on its mirror, debate `{code}`, opens too."
 SEALED = "Results stay sealed until the vote closes."
 NO_RESULT = "It has no result."
+NO_REASONS = "No juror gave a reason that can be shown."
 
 NO_DEBATES = "No debates here yet. Start one."
 STATES = {
@@ -215,18 +220,20 @@ def _vote_left(minutes: float) -> str:
 
 
 class ResultAnswer(Answer):
-    """A debate's result; `reveal` is None while it is sealed."""
+    """A debate's result, or a `part` of it; `reveal` is None while it is sealed."""
 
     debate: DebateLine
     reveal: Reveal | None
     minutes_left: float | None = None
+    part: Literal["", "why", "details"] = ""
 
     def say(self, chat: Wording) -> Iterator[str]:
         """Report the result, or that it is still sealed."""
         debate = self.debate
         yield ABOUT.format(code=debate.code, topic=headline(debate.topic, TOPIC_LENGTH))
         if self.reveal is not None:
-            yield from reveal_lines(self.reveal)
+            with speaking(debate.language):
+                yield from self._parts(self.reveal)
         elif debate.status in (Status.QUEUED, Status.RUNNING, Status.VOTING):
             if self.minutes_left is not None:
                 yield _vote_left(self.minutes_left)
@@ -234,6 +241,15 @@ class ResultAnswer(Answer):
         else:
             yield STATUSES[debate.status]
             yield NO_RESULT
+
+    def _parts(self, reveal: Reveal) -> tuple[str, ...]:
+        """Return the lines asked for: what jurors wrote, the numbers, or everything."""
+        if self.part == "why":
+            return tuple(reason_lines(reveal)) or (say(NO_REASONS),)
+        if self.part == "details":
+            return tuple(detail_lines(reveal))
+        below = (line for page in result_pages(reveal) for line in with_heading(page))
+        return (*reveal_lines(reveal), *below)
 
 
 class DebatesAnswer(Answer):

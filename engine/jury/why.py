@@ -1,0 +1,67 @@
+"""Why a panel decided as it did, taken from what its jurors wrote; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from statistics import fmean
+
+from engine.blinding.identity import scrub
+from engine.blinding.veil import names_of
+from engine.debate import Setup
+from engine.judging import TIE, Ballot, Verdict, Why
+from engine.text import clean, rename, whole_sentences
+
+REASONS, SENTENCE = 600, 300  # characters of a juror's reasons, and of those that a reveal quotes
+
+
+def told_reasons(setup: Setup, ballot: Ballot, most: int) -> str:
+    """Return a juror's reasons as people read them: sides by name, no model's name, not too long.
+
+    They end with a sentence, or between words if the first one is too long.
+    """
+    called = {name: setup.called.get(side, side) for side, name in ballot.names.items()}
+    text = " ".join(clean(scrub(ballot.reasons, names_hidden(setup))).split())
+    return whole_sentences(rename(text, called), most)
+
+
+def names_hidden(setup: Setup) -> frozenset[str]:
+    """Return every name of a model that speaks or judges in a debate."""
+    jurors = (*setup.panel.roster, *setup.panel.recused)
+    return names_of(setup) | {name for juror in jurors for name in (juror.name, juror.family)}
+
+
+def representative(verdict: Verdict, ballots: Iterable[Ballot]) -> Ballot | None:
+    """Return the ballot that is nearest to the panel's result, among those that decided it."""
+    counted = [one for one in ballots if one.valid and not one.audit]
+    if verdict.winner is None or not counted:
+        return None
+    side = counted[0].order[0] if verdict.winner == TIE else verdict.winner
+    mean = fmean(_signal(one, side) for one in counted)
+
+    def distance(one: Ballot) -> tuple[bool, bool, float, str, tuple[str, ...]]:
+        far = round(abs(_signal(one, side) - mean), 9)
+        return one.verdict != verdict.winner, one.contradictory, far, one.juror, one.order
+
+    return min(counted, key=distance)
+
+
+def _signal(ballot: Ballot, side: str) -> float:
+    return (ballot.signal or {}).get(side, 0.0)
+
+
+def quote(setup: Setup, verdict: Verdict, ballots: Iterable[Ballot]) -> Why | None:
+    """Return the most representative juror's own words; None where no one wrote any."""
+    ballot = representative(verdict, ballots)
+    text = told_reasons(setup, ballot, SENTENCE) if ballot else ""
+    return Why(text=text, juror=ballot.juror, quoted=True) if ballot and text else None
+
+
+def mean_marks(ballots: Sequence[Ballot]) -> dict[str, dict[str, float]]:
+    """Return the mean of the marks that count, for each contender by criterion."""
+    sheets = [one.scores for one in ballots if one.valid and not one.audit and one.scores]
+    if not sheets:
+        return {}
+    return {
+        side: {name: fmean(sheet[side][name] for sheet in sheets) for name in marks}
+        for side, marks in sheets[0].items()
+    }

@@ -1,0 +1,144 @@
+"""The numbers behind a reveal, for those who ask for them; Markdown for any chat."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from engine.debate import Criterion
+from engine.judging import TIE, Verdict
+from engine.messages import JurorLine, Reveal
+from engine.text import headline
+from engine.words.phrases import BRIEF_STANCE, NO_STANCES, money, option_name
+from engine.words.translation import plural, say
+
+JUDGES = "Also judged by {judges}"
+PEOPLE = "**People:** {counts}"
+SHARE = "{side}'s share {share:.0f}% ({low:.0f}–{high:.0f}%)"
+GOLD = "Independent votes: {counts}"
+JURY_CHOSE = "**Jury: {winner}** ({detail})"
+JURY_STANCE = "“{stance}”"
+JURY_TIED = "**Jury: a tie** ({detail})"
+JURY_NOTHING = "**Jury:** no verdict, {problem} ({detail})"
+SURE = "{p:.0f}% sure that {side} won"
+CHANCE = "{side} {p:.0f}%"
+READERS = ("{n} juror read it", "{n} jurors read it")
+VALID = ("{n} ballot counted", "{n} ballots counted")
+INVALID = "{n} not counted"
+EFFECTIVE = "worth {n:.1f} independent votes"
+ORDER_ALONE = "no side led in every order of reading"
+NOT_BLIND = "jurors saw the models' names"
+RANGE = "{low}–{high}"
+SCORED = "Jurors scored {names}."
+SCORED_ALIKE = "Jurors scored {names} ({range} each)."
+SINGLE = "a single juror"
+JUROR = "- `{juror}`: {readings}"
+READING = "{verdict} (read {order})"
+READING_INVALID = "invalid, {problem} (read {order})"
+FROM = "from {name} on"
+CONTRADICTORY = "contradicts its own scores"
+RECUSED = "; not counted, as it is related to a debater"
+NOT_COMPARED = "People and jury cannot be compared: at least one of them did not decide."
+SPENT = ("{n} model call, {cost}", "{n} model calls, {cost}")
+
+
+def detail_lines(reveal: Reveal) -> Iterator[str]:
+    """Yield every count, chance and reading of a reveal; the last line has calls and cost."""
+    yield from _votes(reveal)
+    yield _jury(reveal)
+    yield from _jurors(reveal.jurors, reveal.names)
+    if reveal.criteria:
+        yield _scored(reveal.criteria)
+    if reveal.agree is None:
+        yield say(NOT_COMPARED)
+    if reveal.judges:
+        yield say(JUDGES, judges=say(", ").join(f"`{judge}`" for judge in reveal.judges))
+    yield plural(SPENT, reveal.calls, cost=money(reveal.usd))
+
+
+def _votes(reveal: Reveal) -> Iterator[str]:
+    tally, contenders = reveal.tally, tuple(reveal.models)
+    said = say(PEOPLE, counts=counts_of(tally.counts, reveal.names))
+    if tally.share is not None and tally.low is not None and tally.high is not None:
+        bounds = {"low": 100 * tally.low, "high": 100 * tally.high}
+        said += say("; ") + say(
+            SHARE, side=option_name(contenders[0], reveal.names), share=100 * tally.share, **bounds
+        )
+    yield said
+    if tally.gold != tally.counts and not reveal.unread:
+        yield say(GOLD, counts=counts_of(tally.gold, reveal.names))
+
+
+def counts_of(counts: Mapping[str, int], names: Mapping[str, str] = NO_STANCES) -> str:
+    """Return counts by option, such as `A 3 · B 2`."""
+    return " · ".join(f"{option_name(option, names)} {n}" for option, n in counts.items())
+
+
+def _jury(reveal: Reveal) -> str:
+    verdict, names = reveal.verdict, reveal.names
+    stance = reveal.stances.get(verdict.winner or "")
+    own = (say(JURY_STANCE, stance=headline(stance, BRIEF_STANCE)),) if stance else ()
+    said = say(", ").join((*own, *_details(reveal)))
+    if verdict.winner is None:
+        return say(JURY_NOTHING, problem=say(verdict.problem), detail=said)
+    template = JURY_TIED if verdict.winner == TIE else JURY_CHOSE
+    return say(template, winner=option_name(verdict.winner, names), detail=said)
+
+
+def _details(reveal: Reveal) -> Iterator[str]:
+    verdict = reveal.verdict
+    if verdict.single:
+        yield say(SINGLE)
+    yield from _chances(verdict, reveal.names)
+    if readers := len({line.juror for line in reveal.jurors}):
+        yield plural(READERS, readers)
+    yield plural(VALID, verdict.valid)
+    if verdict.invalid:
+        yield say(INVALID, n=verdict.invalid)
+    if verdict.effective_votes is not None:
+        yield say(EFFECTIVE, n=verdict.effective_votes)
+    if verdict.order_alone:
+        yield say(ORDER_ALONE)
+    if not verdict.blind:
+        yield say(NOT_BLIND)
+
+
+def _chances(verdict: Verdict, names: Mapping[str, str]) -> Iterator[str]:
+    """Yield how sure the jury is of its winner; of many answers and of a tie, every chance."""
+    # No jury is ever quite sure.
+    chances = {side: min(max(100 * p, 1.0), 99.0) for side, p in verdict.p.items()}
+    if len(chances) == 2 and verdict.winner in chances:
+        side = verdict.winner
+        yield say(SURE, side=option_name(side, names), p=chances[side])
+    else:
+        yield from (say(CHANCE, side=option_name(s, names), p=p) for s, p in chances.items())
+
+
+def _scored(criteria: Sequence[Criterion]) -> str:
+    """Return what jurors scored, the range once where it is the same for all."""
+    ranges = [say(RANGE, low=one.lowest, high=one.highest) for one in criteria]
+    if len(set(ranges)) == 1:
+        return say(
+            SCORED_ALIKE, names=say(", ").join(say(c.name) for c in criteria), range=ranges[0]
+        )
+    named = (f"{say(one.name)} {range}" for one, range in zip(criteria, ranges, strict=True))
+    return say(SCORED, names=say(", ").join(named))
+
+
+def _jurors(lines: Iterable[JurorLine], names: Mapping[str, str]) -> Iterator[str]:
+    """Yield a line for each juror: both readings of one that read twice."""
+    by_juror: dict[str, list[JurorLine]] = {}
+    for line in lines:
+        by_juror.setdefault(line.juror, []).append(line)
+    for juror, read in by_juror.items():
+        readings = say("; ").join(_reading(one, names) for one in read)
+        yield say(JUROR, juror=juror, readings=readings) + (say(RECUSED) if read[0].recused else "")
+
+
+def _reading(line: JurorLine, names: Mapping[str, str]) -> str:
+    order = say(", ").join(line.order)
+    if names:  # each juror reads them all, from another one on
+        order = say(FROM, name=option_name(line.order[0], names))
+    if line.verdict is None:
+        return say(READING_INVALID, problem=say(line.problem), order=order)
+    said = say(READING, verdict=option_name(line.verdict, names), order=order)
+    return f"{said}, {say(CONTRADICTORY)}" if line.contradictory else said

@@ -1,0 +1,55 @@
+"""A reveal as people in Discord and Slack read it: the outcome first, and the rest on demand."""
+
+from __future__ import annotations
+
+import re
+
+from tests.scenario.chat_stage import Chat, OnDiscord, close, said, vote
+from tests.scenario.discord_stage import known, voting
+
+NUMBERS = re.compile(r"\d%|ballot|\bread (A|B)\b|USD|model calls|Independent votes")
+
+
+async def pressed(chat: Chat, user: str, message: str, what: str) -> str:
+    """Press a button below a result; return the answer, which this person alone sees."""
+    if isinstance(chat, OnDiscord):
+        (code,) = {one.rpartition(":")[2] for one in _ids(chat, message)}
+        asked = await chat.discord.press(user, message, f"rostrum:{what}:{code}").finished()
+        assert asked.ephemeral
+        return asked.text
+    label = {"why": "Why?", "details": "Details"}[what]
+    return await (await chat.slack.press(user, message, label)).said("")
+
+
+def _ids(chat: OnDiscord, message: str) -> list[str]:
+    found = chat.discord.world.find_message(message)
+    return [one["custom_id"] for row in found.components for one in row["components"]]
+
+
+async def test_a_reveal_says_who_won_and_why_and_numbers_come_on_demand(chat: Chat) -> None:
+    async with chat.stage.process() as app:
+        ballot = await vote(chat)
+        await voting(app)
+        await chat.react("ben", ballot, "A")
+        await known(app, 1)
+        reveal = await close(chat)
+        message = (await said(chat, "Reveal")).id
+        lines = reveal.splitlines()
+        outcome = next(n for n, line in enumerate(lines) if line.startswith("People: "))
+        assert re.match(r"People: \*\*A\*\* \(1–0\) · Jury: \*\*.+\*\*", lines[outcome])
+        assert lines[outcome + 1].startswith("People and jury **")
+        assert any("**Why**, as a juror put it" in line for line in lines)
+        assert not NUMBERS.search(reveal)
+        why = await pressed(chat, "cleo", message, "why")
+        assert re.search(r"- `\w+/\S+` for \*\*.+\*\*: ", why)
+        assert "**Mean marks:**" in why
+        assert re.search(r"logic: A \d\.\d · B \d\.\d", why)
+        assert not NUMBERS.search(why)
+        details = await pressed(chat, "cleo", message, "details")
+        for number in ("**People:** A 1", "ballots counted", "(read ", "model calls"):
+            assert number in details
+        # The command tells all of it at once.
+        result = await chat.ask("cleo", "result")
+        for part in (lines[outcome], "**Mean marks:**", "ballots counted"):
+            assert part in result
+        await chat.ended(app)

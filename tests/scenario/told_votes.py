@@ -1,0 +1,18 @@
+"""The votes that a reveal tells, read from its words."""
+
+from __future__ import annotations
+
+import re
+
+
+def told_votes(text: str) -> dict[str, int]:
+    """Return the votes in a reveal's text by option, as `weak` and so on; 0 where none is told."""
+    line = next(line for line in text.splitlines() if line.startswith("People: "))
+    people = line.removeprefix("People: ").split(" · Jury: ")[0]
+    counts = {"A": 0, "B": 0, "tie": 0, "weak": 0}
+    for option, n in re.findall(r"(A|B|tie|both weak) (\d+)", people):
+        counts[option.removeprefix("both ")] = int(n)
+    if score := re.search(r"\((\d+)–(\d+)", people):
+        first, second = ("B", "A") if people.startswith("**B") else ("A", "B")
+        counts |= {first: int(score[1]), second: int(score[2])}
+    return counts
