@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from ulid import ULID
 
 from adapters.dispatch.local import LocalDispatcher
-from adapters.metrics.counts import CountedModels, Counts
+from adapters.metrics.counts import Counts
 from adapters.models.router import open_models
 from adapters.storage.database import START_SECONDS
 from adapters.storage.migrate import make_ready
@@ -25,7 +25,7 @@ from bot.clock import SystemClock
 from bot.log import about
 from bot.reading import open_database, read_store
 from bot.settings.settings import Settings
-from bot.telemetry import counts_of
+from bot.telemetry import open_counts
 from engine.debate import Debate
 from engine.delivery.outbox import Delivery
 from engine.floor.fleet import Fleet, Member
@@ -151,7 +151,7 @@ async def run_app(
     background task that fails ends the body with its exception. Raises SettingsError or
     StoreError before anything runs.
     """
-    prompts = load_prompts(settings.templates_dir)
+    prompts, counts = load_prompts(settings.templates_dir), open_counts(settings)
     database = open_database(settings, start_seconds=start_seconds)
     store = SqlStore(database, settings.vault_keys())
     # Without thinking no model is called: a gateway takes no part of any limit.
@@ -161,7 +161,6 @@ async def run_app(
         await make_ready(database)
         if prepare is not None:
             await prepare(store)
-        counts = counts_of(settings)
         line = MainLine(
             store,
             models,
@@ -188,7 +187,9 @@ async def run_app(
     except BaseExceptionGroup as group:
         raise first_error(group) from group
     finally:
-        await stopping.close_in_time(models=models.aclose, database=store.close)
+        await stopping.close_in_time(
+            models=models.aclose, database=store.close, traces=counts.aclose
+        )
 
 
 def _open_commands(settings: Settings, service: Service, store: SqlStore) -> Commands:
@@ -223,7 +224,7 @@ class MainLine:
         self._role = role
         self._stop_by = 0.0
         bell, clock, counts = Bell(), clock or SystemClock(), counts or Counts()
-        self.counts, models = counts, CountedModels(models, counts)
+        self.counts, models = counts, counts.over(models)
         self._store, self._bell, self._clock = store, bell, clock
         self._keeper = Keeper(store, bell, str(ULID()), watch=counts)
         self._member = None if fleet is None else Member(fleet, store, self._keeper, bell)

@@ -1,20 +1,31 @@
-"""What is watched of this process: its counts, and how late its loop is."""
+"""What is watched of this process: its counts, its traces, and how late its loop is."""
 
 from __future__ import annotations
 
 import asyncio
 import time
 from collections import deque
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from adapters.metrics.counts import Counts
 from bot import __version__
 from bot.settings.settings import Settings
-from engine.debate import Model
+from engine.debate import Debate, Model
+from engine.errors import SettingsError
+from engine.ports import Models
+
+if TYPE_CHECKING:
+    from adapters.traces.spans import Traces
 
 TICK_SECONDS = 0.25
 RECENT_SECONDS = 10.0
+NO_TRACES = (
+    "ROSTRUM_TRACES is on, and OpenTelemetry is not installed; install Rostrum with its extra "
+    "“otel”, or set ROSTRUM_TRACES=off."
+)
 CHECKOUT = Path(__file__).parent.parent
 
 
@@ -80,9 +91,39 @@ def _head(folder: Path) -> str:
         return ""
 
 
-def counts_of(settings: Settings) -> Counts:
-    """Return counts that know the models of the settings."""
+class Watching(Counts):
+    """Counts, and traces too."""
+
+    def __init__(self, known: Iterable[Model], traces: Traces) -> None:
+        super().__init__(known)
+        self._traces = traces
+
+    def debate(self, debate: Debate, *, resumed: bool) -> AbstractContextManager[None]:
+        """Trace a debate, which is the body."""
+        return self._traces.debate(debate, resumed=resumed)
+
+    def over(self, models: Models) -> Models:
+        """Return the models with every call counted and traced."""
+        return self._traces.over(super().over(models))
+
+    async def aclose(self) -> None:
+        """Export the traces that are left."""
+        await asyncio.to_thread(self._traces.close)
+
+
+def open_counts(settings: Settings) -> Counts:
+    """Return what watches this process: counts, and traces if they are set.
+
+    Raises SettingsError if those cannot be made.
+    """
     sides = (settings.default_a, settings.default_b)
     given: tuple[Model, ...] = tuple(side for side in sides if side is not None)
     given += (*settings.models, *settings.jurors, *settings.default_judges)
-    return Counts((*given, *settings.default_seats.values()))
+    given += tuple(settings.default_seats.values())
+    if not settings.traces:
+        return Counts(given)
+    try:
+        from adapters.traces.spans import Traces  # and with it OpenTelemetry
+    except ModuleNotFoundError as error:
+        raise SettingsError(NO_TRACES) from error
+    return Watching(given, Traces(__version__))

@@ -86,6 +86,13 @@ class Counts:
         """Count a lost lease by its kind, which its name begins with."""
         self.figures.lost[(name.partition("/")[0],)] += 1
 
+    def over(self, models: Models) -> Models:
+        """Return the models with every try of every call counted."""
+        return CountedModels(models, self)
+
+    async def aclose(self) -> None:
+        """Do nothing: what was counted ends with the process."""
+
     def labels(self, model: Model) -> Labels:
         """Return the backend and name of a model, or `other` once there are too many."""
         found = self._labels.get(model.ref)

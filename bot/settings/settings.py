@@ -148,6 +148,7 @@ class Settings(BaseSettings):
     privacy: PrivacySettings = PrivacySettings()
     log: LogSettings = LogSettings()
     secret_key: Keys = ()
+    traces: bool = False
     revision: str = Field("", max_length=64, pattern=r"^[\w.+-]*$")
 
     @classmethod

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import NamedTuple
 
+from adapters.metrics.counts import Counts
 from adapters.models.router import open_models
 from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
@@ -29,11 +30,18 @@ async def joined(
     prompts: Prompts | None = None,
     audience: Audience | None = None,
     clock: Clock | None = None,
+    counts: Counts | None = None,
 ) -> AsyncIterator[Joined]:
     """Run a process until the body ends; it stops in order, and closes models and store."""
     store, models = SqlStore(Database(url)), models or open_models({})
     line = MainLine(
-        store, models, prompts or load_prompts(), venues, audience=audience, clock=clock
+        store,
+        models,
+        prompts or load_prompts(),
+        venues,
+        audience=audience,
+        clock=clock,
+        counts=counts,
     )
     try:
         async with line.running():

@@ -36,6 +36,7 @@ def loaded() -> list[list[str]]:
         pytest.param(MODELS, "openai aiohttp httpx2", id="opening models"),
         pytest.param(COMMANDS, "genai_prices", id="the command line and the bundled prices"),
         pytest.param(BOT, "prometheus_client", id="the bot and its metrics"),
+        pytest.param(BOT, "opentelemetry", id="the bot and its traces"),
         pytest.param(BOT, "PIL", id="the bot and its pictures"),
     ],
 )
