@@ -167,17 +167,7 @@ class PeopleTable:
         return int(await self._database.value(MENTIONS, **forms))
 
     async def forget(self, platform: str, user: str) -> None:
-        def store(connection: SqlConnection) -> None:
-            _lock_user(connection, platform, user)
-            digest = _digest(make_secret(connection, KEY), platform, user)
-            connection.run(BURY, digest=digest)
-            person = _find(connection, platform, user)
-            if person is not None:
-                _cut_off(connection, person.id)
-            _erase_mentions(connection, user)
-            mark_unwiped(connection)
-
-        await self._database.write(store)
+        await self._database.write(lambda connection: forget(connection, platform, user))
 
     async def opt_out(self, platform: str, user: str) -> None:
         def store(connection: SqlConnection) -> None:
@@ -198,6 +188,17 @@ class PeopleTable:
 
     async def wipe(self) -> bool:
         return await wipe(self._database)
+
+
+def forget(connection: SqlConnection, platform: str, user: str) -> None:
+    """Delete what identifies a user, and keep a tombstone in its place."""
+    _lock_user(connection, platform, user)
+    connection.run(BURY, digest=_digest(make_secret(connection, KEY), platform, user))
+    person = _find(connection, platform, user)
+    if person is not None:
+        _cut_off(connection, person.id)
+    _erase_mentions(connection, user)
+    mark_unwiped(connection)
 
 
 def _cut_off(connection: SqlConnection, person: int) -> None:

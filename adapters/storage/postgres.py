@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -68,9 +69,11 @@ VIEW = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 STATUS = "SELECT pg_xact_status(:id::xid8)"
 TABLES = "SELECT tablename FROM pg_tables WHERE schemaname = current_schema()"
 LOCK = f"SELECT pg_advisory_xact_lock({MIGRATING})"
-# Locks that others hold, and rows that others added or deleted meanwhile: the same write can
-# succeed next.
-CONFLICTS = ("55P03", "40P01", "40001", "23505", "23503")
+# Locks that others hold: the same write can succeed next.
+LOCKS = ("55P03", "40P01", "40001")
+# Rows that others added or deleted meanwhile: it then finds them, unless the write is wrong.
+RULES = ("23505", "23503")
+MOST_TRIES = 3
 # Ends of a connection, a server that starts, stops or is full of connections, and one that became
 # a standby: it will be back, or another one in its place.
 READ_ONLY = "25006"
@@ -197,15 +200,16 @@ class PostgresServer(Dialect):
 
     def commit(self, operations: Sequence[Operation]) -> list[Any]:
         group = Group(operations)
-        alone = len(operations) == 1
         until = time.monotonic() + CONFLICT_SECONDS
-        while True:
+        for number in count(1):
             try:
                 return self._persist(lambda: self._commit(group))
             except psycopg.Error as error:
-                if not alone or error.sqlstate not in CONFLICTS or time.monotonic() > until:
+                last = number >= MOST_TRIES if error.sqlstate in RULES else time.monotonic() > until
+                if last or len(operations) > 1 or error.sqlstate not in (*RULES, *LOCKS):
                     raise
             time.sleep(random.uniform(0.005, 0.05))
+        raise AssertionError("unreachable")
 
     def _commit(self, group: Group) -> list[Any]:
         """Commit a group once, unless an earlier try turns out to have done so."""

@@ -5,18 +5,25 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
+from adapters.storage import postgres
 from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
 from adapters.storage.leases import guard
+from adapters.storage.outbox import insert_posts
+from adapters.storage.people import ensure_person, find_key, forget
 from adapters.storage.store import SqlStore
-from engine.errors import LeaseLostError
+from engine.debate import Status
+from engine.errors import BudgetError, LeaseLostError, StoreError
+from engine.ports import SharedTime, machine_now, utc_now
 from engine.store import Lease
 from tests.doubles.postgres import PostgresDouble
 from tests.doubles.wire import Wire, wired
+from tests.sample import NO_CAPS, new_debate, notice
 
 NUMBERS = "SELECT id FROM notes ORDER BY id"
 INSERT = "INSERT INTO notes VALUES (:id)"
@@ -58,6 +65,14 @@ async def far(wire: Wire, postgres: PostgresDouble) -> AsyncIterator[Database]:
     wire.mend()
     await database.close()
     postgres.drop(name)
+
+
+@pytest.fixture
+def crashing() -> Iterator[PostgresDouble]:
+    """A server of this test's own, whose files survive its crashes."""
+    server = PostgresDouble()
+    yield server
+    server.stop()
 
 
 class Held:
@@ -120,3 +135,235 @@ async def test_a_guard_waits_for_a_claim_that_came_first_and_fails(
     await claiming
     with pytest.raises(LeaseLostError):
         await writing
+
+
+async def test_messages_of_two_processes_are_numbered_one_by_one(
+    store: SqlStore, database: Database, other: Database
+) -> None:
+    new = new_debate()
+    await store.debates.create([(new, [])], NO_CAPS)
+
+    def post(key: str) -> Callable[[SqlConnection], None]:
+        return lambda connection: insert_posts(connection, new.id, [notice(key)])
+
+    first = Held(post("one"))
+    writing = asyncio.ensure_future(database.write(first))
+    await first.begun()
+    following = asyncio.ensure_future(other.write(post("two")))
+    assert await is_waiting(following)
+    first.go_on()
+    await asyncio.gather(writing, following)
+    writes = [base.write(post(f"{n}")) for n in range(20) for base in (database, other)]
+    await asyncio.gather(*writes)
+    numbers = await database.rows("SELECT key, number FROM outbox ORDER BY number")
+    assert numbers[:2] == [("one", 1), ("two", 2)]
+    assert [row.number for row in numbers] == list(range(1, 23))
+
+
+async def test_groups_that_lock_one_another_are_written_in_the_end(
+    store: SqlStore, database: Database, other: Database
+) -> None:
+    debates = [new_debate() for _ in range(6)]
+    await store.debates.create([(new, []) for new in debates], NO_CAPS)
+
+    async def post(base: Database, name: str) -> None:
+        order = debates if base is database else debates[::-1]
+        await asyncio.gather(
+            *(
+                base.write(lambda c, i=new.id: insert_posts(c, i, [notice(name)]))  # type: ignore[misc]
+                for new in order
+            )
+        )
+
+    await asyncio.gather(
+        *(post(b, f"{b is other}{n}") for n in range(15) for b in (database, other))
+    )
+    rows = await database.rows("SELECT debate, number FROM outbox ORDER BY debate, number")
+    assert len(rows) == len(set(rows)) == 6 * 30
+
+
+async def test_the_cap_of_debates_that_run_holds_across_processes(
+    database: Database, store: SqlStore, others: SqlStore
+) -> None:
+    caps = NO_CAPS.model_copy(update={"max_live_per_community": 1})
+    starts = [one.debates.create([(new_debate(), [])], caps) for one in (store, others) * 4]
+    results = await asyncio.gather(*starts, return_exceptions=True)
+    assert sum(isinstance(result, list) for result in results) == 1
+    assert sum(isinstance(result, BudgetError) for result in results) == 7
+
+
+async def test_a_debate_that_two_processes_queue_again_is_paid_for_once(
+    database: Database, store: SqlStore, others: SqlStore
+) -> None:
+    new = new_debate(reserved=1.0)
+    await store.debates.create([(new, [])], NO_CAPS)
+    lease = await store.leases.claim(f"debate/{new.id}", "x", 60)
+    assert lease is not None
+    await store.debates.advance(lease, new.id, Status.RUNNING)
+    await store.debates.advance(lease, new.id, Status.FAILED, "cut off")
+    queue = [one.debates.requeue(new.id, NO_CAPS, utc_now()) for one in (store, others) * 3]
+    await asyncio.gather(*queue)
+    reserved = await database.value("SELECT sum(reserved_usd) FROM usage")
+    assert reserved == 1.0
+
+
+async def test_a_user_who_is_forgotten_meanwhile_is_not_stored_again(
+    database: Database, others: SqlStore
+) -> None:
+    adding = Held(lambda c: ensure_person(c, "chat", "ann", find_key(c)))
+    writing = asyncio.ensure_future(database.write(adding))
+    await adding.begun()
+    forgetting = asyncio.ensure_future(others.people.forget("chat", "ann"))
+    assert await is_waiting(forgetting)
+    adding.go_on()
+    await asyncio.gather(writing, forgetting)
+    assert await database.column('SELECT "user" FROM people') == [None]
+
+
+async def test_a_user_who_was_just_forgotten_is_not_added(
+    database: Database, other: Database
+) -> None:
+    forgetting = Held(_forget_ann)
+    writing = asyncio.ensure_future(other.write(forgetting))
+    await forgetting.begun()
+    adding = asyncio.ensure_future(
+        database.write(lambda c: ensure_person(c, "chat", "ann", find_key(c)))
+    )
+    assert await is_waiting(adding)
+    forgetting.go_on()
+    await writing
+    assert await adding is None
+    assert await database.column("SELECT id FROM people") == []
+
+
+def _forget_ann(connection: SqlConnection) -> None:
+    forget(connection, "chat", "ann")
+
+
+async def test_a_broken_rule_of_the_database_is_a_sentence_without_what_is_stored(
+    far: Database,
+) -> None:
+    await far.run(INSERT, id=1234)
+    with pytest.raises(StoreError, match=r"could not be used: duplicate key value") as caught:
+        await far.run(INSERT, id=1234)
+    assert "1234" not in str(caught.value)
+
+
+# --- a server that goes away ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("arrives", [False, True])
+async def test_a_commit_whose_answer_is_lost_is_neither_lost_nor_repeated(
+    far: Database, wire: Wire, arrives: bool
+) -> None:
+    wire.lose("COMMIT", arrives=arrives)
+    ran: list[int] = []
+
+    def write(connection: SqlConnection) -> int:
+        ran.append(connection.run(INSERT, id=7))
+        return 7
+
+    assert await far.write(write) == 7
+    assert wire.losses == 1
+    assert len(ran) == (1 if arrives else 2)
+    assert await far.column(NUMBERS) == [7]
+
+
+async def test_reads_and_writes_wait_for_a_server_that_was_cut_off(
+    far: Database, wire: Wire
+) -> None:
+    wire.cut()
+    writes = [asyncio.ensure_future(far.run(INSERT, id=n)) for n in range(5)]
+    reading = asyncio.ensure_future(far.value("SELECT 42"))
+    done, _ = await asyncio.wait([*writes, reading], timeout=0.7)
+    assert not done
+    wire.mend()
+    async with asyncio.timeout(5):
+        assert await asyncio.gather(*writes) == [1] * 5
+        assert await reading == 42
+    assert await far.column(NUMBERS) == list(range(5))
+
+
+async def test_a_server_that_falls_silent_is_given_up_and_asked_again(
+    far: Database, wire: Wire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres, "SILENCE_SECONDS", 0.3)
+    wire.cut()  # so that the connections to come have that patience
+    await asyncio.sleep(0.1)
+    wire.mend()
+    await far.run(INSERT, id=1)
+    wire.hold()
+    writing = asyncio.ensure_future(far.run(INSERT, id=2))
+    done, _ = await asyncio.wait([writing], timeout=1)
+    assert not done
+    wire.mend()
+    async with asyncio.timeout(15):
+        await writing
+    assert await far.column(NUMBERS) == [1, 2]
+
+
+async def test_nothing_is_lost_while_the_server_crashes_under_load(
+    crashing: PostgresDouble,
+) -> None:
+    crashing.run("CREATE TABLE notes (id INTEGER PRIMARY KEY)")
+    database = Database(crashing.url())
+    written: list[int] = []
+
+    reached = {at: asyncio.Event() for at in (100, 250, 400)}
+
+    async def write(number: int) -> None:
+        await database.run(INSERT, id=number)
+        written.append(number)
+        if len(written) in reached:
+            reached[len(written)].set()
+
+    async def work() -> None:
+        for start in range(0, 600, 10):
+            await asyncio.gather(*map(write, range(start, start + 10)))
+
+    working = asyncio.create_task(work())
+    for event in reached.values():
+        await event.wait()
+        await asyncio.to_thread(crashing.crash)
+        await asyncio.to_thread(crashing.start)
+    await working
+    assert await database.column(NUMBERS) == list(range(600))
+    await database.close()
+
+
+async def test_a_process_ends_though_its_server_is_away(far: Database, wire: Wire) -> None:
+    wire.cut()
+    writing = asyncio.ensure_future(far.run(INSERT, id=1))
+    await asyncio.sleep(0.1)
+    async with asyncio.timeout(6):
+        await far.close()
+    with pytest.raises(StoreError, match="could not be used"):
+        await writing
+
+
+# --- time ----------------------------------------------------------------------------------
+
+
+async def test_leases_and_the_time_of_day_are_the_databases(
+    store: SqlStore, others: SqlStore, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, shared = machine_now, SharedTime()
+    monkeypatch.setattr("engine.ports.SHARED_TIME", shared)
+    monkeypatch.setattr(postgres, "SHARED_TIME", shared)
+    assert await store.leases.claim("debate/x", "first", 60)
+    assert abs(shared.ahead) < timedelta(seconds=0.1)
+    for minutes in (5, -5):
+        off = timedelta(minutes=minutes)
+        for module in ("engine.ports", "adapters.storage.postgres"):
+            monkeypatch.setattr(f"{module}.machine_now", lambda off=off: real() + off)
+        assert await others.leases.claim("debate/x", "second", 60) is None
+        assert await others.leases.renew("first", 60) == {"debate/x": 1}
+        assert abs(utc_now() - real()) < timedelta(seconds=1)
+
+
+def test_a_difference_that_the_way_explains_changes_no_clock() -> None:
+    shared, noon = SharedTime(), datetime(2026, 3, 1, 12, tzinfo=UTC)
+    shared.tell(noon + timedelta(seconds=0.4), noon, noon + timedelta(seconds=1))
+    assert shared.ahead == timedelta()
+    shared.tell(noon + timedelta(seconds=10), noon, noon + timedelta(seconds=1))
+    assert shared.ahead == timedelta(seconds=9.5)
