@@ -11,6 +11,7 @@ from engine.debate import Status
 from engine.errors import LeaseLostError
 from engine.findings import UNANSWERED, Adjustment, Artifact, Score
 from engine.judging import Verdict, VoteEvent
+from engine.ports import utc_now
 from engine.store import Closing, DebateRecord, DeliveryState, ExportFilter, Lease, Note, Store
 from tests.sample import NOW, Running, notice, run, verdict
 
@@ -120,6 +121,20 @@ async def test_what_is_held_is_delivered_behind_the_reveal_and_never_before(stor
     assert not {"briefing", "review"} & set(await queued(store, r))
     await close(store, r)
     assert await queued(store, r) == ["reveal", "briefing", "review"]
+
+
+async def test_what_was_held_is_as_old_in_the_backlog_as_its_release(store: Store) -> None:
+    r = await run(store)
+    await store.journal.note(r.lease, r.id, HELD)
+    await r.open_vote()
+    await queued(store, r)
+    assert await store.outbox.backlog() == {}, "it waits for people, not for delivery"
+    released = utc_now()
+    await close(store, r)
+    [found] = (await store.outbox.backlog()).values()
+    assert found.messages == 3
+    assert found.oldest is not None
+    assert found.oldest >= released
 
 
 async def test_a_debate_whose_thread_is_gone_delivers_nothing_that_was_held(store: Store) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from engine.debate import Status
 from engine.messages import Notice
-from engine.ports import Part
+from engine.ports import Part, utc_now
 from engine.store import Asked, Closing, DeliveryState, Intent, Post, Store
 from tests.sample import (
     LATER,
@@ -77,6 +77,30 @@ async def test_messages_of_a_debate_are_numbered_without_repeating(store: Store)
         intent = await store.outbox.settle(r.lease, intent, DeliveryState.SENT)
     assert [intent.number for intent in intents] == [1, 2]
     assert (await first(other)).number == 1
+
+
+async def test_the_backlog_is_what_is_not_settled_and_the_age_of_its_oldest(store: Store) -> None:
+    r = await run(store)
+    assert await store.outbox.backlog() == {}
+    before = utc_now()
+    await publish(r, "a", "b")
+    after = utc_now()
+    await publish(r, "c")
+    found = await store.outbox.backlog()
+    assert list(found) == ["chat"]
+    assert (found["chat"].messages, found["chat"].oldest) == (3, found["chat"].oldest)
+    assert found["chat"].oldest is not None
+    assert before <= found["chat"].oldest <= after
+    await store.outbox.settle(r.lease, await first(r), DeliveryState.SENT)
+    assert (await store.outbox.backlog())["chat"].messages == 2
+    intent = await store.outbox.sending(r.lease, await first(r), PARTS, LATER)
+    assert (await store.outbox.backlog())["chat"].messages == 2
+    await store.outbox.settle(r.lease, intent, DeliveryState.SENT)
+    [last] = (await store.outbox.backlog()).values()
+    assert last.oldest is not None
+    assert last.oldest >= after
+    assert await deliver(r) == ["c"]
+    assert await store.outbox.backlog() == {}
 
 
 async def test_a_message_says_where_it_goes(store: Store) -> None:
