@@ -80,14 +80,14 @@ class ArchiveTable:
             yield read_records(connection, where)
 
     def newest(self, where: ExportFilter) -> datetime | None:
-        with self._database.snapshot() as connection:
-            row = connection.first(NEWEST.format(_conditions(where)), **_values(where))
+        query, values = NEWEST.format(_conditions(where)), _values(where)
+        row = self._database.look(lambda connection: connection.first(query, **values))
         moment: datetime | None = row and (row.revealed_at or row.created_at)
         return moment
 
     def size(self, where: ExportFilter) -> int:
-        with self._database.snapshot() as connection:
-            return int(connection.value(SIZE.format(_conditions(where)), **_values(where)))
+        query, values = SIZE.format(_conditions(where)), _values(where)
+        return int(self._database.look(lambda connection: connection.value(query, **values)))
 
 
 def read_records(connection: SqlConnection, where: ExportFilter) -> Iterator[DebateRecord]:

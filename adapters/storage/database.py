@@ -158,6 +158,16 @@ class Database:
             return await self.rows(sql, **values)
         return await self.enqueue(lambda connection: connection.rows(sql, **values))
 
+    def look(self, operation: Callable[[SqlConnection], T]) -> T:
+        """Read what must agree with itself, in a worker thread. Raises StoreError.
+
+        Waits for a server that goes away, so that the reads may begin again.
+        """
+        try:
+            return self.dialect.look(operation)
+        except self.dialect.faults as error:
+            raise self.explain(error) from error
+
     @contextmanager
     def snapshot(self) -> Iterator[SqlConnection]:
         """Open one consistent view, for a worker thread."""

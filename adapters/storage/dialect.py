@@ -6,11 +6,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from adapters.storage.connection import SqlConnection
 from engine.errors import StoreError
 
+T = TypeVar("T")
 VERSIONS = "alembic_version"
 REVISION = "SELECT version_num FROM alembic_version"
 Operation: TypeAlias = Callable[[SqlConnection], Any]
@@ -55,6 +56,10 @@ class Dialect(ABC):
     @abstractmethod
     def view(self) -> AbstractContextManager[SqlConnection]:
         """Open one consistent view, for a worker thread."""
+
+    @abstractmethod
+    def look(self, operation: Callable[[SqlConnection], T]) -> T:
+        """Run reads on a view, in a worker thread; they may run twice."""
 
     @abstractmethod
     def exists(self) -> bool:

@@ -329,12 +329,10 @@ class JournalTable:
         return [(row.id, row.thread, row.step) for row in rows]
 
     async def past(self, limit: int, *, rehearsal: bool) -> list[PastDebate]:
-        def load() -> list[PastDebate]:
-            with self._database.snapshot() as connection:
-                return _past(connection, limit, rehearsal)
-
         # Thousands of ballots are read here: work for a thread.
-        return await asyncio.to_thread(load)
+        return await asyncio.to_thread(
+            self._database.look, lambda connection: _past(connection, limit, rehearsal)
+        )
 
 
 def _begun(start: AttemptStart, call: Call) -> dict[str, Any]:

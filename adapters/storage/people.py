@@ -140,11 +140,9 @@ class PeopleTable:
         self._database = database
 
     async def traces(self, platform: str, user: str) -> Traces:
-        def look() -> Traces:
-            with self._database.snapshot() as connection:
-                return _traces(connection, platform, user)
-
-        return await asyncio.to_thread(look)
+        return await asyncio.to_thread(
+            self._database.look, lambda connection: _traces(connection, platform, user)
+        )
 
     async def starter_of(self, debate_id: str) -> str | None:
         known: str | None = await self._database.value(STARTER, debate=debate_id)

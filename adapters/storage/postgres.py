@@ -283,11 +283,15 @@ class PostgresServer(Dialect):
         with closing(opened) as view, view.transaction(VIEW):
             yield view
 
+    def look(self, operation: Callable[[SqlConnection], T]) -> T:
+        def attempt() -> T:
+            with closing(self._connect()) as view, view.transaction(VIEW):
+                return operation(view)
+
+        return self._persist(attempt)
+
     def peek(self) -> Peek:
-        with self.view() as view:
-            tables = frozenset(view.column(TABLES))
-            at = view.value(REVISION) if VERSIONS in tables else None
-        return Peek(tables, at and str(at))
+        return self.look(_peek)
 
     async def is_sound(self, *, thorough: bool = False) -> bool:
         try:
@@ -297,16 +301,24 @@ class PostgresServer(Dialect):
 
     def upgrade(self, run: Callable[[Any], None]) -> None:
         from sqlalchemy import NullPool, create_engine
+        from sqlalchemy.exc import DBAPIError
 
-        self._persist(self._connect).close()  # waits for the server, and looks at its version
-        engine = create_engine(
-            "postgresql+psycopg://",
-            creator=lambda: psycopg.connect(**self._address),
-            poolclass=NullPool,
-        )
-        with engine.begin() as connection:
-            connection.exec_driver_sql(LOCK)
-            run(connection)
+        def connect() -> Driver:
+            connection = self._connect(patient=True)
+            connection.driver.autocommit = False
+            return connection.driver
+
+        def attempt() -> None:
+            engine = create_engine("postgresql+psycopg://", creator=connect, poolclass=NullPool)
+            try:
+                with engine.begin() as connection:
+                    connection.exec_driver_sql(LOCK)
+                    run(connection)
+            except DBAPIError as error:
+                raise error.orig or error from error
+
+        # All of it is one transaction, and done again it finds that nothing is left to do.
+        self._persist(attempt)
 
     # --- the connection ----------------------------------------------------------------
 
@@ -441,12 +453,19 @@ def open_server(url: str, *, writable: bool, pool: int, start_seconds: float) ->
         )
     try:
         address = conninfo.conninfo_to_dict(f"postgresql://{rest}")
-    except psycopg.ProgrammingError:
+        _ = [int(port) for port in str(address.get("port") or 0).split(",") if port]
+    except (psycopg.ProgrammingError, ValueError):
         raise StoreError(
             "ROSTRUM_DATABASE_URL is no address of PostgreSQL; write it as "
             "postgresql://USER:PASSWORD@HOST:5432/DATABASE, with %-escapes for special characters."
         ) from None
     return PostgresServer(address, writable=writable, pool=pool, start_seconds=start_seconds)
+
+
+def _peek(connection: SqlConnection) -> Peek:
+    tables = frozenset(connection.column(TABLES))
+    at = connection.value(REVISION) if VERSIONS in tables else None
+    return Peek(tables, at and str(at))
 
 
 def _name(address: Mapping[str, Any]) -> str:

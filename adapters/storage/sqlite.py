@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 
 import structlog
@@ -30,6 +30,7 @@ from engine.private_files import tighten
 if TYPE_CHECKING:
     from adapters.storage.readers import Readers
 
+T = TypeVar("T")
 BUSY_MS = int(BUSY_SECONDS * 1000)  # how long another process may hold the file
 # The pages that a thousand debates write to: with SQLite's own 2 MB most are read again for each
 # write (measured: 0.5 ms of system time a model call instead of 0.2).
@@ -127,6 +128,10 @@ class SqliteFile(Dialect):
     def view(self) -> Iterator[SqlConnection]:
         with closing(connect(self.path, frozen=self._frozen)) as view, view.transaction():
             yield view
+
+    def look(self, operation: Callable[[SqlConnection], T]) -> T:
+        with self.view() as view:
+            return operation(view)
 
     def exists(self) -> bool:
         return self.path.exists()

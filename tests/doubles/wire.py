@@ -31,7 +31,7 @@ class Wire:
         self._pairs: dict[socket.socket, socket.socket] = {}
         self._clients: set[socket.socket] = set()
         self._state: Literal["open", "cut", "held"] = "open"
-        self._fatal: tuple[bytes, bool] | None = None
+        self._fatal: tuple[bytes, bool, bool] | None = None
         self.losses = 0
         self.opened = 0
         self._ended = False
@@ -50,9 +50,12 @@ class Wire:
         """Carry everything again."""
         self._state = "open"
 
-    def lose(self, text: str, *, arrives: bool) -> None:
-        """Cut the next connection on which a text goes to the server, before or after it went."""
-        self._fatal = (text.encode(), arrives)
+    def lose(self, text: str, *, arrives: bool, for_good: bool = False) -> None:
+        """Cut the next connection on which a text goes to the server, before or after it went.
+
+        `for_good` cuts every other one as well, and lets in no more.
+        """
+        self._fatal = (text.encode(), arrives, for_good)
 
     def close(self) -> None:
         """End."""
@@ -101,6 +104,8 @@ class Wire:
                 if fatal[1]:
                     self._pairs[source].sendall(piece)
                     self._pairs[source].recv(1)  # the server has answered, so it has acted
+                if fatal[2]:
+                    self.cut()
                 return self._drop(source)
             self._pairs[source].sendall(piece)
         except OSError:

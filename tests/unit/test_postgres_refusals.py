@@ -1,0 +1,260 @@
+"""Servers that cannot be used as they are: one sentence each, and nothing was changed."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
+from typing import Any
+from urllib.parse import urlsplit
+
+import psycopg
+import pytest
+
+from adapters.storage.connection import SqlConnection
+from adapters.storage.database import Database
+from adapters.storage.migrate import make_ready, migrate, newest, require_newest
+from engine.errors import StoreError
+from tests.doubles.postgres import PostgresDouble
+from tests.doubles.wire import Wire, wired
+
+USES = [make_ready, migrate, require_newest]
+
+
+@pytest.fixture(scope="module")
+def database_kind() -> str:
+    return "postgresql"
+
+
+@pytest.fixture
+def name(postgres: PostgresDouble, migrated_name: str) -> Iterator[str]:
+    """The name of a migrated database."""
+    name = postgres.create(migrated_name)
+    yield name
+    postgres.drop(name)
+
+
+@pytest.fixture
+def plain_role(postgres: PostgresDouble) -> Iterator[str]:
+    """A role without any right."""
+    postgres.run("CREATE ROLE guest LOGIN")
+    yield "guest"
+    postgres.run("DROP ROLE guest")
+
+
+async def refusal(
+    url: str, use: Callable[[Database], Awaitable[Any]] = make_ready, **how: Any
+) -> str:
+    """Return the sentence with which a database is refused."""
+    with pytest.raises(StoreError) as caught:
+        async with opened(url, **how) as database:
+            await use(database)
+    sentence = str(caught.value)
+    assert "\n" not in sentence
+    assert "open-sesame" not in sentence
+    assert sentence.endswith(".")
+    return sentence
+
+
+@asynccontextmanager
+async def opened(url: str, **how: Any) -> AsyncIterator[Database]:
+    database = Database(url, **{"start_seconds": 0.2, **how})
+    try:
+        yield database
+    finally:
+        await database.close()
+
+
+@pytest.mark.parametrize("use", USES)
+async def test_a_server_that_is_too_old_is_refused(
+    postgres: PostgresDouble, name: str, use: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(psycopg.ConnectionInfo, "server_version", 130_011)
+    said = await refusal(postgres.url(name), use)
+    assert "is on PostgreSQL 13, and Rostrum needs 14 or newer; upgrade it" in said
+
+
+async def test_a_database_that_takes_no_writes_is_read_and_not_run_on(
+    postgres: PostgresDouble, name: str
+) -> None:
+    postgres.run(f'ALTER DATABASE "{name}" SET default_transaction_read_only = on')
+    said = await refusal(postgres.url(name))
+    assert "takes no writes. Point ROSTRUM_DATABASE_URL at the primary" in said
+    async with opened(postgres.url(name), writable=False) as database:
+        await require_newest(database)
+        with pytest.raises(StoreError, match=r"read-only transaction\. Point ROSTRUM_DATABASE_URL"):
+            await database.run("INSERT INTO installation VALUES ('x', 'y')")
+
+
+@pytest.mark.parametrize("use", USES)
+async def test_a_role_without_rights_says_what_to_grant(
+    postgres: PostgresDouble, name: str, plain_role: str, use: Any
+) -> None:
+    said = await refusal(postgres.url(name, plain_role), use)
+    assert "permission denied for" in said
+    assert "Give its role the rights to use and create tables in its schema." in said
+
+
+async def test_a_role_that_may_not_create_tables_leaves_an_empty_database(
+    postgres: PostgresDouble, empty_url: str, plain_role: str
+) -> None:
+    said = await refusal(empty_url.replace("postgres@", f"{plain_role}@"), migrate)
+    assert "permission denied for schema public. Give its role" in said
+    async with opened(empty_url) as database:
+        assert database.peek() == (frozenset(), None)
+
+
+async def test_a_full_disk_is_a_sentence_and_what_was_stored_stays(
+    postgres: PostgresDouble, name: str
+) -> None:
+    def fill(connection: SqlConnection) -> None:
+        connection.run("INSERT INTO installation VALUES ('more', 'y')")
+        raise psycopg.errors.DiskFull("could not extend file: No space left on device")
+
+    async with opened(postgres.url(name)) as database:
+        await database.run("INSERT INTO installation VALUES ('x', 'y')")
+        with pytest.raises(StoreError, match=r"No space left on device\. Free some space there"):
+            await database.write(fill)
+        assert await database.column("SELECT name FROM installation") == ["x"]
+        await database.run("INSERT INTO installation VALUES ('z', 'y')")
+
+
+@pytest.mark.parametrize("use", USES)
+async def test_tables_of_another_program_are_left_alone(
+    postgres: PostgresDouble, empty_url: str, use: Any
+) -> None:
+    async with opened(empty_url) as database:
+        await database.run("CREATE TABLE orders (id INTEGER)")
+        before = database.peek()
+    said = await refusal(empty_url, use)
+    assert "belongs to another program" in said
+    assert "point ROSTRUM_DATABASE_URL at another database." in said
+    async with opened(empty_url) as database:
+        assert database.peek() == before
+
+
+@pytest.mark.parametrize("use", USES)
+async def test_a_newer_schema_is_refused(postgres: PostgresDouble, name: str, use: Any) -> None:
+    postgres.run("UPDATE alembic_version SET version_num = '9999'", name)
+    assert "was made by a newer Rostrum (revision 9999)" in await refusal(postgres.url(name), use)
+
+
+@pytest.mark.parametrize("use", [make_ready, require_newest])
+async def test_only_migrate_upgrades_an_older_schema(
+    postgres: PostgresDouble, empty_url: str, use: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "has no tables of Rostrum yet; run rostrum migrate" in await refusal(empty_url, use)
+    async with opened(empty_url) as database:
+        await migrate(database)
+    known = [newest(), "9999"]
+    monkeypatch.setattr("adapters.storage.migrate.revisions", lambda: known)
+    said = await refusal(empty_url, use)
+    assert "this version needs 9999; run rostrum migrate." in said
+
+
+async def test_a_database_is_migrated_by_one_process_at_a_time(empty_url: str) -> None:
+    async def upgrade() -> str:
+        async with opened(empty_url, start_seconds=10) as database:
+            return await migrate(database)
+
+    assert set(await asyncio.gather(*(upgrade() for _ in range(3)))) == {newest()}
+
+
+# --- addresses -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("change", "advice"),
+    [
+        (("open-sesame", "hunter2"), "Correct the password in ROSTRUM_DATABASE_URL."),
+        (("/NAME", "/elsewhere"), "Create the database, or correct its name"),
+        (("127.0.0.1:PORT", "no-such-host.invalid"), "Check the host's name"),
+        ((":PORT/", ":1/"), "Start the server, or correct its address"),
+        (("/NAME", "/NAME?sslmode=require"), "Set sslmode in ROSTRUM_DATABASE_URL"),
+        (("postgres:open", "ann:open"), "Correct the password in ROSTRUM_DATABASE_URL."),
+    ],
+)
+@pytest.mark.parametrize("writable", [True, False])
+async def test_an_address_that_leads_nowhere_says_what_to_correct(
+    postgres: PostgresDouble, name: str, change: tuple[str, str], advice: str, writable: bool
+) -> None:
+    before, after = (
+        part.replace("NAME", name).replace("PORT", str(postgres.port)) for part in change
+    )
+    began = time.monotonic()
+    url = postgres.tcp(name).replace(before, after)
+    assert advice in await refusal(url, require_newest, writable=writable)
+    assert time.monotonic() - began < 3
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://ann:open-sesame@host:five/db",
+        "postgresql://ann:open-sesame@host/db?sslmod=require",
+        "postgresql://ann:open%zzsesame@host/db",
+        "postgresql+asyncpg://ann:open-sesame@host/db",
+    ],
+)
+def test_an_address_with_a_typo_is_refused_without_its_password(url: str) -> None:
+    with pytest.raises(StoreError, match="ROSTRUM_DATABASE_URL") as caught:
+        Database(url)
+    assert "sesame" not in str(caught.value)
+
+
+def test_without_the_driver_a_sentence_says_how_to_install_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "adapters.storage.postgres", None)
+    with pytest.raises(StoreError, match=r"needs psycopg, .* pip install 'psycopg\[binary\]"):
+        Database("postgresql://ann@host/db")
+
+
+# --- a server that vanishes at a step of the start -------------------------------------------
+
+STEPS = [
+    "user",
+    "SET TIME ZONE",
+    "pg_tables",
+    "alembic_version",
+    "COMMIT",
+    "pg_advisory",
+    "debates",
+]
+
+
+@pytest.fixture
+def wire(postgres: PostgresDouble) -> Iterator[Wire]:
+    with wired(postgres.port) as wire:
+        yield wire
+
+
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("arrives", [False, True])
+async def test_a_start_goes_on_after_a_connection_is_lost_at_any_step(
+    postgres: PostgresDouble, empty_url: str, wire: Wire, step: str, arrives: bool
+) -> None:
+    url = postgres.tcp(urlsplit(empty_url).path.strip("/"), port=wire.port)
+    wire.lose(step, arrives=arrives)
+    async with opened(url, start_seconds=10) as database:
+        await migrate(database)
+        await make_ready(database)
+        assert await database.column("SELECT id FROM debates") == []
+    assert wire.losses == 1
+
+
+@pytest.mark.parametrize("step", STEPS)
+async def test_a_server_that_vanishes_at_a_step_of_the_start_is_one_sentence(
+    postgres: PostgresDouble, empty_url: str, wire: Wire, step: str
+) -> None:
+    url = postgres.tcp(urlsplit(empty_url).path.strip("/"), port=wire.port)
+    wire.lose(step, arrives=False, for_good=True)
+
+    async def start(database: Database) -> None:
+        await migrate(database)
+        await require_newest(database)
+        await database.column("SELECT id FROM debates")
+
+    said = await refusal(url, start, writable=False)
+    assert "could not be used: " in said
