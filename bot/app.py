@@ -6,13 +6,10 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import cached_property, partial
 from importlib import import_module
 from threading import Thread
 from typing import TYPE_CHECKING
-
-from ulid import ULID
 
 from adapters.dispatch.local import LocalDispatcher
 from adapters.metrics.counts import Counts
@@ -24,13 +21,14 @@ from bot import __version__, stopping
 from bot.clock import SystemClock
 from bot.log import about
 from bot.reading import open_database, read_store
+from bot.role import Role
 from bot.settings.settings import Settings
+from bot.sharing import Sharing, open_sharing
 from bot.telemetry import open_counts
 from engine.debate import Debate
 from engine.delivery.outbox import Delivery
-from engine.floor.fleet import Fleet, Member
+from engine.floor.fleet import Fleet
 from engine.floor.keeper import Keeper
-from engine.floor.wake import Bell
 from engine.line.intake import Defaults
 from engine.line.run import Runner
 from engine.line.service import Service
@@ -46,28 +44,6 @@ if TYPE_CHECKING:
     from engine.series.runner import SeriesRunner, Standing
     from engine.series.schedule import Schedule
     from engine.series.spec import Series
-
-
-class Role(StrEnum):
-    """Which part of Rostrum a process is; each value is its command.
-
-    A gateway holds the platforms' connections and all that answers people, and a worker thinks:
-    formats and panels. A process that runs alone is both.
-    """
-
-    ALL = "run"
-    GATEWAY = "gateway"
-    WORKER = "worker"
-
-    @property
-    def serves(self) -> bool:
-        """Whether it holds connections to platforms."""
-        return self is not Role.WORKER
-
-    @property
-    def thinks(self) -> bool:
-        """Whether it runs debates."""
-        return self is not Role.GATEWAY
 
 
 @dataclass(frozen=True)
@@ -139,7 +115,7 @@ async def run_app(
     venues: Sequence[Venue],
     models: Models | None = None,
     *,
-    role: Role = Role.ALL,
+    role: Role = Role.COMMAND,
     audience: Audience | None = None,
     prepare: Callable[[Store], Awaitable[None]] | None = None,
     start_seconds: float = START_SECONDS,
@@ -154,9 +130,8 @@ async def run_app(
     prompts, counts = load_prompts(settings.templates_dir), open_counts(settings)
     database = open_database(settings, start_seconds=start_seconds)
     store = SqlStore(database, settings.vault_keys())
-    # Without thinking no model is called: a gateway takes no part of any limit.
-    fleet = Fleet() if settings.shared and role.thinks else None
-    models = models or open_configured_models(settings, fleet)
+    sharing = open_sharing(settings, database, role)
+    models = models or open_configured_models(settings, sharing.fleet)
     try:
         await make_ready(database)
         if prepare is not None:
@@ -169,7 +144,7 @@ async def run_app(
             audience=audience,
             counts=counts,
             role=role,
-            fleet=fleet,
+            sharing=sharing,
         )
         async with line.running():
             yield App(
@@ -217,18 +192,17 @@ class MainLine:
         dispatcher: Dispatcher | None = None,
         audience: Audience | None = None,
         clock: Clock | None = None,
-        role: Role = Role.ALL,
+        role: Role = Role.COMMAND,
         counts: Counts | None = None,
-        fleet: Fleet | None = None,
+        sharing: Sharing | None = None,
     ) -> None:
-        self._role = role
+        self._role, self._sharing = role, sharing or Sharing()
         self._stop_by = 0.0
-        bell, clock, counts = Bell(), clock or SystemClock(), counts or Counts()
+        bell, clock, counts = self._sharing.bell, clock or SystemClock(), counts or Counts()
         self.counts, models = counts, counts.over(models)
         self._store, self._bell, self._clock = store, bell, clock
-        self._keeper = Keeper(store, bell, str(ULID()), watch=counts)
-        self._member = None if fleet is None else Member(fleet, store, self._keeper, bell)
-        self._dispatcher = dispatcher or LocalDispatcher()
+        self._keeper = Keeper(store, bell, self._sharing.holder, watch=counts)
+        self._dispatcher = dispatcher or self._sharing.dispatcher or LocalDispatcher()
         self._runner = Runner(store, models, self._keeper, bell, audience)
         joints = (store, self._keeper, bell, clock)
         self.deliveries = {venue.platform: Delivery(venue, *joints) for venue in venues}
@@ -245,9 +219,7 @@ class MainLine:
         for window in self._windows.values():
             await window.listen()
         async with asyncio.TaskGroup() as group:
-            works = [self._keeper.run()]
-            if self._member is not None:
-                works.append(self._member.run())
+            works = [self._keeper.run(), *self._sharing.works(self._store, self._keeper)]
             if self._role.thinks:
                 works.append(self._dispatcher.run(self._think))
             works += [delivery.run() for delivery in self.deliveries.values()]
@@ -288,10 +260,10 @@ class MainLine:
         return Schedule(self._venues, self.service, *joints, defaults, overlay)
 
     async def reconcile(self) -> None:
-        """Submit every unfinished debate that is not running here, if this process thinks."""
+        """Submit every unfinished debate that no process runs, if this one thinks."""
         if not self._role.thinks:
             return
-        for debate_id in await self._store.debates.unfinished():
+        for debate_id in await self._store.debates.unheld():
             if not self._keeper.holds(f"debate/{debate_id}"):
                 await self._dispatcher.submit(debate_id)
 

@@ -10,10 +10,11 @@ from datetime import timedelta
 import structlog
 
 from bot import log, stopping, texts
-from bot.app import App, Role, run_app
+from bot.app import App, run_app
 from bot.health import Health, serve_health
 from bot.platforms import Platform, open_platforms
 from bot.reading import SERVER_SECONDS
+from bot.role import Role
 from bot.settings.settings import PLATFORMS, Settings, load_settings
 from bot.telemetry import LoopWatch, build_of
 from engine.chat.privacy import tidy

@@ -488,6 +488,18 @@ class Setup(Value):
     retrieval: Retrieval | None = Field(None, exclude_if=not_)
 
     @property
+    def models(self) -> tuple[Model, ...]:
+        """Every model that the debate may call, each once."""
+        asked = [*self.request.speakers, *self.request.judges, *self.panel.readers]
+        asked += [self.retrieval.model] if self.retrieval else []
+        return tuple({model.ref: model for model in asked}.values())
+
+    @property
+    def backends(self) -> tuple[str, ...]:
+        """The backends that it takes to hold the debate, but the built-in one, sorted."""
+        return tuple(sorted({model.backend for model in self.models} - {REHEARSAL}))
+
+    @property
     def rehearsal(self) -> Rehearsal:
         """Which participants are rehearsal models; judgments of them are no labels."""
         speakers = [model.rehearses for model in self.request.speakers]

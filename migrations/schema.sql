@@ -1,4 +1,4 @@
--- Every table of revision 0020, as the migrations make them. Renew it by: make schema
+-- Every table of revision 0021, as the migrations make them. Renew it by: make schema
 CREATE TABLE adjustments (
 	debate VARCHAR(26) NOT NULL, 
 	name VARCHAR(255) NOT NULL, 
@@ -285,4 +285,4 @@ CREATE INDEX ix_silences_platform ON silences (platform);
 CREATE INDEX ix_targets_debate ON targets (debate);
 CREATE INDEX ix_targets_message ON targets (message);
 CREATE INDEX ix_vote_events_debate_question ON vote_events (debate, question);
-INSERT INTO alembic_version VALUES ('0020');
+INSERT INTO alembic_version VALUES ('0021');

@@ -71,7 +71,8 @@ class Database:
 
     With `writable` this process runs debates on it: on SQLite it is then the only one, and on
     PostgreSQL it waits for a server that went away, at its start for `start_seconds`. `pool` is
-    how many connections to a server read.
+    how many connections to a server read. With `queues` a debate gets a job for workers when it is
+    stored (`jobs.py`).
     """
 
     def __init__(
@@ -81,7 +82,9 @@ class Database:
         writable: bool = True,
         pool: int = POOL,
         start_seconds: float = START_SECONDS,
+        queues: bool = False,
     ) -> None:
+        self.queues = queues
         self.dialect = open_dialect(url, writable=writable, pool=pool, start_seconds=start_seconds)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="writer")
         self._queue: list[Write] = []

@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from adapters.storage import budgets
+from adapters.storage import budgets, jobs
 from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
 from adapters.storage.installation import FIND, make_secret
@@ -68,13 +68,27 @@ WHERE debates.id = :debate AND people."user" = :user
 """
 # Debates of a series that no one watches are resumed by the process that holds the series, and so
 # are those that wait for a model (engine/delivery/ending.py).
-UNFINISHED = """
+LIVE = """
 SELECT id FROM debates WHERE status IN ('queued', 'running') AND platform <> 'series'
     AND (series IS NULL OR status = 'running' OR reason NOT LIKE 'Waiting for %')
+"""
+UNFINISHED = (
+    LIVE
+    + """
     AND (platform = :platform) IS NOT FALSE
     AND coalesce(lane, 0) % :shares IN :held
 ORDER BY number
 """
+)
+# On a server other processes run what has a lease, and a job waits for one that has room.
+FREE = """/*+ AND NOT EXISTS (
+    SELECT 1 FROM leases
+    WHERE leases.name = 'debate/' || debates.id AND leases.until >= clock_timestamp()
+) AND NOT EXISTS (
+    SELECT 1 FROM procrastinate_jobs AS job
+    WHERE job.queueing_lock = debates.id AND job.status = 'todo'
+) */"""
+UNHELD = f"{LIVE} {FREE} ORDER BY number"
 CENSUS = """
 SELECT status, count(*) AS debates FROM debates
 WHERE status IN ('queued', 'running', 'voting') GROUP BY status
@@ -152,9 +166,13 @@ class DebateTable:
     async def create(
         self, queued: Sequence[tuple[NewDebate, Sequence[Post]]], caps: Caps
     ) -> list[Debate]:
-        return await self._database.write(
-            lambda connection: [_create(connection, new, caps, posts) for new, posts in queued]
-        )
+        def store(connection: SqlConnection) -> list[Debate]:
+            debates = [_create(connection, new, caps, posts) for new, posts in queued]
+            for debate in debates if self._database.queues else ():
+                jobs.defer(connection, debate.id, debate.setup)
+            return debates
+
+        return await self._database.write(store)
 
     async def get(self, debate_id: str) -> Debate:
         query, values = _named(debate_id)
@@ -194,6 +212,9 @@ class DebateTable:
     ) -> list[str]:
         where = {"platform": platform, **within(served)}
         return await self._database.column(UNFINISHED, **where)
+
+    async def unheld(self) -> list[str]:
+        return await self._database.column(UNHELD)
 
     async def advance(
         self,
@@ -239,6 +260,8 @@ class DebateTable:
                 connection.run(ASK_NOTHING, debate=debate.id)
                 reopen(connection, debate.id)
             insert_posts(connection, debate.id, [*posts, *alerts])
+            if self._database.queues:
+                jobs.defer(connection, debate.id, going)
             return _get(connection, debate.id)
 
         return await self._database.write(store)

@@ -9,7 +9,7 @@ PARAMETER = re.compile(r"(?<![:\w]):([a-z_]\w*)")
 LIST = re.compile(r"\b(NOT )?IN :(\w+)")
 FIELD = re.compile(r"(\w+\.\w+) ->> '\$\.(\w+)'")
 ITEMS = re.compile(r"json_each\((\w+\.\w+), '\$\.(\w+)'\) AS (\w+)")
-OURS = re.compile(r"/\*\+ (.*?) \*/")
+OURS = re.compile(r"/\*\+ (.*?) \*/", re.DOTALL)
 CLOCK = {
     "clock": "clock_timestamp()",
     "clock_later": "clock_timestamp() + make_interval(secs => %(seconds)s)",

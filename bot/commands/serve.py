@@ -23,8 +23,8 @@ def run_() -> None:
 @app.command()
 def gateway() -> None:
     """Serve the chat platforms, beside workers on the same PostgreSQL."""
-    from bot.app import Role
     from bot.exits import serve
+    from bot.role import Role
     from bot.run import run_rostrum
 
     serve(lambda: run_rostrum(Role.GATEWAY))
@@ -33,8 +33,8 @@ def gateway() -> None:
 @app.command()
 def worker() -> None:
     """Think for debates, beside gateways on the same PostgreSQL; needs no platform token."""
-    from bot.app import Role
     from bot.exits import serve
+    from bot.role import Role
     from bot.run import run_rostrum
 
     serve(lambda: run_rostrum(Role.WORKER))

@@ -19,7 +19,7 @@ from engine.jury.history import PanelFit
 from engine.jury.roster import seat_panel
 from engine.line.estimate import estimate
 from engine.line.intake import Defaults, Order, check_prices, complete, freeze, templates_of
-from engine.line.service import models_of, reserve
+from engine.line.service import reserve
 from engine.messages import Estimate
 from engine.ports import Models
 from engine.prompts.library import load_prompts
@@ -142,7 +142,7 @@ async def _forecast(
     request, script = complete(ORDER, defaults, 0)
     prompts = templates_of(load_prompts(settings.templates_dir), request, defaults)
     setup = freeze(request, script, ORDER, defaults, prompts, seed=0, number=1, fit=NO_HISTORY)
-    cast = models_of(setup)
+    cast = setup.models
     setup = setup.model_copy(update={"prices": await _prices(models, cast)})
     pace = {model.ref: models.pace(model) for model in cast}
     expected = await estimate(setup, find_format(request.format), prompts, pace)

@@ -201,6 +201,12 @@ class BackendSettings(Section):
     cache_marks: bool | None = None
 
 
+class WorkerSettings(Section):
+    """How much one of several processes takes on: debates that it runs at once."""
+
+    debates: int = Field(200, ge=1, le=100_000)
+
+
 class DiscordSettings(Section):
     """The Discord connection; not started without a token."""
 

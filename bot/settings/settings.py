@@ -47,6 +47,7 @@ from bot.settings.sections import (
     Seats,
     SlackSettings,
     SourcesSettings,
+    WorkerSettings,
 )
 from bot.settings.sources import (
     PREFIX,
@@ -98,6 +99,8 @@ class Settings(BaseSettings):
 
     database_url: DatabaseUrl = SecretStr("sqlite+aiosqlite:///rostrum.db")
     database_pool: int = Field(4, ge=1, le=64)
+    database_direct_url: DatabaseUrl | None = None
+    worker: WorkerSettings = WorkerSettings()
     backends: dict[str, BackendSettings] = {}
     models: Roster = ()
     jurors: Roster = ()

@@ -176,7 +176,7 @@ class Service:
         setup = frozen(fit=await self._history(rehearsal=False))
         if setup.rehearsal:  # no history decides who sits
             setup = frozen(fit=await self._history(rehearsal=True))
-        models = models_of(setup)
+        models = setup.models
         setup = setup.model_copy(update={"prices": await self._price(models, caps)})
         pace = {model.ref: self.models.pace(model) for model in models}
         expected = await estimate(setup, script, prompts, pace)
@@ -296,13 +296,6 @@ def _started(debates: Sequence[Debate], plans: Sequence[Plan]) -> Started:
         estimate=reduce(add_up, (plan.expected for plan in plans)),
         warnings=_warnings(plans[0].new.setup),
     )
-
-
-def models_of(setup: Setup) -> list[Model]:
-    """Return every model that a debate may call, without duplicates."""
-    models = [*setup.request.speakers, *setup.request.judges, *setup.panel.readers]
-    models += [setup.retrieval.model] if setup.retrieval else []
-    return list({model.ref: model for model in models}.values())
 
 
 def reserve(setup: Setup, expected: Estimate, caps: Caps) -> Setup:

@@ -93,6 +93,9 @@ class Debates(Protocol):
     ) -> list[str]:
         """Return the ids of queued and running debates, oldest first."""
 
+    async def unheld(self) -> list[str]:
+        """Return the ids of unfinished debates that no other process runs or was asked to run."""
+
     async def advance(
         self,
         lease: Lease,

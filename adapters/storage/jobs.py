@@ -1,0 +1,121 @@
+"""Jobs of Procrastinate, on PostgreSQL: one says “think for debate X”.
+
+A job is queued in the transaction that stores its debate. Its queue is named by the backends that
+the debate needs, so that a worker takes only what it can hold. No job says whether a debate is
+alive: leases do. Procrastinate's own texts come from its package; see
+`adapters/dispatch/procrastinate.py`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import orjson
+
+from adapters.storage.connection import SqlConnection
+from adapters.storage.database import Database
+from engine.debate import Setup
+
+LONGEST_NAME = 100  # characters of a queue's name; Procrastinate takes 128
+# A debate has one waiting job at most: its queueing lock.
+DEFER = """
+SELECT procrastinate_defer_jobs_v1(ARRAY[ROW(
+    CAST(:queue AS varchar), 'think', 0, NULL, CAST(:debate AS text), CAST(:args AS jsonb), NULL
+)::procrastinate_job_to_defer_v1])
+WHERE NOT EXISTS (
+    SELECT 1 FROM procrastinate_jobs WHERE queueing_lock = :debate AND status = 'todo'
+)
+"""
+# A debate that goes on with other models may need other backends.
+MISPLACED = """
+DELETE FROM procrastinate_jobs
+WHERE queueing_lock = :debate AND status = 'todo' AND queue_name <> :queue
+"""
+SETUP = "SELECT setup FROM debates WHERE id = :debate AND status IN ('queued', 'running')"
+QUEUES = (
+    "SELECT DISTINCT queue_name, args -> 'backends' FROM procrastinate_jobs WHERE status = 'todo'"
+)
+# What a worker left that was killed.
+SWEEP = """
+DELETE FROM procrastinate_jobs
+WHERE status = 'doing'
+    AND NOT EXISTS (
+        SELECT 1 FROM leases
+        WHERE leases.name = 'debate/' || procrastinate_jobs.queueing_lock
+            AND leases.until >= clock_timestamp()
+    )
+    AND NOT EXISTS (
+        SELECT 1 FROM procrastinate_workers
+        WHERE procrastinate_workers.id = procrastinate_jobs.worker_id
+            AND procrastinate_workers.last_heartbeat > now() - interval '1 minute'
+    )
+"""
+
+
+class Queue(NamedTuple):
+    """Jobs that need the same backends."""
+
+    name: str
+    backends: tuple[str, ...]
+
+
+def queue_of(setup: Setup) -> Queue:
+    """Return the queue for a debate."""
+    backends = setup.backends
+    name = f"debates/{'+'.join(backends)}"
+    if len(name) > LONGEST_NAME:
+        name = f"debates/{hashlib.sha256(name.encode()).hexdigest()[:40]}"
+    return Queue(name, backends)
+
+
+def defer(connection: SqlConnection, debate_id: str, setup: Setup) -> str:
+    """Queue a job for a debate, unless one waits; return the queue's name."""
+    queue = queue_of(setup)
+    args = orjson.dumps({"debate": debate_id, "backends": queue.backends}).decode()
+    connection.run(MISPLACED, debate=debate_id, queue=queue.name)
+    connection.rows(DEFER, debate=debate_id, queue=queue.name, args=args)
+    return queue.name
+
+
+class JobTable:
+    """The queue of a PostgreSQL database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def submit(self, debate_id: str) -> str | None:
+        """Queue a job for a debate that has not ended, unless one waits; return its queue."""
+
+        def store(connection: SqlConnection) -> str | None:
+            setup = connection.value(SETUP, debate=debate_id)
+            if setup is None:
+                return None
+            return defer(connection, debate_id, Setup.model_validate_json(setup))
+
+        return await self._database.write(store)
+
+    async def queues(self) -> list[Queue]:
+        """Return the queues in which jobs wait."""
+        rows = await self._database.rows(QUEUES)
+        return [Queue(name, tuple(backends)) for name, backends in rows]
+
+    async def sweep(self) -> None:
+        """Delete the jobs of workers that were killed."""
+        await self._database.run(SWEEP)
+
+    async def execute(self, text: str, values: Mapping[str, Any]) -> Sequence[dict[str, Any]]:
+        """Run one of Procrastinate's own texts; return its rows."""
+        from psycopg.types.string import StrDumperUnknown  # of the extra `scale`
+
+        def run(connection: SqlConnection) -> list[dict[str, Any]]:
+            cursor = connection.driver.cursor()
+            cursor.adapters.register_dumper(str, StrDumperUnknown)  # it names types of its own
+            cursor.execute(text, dict(values))
+            if cursor.description is None:
+                return []
+            names = [column.name for column in cursor.description]
+            return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+        return await self._database.write(run)

@@ -1,0 +1,160 @@
+"""The Dispatcher port, over tasks of one process and over a queue that several share."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+import pytest
+
+from adapters.dispatch.procrastinate import ProcrastinateDispatcher
+from adapters.storage.database import Database
+from adapters.storage.jobs import JobTable
+from adapters.storage.store import SqlStore
+from engine.floor.wake import Bell
+from tests.doubles.desk import setup_of
+from tests.doubles.postgres import PostgresDouble
+from tests.doubles.waiting import until, until_true
+from tests.sample import NO_CAPS, create, new_debate
+
+Think = Callable[[str], Awaitable[None]]
+JOBS = "SELECT CAST(status AS text) AS status, queue_name FROM procrastinate_jobs ORDER BY id"
+
+
+@pytest.fixture
+async def server(postgres: PostgresDouble, migrated_name: str) -> AsyncIterator[Database]:
+    """A database of a server that this test has for itself."""
+    name = postgres.create(migrated_name)
+    database = Database(postgres.url(name), queues=True)
+    yield database
+    await database.close()
+    postgres.drop(name)
+
+
+@pytest.fixture
+def store(server: Database) -> SqlStore:
+    return SqlStore(server)
+
+
+def dispatcher_on(
+    database: Database,
+    *,
+    backends: tuple[str, ...] = ("near",),
+    slots: int = 5,
+    bell: Bell | None = None,
+) -> ProcrastinateDispatcher:
+    return ProcrastinateDispatcher(JobTable(database), bell or Bell(), backends, slots)
+
+
+@asynccontextmanager
+async def dispatching(dispatcher: ProcrastinateDispatcher, think: Think) -> AsyncIterator[None]:
+    running = asyncio.create_task(dispatcher.run(think))
+    try:
+        yield
+    finally:
+        await dispatcher.stop(0.1)
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+
+
+async def a_debate(store: SqlStore) -> str:
+    new = new_debate(user=None, setup=setup_of())
+    await create(store, new, NO_CAPS)
+    return new.id
+
+
+async def test_a_debate_has_its_job_when_it_is_stored(server: Database, store: SqlStore) -> None:
+    debate = await a_debate(store)
+    assert [(row.status, row.queue_name) for row in await server.rows(JOBS)] == [
+        ("todo", "debates/near")
+    ]
+    dispatcher = dispatcher_on(server)
+    await dispatcher.submit(debate)
+    assert len(await server.rows(JOBS)) == 1, "queueing it again changes nothing"
+
+
+async def test_what_is_queued_is_run_once_and_its_job_deleted(
+    server: Database, store: SqlStore
+) -> None:
+    begun: list[str] = []
+
+    async def think(debate: str) -> None:
+        begun.append(debate)
+
+    async with dispatching(dispatcher_on(server), think), dispatching(dispatcher_on(server), think):
+        debates = [await a_debate(store) for _ in range(10)]
+        await until(lambda: len(begun) >= 10)
+        await until_true(lambda: _none(server))
+    assert sorted(begun) == sorted(debates)
+
+
+async def _none(server: Database) -> bool:
+    return not await server.rows(JOBS)
+
+
+async def test_a_process_takes_no_more_than_it_has_room_for(
+    server: Database, store: SqlStore
+) -> None:
+    going, most, go_on = [0], [0], asyncio.Event()
+
+    async def think(debate: str) -> None:
+        going[0] += 1
+        most[0] = max(most[0], going[0])
+        await go_on.wait()
+        going[0] -= 1
+
+    for _ in range(6):
+        await a_debate(store)
+    async with dispatching(dispatcher_on(server, slots=2), think):
+        await until(lambda: going[0] == 2)
+        await asyncio.sleep(0.1)
+        assert most == [2]
+        go_on.set()
+        await until_true(lambda: _none(server))
+
+
+async def test_a_paused_debate_is_queued_for_others_at_once(
+    server: Database, store: SqlStore
+) -> None:
+    pausing, first, second = asyncio.Event(), [], []
+
+    async def pause(debate: str) -> None:
+        first.append(debate)
+        await pausing.wait()
+
+    async def think(debate: str) -> None:
+        second.append(debate)
+
+    debate = await a_debate(store)
+    leaving = dispatcher_on(server)
+    running = asyncio.create_task(leaving.run(pause))
+    await until(lambda: first)
+    async with dispatching(dispatcher_on(server), think):
+        stopping = asyncio.create_task(leaving.stop(10))
+        await asyncio.sleep(0.05)
+        pausing.set()
+        await stopping
+        await until(lambda: second)
+    await running
+    assert first == second == [debate]
+
+
+async def test_what_does_not_end_in_time_is_interrupted(server: Database, store: SqlStore) -> None:
+    begun, interrupted = asyncio.Event(), asyncio.Event()
+
+    async def think(debate: str) -> None:
+        begun.set()
+        try:
+            await asyncio.sleep(60)
+        finally:
+            interrupted.set()
+
+    await a_debate(store)
+    dispatcher = dispatcher_on(server)
+    running = asyncio.create_task(dispatcher.run(think))
+    await begun.wait()
+    await dispatcher.stop(0.05)
+    assert interrupted.is_set()
+    await running
+    assert await _none(server)
