@@ -20,7 +20,7 @@ UNITS = sorted(path.name for path in DEPLOY.glob("systemd/*.service"))
 MANIFESTS = sorted(path.parent for path in DEPLOY.glob("kubernetes/**/kustomization.yaml"))
 FORMS = sorted(path for path in GITHUB.glob("ISSUE_TEMPLATE/*.yml") if path.stem != "config")
 MOST_EXPOSED = "15"  # in tenths, of 10.0; systemd calls less than 2.0 OK
-PROFILES = ("", "scale", "https")
+PROFILES = ("", "init", "scale", "https")
 
 
 def tool(name: str, absent: str) -> str:

@@ -143,13 +143,14 @@ class Image:
         )
         assert ended.returncode == 0, f"RUN {command}\n{ended.stdout}{ended.stderr}"
 
-    def command(self, *words: str) -> list[str]:
+    def command(self, *words: str, data: Path | None = None, user: str = "") -> list[str]:
         """Return what starts the image's program, without rights where this machine lets us.
 
-        Root leaves its rights, and sees a file system where only /data can be written.
+        Root leaves its rights, and sees a file system where only `data` can be written, in /data.
         """
         program = [str(self.root / "opt/rostrum/bin" / self.words("ENTRYPOINT")[0]), *words]
-        return [*_confinement(self.root, self.said["USER"]), *program]
+        data, user = data or self.place("/data"), user or self.said["USER"]
+        return [*_confinement(self.root, data, user), *program]
 
 
 def _python(name: str) -> bool:
@@ -165,7 +166,7 @@ def can_confine() -> bool:
 
 CONFINE = """
 set -e
-root=$1 base=$2 closed=$3 user=${4%:*} group=${4#*:}; shift 4
+root=$1 data=$2 base=$3 closed=$4 user=${5%:*} group=${5#*:}; shift 5
 mount --make-rprivate /
 mount --bind "$root" "$root"
 if [ -n "$closed" ]; then  # a Python in a home folder, which others cannot enter
@@ -175,8 +176,8 @@ if [ -n "$closed" ]; then  # a Python in a home folder, which others cannot ente
   mount --bind "$root/base" "$base"
   mount -o remount,bind,ro "$closed"
 fi
-chown "$user:$group" "$root/data"
-mount --bind "$root/data" "$root/data"
+chown "$user:$group" "$data"
+mount --bind "$data" "$root/data"
 mount -o remount,bind,ro "$root"
 mount -o remount,bind,ro /
 cd "$root/data"
@@ -185,10 +186,10 @@ exec setpriv --reuid="$user" --regid="$group" --clear-groups --no-new-privs \
 """
 
 
-def _confinement(root: Path, user: str) -> Sequence[str]:
+def _confinement(root: Path, data: Path, user: str) -> Sequence[str]:
     if not can_confine():
         return ()
     (root / "base").mkdir(exist_ok=True)
     closed = [folder for folder in reversed(BASE.parents) if not folder.stat().st_mode & 0o001]
-    shown = (str(root), str(BASE), str(closed[0]) if closed else "", user)
+    shown = (str(root), str(data), str(BASE), str(closed[0]) if closed else "", user)
     return ("unshare", "--mount", "--propagation", "private", "sh", "-c", CONFINE, "sh", *shown)

@@ -1,20 +1,22 @@
 """README's three commands to production, as far as a machine without a container engine goes.
 
-The checkout and `.env` are made as written there. Of the third command, compose resolves the file,
-each step of the Dockerfile runs in an empty folder, and the service's command runs as a container
-would: as a user without rights, on a read-only file system, with the service's environment.
+The checkout has what a clone would have. Compose resolves its file for the second and third
+command, each step of the Dockerfile runs in an empty folder, and the services' commands run as in a
+container: as a user without rights, on a read-only file system, with the service's environment.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import os
 import re
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+from asyncio.subprocess import Process
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from functools import partial
@@ -30,14 +32,14 @@ from tests.scenario.discord_stage import free_port, until
 
 ROOT = Path(__file__).parents[2]
 CLONE = "git clone <this repository> rostrum && cd rostrum"
+INIT = 'docker compose -f deploy/compose.yaml run --rm --user "$(id -u):$(id -g)" init'
 UP = "docker compose -f deploy/compose.yaml up -d"
 
 
 class Made(NamedTuple):
-    """What the three commands made: the checkout, the service as resolved, its image."""
+    """The checkout, and the image that its commands build."""
 
     checkout: Path
-    service: dict[str, Any]
     image: Image
 
 
@@ -60,18 +62,14 @@ def scratch() -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def made(scratch: Path) -> Made:
-    clone, configure, up = the_three()
-    assert (clone, up) == (CLONE, UP)
+    assert the_three() == [CLONE, INIT, UP]
     checkout = scratch / "rostrum"
     copy_tracked(checkout)
-    subprocess.run(["sh", "-c", configure], cwd=checkout, check=True)
-    services = resolved(checkout)["services"]
-    assert list(services) == ["rostrum"], "one process by default"
-    build = services["rostrum"]["build"]
+    build = service(checkout, "init")["build"]
     root = scratch / "root"
     root.mkdir()
     file = Path(build["context"], build["dockerfile"])
-    return Made(checkout, services["rostrum"], Image(Path(build["context"]), file, root))
+    return Made(checkout, Image(Path(build["context"]), file, root))
 
 
 def copy_tracked(checkout: Path) -> None:
@@ -84,17 +82,27 @@ def copy_tracked(checkout: Path) -> None:
             shutil.copy(ROOT / name, checkout / name)
 
 
-def resolved(checkout: Path) -> dict[str, Any]:
-    """Return the compose file as compose reads it."""
+def services(checkout: Path, profile: str = "") -> dict[str, Any]:
+    """Return the services of the compose file, as compose reads it."""
     own = Path(sys.executable).with_name("docker-compose")
     found = str(own) if own.exists() else shutil.which("docker-compose")
     if found is None:
         pytest.skip("docker-compose has no wheel for this platform, and no plugin is installed")
-    asked = [found, "-f", "deploy/compose.yaml", "config", "--format", "json"]
+    chosen = ["--profile", profile] if profile else []
+    asked = [found, "-f", "deploy/compose.yaml", *chosen, "config", "--format", "json"]
     said = subprocess.run(asked, cwd=checkout, capture_output=True, text=True)
     assert said.returncode == 0, said.stderr
-    answer: dict[str, Any] = json.loads(said.stdout)
+    answer: dict[str, Any] = json.loads(said.stdout)["services"]
     return answer
+
+
+def service(checkout: Path, name: str, profile: str = "init") -> dict[str, Any]:
+    """Return one service; compose writes each “$” of its environment twice."""
+    found: dict[str, Any] = services(checkout, profile)[name]
+    environment = {
+        key: text.replace("$$", "$") for key, text in found.get("environment", {}).items()
+    }
+    return found | {"environment": environment}
 
 
 def run(made: Made, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -106,6 +114,18 @@ def run(made: Made, *words: str, **environment: str) -> subprocess.CompletedProc
         text=True,
         timeout=60,
     )
+
+
+def test_one_process_runs_by_default_and_the_others_on_request(tmp_path: Path) -> None:
+    copy_tracked(tmp_path)
+    assert services(tmp_path).keys() == {"rostrum"}
+    scaled = services(tmp_path, "scale")
+    assert scaled.keys() == {"rostrum", "postgres", "migrate", "gateway", "worker"}
+    assert scaled["worker"]["deploy"]["replicas"] == 2
+    for name in ("rostrum", "gateway", "worker", "migrate"):
+        assert scaled[name]["read_only"] is True
+        assert scaled[name]["cap_drop"] == ["ALL"]
+        assert scaled[name]["stop_grace_period"] == "45s"
 
 
 def test_every_step_of_the_dockerfile_runs_but_the_one_that_adds_its_user(made: Made) -> None:
@@ -142,9 +162,7 @@ def test_without_a_token_it_says_so_and_ends_as_a_wrong_setting(made: Made) -> N
 
 
 @asynccontextmanager
-async def started(
-    made: Made, environment: dict[str, str]
-) -> AsyncIterator[asyncio.subprocess.Process]:
+async def started(made: Made, environment: dict[str, str]) -> AsyncIterator[Process]:
     process = await asyncio.create_subprocess_exec(
         *made.image.command(*made.image.words("CMD")),
         cwd=made.image.place("/data"),
@@ -159,21 +177,43 @@ async def started(
         await process.communicate()
 
 
-async def test_the_third_command_has_a_bot_online_that_is_healthy_and_stops_in_order(
+async def init(made: Made, **settings: str) -> str:
+    """Run the second command, as a script would; returns what it says."""
+    [volume] = service(made.checkout, "init")["volumes"]
+    assert (volume["source"], volume["target"]) == (str(made.checkout), "/data")
+    user = f"{os.getuid()}:{os.getgid()}"
+    process = await asyncio.create_subprocess_exec(
+        *made.image.command("init", "--from-env", data=made.checkout, user=user),
+        cwd=made.checkout,
+        env=made.image.environment | settings,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+    said, _ = await process.communicate()
+    assert process.returncode == 0, said.decode()
+    return said.decode()
+
+
+async def test_after_the_three_commands_a_bot_is_online_healthy_and_stops_in_order(
     made: Made,
 ) -> None:
     port = str(free_port())
     async with DiscordServer(rates=Rates.generous()) as discord:
-        with (made.checkout / ".env").open("a", encoding="utf-8") as written:
-            written.write(f"ROSTRUM_DISCORD__TOKEN={discord.token}\n")
-            written.write(f"ROSTRUM_DISCORD__API_URL={discord.api_url}\n")
-        service = resolved(made.checkout)["services"]["rostrum"]
-        environment = service["environment"] | {"ROSTRUM_HEALTH__PORT": port}
+        given = {
+            "ROSTRUM_DISCORD__TOKEN": discord.token,
+            "ROSTRUM_DISCORD__API_URL": discord.api_url,
+        }
+        told = {**given, "ROSTRUM_TOPIC": "Is “$5” {a} lot?"}
+        assert "https://discord.com/oauth2/" in await init(made, **told)
+        assert (made.checkout / ".env").stat().st_mode & 0o777 == 0o600
+        rostrum = service(made.checkout, "rostrum")
+        assert rostrum["environment"].items() >= told.items()
+        environment = rostrum["environment"] | {"ROSTRUM_HEALTH__PORT": port}
         async with started(made, environment) as process:
             await discord.gateway.until_connected(seconds=60)
             await until(partial(healthy, made, port), 30)
             process.send_signal(signal.SIGTERM)
-            grace = float(service["stop_grace_period"].removesuffix("s"))
+            grace = float(rostrum["stop_grace_period"].removesuffix("s"))
             async with asyncio.timeout(grace):
                 _, said = await process.communicate()
     assert process.returncode == 0, said.decode()
