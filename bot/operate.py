@@ -1,4 +1,4 @@
-"""Operator commands beside a running Rostrum: list, show, cancel, resume, back up."""
+"""Operator commands beside a running Rostrum: cancel, resume, erase, back up."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import asyncio
 import threading
 from pathlib import Path
 
-from rich.table import Column, Table
 from ulid import ULID
 
 from adapters.storage import backup
@@ -16,28 +15,18 @@ from adapters.storage.store import SqlStore
 from adapters.terminal.record import count_records, erase_records, records_of
 from bot.app import defaults_of, open_configured_models
 from bot.clock import SystemClock
-from bot.console import TableConsole
 from bot.debate import read_changes
 from bot.questions import confirm
 from bot.reading import open_database, read_store
 from bot.settings.settings import Settings, load_settings, load_store_settings
 from engine.chat.privacy import check_no_live, forget, purge
-from engine.debate import Cause, Debate, Status
+from engine.debate import Cause, Status
 from engine.errors import NotFoundError, StoppedError, UsageError
 from engine.floor.keeper import LEASE_SECONDS
-from engine.judging import Question
 from engine.line.intake import check_prices
 from engine.line.replacing import replace_models, replaced_post
 from engine.ports import utc_now
-from engine.store import DeliveryState
-from engine.store.usage import Takings, UsageFilter
-from engine.text import headline
-from engine.words.reveal import UNREAD
 
-TOPIC_WIDTH = 60
-NARROWEST = 80  # below that ids and states would be cut; narrower terminals wrap lines
-MISSING = "{post} is missing: {why}"
-MAYBE_MISSING = "{post} may be missing: {why}"
 STOPPED = "An operator stopped it."
 FORGOTTEN = "User erased. No record identifies them, and nothing new is stored about them."
 FORGOTTEN_BEFORE = "Already erased. No record identifies that user."
@@ -49,33 +38,6 @@ LATER_WIPED = (
     "A reader still holds an older state of the database; the running process overwrites it within "
     "seconds, or the last process when it exits."
 )
-
-
-async def list_debates(state: str | None, limit: int) -> None:
-    """Print the newest debates, one per line; topics wrap only in a narrow terminal."""
-    statuses = _read_states(state)
-    async with read_store(load_store_settings()) as store:
-        debates = await store.debates.recent(statuses, limit)
-    titles = ("id", "state", "platform", "format", "started (UTC)")
-    table = Table(*(Column(title, no_wrap=True) for title in titles), "topic", box=None)
-    for debate in debates:
-        table.add_row(
-            debate.code,
-            debate.status,
-            debate.platform,
-            debate.request.format,
-            f"{debate.created_at:%Y-%m-%d %H:%M}",
-            headline(debate.request.topic, TOPIC_WIDTH),
-        )
-    TableConsole(NARROWEST).print(table if debates else "No debates.", markup=False)
-
-
-async def show_debate(debate_id: str) -> None:
-    """Print a debate's state, steps, cost, and what it is waiting for."""
-    async with read_store(load_store_settings()) as store:
-        debate = await store.debates.get(debate_id)
-        for name, value in await _describe(store, debate):
-            print(f"{name:<10} {value}")
 
 
 async def cancel_debate(debate_id: str) -> None:
@@ -244,55 +206,3 @@ def _listed(*counts: tuple[int, str] | tuple[int, str, str]) -> str:
 def _check_named(kind: str, given: str) -> None:
     if not given.strip():
         raise UsageError(f"The {kind} is missing; give the {kind}'s id on that platform.")
-
-
-def _read_states(state: str | None) -> tuple[Status, ...]:
-    if state is None:
-        return ()
-    try:
-        return (Status(state.strip().lower()),)
-    except ValueError:
-        known = ", ".join(status.value for status in Status)
-        raise UsageError(f"--state is “{state}”; it must be one of {known}.") from None
-
-
-async def _describe(store: SqlStore, debate: Debate) -> list[tuple[str, str]]:
-    tries, usd = await store.journal.spending(debate.id)
-    journaled = await store.journal.load(debate.id)
-    origins = await store.journal.cost_origins(debate.id)
-    usage = await store.usage.read(UsageFilter(debate=debate.id))
-    cap = debate.setup.cap_usd
-    going = debate.status.live or debate.status is Status.VOTING
-    lines = [
-        ("debate", f"{debate.id} ({debate.code})"),
-        ("topic", headline(debate.request.topic, 200)),
-        *((f"{side} argues", said) for side, said in debate.request.stances.items()),
-        ("state", debate.status.value),
-        ("waits for" if going else "why", debate.reason or "-"),
-        ("format", f"{debate.request.format}, {debate.request.turn_order.value}"),
-        ("place", f"{debate.platform}, community {debate.community}"),
-        ("started", f"{debate.created_at:%Y-%m-%d %H:%M:%S} UTC"),
-        ("money", f"{_money(usd)} of {_money(cap) if cap is not None else 'no cap'}"),
-        ("prices from", ", ".join(f"{name} ({n})" for name, n in origins.items()) or "-"),
-        ("steps", f"{len(journaled.steps)} done, {tries} tries"),
-        *(("tokens", _tokens(one)) for one in usage.takings),
-    ]
-    if debate.vote_deadline is not None:
-        lines.append(("vote until", f"{debate.vote_deadline:%Y-%m-%d %H:%M:%S} UTC"))
-    if any(target.unread for target in await store.votes.targets(debate.id, Question.VOTE)):
-        lines.append(("votes", UNREAD))
-    for gap in await store.outbox.gaps(debate.id):
-        template = MISSING if gap.state is DeliveryState.REFUSED else MAYBE_MISSING
-        lines.append(("thread", template.format(post=gap.key, why=gap.error)))
-    return lines + [("", step) for step in journaled.steps]
-
-
-def _tokens(one: Takings) -> str:
-    return (
-        f"{one.tokens_in:,} in, {one.tokens_out:,} out ({one.tokens_reasoning:,} reasoning, "
-        f"{one.tokens_cached:,} cached) by {one.key} as {one.role}"
-    )
-
-
-def _money(usd: float | None) -> str:
-    return "unknown" if usd is None else f"{usd:.4f} USD"

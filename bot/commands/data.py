@@ -7,12 +7,14 @@ from typing import Annotated, Optional
 
 import typer
 
-from bot.commands.options import REHEARSAL, Text
+from bot.commands.options import JSON, REHEARSAL, Text, complete_series
 
 app = typer.Typer()
 FORMATS = typer.Option("--debate-format", help="Only these debate formats, e.g. classic,team.")
 LANGUAGES = typer.Option("--language", help="Only these languages, e.g. en,tr.")
-OF_SERIES = typer.Option("--series", help="Only debates of this series.")
+OF_SERIES = typer.Option(
+    "--series", help="Only debates of this series.", autocompletion=complete_series
+)
 
 
 @app.command()
@@ -60,7 +62,7 @@ def stats(
     formats: Annotated[Text, FORMATS] = None,
     languages: Annotated[Text, LANGUAGES] = None,
     series: Annotated[Text, OF_SERIES] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: Annotated[bool, JSON] = False,
     out: Annotated[Optional[Path], typer.Option(help="Folder for pictures (SVG).")] = None,  # noqa: UP045
     include_rehearsal: Annotated[bool, REHEARSAL] = False,
 ) -> None:
@@ -83,7 +85,7 @@ def usage(
     ] = None,
     series: Annotated[Text, OF_SERIES] = None,
     include_rehearsal: Annotated[bool, REHEARSAL] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: Annotated[bool, JSON] = False,
 ) -> None:
     """Add up calls, tokens and cost of everything that was held."""
     from bot.exits import run

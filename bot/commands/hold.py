@@ -7,9 +7,22 @@ from typing import Annotated, Optional
 
 import typer
 
-from bot.commands.options import REHEARSAL, REPLACE, Names, Text
+from bot.commands.options import REHEARSAL, REPLACE, Names, Text, complete_debates, complete_models
 
 app = typer.Typer()
+SIDE_A = typer.Option(
+    "--a", help="Model of side A, as backend/model.", autocompletion=complete_models
+)
+SIDE_B = typer.Option(
+    "--b", help="Model of side B, as backend/model.", autocompletion=complete_models
+)
+JURORS = typer.Option(
+    help="Jurors as backend/model, comma-separated.", autocompletion=complete_models
+)
+JUDGES = typer.Option(
+    help="The format's own judges, comma-separated.", autocompletion=complete_models
+)
+RESUME = typer.Option(help="Resume this debate.", autocompletion=complete_debates)
 SEAT = typer.Option(help="Model of one seat or contender, e.g. A2=online/x; repeatable.")
 MIRROR = typer.Option("--mirror", help="Hold it a second time with sides swapped.")
 TOPIC = "The topic, or random for one of the list (default: ROSTRUM_TOPIC)."
@@ -70,9 +83,9 @@ def debate(
     topic: Annotated[Text, typer.Argument(help=TOPIC)] = None,
     stance_a: Annotated[Text, FOR] = None,
     stance_b: Annotated[Text, AGAINST] = None,
-    a: Annotated[Text, typer.Option("--a", help="Model of side A, as backend/model.")] = None,
-    b: Annotated[Text, typer.Option("--b", help="Model of side B, as backend/model.")] = None,
-    jurors: Annotated[Text, typer.Option(help="Jurors as backend/model, comma-separated.")] = None,
+    a: Annotated[Text, SIDE_A] = None,
+    b: Annotated[Text, SIDE_B] = None,
+    jurors: Annotated[Text, JURORS] = None,
     conditions: Annotated[Text, typer.Option(help="Conditions that both sides accept.")] = None,
     format: Annotated[Text, typer.Option(help="Debate format.")] = None,
     language: Annotated[Text, typer.Option(help="Language code, e.g. en, tr, zh.")] = None,
@@ -101,8 +114,8 @@ def debate(
     option: Annotated[Names, OPTION] = None,
     sources: Annotated[Names, SOURCES] = None,
     seat: Annotated[Names, SEAT] = None,
-    judges: Annotated[Text, typer.Option(help="The format's own judges, comma-separated.")] = None,
-    resume: Annotated[Text, typer.Option(help="Resume this debate.")] = None,
+    judges: Annotated[Text, JUDGES] = None,
+    resume: Annotated[Text, RESUME] = None,
     replace_model: Annotated[Names, REPLACE] = None,
 ) -> None:
     """Hold one debate in the terminal, on your backends."""

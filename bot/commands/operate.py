@@ -7,7 +7,16 @@ from typing import Annotated, Literal, Optional
 
 import typer
 
-from bot.commands.options import MOST, REPLACE, Names, Text
+from bot.commands.options import (
+    JSON,
+    MOST,
+    REPLACE,
+    Names,
+    Text,
+    complete_both,
+    complete_debates,
+    complete_models,
+)
 
 app = typer.Typer()
 
@@ -16,24 +25,34 @@ app = typer.Typer()
 def list_(
     state: Annotated[Text, typer.Option(help="Only debates in this state, e.g. failed.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=MOST, help="Number of debates.")] = 20,
+    as_json: Annotated[bool, JSON] = False,
 ) -> None:
     """List debates, newest first."""
     from bot.exits import run
-    from bot.operate import list_debates
+    from bot.showing import list_debates
 
-    run(lambda: list_debates(state, limit))
+    run(lambda: list_debates(state, limit, as_json=as_json))
 
 
-DEBATE = typer.Argument(help="A debate's id or short code.")
+DEBATE = typer.Argument(help="A debate's id or short code.", autocompletion=complete_debates)
+DEBATE_OR_SERIES = typer.Argument(
+    help="A debate's id or short code, or a series.", autocompletion=complete_both
+)
 
 
 @app.command()
-def show(debate_id: Annotated[str, DEBATE]) -> None:
-    """Show a debate: state, steps, costs, and what it waits for."""
+def show(
+    debate_id: Annotated[str, DEBATE],
+    transcript: Annotated[
+        bool, typer.Option("--transcript", help="Print what was said; Markdown in a pipe.")
+    ] = False,
+    as_json: Annotated[bool, JSON] = False,
+) -> None:
+    """Show a debate: state, steps, costs, and what it waits for; or what was said in it."""
     from bot.exits import run
-    from bot.operate import show_debate
+    from bot.showing import show_debate
 
-    run(lambda: show_debate(debate_id))
+    run(lambda: show_debate(debate_id, as_json=as_json, transcript=transcript))
 
 
 @app.command()
@@ -50,12 +69,19 @@ def report(
 
 @app.command()
 def judge(
-    debate_id: Annotated[str, DEBATE],
+    debate_id: Annotated[str, DEBATE_OR_SERIES],
     judges: Annotated[
-        Text, typer.Option(help="Other judges of its format, as backend/model, comma-separated.")
+        Text,
+        typer.Option(
+            help="Other judges of its format, as backend/model, comma-separated.",
+            autocompletion=complete_models,
+        ),
     ] = None,
     jurors: Annotated[
-        Text, typer.Option(help="Another jury, as backend/model, comma-separated.")
+        Text,
+        typer.Option(
+            help="Another jury, as backend/model, comma-separated.", autocompletion=complete_models
+        ),
     ] = None,
     panel: Annotated[
         Literal["adaptive", "strict", "all", "one"],
@@ -65,7 +91,7 @@ def judge(
         Optional[float],  # noqa: UP045
         typer.Option(min=0, help="What that jury may cost in all, in USD."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: Annotated[bool, JSON] = False,
 ) -> None:
     """Judge a debate that has ended once more, or with --jurors all of a series by its name."""
     from bot.exits import run

@@ -7,14 +7,14 @@ from typing import Annotated
 
 import typer
 
-from bot.commands.options import JSON
+from bot.commands.options import JSON, complete_series
 
 series = typer.Typer(
     help="Hold many debates as one experiment, from one file.", no_args_is_help=True
 )
 
 FILE = typer.Argument(help="The file of the series (TOML).")
-SERIES = typer.Argument(help="Name of the series.")
+SERIES = typer.Argument(help="Name of the series.", autocompletion=complete_series)
 MANY = typer.Option("--yes", help="Skip the question about a very large series.")
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from bot.commands.options import Text
+from bot.commands.options import JSON, Text
 
 app = typer.Typer()
 
@@ -88,12 +88,12 @@ def init_(
 
 
 @app.command()
-def check() -> None:
+def check(as_json: Annotated[bool, JSON] = False) -> None:
     """Check your setup: settings, database, backends, platforms. Says what to fix."""
     from bot.doctor.doctor import run_check
     from bot.exits import serve
 
-    serve(run_check)
+    serve(lambda: run_check(as_json=as_json))
 
 
 @app.command()

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+
+import orjson
 
 from adapters.finding import Finding
 from adapters.models.backends import Backend
@@ -17,20 +20,38 @@ from engine.prompts.library import load_prompts
 from engine.store.installs import Install
 from engine.text import clean
 
+SCHEMA_VERSION = 1  # of the JSON
+RESULTS = {True: "ok", False: "fail", None: "note"}
 SETTINGS = "settings"
 OF_SETTINGS = {SETTINGS, "templates", "models", "jurors", "jury"}  # findings that need no network
 
 
-async def run_check() -> None:
+async def run_check(*, as_json: bool = False) -> None:
     """Print every finding; raises RostrumError if one is bad, SettingsError for a wrong setting."""
-    bad, wrong_settings = 0, False
+    findings = []
     async for finding in _look():
-        show(finding)
-        bad += finding.good is False
-        wrong_settings |= finding.good is False and finding.subject in OF_SETTINGS
+        findings.append(finding)
+        if not as_json:
+            show(finding)
+    bad = [finding for finding in findings if finding.good is False]
+    if as_json:
+        print(orjson.dumps(_to_json(findings), option=orjson.OPT_INDENT_2).decode())
     if bad:
-        kind = SettingsError if wrong_settings else RostrumError
-        raise kind(f"{bad} {'check' if bad == 1 else 'checks'} failed; see above for the fix.")
+        kind = SettingsError if any(one.subject in OF_SETTINGS for one in bad) else RostrumError
+        number = f"{len(bad)} {'check' if len(bad) == 1 else 'checks'}"
+        raise kind(f"{number} failed; see above for the fix.")
+
+
+def _to_json(findings: Sequence[Finding]) -> dict[str, Any]:
+    """Return the document that docs/operations.md describes."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "ok": not any(finding.good is False for finding in findings),
+        "findings": [
+            {"subject": clean(one.subject), "result": RESULTS[one.good], "text": clean(one.text)}
+            for one in findings
+        ],
+    }
 
 
 def show(finding: Finding) -> None:

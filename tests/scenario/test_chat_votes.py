@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import engine.votes.window
-from bot.operate import show_debate
+from bot.showing import show_debate
 from engine.debate import Status
 from engine.store import ExportFilter
 from engine.words.reveal import UNREAD

@@ -1,0 +1,234 @@
+"""`rostrum list` and `rostrum show`: debates as an operator sees them, as text or as JSON."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any, NamedTuple
+
+import orjson
+from rich.table import Column, Table
+
+from bot.console import TableConsole
+from bot.reading import read_store
+from bot.settings.settings import load_store_settings
+from engine.blinding.mentions import scrub
+from engine.debate import Debate, Status
+from engine.errors import UsageError
+from engine.judging import Question
+from engine.store import DeliveryState, Store
+from engine.store.outbox import Gap
+from engine.store.usage import Takings, UsageFilter
+from engine.text import clean, headline
+from engine.words.reveal import UNREAD
+
+SCHEMA_VERSION = 1  # of both JSON documents; docs/operations.md describes them
+TOPIC_WIDTH = 60
+NARROWEST = 80  # below that ids and states would be cut; narrower terminals wrap lines
+WIDEST_TEXT = 100  # characters in a line of a transcript
+MISSING = "{post} is missing: {why}"
+MAYBE_MISSING = "{post} may be missing: {why}"
+ONE_FORM = "Give either --json or --transcript."
+
+
+async def list_debates(state: str | None, limit: int, *, as_json: bool = False) -> None:
+    """Print the newest debates, one per line; topics wrap only in a narrow terminal."""
+    statuses = _read_states(state)
+    async with read_store(load_store_settings()) as store:
+        debates = await store.debates.recent(statuses, limit)
+    if as_json:
+        _print_json({"debates": [_summary(debate) for debate in debates]})
+        return
+    titles = ("id", "state", "platform", "format", "started (UTC)")
+    table = Table(*(Column(title, no_wrap=True) for title in titles), "topic", box=None)
+    for debate in debates:
+        table.add_row(
+            debate.code,
+            debate.status,
+            debate.platform,
+            debate.request.format,
+            f"{debate.created_at:%Y-%m-%d %H:%M}",
+            headline(debate.request.topic, TOPIC_WIDTH),
+        )
+    TableConsole(NARROWEST).print(table if debates else "No debates.", markup=False)
+
+
+async def show_debate(debate_id: str, *, as_json: bool = False, transcript: bool = False) -> None:
+    """Print a debate's state, steps, cost, and what it is waiting for; or what was said in it.
+
+    A transcript is Markdown, or text in a terminal. Raises UsageError for both forms at once.
+    """
+    if as_json and transcript:
+        raise UsageError(ONE_FORM)
+    async with read_store(load_store_settings()) as store:
+        debate = await store.debates.get(debate_id)
+        if transcript:
+            await _print_transcript(store, debate)
+            return
+        seen = await _look_at(store, debate)
+    if as_json:
+        _print_json(_to_json(seen))
+        return
+    for name, value in _lines(seen):
+        print(f"{name:<10} {value}")
+
+
+async def _print_transcript(store: Store, debate: Debate) -> None:
+    # Imported only here: templates take a while, and the other forms need none.
+    from engine.dataset.page import read_page
+    from engine.dataset.page_rendering import write_markdown
+
+    text = clean(write_markdown(await read_page(store, debate)))
+    if not sys.stdout.isatty():
+        print(text, end="")
+        return
+    from rich.markdown import Markdown
+
+    console = TableConsole()
+    console.print(Markdown(text, hyperlinks=False), width=min(console.width, WIDEST_TEXT))
+
+
+def _print_json(found: Mapping[str, Any]) -> None:
+    document = {"schema_version": SCHEMA_VERSION, **found}
+    print(orjson.dumps(document, option=orjson.OPT_INDENT_2).decode())
+
+
+def _read_states(state: str | None) -> tuple[Status, ...]:
+    if state is None:
+        return ()
+    try:
+        return (Status(state.strip().lower()),)
+    except ValueError:
+        known = ", ".join(status.value for status in Status)
+        raise UsageError(f"--state is “{state}”; it must be one of {known}.") from None
+
+
+class Seen(NamedTuple):
+    """What an operator may know of a debate; money is USD, None is unknown."""
+
+    debate: Debate
+    steps: tuple[str, ...]
+    tries: int
+    usd: float | None
+    origins: Mapping[str, int]
+    takings: tuple[Takings, ...]
+    unread: bool
+    gaps: tuple[Gap, ...]
+
+
+async def _look_at(store: Store, debate: Debate) -> Seen:
+    tries, usd = await store.journal.spending(debate.id)
+    targets = await store.votes.targets(debate.id, Question.VOTE)
+    return Seen(
+        debate=debate,
+        steps=tuple((await store.journal.load(debate.id)).steps),
+        tries=tries,
+        usd=usd,
+        origins=await store.journal.cost_origins(debate.id),
+        takings=tuple((await store.usage.read(UsageFilter(debate=debate.id))).takings),
+        unread=any(target.unread for target in targets),
+        gaps=await store.outbox.gaps(debate.id),
+    )
+
+
+# --- as text -----------------------------------------------------------------------------
+
+
+def _lines(seen: Seen) -> Iterator[tuple[str, str]]:
+    debate, cap = seen.debate, seen.debate.setup.cap_usd
+    yield "debate", f"{debate.id} ({debate.code})"
+    yield "topic", headline(debate.request.topic, 200)
+    yield from ((f"{side} argues", said) for side, said in debate.request.stances.items())
+    yield "state", debate.status.value
+    yield "waits for" if _goes_on(debate) else "why", debate.reason or "-"
+    yield "format", f"{debate.request.format}, {debate.request.turn_order.value}"
+    yield "place", f"{debate.platform}, community {debate.community}"
+    yield "started", f"{debate.created_at:%Y-%m-%d %H:%M:%S} UTC"
+    yield "money", f"{_money(seen.usd)} of {_money(cap) if cap is not None else 'no cap'}"
+    yield "prices from", ", ".join(f"{name} ({n})" for name, n in seen.origins.items()) or "-"
+    yield "steps", f"{len(seen.steps)} done, {seen.tries} tries"
+    yield from (("tokens", _tokens(one)) for one in seen.takings)
+    if debate.vote_deadline is not None:
+        yield "vote until", f"{debate.vote_deadline:%Y-%m-%d %H:%M:%S} UTC"
+    if seen.unread:
+        yield "votes", UNREAD
+    for gap in seen.gaps:
+        template = MISSING if gap.state is DeliveryState.REFUSED else MAYBE_MISSING
+        yield "thread", template.format(post=gap.key, why=gap.error)
+    yield from (("", step) for step in seen.steps)
+
+
+def _goes_on(debate: Debate) -> bool:
+    return debate.status.live or debate.status is Status.VOTING
+
+
+def _tokens(one: Takings) -> str:
+    return (
+        f"{one.tokens_in:,} in, {one.tokens_out:,} out ({one.tokens_reasoning:,} reasoning, "
+        f"{one.tokens_cached:,} cached) by {one.key} as {one.role}"
+    )
+
+
+def _money(usd: float | None) -> str:
+    return "unknown" if usd is None else f"{usd:.4f} USD"
+
+
+# --- as JSON -----------------------------------------------------------------------------
+
+
+def _summary(debate: Debate) -> dict[str, Any]:
+    """Return the fields of `rostrum list`; mentions of people are removed from texts."""
+    request = debate.request
+    return {
+        "id": debate.id,
+        "code": debate.code,
+        "state": debate.status.value,
+        "reason": debate.reason or None,
+        "cause": debate.cause,
+        "platform": debate.platform,
+        "community": debate.community,
+        "format": request.format,
+        "language": request.language,
+        "topic": scrub(request.topic),
+        "series": debate.series,
+        "started": _moment(debate.created_at),
+        "revealed": _moment(debate.revealed_at),
+    }
+
+
+def _to_json(seen: Seen) -> dict[str, Any]:
+    """Return the fields of `rostrum show`: those of `rostrum list`, and more."""
+    debate, request = seen.debate, seen.debate.request
+    return _summary(debate) | {
+        "goes_on": _goes_on(debate),
+        "stances": {side: scrub(stance) for side, stance in request.stances.items()},
+        "turn_order": request.turn_order.value,
+        "vote_until": _moment(debate.vote_deadline),
+        "usd": seen.usd,
+        "cap_usd": debate.setup.cap_usd,
+        "price_origins": dict(seen.origins),
+        "steps": list(seen.steps),
+        "tries": seen.tries,
+        "tokens": [_takings(one) for one in seen.takings],
+        "votes_unread": seen.unread,
+        "gaps": [
+            {"post": gap.key, "missing": gap.state is DeliveryState.REFUSED, "why": gap.error}
+            for gap in seen.gaps
+        ],
+    }
+
+
+def _takings(one: Takings) -> dict[str, Any]:
+    return {
+        "model": one.key,
+        "role": one.role,
+        "in": one.tokens_in,
+        "out": one.tokens_out,
+        "reasoning": one.tokens_reasoning,
+        "cached": one.tokens_cached,
+    }
+
+
+def _moment(at: datetime | None) -> str | None:
+    return None if at is None else at.isoformat()
