@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 
 import aiohttp
+import orjson
 import pytest
 from pydantic import SecretStr
 
@@ -19,6 +20,8 @@ from adapters.discord.checkup import check
 from adapters.discord.rest import Rest
 from adapters.dispatch.local import LocalDispatcher
 from adapters.finding import Finding
+from bot import __version__
+from tests.doubles.collector import Collector
 from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.discord.state import Message
 from tests.scenario.discord_stage import DiscordStage, free_port, until
@@ -68,7 +71,8 @@ async def test_rostrum_runs_says_that_it_is_well_and_ends_in_order(
     discord: DiscordServer, tmp_path: Path
 ) -> None:
     port = free_port()
-    async with program(discord, tmp_path, "run", ROSTRUM_HEALTH__PORT=str(port)) as process:
+    health = {"ROSTRUM_HEALTH__PORT": str(port), "ROSTRUM_REVISION": "abc123"}
+    async with program(discord, tmp_path, "run", **health) as process:
         await discord.gateway.until_connected(seconds=60)
         await until(lambda: discord.world.commands[None])
         asked = await discord.slash("ada", "debate start", {"topic": "Tea"}).finished()
@@ -77,6 +81,13 @@ async def test_rostrum_runs_says_that_it_is_well_and_ends_in_order(
         assert (status, '"discord": true' in body) == (200, True)
         _, metrics = await fetch(f"http://127.0.0.1:{port}/metrics")
         assert 'rostrum_gateway_connected{platform="discord"} 1' in metrics
+        assert f'rostrum_build_info{{revision="abc123",version="{__version__}"}} 1.0' in metrics
+        async with asyncio.timeout(20):  # until the first call has ended
+            while 'rostrum_model_calls_total{backend="rehearsal"' not in metrics:
+                _, metrics = await fetch(f"http://127.0.0.1:{port}/metrics")
+        for page in ("livez", "readyz"):
+            status, body = await fetch(f"http://127.0.0.1:{port}/{page}")
+            assert (status, orjson.loads(body)["problems"]) == (200, [])
         process.send_signal(signal.SIGTERM)
         _, said = await process.communicate()
     assert process.returncode == 0
@@ -126,6 +137,9 @@ async def test_a_lost_gateway_is_seen_and_a_revoked_token_ends_the_program(
         async with asyncio.timeout(10):
             while (await fetch(f"http://127.0.0.1:{port}/healthz"))[0] != 503:  # noqa: ASYNC110
                 await asyncio.sleep(0.05)
+        status, body = await fetch(f"http://127.0.0.1:{port}/readyz")
+        assert (status, orjson.loads(body)["problems"]) == (503, ["Discord is not connected."])
+        assert (await fetch(f"http://127.0.0.1:{port}/livez"))[0] == 200
         discord.token = "MTAwMA.another.one"
         discord.gateway.refusing = False
         async with asyncio.timeout(30):
@@ -141,6 +155,24 @@ async def test_a_token_that_is_refused_ends_the_program_with_one_sentence(
         _, said = await process.communicate()
     assert process.returncode == 78
     assert said.decode().splitlines()[-1].startswith("rostrum: Discord refuses the bot's token")
+
+
+async def test_traces_of_a_server_that_ends_are_sent(
+    discord: DiscordServer, tmp_path: Path
+) -> None:
+    slow = "rehearsal/maple?latency=0.1, rehearsal/willow?latency=0.1"
+    async with Collector() as collector:
+        settings = {"ROSTRUM_TRACES": "on", "OTEL_EXPORTER_OTLP_ENDPOINT": collector.endpoint}
+        async with program(discord, tmp_path, "run", ROSTRUM_MODELS=slow, **settings) as process:
+            await discord.gateway.until_connected(seconds=60)
+            await until(lambda: discord.world.commands[None])
+            await discord.slash("ada", "debate start", {"topic": "Tea"}).answered()
+            await until(partial(reached, discord, 2), 20)
+            process.send_signal(signal.SIGTERM)
+            await process.communicate()
+        [root] = collector.named("debate")
+        assert {span.trace for span in collector.spans} == {root.trace}
+        assert [span for span in collector.spans if span.name == "turn"]
 
 
 async def checked(discord: DiscordServer) -> list[Finding]:
