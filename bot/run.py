@@ -11,6 +11,7 @@ import structlog
 
 from bot import log, stopping, texts
 from bot.app import App, run_app
+from bot.deleting import eraser, keeping_of
 from bot.health import Health, serve_health
 from bot.platforms import Platform, open_platforms
 from bot.reading import SERVER_SECONDS
@@ -18,6 +19,7 @@ from bot.role import Role
 from bot.settings.settings import PLATFORMS, Settings, load_settings
 from bot.telemetry import LoopWatch, build_of
 from engine.chat.privacy import tidy
+from engine.chat.retention import keep_for
 from engine.errors import SettingsError
 from engine.store import Store
 
@@ -69,6 +71,9 @@ async def serving(
                 works = [_reconcile(app, grace, role), serve_health(settings.health, health)]
                 if role.serves:
                     works.append(app.open_schedule().run())
+                if role.serves and (keeping := keeping_of(settings)).ends:
+                    erase = eraser(settings, app.store)
+                    works.append(keep_for(keeping, app.store, app.service.clock, erase))
                 works += [platform.run(app) for platform in platforms]
                 tasks = [group.create_task(work) for work in works]
                 try:

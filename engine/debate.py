@@ -520,7 +520,8 @@ class Debate(Value):
     `mirror_revealed_at` when that one named the models of both. `gaps` counts messages that were,
     or may have been, missing in the thread before people voted. `series` and `series_key` say which
     debate of a series it is. `cause` is the kind of reason for an early end, None where none was
-    recorded; `cause_model` is the model that caused it.
+    recorded; `cause_model` is the model that caused it. Since `pruned_at` it has neither the
+    prompts nor the raw replies of its calls.
     """
 
     id: str
@@ -551,6 +552,7 @@ class Debate(Value):
     series_key: str | None = None
     cause: Cause | None = None
     cause_model: str | None = None
+    pruned_at: datetime | None = None
 
     @property
     def code(self) -> str:

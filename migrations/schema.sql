@@ -1,4 +1,4 @@
--- Every table of revision 0021, as the migrations make them. Renew it by: make schema
+-- Every table of revision 0022, as the migrations make them. Renew it by: make schema
 CREATE TABLE adjustments (
 	debate VARCHAR(26) NOT NULL, 
 	name VARCHAR(255) NOT NULL, 
@@ -83,7 +83,7 @@ CREATE TABLE debates (
 	closed_early BOOLEAN NOT NULL, 
 	revealed_at DATETIME, 
 	mirror VARCHAR(26), 
-	mirror_revealed_at DATETIME, rehearsal BOOLEAN DEFAULT 0 NOT NULL, gaps INTEGER DEFAULT '0' NOT NULL, series VARCHAR(64), series_key VARCHAR(32), cause VARCHAR(16), cause_model VARCHAR(200), lane BIGINT, 
+	mirror_revealed_at DATETIME, rehearsal BOOLEAN DEFAULT 0 NOT NULL, gaps INTEGER DEFAULT '0' NOT NULL, series VARCHAR(64), series_key VARCHAR(32), cause VARCHAR(16), cause_model VARCHAR(200), lane BIGINT, pruned_at DATETIME, 
 	CONSTRAINT pk_debates PRIMARY KEY (id), 
 	CONSTRAINT fk_debates_starter FOREIGN KEY(starter) REFERENCES people (id), 
 	CONSTRAINT uq_debates_number UNIQUE (number)
@@ -272,10 +272,12 @@ CREATE TABLE votes (
 );
 CREATE INDEX ix_calls_out ON calls (state) WHERE state = 'out';
 CREATE INDEX ix_debates_community_created_at ON debates (community, created_at);
+CREATE INDEX ix_debates_created_at ON debates (created_at);
 CREATE INDEX ix_debates_mirror ON debates (mirror);
 CREATE INDEX ix_debates_platform_thread ON debates (platform, thread);
 CREATE UNIQUE INDEX ix_debates_series_series_key ON debates (series, series_key);
 CREATE INDEX ix_debates_status_platform_community ON debates (status, platform, community);
+CREATE INDEX ix_debates_unpruned ON debates (created_at) WHERE pruned_at IS NULL;
 CREATE INDEX ix_interventions_debate ON interventions (debate);
 CREATE INDEX ix_leases_held ON leases (holder) WHERE holder <> '';
 CREATE INDEX ix_outbox_debate_number ON outbox (debate, number);
@@ -285,4 +287,4 @@ CREATE INDEX ix_silences_platform ON silences (platform);
 CREATE INDEX ix_targets_debate ON targets (debate);
 CREATE INDEX ix_targets_message ON targets (message);
 CREATE INDEX ix_vote_events_debate_question ON vote_events (debate, question);
-INSERT INTO alembic_version VALUES ('0021');
+INSERT INTO alembic_version VALUES ('0022');

@@ -16,7 +16,7 @@ from adapters.storage.leases import guard, within
 from adapters.storage.outbox import LOCK_DEBATE, insert_posts, reopen
 from adapters.storage.people import ensure_starter
 from engine.debate import TRANSITIONS, Cause, Debate, Setup, Status
-from engine.errors import NotFoundError, StoreError
+from engine.errors import NotFoundError, StoreError, UsageError
 from engine.store import Caps, Lease, NewDebate, Post, Stop
 from engine.store.served import EVERYONE, Served, lane_of
 
@@ -122,6 +122,10 @@ KEEP_TEMPLATES = """
 INSERT INTO templates (digest, texts) VALUES (:digest, :texts) ON CONFLICT DO NOTHING
 """
 TEMPLATES = "SELECT texts FROM templates WHERE digest = :digest"
+PRUNED = (
+    "What the models of debate {code} wrote was deleted on {when:%Y-%m-%d}, as is set for debates "
+    "of that age, so it cannot go on; start a new one."
+)
 # By status: itself and the statuses that may precede it.
 BEFORE = {
     status: (status, *(old for old in Status if status in TRANSITIONS[old])) for status in Status
@@ -248,6 +252,8 @@ class DebateTable:
                 debate = _get(connection, debate_id)  # as another process may have left it
             if debate.status.live:
                 return debate
+            if debate.pruned_at is not None:
+                raise UsageError(PRUNED.format(code=debate.code, when=debate.pruned_at))
             alerts = budgets.reserve_rest(connection, debate, caps, now)
             move(connection, debate.id, Status.QUEUED)
             cap = caps.debate_usd

@@ -13,6 +13,7 @@ from adapters.storage.journal import JournalTable
 from adapters.storage.leases import LeaseTable
 from adapters.storage.outbox import OutboxTable
 from adapters.storage.people import PeopleTable
+from adapters.storage.retention import RetentionTable
 from adapters.storage.series import SeriesTable
 from adapters.storage.usage import UsageTable
 from adapters.storage.vault import Vault
@@ -37,6 +38,7 @@ class SqlStore:
         self.archive = ArchiveTable(database)
         self.series = SeriesTable(database)
         self.usage = UsageTable(database)
+        self.retention = RetentionTable(database)
         self._database = database
 
     def hurry(self) -> None:

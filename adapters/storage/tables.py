@@ -191,6 +191,7 @@ debates = Table(
     Column("series_key", String(32), comment="which debate of the series it is"),
     Column("cause", String(16), comment="the kind of reason for an early end"),
     Column("cause_model", String(200), comment="the model that caused it"),
+    Column("pruned_at", Utc, comment="when its prompts and raw replies were deleted"),
     Column(
         "lane",
         BigInteger,
@@ -201,6 +202,8 @@ debates = Table(
     Index(None, "community", "created_at"),
     Index(None, "mirror"),
     Index(None, "series", "series_key", unique=True),
+    Index(None, "created_at"),
+    partial_index("debates_unpruned", "created_at", where="pruned_at IS NULL"),
 )
 
 series = Table(

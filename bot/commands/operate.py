@@ -127,6 +127,21 @@ def resume(
 
 
 @app.command()
+def delete(
+    debate_id: Annotated[str, DEBATE],
+    mirror: Annotated[bool, typer.Option("--mirror", help="Delete its mirror too.")] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Skip the confirmation; required without a terminal.")
+    ] = False,
+) -> None:
+    """Delete a debate that has ended, with everything stored of it."""
+    from bot.deleting import delete_debate
+    from bot.exits import run
+
+    run(lambda: delete_debate(debate_id, mirror=mirror, yes=yes))
+
+
+@app.command()
 def backup(
     file: Annotated[Path, typer.Argument(help="File to create.")],
 ) -> None:

@@ -21,6 +21,15 @@ SCRATCH_BYTES = 1_000_000
 MB = 1_000_000
 
 
+def check_retention(settings: Settings) -> Finding:
+    """Say what is deleted of debates that have ended, and when."""
+    given = settings.retention
+    kept = (("prompts and replies", given.prompts_days), ("debates", given.debates_days))
+    said = [f"{what} are deleted after {days:g} days" for what, days in kept if days is not None]
+    text = ", ".join(said) or "off; debates are kept until you delete them"
+    return Finding("retention", True, text)
+
+
 async def check_database(settings: Settings) -> AsyncIterator[Finding]:
     """Check that the database is intact and writable; the test write is undone."""
     try:

@@ -11,7 +11,7 @@ from adapters.finding import Finding
 from adapters.models.backends import Backend
 from adapters.models.discovery import NoListError, find_local_servers, is_listed, probe
 from adapters.proxies import proxy_of
-from bot.doctor.database import check_database
+from bot.doctor.database import check_database, check_retention
 from bot.doctor.debate import check_debate
 from bot.settings.settings import Settings, examine_settings, find_secrets, load_store_settings
 from engine.debate import REHEARSAL
@@ -74,6 +74,7 @@ async def _look() -> AsyncIterator[Finding]:
     for name, place in find_secrets():
         yield Finding("secret", True, f"{name} is from {place}")
     yield _check_templates(settings)
+    yield check_retention(settings)
     for part in (check_database, _check_backends, check_roster, check_debate):
         async for finding in part(settings):
             yield finding

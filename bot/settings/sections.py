@@ -180,6 +180,7 @@ Prices = Annotated[dict[str, Price], BeforeValidator(_prices)]
 Seats = Annotated[dict[str, Model], BeforeValidator(_seats)]
 Usd = Annotated[Annotated[float, Field(ge=0, allow_inf_nan=False)] | None, Cap]
 Percent = Annotated[Annotated[float, Field(gt=0, le=100)] | None, Cap]
+Days = Annotated[Annotated[float, Field(gt=0, le=36500, allow_inf_nan=False)] | None, Cap]
 Count = Annotated[Annotated[int, Field(ge=0)] | None, Cap]
 Port = Annotated[int, Field(ge=0, le=65535)]
 
@@ -258,6 +259,13 @@ class PrivacySettings(Section):
     """How long a community's debates are kept after it removed Rostrum."""
 
     purge_days: float = Field(30, ge=0, le=36500, allow_inf_nan=False)
+
+
+class RetentionSettings(Section):
+    """After how many days what is deleted of debates that have ended; None: it is kept."""
+
+    prompts_days: Days = None
+    debates_days: Days = None
 
 
 class LogSettings(Section):

@@ -41,6 +41,7 @@ from bot.settings.sections import (
     PanelSettings,
     Prices,
     PrivacySettings,
+    RetentionSettings,
     RetrievalSettings,
     Roster,
     SamplingSettings,
@@ -149,6 +150,7 @@ class Settings(BaseSettings):
     health: HealthSettings = HealthSettings()
     export: ExportSettings = ExportSettings()
     privacy: PrivacySettings = PrivacySettings()
+    retention: RetentionSettings = RetentionSettings()
     log: LogSettings = LogSettings()
     secret_key: Keys = ()
     traces: bool = False

@@ -22,6 +22,11 @@ async def forget(store: Store, clock: Clock, platform: str, user: str) -> bool:
     `tidy` overwrites that state, which still identifies the person, once no one reads it.
     """
     await store.people.forget(platform, user)
+    return await wiped(store, clock)
+
+
+async def wiped(store: Store, clock: Clock) -> bool:
+    """Overwrite what was deleted; False while a reader still holds an older state."""
     for _ in range(WIPE_TRIES):
         if await store.people.wipe():
             return True

@@ -222,6 +222,12 @@ def _check_closed(debate: Debate) -> None:
         raise UsageError(
             f"Debate {debate.code} is {debate.status}; judge it again once its vote has closed."
         )
+    if debate.pruned_at is not None:
+        raise UsageError(
+            f"The prompts and replies of debate {debate.code} were deleted on "
+            f"{debate.pruned_at:%Y-%m-%d}, as ROSTRUM_RETENTION__PROMPTS_DAYS says; it cannot be "
+            "judged again."
+        )
 
 
 def _check(debate: Debate, judges: Sequence[Model]) -> None:

@@ -119,7 +119,9 @@ class Debates(Protocol):
         setup: Setup | None = None,
         posts: Sequence[Post] = (),
     ) -> Debate:
-        """Queue a failed or partial debate again; its results stay. Raises BudgetError.
+        """Queue a failed or partial debate again; its results stay.
+
+        Raises BudgetError, and UsageError for one whose replies were deleted.
 
         It continues with `setup` if given; `posts` are queued first. What it may still cost is
         reserved from the budget of the day of `now`, with an alert as `create` posts it.

@@ -12,6 +12,7 @@ from engine.store.journal import Journal
 from engine.store.leases import Leases
 from engine.store.outbox import Outbox
 from engine.store.people import People
+from engine.store.retention import Retention
 from engine.store.series import SeriesStore
 from engine.store.usage import UsageStore
 from engine.store.votes import Votes
@@ -63,3 +64,7 @@ class Store(Protocol):
     @property
     def usage(self) -> UsageStore:
         """What calls took."""
+
+    @property
+    def retention(self) -> Retention:
+        """What is deleted of debates that have ended."""

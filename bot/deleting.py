@@ -1,0 +1,101 @@
+"""`rostrum delete`, and what retention deletes outside the database: the terminal's transcripts."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from functools import partial
+
+from adapters.storage.file import local_file
+from adapters.terminal.record import erase_record, records_of
+from bot.clock import SystemClock
+from bot.operate import LATER_WIPED
+from bot.questions import confirm
+from bot.reading import read_store
+from bot.settings.settings import Settings, load_store_settings
+from engine.chat.privacy import wiped
+from engine.chat.retention import Erase, Keeping
+from engine.debate import Debate, Status
+from engine.errors import UsageError
+from engine.store import Store
+from engine.text import headline
+
+TOPIC_WIDTH = 60
+STAYS_IN_CHAT = "Its messages stay in {place}; delete them there."
+MIRROR_STAYS = "Its mirror {code} stays; --mirror deletes both."
+
+
+async def delete_debate(code: str, *, mirror: bool = False, yes: bool = False) -> None:
+    """Delete a debate that has ended, or it and its mirror, with everything stored of it.
+
+    Asks first, unless `yes`. Raises NotFoundError, and UsageError for one that has not ended.
+    """
+    settings = load_store_settings()
+    async with read_store(settings) as store:
+        debate = await store.debates.get(code)
+        other = await store.debates.mirror_of(debate)
+        if mirror and other is None:
+            raise UsageError(f"Debate {debate.code} has no mirror; leave --mirror out.")
+        for one in filter(None, (debate, other)):
+            _check_ended(one)
+        doomed = [debate, other] if mirror and other else [debate]
+        await confirm(" ".join(_announced(doomed, other)), yes)
+        for one in doomed:
+            await store.retention.delete(one.id)
+            await erase_outside(settings, store, one)
+        await store.retention.drop_strangers()
+        overwritten = await wiped(store, SystemClock())
+    said = [f"Deleted {_codes(doomed)}, with everything stored of it."]
+    print(" ".join(said if overwritten else [*said, LATER_WIPED]))
+
+
+def keeping_of(settings: Settings) -> Keeping:
+    """Return how long the settings keep things."""
+    prompts, debates = settings.retention.prompts_days, settings.retention.debates_days
+    return Keeping(
+        prompts=None if prompts is None else timedelta(days=prompts),
+        debates=None if debates is None else timedelta(days=debates),
+    )
+
+
+def eraser(settings: Settings, store: Store) -> Erase:
+    """Return what deletes the files of a debate that was deleted."""
+    return partial(erase_outside, settings, store)
+
+
+async def erase_outside(settings: Settings, store: Store, debate: Debate) -> None:
+    """Delete a terminal debate's transcript, unless its mirror is still in it, and its files."""
+    if debate.platform != "terminal":
+        return
+    folder = records_of(local_file(settings.database_url.get_secret_value()))
+    shared = await store.debates.mirror_of(debate) is not None
+    erase_record(folder, None if shared else debate.place, debate.code)
+
+
+def _check_ended(debate: Debate) -> None:
+    """Raise UsageError for a debate that is not over."""
+    if debate.status.live:
+        raise UsageError(
+            f"Debate {debate.code} is {debate.status}; stop it first: rostrum cancel {debate.code}"
+        )
+    if debate.status is Status.VOTING:
+        raise UsageError(
+            f"People vote on debate {debate.code}; delete it once its vote has closed."
+        )
+
+
+def _codes(debates: list[Debate]) -> str:
+    return " and ".join(debate.code for debate in debates)
+
+
+def _announced(doomed: list[Debate], other: Debate | None) -> list[str]:
+    """Say what is deleted, and what stays."""
+    first = doomed[0]
+    topic = headline(first.request.topic, TOPIC_WIDTH)
+    said = [
+        f"This deletes debate {_codes(doomed)} (“{topic}”) for good, with its ballots and votes."
+    ]
+    if other is not None and other not in doomed:
+        said.append(MIRROR_STAYS.format(code=other.code))
+    if first.thread is not None and first.platform != "terminal":
+        said.append(STAYS_IN_CHAT.format(place=first.platform.capitalize()))
+    return said

@@ -1,0 +1,217 @@
+"""`rostrum delete` and what `rostrum run` deletes by age, on real files, to their last byte."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+
+from adapters.storage.database import Database
+from adapters.storage.store import SqlStore
+from bot.run import serving
+from bot.settings.sections import RetentionSettings
+from bot.settings.settings import Settings
+from engine.errors import NotFoundError
+from engine.store import ExportFilter
+from tests.doubles.command import rostrum
+from tests.doubles.hall import DEFAULTS, Hall
+from tests.scenario.test_command_line import contents
+from tests.scenario.test_command_line_erasing import ask
+from tests.scenario.test_privacy import ANN, BOB, traces, voted
+
+MOMENT = 1e-9  # days
+MIRRORED = ("debate", "Tea or coffee", "--mirror", "--votes", "A=1", "--seed", "1")
+ALONE = ("debate", "Cats or dogs", "--votes", "A=2,B=1", "--seed", "1")
+
+
+@pytest.fixture(scope="module")
+def held(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a debate, and another with its mirror, of this terminal."""
+    folder = tmp_path_factory.mktemp("held")
+    for words in (ALONE, MIRRORED):
+        rostrum(folder, *words).done()
+    return folder
+
+
+@pytest.fixture
+def office(held: Path, tmp_path: Path) -> Path:
+    """A copy of it, to be changed."""
+    return Path(shutil.copytree(held, tmp_path / "office"))
+
+
+def codes(folder: Path, topic: str) -> list[str]:
+    with closing(sqlite3.connect(folder / "rostrum.db")) as database:
+        query = "SELECT id FROM debates WHERE setup LIKE ? ORDER BY number"
+        return [row[0][-6:].lower() for row in database.execute(query, (f"%{topic}%",))]
+
+
+def holding(folder: Path, text: str) -> set[str]:
+    return {name for name, held in contents(folder).items() if text.encode() in held}
+
+
+@pytest.fixture
+def file(database_url: str) -> Path:
+    return Path(database_url.partition(":///")[2])
+
+
+# --- rostrum delete ------------------------------------------------------------------------
+
+
+def test_a_deleted_debate_leaves_no_byte(office: Path) -> None:
+    [code], pair = codes(office, "Cats"), codes(office, "Tea or")
+    assert holding(office, "Cats or dogs")
+    said = rostrum(office, "delete", code, "--yes").done()
+    assert said == f"Deleted {code}, with everything stored of it.\n"
+    assert holding(office, "Cats or dogs") == set()
+    assert codes(office, "Tea or") == pair
+    assert "There is no debate" in rostrum(office, "show", code).failed(1)
+    assert "There is no debate" in rostrum(office, "delete", code, "--yes").failed(1)
+    rostrum(office, "export", "--out", "out", "--include-rehearsal").done()
+    assert rostrum(office, "stats", "--include-rehearsal").code == 0
+    assert code not in (office / "out" / "README.md").read_text()
+    rostrum(office, *ALONE).done()
+
+
+def test_a_mirror_stays_unless_it_is_named_too(office: Path) -> None:
+    first, second = codes(office, "Tea or")
+    asked = ask(office, "delete", first, typed="yes\n")
+    assert asked.code == 0
+    assert f"This deletes debate {first} (“Tea or coffee”) for good" in asked.err
+    assert f"Its mirror {second} stays; --mirror deletes both." in asked.err
+    assert codes(office, "Tea or") == [second]
+    assert holding(office / "rostrum.db.terminal", "Tea or coffee"), "the mirror's is the same"
+    assert rostrum(office, "show", second).code == 0
+    rostrum(office, "export", "--out", "out", "--include-rehearsal").done()
+    assert "has no mirror" in rostrum(office, "delete", second, "--mirror", "--yes").failed(2)
+    rostrum(office, "delete", second, "--yes").done()
+    shutil.rmtree(office / "out")
+    assert holding(office, "Tea or coffee") == set()
+
+
+def test_both_of_a_pair_are_deleted_at_once(office: Path) -> None:
+    first, second = codes(office, "Tea or")
+    said = rostrum(office, "delete", second, "--mirror", "--yes").done()
+    assert said == f"Deleted {second} and {first}, with everything stored of it.\n"
+    assert holding(office, "Tea or coffee") == set()
+
+
+def test_nothing_is_deleted_without_a_yes(office: Path) -> None:
+    [code] = codes(office, "Cats")
+    sentence = rostrum(office, "delete", code).failed(2)
+    assert sentence.endswith("Nothing was done: add --yes to skip the question.")
+    assert ask(office, "delete", code, typed="no\n").code == 1
+    assert codes(office, "Cats") == [code]
+
+
+async def test_a_debate_that_is_held_is_not_deleted(hall: Hall, tmp_path: Path) -> None:
+    at = {"ROSTRUM_DATABASE_URL": hall.url}
+    async with hall.open() as session:
+        debate_id = await voted(hall, session, ANN)
+        code = (await session.store.debates.get(debate_id)).code
+        refused = await asyncio.to_thread(rostrum, tmp_path, "delete", code, "--yes", **at)
+        assert f"People vote on debate {code}" in refused.failed(2)
+        await session.service.close_vote(debate_id)
+        await session.ended(debate_id)
+        # Beside the process that holds the file.
+        said = await asyncio.to_thread(rostrum, tmp_path, "delete", code, "--yes", **at)
+        assert f"Deleted {code}" in said.out
+        with pytest.raises(NotFoundError):
+            await session.store.debates.get(debate_id)
+        following = await session.start(user=BOB)
+        await session.voting(following)
+
+
+# --- by age --------------------------------------------------------------------------------
+
+
+async def keeping(hall: Hall, file: Path, gone: str, **days: float) -> None:
+    """Serve until what is due by age is deleted and overwritten."""
+    settings = Settings(
+        database_url=SecretStr(hall.url), retention=RetentionSettings.model_validate(days)
+    )
+    async with serving(settings), asyncio.timeout(20):
+        while traces(file, gone):  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
+
+
+async def closed(hall: Hall, *users: str) -> str:
+    async with hall.open() as session:
+        debate_id = await voted(hall, session, *users)
+        await session.service.close_vote(debate_id)
+        await session.ended(debate_id)
+    return debate_id
+
+
+async def test_a_running_rostrum_deletes_debates_by_their_age(hall: Hall, file: Path) -> None:
+    debate_id = await closed(hall, ANN, BOB)
+    assert traces(file, ANN, debate_id)
+    await keeping(hall, file, ANN, debates_days=MOMENT)
+    assert traces(file, ANN, BOB, debate_id, str(DEFAULTS.topic)) == []
+
+
+async def test_prompts_are_deleted_and_the_export_is_the_same_but_for_them(
+    hall: Hall, file: Path
+) -> None:
+    debate_id = await closed(hall, ANN)
+    with closing(sqlite3.connect(file)) as database:
+        query = "SELECT request FROM calls WHERE step LIKE 'jury/%'"
+        prompt = max((row[0] for row in database.execute(query)), key=len)
+    part = prompt[-400:-300]
+    assert traces(file, part)
+    before = await tables(hall.url, debate_id)
+    await keeping(hall, file, part, prompts_days=MOMENT)
+    after = await tables(hall.url, debate_id)
+    assert traces(file, part) == []
+    assert traces(file, ANN), "the debate and its votes stay"
+    assert before == after
+
+
+async def tables(url: str, debate_id: str) -> dict[str, object]:
+    """Return what an export has of a debate, but for raw replies."""
+    database = Database(url)
+    store = SqlStore(database)
+
+    def read() -> dict[str, object]:
+        with store.archive.reading(ExportFilter(ids=(debate_id,))) as records:
+            record = next(records)
+        ballots = [ballot.model_copy(update={"raw": ""}) for ballot in record.ballots]
+        calls = [
+            (one.step, one.cost, one.prompt_hash, one.reply and one.reply.usage)
+            for one in record.calls
+        ]
+        return {
+            "turns": record.turns,
+            "verdict": record.verdict,
+            "answers": record.answers,
+            "ballots": ballots,
+            "calls": calls,
+        }
+
+    try:
+        return await asyncio.to_thread(read)
+    finally:
+        await database.close()
+
+
+async def test_with_nothing_set_everything_is_kept(hall: Hall) -> None:
+    debate_id = await closed(hall, ANN)
+    settings = Settings(database_url=SecretStr(hall.url))
+    async with serving(settings) as app:
+        await asyncio.sleep(0.2)
+        assert (await app.store.debates.get(debate_id)).pruned_at is None
+
+
+def test_check_says_what_is_deleted_by_age(tmp_path: Path) -> None:
+    assert (
+        "retention: off; debates are kept until you delete them" in rostrum(tmp_path, "check").out
+    )
+    given = {"ROSTRUM_RETENTION__PROMPTS_DAYS": "30", "ROSTRUM_RETENTION__DEBATES_DAYS": "365"}
+    assert (
+        "retention: prompts and replies are deleted after 30 days, debates are deleted after 365 "
+        "days" in rostrum(tmp_path, "check", **given).out
+    )
