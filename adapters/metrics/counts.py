@@ -9,8 +9,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
-from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 from engine.debate import Cause, Debate, Model, Price, Status
 from engine.ports import Attempt, AttemptLog, Call, Models, Reply
@@ -38,6 +37,12 @@ class Histogram:
         self.buckets[bisect_left(self.bounds, value)] += 1
         self.sum += value
 
+    def copy(self) -> Histogram:
+        """Return it as it is now."""
+        copied = Histogram(self.bounds)
+        copied.buckets, copied.sum = list(self.buckets), self.sum
+        return copied
+
 
 @dataclass(slots=True)
 class Figures:
@@ -57,6 +62,12 @@ class Figures:
     lost: Counter[Labels] = field(default_factory=Counter)
     lags: Histogram = field(default_factory=lambda: Histogram(LAG_SECONDS))
 
+    def copy(self) -> Figures:
+        """Return them as they are now: on the loop, so no deep copy, which takes milliseconds."""
+        durations = {labels: one.copy() for labels, one in self.durations.items()}
+        others = {each.name: getattr(self, each.name).copy() for each in fields(self)}
+        return Figures(**others | {"durations": durations})
+
 
 class Counts:
     """The watch that counts; `known` models have their own label, and some others."""
@@ -68,7 +79,7 @@ class Counts:
 
     def copy(self) -> Figures:
         """Return the numbers as they are now, for another thread to write down."""
-        return deepcopy(self.figures)
+        return self.figures.copy()
 
     def debate(self, debate: Debate, *, resumed: bool) -> AbstractContextManager[None]:
         """Do nothing: its calls are counted."""
