@@ -14,14 +14,19 @@ from engine.errors import StoreError
 T = TypeVar("T")
 VERSIONS = "alembic_version"
 REVISION = "SELECT version_num FROM alembic_version"
+SUITS = "SELECT value FROM installation WHERE name = 'suits'"
 Operation: TypeAlias = Callable[[SqlConnection], Any]
 
 
 class Peek(NamedTuple):
-    """What a database contains: its tables, and Alembic's revision."""
+    """What a database contains: its tables, and Alembic's revision.
+
+    `suits` is the oldest revision whose version of Rostrum may go on with it, if that was noted.
+    """
 
     tables: frozenset[str]
     revision: str | None
+    suits: str | None = None
 
 
 class Dialect(ABC):

@@ -83,12 +83,13 @@ def read_findings(grouped: Grouped, ids: Sequence[str]) -> dict[str, dict[str, A
                 row.judge: Verdict.model_validate_json(row.body) for row in judged[debate]
             },
             "artifacts": tuple(map(to_artifact, kept[debate])),
-            "scores": tuple(Score(**_without_debate(row)) for row in given[debate]),
-            "adjustments": tuple(Adjustment(**_without_debate(row)) for row in changed[debate]),
+            "scores": tuple(Score(**_fields(Score, row)) for row in given[debate]),
+            "adjustments": tuple(Adjustment(**_fields(Adjustment, row)) for row in changed[debate]),
         }
         for debate in ids
     }
 
 
-def _without_debate(row: Any) -> dict[str, Any]:
-    return {name: value for name, value in row._asdict().items() if name != "debate"}
+def _fields(kind: type[Score | Adjustment], row: Any) -> dict[str, Any]:
+    """Return what a row has of a value; a newer version may have added columns."""
+    return {name: getattr(row, name) for name in kind.model_fields}

@@ -17,6 +17,7 @@ from adapters.storage.vault import Vault
 from engine.errors import SettingsError
 from engine.store.installs import Install
 
+PLAIN = tuple(set(Install.model_fields) - {"token"})
 UNOPENED = (
     "ROSTRUM_SECRET_KEY does not open what is stored of {who}; add the key that encrypted it after "
     "a comma, or delete that with rostrum disconnect and have Rostrum installed again."
@@ -97,7 +98,7 @@ class InstallTable:
         if shut:
             raise SettingsError(UNOPENED.format(who=", ".join(shut)))
         return [
-            Install.model_validate(row._asdict() | {"token": SecretStr(token or "")})
+            Install(**{name: getattr(row, name) for name in PLAIN}, token=SecretStr(token or ""))
             for row, token in tokens
         ]
 

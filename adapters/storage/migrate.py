@@ -15,12 +15,17 @@ from typing import Any
 from adapters.storage import schema
 from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
-from adapters.storage.dialect import REVISION, VERSIONS
+from adapters.storage.dialect import REVISION, VERSIONS, Peek
 from adapters.storage.sqlite import TABLES
 from engine.errors import StoreError
 
 NUMBERED = re.compile(r"rev_(\d{4})_\w+\.py")
 NUMBER = re.compile(r"\d{4}")
+EXPANDS = "\nexpands = True\n"
+NOTE_SUITS = """
+INSERT INTO installation (name, value) VALUES ('suits', :oldest)
+ON CONFLICT (name) DO UPDATE SET value = excluded.value
+"""
 OURS = frozenset({"installation", "debates", "vote_events"})  # in every version of Rostrum
 
 
@@ -47,27 +52,54 @@ def revision(connection: SqlConnection) -> str | None:
     return known
 
 
+def suits() -> str:
+    """Return the oldest revision whose version of Rostrum may go on beside this one.
+
+    Its processes then do so while a release is rolled out. A migration that only adds what they
+    need not know says so: `expands = True`.
+    """
+    known = revisions()
+    while len(known) > 1 and _expands(known[-1]):
+        known.pop()
+    return known[-1]
+
+
+def _expands(revision: str) -> bool:
+    versions = files("migrations").joinpath("versions")
+    found = (file for file in versions.iterdir() if file.name.startswith(f"rev_{revision}_"))
+    return any(EXPANDS in file.read_text(encoding="utf-8") for file in found)
+
+
 async def migrate(database: Database) -> str:
     """Upgrade a database to the newest revision and return that.
 
-    Raises StoreError for a newer Rostrum's database, and for another program's, which is not
-    changed.
+    One of a newer Rostrum that suits this version stays as it is. Raises StoreError for any other
+    newer one's, and for another program's, which is not changed.
     """
     try:
-        known = await asyncio.to_thread(_refuse_foreign, database)
+        found = await asyncio.to_thread(_look, database)
     except StoreError:
         database.dialect.withdraw()
         raise
-    if not database.dialect.upgrades:
-        return await _upgrade_server(database, known)
-    database.dialect.keep_private()
-    current = await database.write(revision)  # by the writer, which sets the WAL mode
-    _refuse_newer(database, current)
-    if current is None and await database.write(lambda c: schema.create(c, newest())):
-        return newest()
+    _refuse_newer(database, found)
+    current = found.revision
+    if database.dialect.upgrades:
+        database.dialect.keep_private()
+        current = await database.write(revision)  # by the writer, which sets the WAL mode
+    if current is not None and current > newest():
+        return current
     if current != newest():
-        await asyncio.to_thread(upgrade, database)
+        await _upgrade(database, current)
+    if (oldest := suits()) != (found.suits or newest()):
+        await database.run(NOTE_SUITS, oldest=oldest)
     return newest()
+
+
+async def _upgrade(database: Database, current: str | None) -> None:
+    """Upgrade a database; a new file is made by the script."""
+    scripted = database.dialect.upgrades and current is None
+    if not scripted or not await database.write(lambda c: schema.create(c, newest())):
+        await asyncio.to_thread(upgrade, database)
 
 
 async def make_ready(database: Database) -> None:
@@ -81,34 +113,28 @@ async def make_ready(database: Database) -> None:
         await require_newest(database)
 
 
-async def _upgrade_server(database: Database, current: str | None) -> str:
-    """Upgrade a server's database; only `rostrum migrate` does so."""
-    _refuse_newer(database, current)
-    if current != newest():
-        await asyncio.to_thread(upgrade, database)
-    return newest()
-
-
-def _refuse_foreign(database: Database) -> str | None:
-    """Return a database's revision; None if it is empty. Raises StoreError."""
-    tables, current = database.peek()
-    mine = tables >= OURS and NUMBER.fullmatch(current or "")
-    if tables - {VERSIONS} and not mine:
+def _look(database: Database) -> Peek:
+    """Return what a database contains. Raises StoreError if this version cannot work with it."""
+    found = database.peek()
+    mine = found.tables >= OURS and NUMBER.fullmatch(found.revision or "")
+    if found.tables - {VERSIONS} and not mine:
         raise StoreError(
             f"The database {database.name} belongs to another program: its tables are not those of "
             "Rostrum. It was left as it is; point ROSTRUM_DATABASE_URL at another "
             f"{database.dialect.kind}."
         )
-    return current
+    return found
 
 
-def _refuse_newer(database: Database, current: str | None) -> None:
-    if current is not None and current not in revisions():
-        raise StoreError(
-            f"The database {database.name} was made by a newer Rostrum (revision {current}); "
-            "install that version, or point ROSTRUM_DATABASE_URL at another "
-            f"{database.dialect.kind}."
-        )
+def _refuse_newer(database: Database, found: Peek) -> None:
+    known = found.revision is None or found.revision in revisions()
+    if known or (found.suits is not None and found.suits <= newest()):
+        return
+    raise StoreError(
+        f"The database {database.name} was made by a newer Rostrum (revision {found.revision}); "
+        "install that version, or point ROSTRUM_DATABASE_URL at another "
+        f"{database.dialect.kind}."
+    )
 
 
 def upgrade(database: Database, to: str = "head") -> None:
@@ -138,21 +164,25 @@ async def require_newest(database: Database) -> None:
         raise StoreError(
             f"There is no database {database.name}; run rostrum migrate, or start a debate first."
         )
-    current = await require_ours(database)
-    _refuse_newer(database, current)
-    if current != newest():
+    found = await _require_tables(database)
+    _refuse_newer(database, found)
+    if found.revision is not None and found.revision < newest():
         raise StoreError(
-            f"The database {database.name} is at revision {current}, this version needs "
+            f"The database {database.name} is at revision {found.revision}, this version needs "
             f"{newest()}; run rostrum migrate."
         )
 
 
-async def require_ours(database: Database) -> str:
-    """Return the revision of any version's Rostrum database. Raises StoreError."""
-    current = await asyncio.to_thread(_refuse_foreign, database)
-    if current is None:
+async def require_ours(database: Database) -> None:
+    """Check that a database is any version's of Rostrum. Raises StoreError."""
+    await _require_tables(database)
+
+
+async def _require_tables(database: Database) -> Peek:
+    found = await asyncio.to_thread(_look, database)
+    if found.revision is None:
         raise StoreError(
             f"The database {database.name} has no tables of Rostrum yet; run rostrum migrate. "
             "If it held debates, it is damaged: restore it from a backup."
         )
-    return current
+    return found

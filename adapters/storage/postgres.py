@@ -27,7 +27,7 @@ from psycopg.pq import TransactionStatus
 from psycopg.types.string import StrBinaryDumper, StrDumper
 
 from adapters.storage.connection import SqlConnection
-from adapters.storage.dialect import REVISION, VERSIONS, Dialect, Operation, Peek
+from adapters.storage.dialect import REVISION, SUITS, VERSIONS, Dialect, Operation, Peek
 from adapters.storage.spelling import spell
 from engine.errors import StoreError
 from engine.ports import SHARED_TIME, machine_now
@@ -465,7 +465,8 @@ def open_server(url: str, *, writable: bool, pool: int, start_seconds: float) ->
 def _peek(connection: SqlConnection) -> Peek:
     tables = frozenset(connection.column(TABLES))
     at = connection.value(REVISION) if VERSIONS in tables else None
-    return Peek(tables, at and str(at))
+    noted = connection.value(SUITS) if "installation" in tables else None
+    return Peek(tables, at and str(at), noted)
 
 
 def _name(address: Mapping[str, Any]) -> str:

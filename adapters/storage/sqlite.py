@@ -14,7 +14,7 @@ from urllib.parse import quote
 import structlog
 
 from adapters.storage.connection import SqlConnection
-from adapters.storage.dialect import REVISION, VERSIONS, Dialect, Operation, Peek
+from adapters.storage.dialect import REVISION, SUITS, VERSIONS, Dialect, Operation, Peek
 from adapters.storage.file import (
     BESIDE,
     BUSY_SECONDS,
@@ -143,7 +143,8 @@ class SqliteFile(Dialect):
         with closing(open_unchanged(self.path)) as connection:
             tables = {name for (name,) in connection.execute(TABLES)}
             at = connection.execute(REVISION).fetchone() if VERSIONS in tables else None
-        return Peek(frozenset(tables), at and str(at[0]))
+            noted = connection.execute(SUITS).fetchone() if "installation" in tables else None
+        return Peek(frozenset(tables), at and str(at[0]), noted and noted[0])
 
     async def is_sound(self, *, thorough: bool = False) -> bool:
         """Check the form of every page; False for a damaged file. Takes about two seconds a GB.

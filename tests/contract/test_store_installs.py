@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
@@ -13,7 +13,6 @@ import pytest
 from pydantic import SecretStr
 
 from adapters.storage.database import Database
-from adapters.storage.migrate import migrate
 from adapters.storage.store import SqlStore
 from engine.errors import SettingsError
 from engine.store.installs import Install
@@ -44,11 +43,8 @@ def dumped(folder: Path) -> tuple[str, bytes]:
 
 
 @pytest.fixture
-async def open_store(tmp_path: Path) -> AsyncIterator[Open]:
-    database = Database(f"sqlite+aiosqlite:///{tmp_path / 'rostrum.db'}")
-    await migrate(database)
-    yield lambda *keys: SqlStore(database, keys)
-    await database.close()
+async def open_store(database: Database) -> Open:
+    return lambda *keys: SqlStore(database, keys)
 
 
 async def test_what_is_kept_is_found_until_it_is_dropped(open_store: Open) -> None:
@@ -81,6 +77,7 @@ async def test_a_community_that_installs_again_has_not_left(open_store: Open) ->
     assert await store.communities.gone(LATER) == []
 
 
+@pytest.mark.sqlite
 async def test_no_byte_of_the_database_shows_a_token(open_store: Open, tmp_path: Path) -> None:
     installs = open_store(OLD).installs
     await installs.keep(given())
@@ -134,10 +131,11 @@ async def test_a_state_is_good_for_once_and_in_time(open_store: Open) -> None:
     assert not await installs.redeem("two", LATER)
 
 
-async def test_states_whose_time_is_over_are_forgotten(open_store: Open, tmp_path: Path) -> None:
+async def test_states_whose_time_is_over_are_forgotten(
+    open_store: Open, database: Database
+) -> None:
     installs = open_store(OLD).installs
     for number in range(3):
         now = NOW + timedelta(hours=number)
         await installs.begin(f"state {number}", now, now + timedelta(minutes=10))
-    with closing(sqlite3.connect(tmp_path / "rostrum.db")) as connection:
-        assert connection.execute("SELECT count(*) FROM install_states").fetchone() == (1,)
+    assert await database.value("SELECT count(*) FROM install_states") == 1

@@ -102,7 +102,7 @@ async def test_a_role_that_may_not_create_tables_leaves_an_empty_database(
     said = await refusal(empty_url.replace("postgres@", f"{plain_role}@"), migrate)
     assert "permission denied for schema public. Give its role" in said
     async with opened(empty_url) as database:
-        assert database.peek() == (frozenset(), None)
+        assert database.peek() == (frozenset(), None, None)
 
 
 async def test_a_full_disk_is_a_sentence_and_what_was_stored_stays(
