@@ -23,9 +23,11 @@ from adapters.slack.rest import Rest as SlackRest
 from adapters.slack.socket import SocketTransport
 from adapters.slack.venue import SlackVenue
 from bot.app import App
+from bot.health import Presence
 from bot.settings.sections import SlackSettings
 from bot.settings.settings import Settings
 from engine.errors import SettingsError
+from engine.floor.shares import Standing
 from engine.ports import Venue
 from engine.store import Store
 
@@ -46,11 +48,17 @@ class Platform(Protocol):
     def is_connected(self) -> bool:
         """Whether events arrive now."""
 
+    def presence(self, shares: Standing) -> Presence:
+        """Return whether events arrive now, or this process stands by; `shares` are its own."""
+
     async def prepare(self, store: Store) -> None:
         """Load what it needs before anything runs. Raises SettingsError."""
 
     async def run(self, app: App) -> None:
         """Serve until cancelled. Raises SettingsError if the platform refuses for good."""
+
+    async def leave(self, app: App) -> None:
+        """Let other processes take over what this one serves, if there are any."""
 
     async def close(self) -> None:
         """Close every connection."""
@@ -65,8 +73,13 @@ class Discord:
     connection: DiscordConnection
 
     def is_connected(self) -> bool:
-        """Whether every shard is connected now."""
+        """Whether every shard that this process holds is connected now."""
         return self.connection.connected
+
+    def presence(self, shares: Standing) -> Presence:
+        """Return whether every shard held is connected, or others hold them all."""
+        stands_by = self.connection.reached and shares.count > 0 and not shares.serving
+        return Presence(self.connection.connected, stands_by, in_words(shares, "shard"))
 
     async def prepare(self, store: Store) -> None:
         """Do nothing: Discord needs only its token."""
@@ -74,7 +87,13 @@ class Discord:
     async def run(self, app: App) -> None:
         """Serve until cancelled. Raises SettingsError when Discord refuses for good."""
         hear = partial(app.service.hear, self.venue.platform)
-        await self.connection.run(app.commands, hear, self.venue)
+        shares = app.deliveries[self.venue.platform].shares
+        await self.connection.run(app.commands, hear, self.venue, shares)
+
+    async def leave(self, app: App) -> None:
+        """Give the shards up, and wait until other processes hear them, if there are any."""
+        if await app.deliveries[self.venue.platform].shares.leave():
+            await self.connection.handed_over()
 
     async def close(self) -> None:
         """Close every connection."""
@@ -93,6 +112,10 @@ class Slack:
         """Whether events arrive now."""
         return self.connection.connected
 
+    def presence(self, shares: Standing) -> Presence:
+        """Return whether events arrive now."""
+        return Presence(self.connection.connected, shares=in_words(shares, "bucket"))
+
     async def prepare(self, store: Store) -> None:
         """Load the workspaces' tokens. Raises SettingsError for one that no key decrypts."""
         await self.workspaces.open(store.installs, store.people)
@@ -102,9 +125,21 @@ class Slack:
         hear = partial(app.service.hear, self.venue.platform)
         await self.connection.run(app.commands, hear, self.venue)
 
+    async def leave(self, app: App) -> None:
+        """Give the workspaces up to other processes, if there are any."""
+        await app.deliveries[self.venue.platform].shares.leave()
+
     async def close(self) -> None:
         """Close every connection."""
         await self.workspaces.app.close()
+
+
+def in_words(shares: Standing, kind: str) -> str:
+    """Say which shares of a platform a process serves; nothing while they are unknown."""
+    if not shares.count:
+        return ""
+    named = ", ".join(map(str, shares.held)) or "none"
+    return f"{kind}{'' if len(shares.held) == 1 else 's'} {named} of {shares.count}"
 
 
 def open_platforms(settings: Settings) -> tuple[Platform, ...]:
@@ -121,7 +156,7 @@ def _configured(settings: Settings) -> Iterator[Platform]:
         url = settings.discord.api_url
         rest = DiscordRest(token, url, proxy=proxy_of(url))
         connection = DiscordConnection(token, settings.discord.guild_ids, rest)
-        yield Discord(rest, DiscordVenue(rest), connection)
+        yield Discord(rest, DiscordVenue(rest, shards=settings.discord.shards), connection)
     if settings.slack.bot_token is not None or settings.slack.client_id is not None:
         yield _open_slack(settings.slack)
 

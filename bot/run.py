@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
+from functools import partial
 
 import structlog
 
 from bot import log, stopping, texts
 from bot.app import App, run_app
 from bot.deleting import eraser, keeping_of
-from bot.health import Health, serve_health
+from bot.health import Health, Presence, serve_health
 from bot.platforms import Platform, open_platforms
 from bot.reading import SERVER_SECONDS
 from bot.role import Role
@@ -20,10 +21,11 @@ from bot.settings.settings import PLATFORMS, Settings, load_settings
 from bot.telemetry import LoopWatch, build_of
 from engine.chat.privacy import tidy
 from engine.chat.retention import keep_for
-from engine.errors import SettingsError
+from engine.errors import SettingsError, StoreError
 from engine.store import Store
 
 RECONCILE_SECONDS = 5.0
+HAND_OVER_SECONDS = 25.0  # of the 45 that a stop may take
 logger = structlog.get_logger(__name__)
 
 
@@ -64,7 +66,7 @@ async def serving(
             settings, venues, role=role, prepare=prepare, start_seconds=SERVER_SECONDS
         ) as app:
             await app.reconcile()
-            gateways = {platform.venue.platform: platform.is_connected for platform in platforms}
+            gateways = {one.venue.platform: partial(_presence, app, one) for one in platforms}
             health = Health(app.store, gateways, LoopWatch(app.counts), build_of(settings))
             async with asyncio.TaskGroup() as group:
                 grace = timedelta(days=settings.privacy.purge_days)
@@ -80,10 +82,22 @@ async def serving(
                     yield app
                 finally:
                     app.drain()
+                    await _leave(app, platforms)
                     for task in tasks:
                         task.cancel()
     finally:
         await stopping.close_in_time(**{p.venue.platform: p.close for p in platforms})
+
+
+def _presence(app: App, platform: Platform) -> Presence:
+    return platform.presence(app.deliveries[platform.venue.platform].shares.standing)
+
+
+async def _leave(app: App, platforms: Sequence[Platform]) -> None:
+    """Hand over to other processes what this one serves, while its platforms still hear people."""
+    with suppress(TimeoutError, StoreError):  # then leases run out
+        async with asyncio.timeout(HAND_OVER_SECONDS):
+            await asyncio.gather(*(platform.leave(app) for platform in platforms))
 
 
 async def _reconcile(app: App, grace: timedelta, role: Role) -> None:

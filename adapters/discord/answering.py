@@ -10,7 +10,8 @@ from __future__ import annotations
 import asyncio
 import io
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -68,13 +69,23 @@ class AnswerText:
     offered: tuple[ReviewLine, ...] = ()
 
 
+def alone() -> bool:
+    """Return that no other process hears the same interactions."""
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class FrontDesk:
-    """Answers commands and button presses."""
+    """Answers commands and button presses.
+
+    `shared`: another process may hear them as well; the first to acknowledge one answers it.
+    """
 
     commands: Commands
     listener: Listener
     venue: DiscordVenue
+    shared: Callable[[], bool] = alone
+    at_work: set[object] = field(default_factory=set)  # interactions that are being answered
     followers: Followers = field(default_factory=Followers)
 
     async def carry_out(
@@ -84,7 +95,18 @@ class FrontDesk:
         attached: Sequence[discord.Attachment] = (),
     ) -> None:
         """Run a command, or parse and run it, and show its answer; sources may be attached."""
-        acknowledged = await acknowledge(interaction)
+        with self._working(interaction):
+            await self._carry_out(interaction, asked, attached)
+
+    async def _carry_out(
+        self,
+        interaction: Interaction,
+        asked: Invocation | Callable[[], Invocation],
+        attached: Sequence[discord.Attachment],
+    ) -> None:
+        acknowledged = await acknowledge(interaction, shared=self.shared())
+        if acknowledged is None:
+            return
 
         async def run() -> AnswerText:
             command = asked() if callable(asked) else asked
@@ -102,12 +124,26 @@ class FrontDesk:
 
     async def vote(self, interaction: Interaction, option: str | None) -> None:
         """Cast a vote by button; None withdraws it."""
-        acknowledged = await acknowledge(interaction)
+        with self._working(interaction):
+            await self._vote(interaction, option)
+
+    async def _vote(self, interaction: Interaction, option: str | None) -> None:
+        acknowledged = await acknowledge(interaction, shared=self.shared())
+        if acknowledged is None:
+            return
 
         async def run() -> AnswerText:
             return AnswerText(vote_answer(await self._press(pressed_of(interaction, option))))
 
         await self._show(interaction, acknowledged, await _explained(run))
+
+    @contextmanager
+    def _working(self, interaction: Interaction) -> Iterator[None]:
+        self.at_work.add(interaction)
+        try:
+            yield
+        finally:
+            self.at_work.discard(interaction)
 
     async def _press(self, pressed: ButtonPressed) -> object:
         """Pass a press on, with retries: a button is visible just before its vote is stored."""
@@ -152,22 +188,26 @@ def _refuse_broadcast(command: Invocation) -> None:
         raise UsageError(texts.NO_BROADCAST)
 
 
-async def acknowledge(interaction: Interaction) -> bool:
-    """Announce a private answer to Discord; False if it is too late."""
-    until = time.monotonic() + ACKNOWLEDGE_SECONDS
+async def acknowledge(interaction: Interaction, *, shared: bool = False) -> bool | None:
+    """Announce a private answer to Discord; False if it is too late.
+
+    None if another process announced one, which only one that is `shared` can mean.
+    """
+    until, unsure = time.monotonic() + ACKNOWLEDGE_SECONDS, False
     while True:
         try:
             await interaction.response.defer(ephemeral=True, thinking=True)
         except discord.HTTPException as error:
             # A request without a response may have arrived.
             if error.code == ACKNOWLEDGED:
-                return True
+                return None if shared and not unsure else True
             log.warning("interaction expired", code=error.code)
             return False
         except NETWORK as error:
             if time.monotonic() > until:
                 log.warning("interaction not acknowledged", why=str(error))
                 return False
+            unsure = True
             await asyncio.sleep(LOOK_SECONDS)
         else:
             return True

@@ -6,7 +6,7 @@ It needs no privileged intent and keeps no messages or members: every event it u
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Hashable
+from collections.abc import Awaitable, Callable, Hashable
 from functools import partial
 from typing import Any
 
@@ -17,7 +17,6 @@ from discord import app_commands
 from adapters.discord import votes
 from adapters.discord.answering import PLATFORM, FrontDesk, Interaction
 from adapters.discord.commands import DebateCommands
-from adapters.discord.identify import Identifies
 from adapters.discord.presence import Presence
 from adapters.discord.registration import register
 from adapters.discord.rest import Rest
@@ -47,21 +46,27 @@ def intents() -> discord.Intents:
 
 
 class Client(discord.AutoShardedClient):
-    """One life of the gateway's connection, from login until it ends."""
+    """One life of a shard's connection, from login until it ends.
+
+    `shard` is its number and how many there are; `identify` waits until it may introduce itself.
+    Commands are registered for these servers, or globally; with None another shard does that.
+    """
 
     def __init__(
         self,
         desk: FrontDesk,
-        identifies: Identifies,
-        guild_ids: tuple[int, ...],
-        shards: int,
+        identify: Callable[[], Awaitable[None]],
+        guild_ids: tuple[int, ...] | None,
+        shard: tuple[int, int],
         rest: Rest,
         presence: Presence,
     ) -> None:
+        number, shards = shard
         # Rostrum never uses voice, so the warning about it is noise.
         discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False
         super().__init__(
             intents=intents(),
+            shard_ids=[number],
             shard_count=shards,
             http_trace=rest.way_out.trace(),
             proxy=rest.proxy,
@@ -71,12 +76,12 @@ class Client(discord.AutoShardedClient):
             allowed_mentions=discord.AllowedMentions.none(),
             enable_debug_events=False,
         )
-        self._desk, self._identifies, self._guild_ids = desk, identifies, guild_ids
+        self._desk, self._identify, self._guild_ids = desk, identify, guild_ids
         self._tasks: set[asyncio.Task[None]] = set()
         self._events = InOrder(desk.listener)
         self._presence = presence
         self._joined: set[str] = set()  # since READY, which did not list them
-        presence.begin(shards)
+        presence.begin(1)
         # Only READY lists the current servers; discord.py keeps the earlier ones too.
         parse = self._connection.parsers["READY"]
         self._connection.parsers["READY"] = partial(self._read_ready, parse)
@@ -86,13 +91,14 @@ class Client(discord.AutoShardedClient):
     async def setup_hook(self) -> None:
         """Register the commands if they have changed."""
         await self.tree.set_translator(Translator())
-        await register(self.tree, self.http, self._guild_ids)
+        if self._guild_ids is not None:
+            await register(self.tree, self.http, self._guild_ids)
         self._presence.expect()
 
     async def before_identify_hook(self, shard_id: int | None, *, initial: bool = False) -> None:
-        """Wait as long as the daily limit on IDENTIFYs requires."""
+        """Wait as long as the limits on IDENTIFYs require."""
         with self._presence.pausing():
-            await self._identifies.wait()
+            await self._identify()
 
     async def finish(self) -> None:
         """Wait until every event that was received is handled; when stopping, for some seconds."""

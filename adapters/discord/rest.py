@@ -12,7 +12,7 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import aiohttp
 from discord.http import HTTPClient, Route
@@ -23,7 +23,22 @@ from adapters.discord.way_out import WayOut
 
 MARGIN = 0.05  # seconds, so as never to retry early
 
+FRESH_SECONDS = 1.0  # in which what Discord said of its gateway serves all that ask
+
 Json = Any  # as discord.py parses a response
+
+
+class Gateway(NamedTuple):
+    """How to connect: address, recommended number of shards, and how many sessions may start.
+
+    `concurrency` is the number of buckets of shards that may each start one in five seconds.
+    """
+
+    url: str
+    shards: int
+    remaining: float
+    reset_seconds: float
+    concurrency: int
 
 
 class Rest:
@@ -39,6 +54,8 @@ class Rest:
         self._http: HTTPClient | None = None
         self._login = asyncio.Lock()
         self._shut: dict[str, float] = {}  # routes that Discord closed, until when
+        self._asking = asyncio.Lock()
+        self._gateway: tuple[Gateway, float] | None = None  # as found last, and when
         self.way_out = WayOut()
         self.me = ""
 
@@ -84,6 +101,14 @@ class Rest:
             raise explain(error, Act.READ, "") from error
         return self.me
 
+    async def gateway(self) -> Gateway:
+        """Ask how to connect. Raises VenueAwayError, or VenueGoneError for a wrong token."""
+        async with self._asking:
+            if self._gateway is None or time.monotonic() > self._gateway[1] + FRESH_SECONDS:
+                found = await self.request(Act.READ, "GET", "/gateway/bot")
+                self._gateway = _gateway_of(found), time.monotonic()
+            return self._gateway[0]
+
     async def close(self) -> None:
         """Close every connection."""
         if self._http is not None:
@@ -128,6 +153,17 @@ async def _refuse_unready(
         after = 1.0
     code = int(answer.get("code") or 0)
     raise UnreadyError(status, after + MARGIN, "X-RateLimit-Global" in headers, code)
+
+
+def _gateway_of(found: Json) -> Gateway:
+    limit = found.get("session_start_limit") or {}
+    return Gateway(
+        url=found["url"],
+        shards=max(1, int(found["shards"])),
+        remaining=limit.get("remaining", float("inf")),
+        reset_seconds=limit.get("reset_after", 0) / 1000,
+        concurrency=max(1, int(limit.get("max_concurrency", 1))),
+    )
 
 
 def _read(text: str) -> dict[str, Any]:

@@ -52,10 +52,15 @@ class DiscordVenue:
     channel: str | None = None
 
     def __init__(
-        self, rest: Rest, *, limits: VenueLimits | None = None, gap: float = GAP_SECONDS
+        self,
+        rest: Rest,
+        *,
+        limits: VenueLimits | None = None,
+        gap: float = GAP_SECONDS,
+        shards: int | None = None,
     ) -> None:
         self.limits = limits or LIMITS
-        self._rest = rest
+        self._rest, self._shards = rest, shards
         self._pace = ChannelPace(gap)
         self._reacting = ChannelPace(gap * REACTION_SHARE, after_answers=True)
 
@@ -163,8 +168,8 @@ class DiscordVenue:
             return ()
 
     async def shares(self) -> int | None:
-        """Return None: one process serves it whole."""
-        return None
+        """Return the number of shards: as set, else as Discord recommends."""
+        return self._shards or (await self._rest.gateway()).shards
 
     async def seed(self, place: str, message: str, options: Sequence[str]) -> None:
         """Add the bot's own reactions that are missing, in order."""

@@ -30,8 +30,19 @@ class WayOut:
     """Lets a bot's requests out, each in turn."""
 
     def __init__(self) -> None:
-        self._queue = _Queue(MOST - BURST - NARROWER)
-        self._door = _Queue(MOST - BURST)
+        self._queue = _Queue(MOST - BURST - NARROWER, BURST)
+        self._door = _Queue(MOST - BURST, BURST)
+        self._part = 1.0
+
+    def narrow(self, part: float) -> None:
+        """Let this part of the bot's requests out: other processes send the others."""
+        if part == self._part:
+            return
+        self._part, most = part, MOST * part
+        burst = max(1.0, min(BURST, most / 8))
+        rate = max(most - burst, most / 2)
+        self._queue.set_rate(rate * (1 - NARROWER / MOST), burst)
+        self._door.set_rate(rate, burst)
 
     async def admit(self, *, first: bool = False) -> None:
         """Wait in the queue without a limit; `first` goes before all others."""
@@ -53,11 +64,15 @@ class WayOut:
 class _Queue:
     """A leaky bucket that serves in the order of arrival."""
 
-    def __init__(self, per_second: float) -> None:
-        self._bucket = AsyncLimiter(BURST, BURST / per_second)
+    def __init__(self, per_second: float, burst: float) -> None:
+        self.set_rate(per_second, burst)
         self._waiting: list[tuple[bool, int, asyncio.Future[None]]] = []
         self._number = count()
         self._serving: asyncio.Task[None] | None = None
+
+    def set_rate(self, per_second: float, burst: float) -> None:
+        """Serve so many a second from the next one on."""
+        self._bucket = AsyncLimiter(burst, burst / per_second)
 
     async def wait(self, *, first: bool = False) -> None:
         """Wait for a turn."""

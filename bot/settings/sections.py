@@ -214,6 +214,7 @@ class DiscordSettings(Section):
     token: SecretStr | None = None
     api_url: Address = "https://discord.com/api/v10"
     guild_ids: Annotated[tuple[Annotated[int, Field(ge=1)], ...], BeforeValidator(_items)] = ()
+    shards: Annotated[int, Field(ge=1, le=100_000)] | None = None
 
 
 class SlackSettings(Section):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -26,6 +27,8 @@ from engine.store.served import Served, lane_of
 LOOK_SECONDS = 1.0
 LONGEST_PAUSE = 30.0
 WHOLE = 0  # the only share of what is not divided
+TURN_SECONDS = 0.25
+SENT = 10  # by the holder of a share, for one that a process sends anyway
 log = structlog.get_logger(__name__)
 
 Divide = Callable[[], Awaitable[int | None]]
@@ -70,7 +73,7 @@ class Shares:
     _holds: dict[int, _Hold] = field(default_factory=dict)
     _others: set[int] = field(default_factory=set)  # seen in another process's hands
     _divided: bool = True
-    _alone: bool = True
+    members: int = 1  # processes that divide them
     _left: bool = False
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
     _quit: Quit = _stop_nothing
@@ -95,7 +98,17 @@ class Shares:
     @property
     def alone(self) -> bool:
         """Whether no other process was seen at the last look."""
-        return self._alone
+        return self.members == 1
+
+    @property
+    def part(self) -> float:
+        """The part of what all processes may send together that is this one's.
+
+        It goes by the shares held; one that stands by may send a little, too.
+        """
+        if self.alone:
+            return 1.0
+        return (SENT * len(self.held) + 1) / (SENT * self.count + self.members)
 
     def lease(self, share: int) -> Lease | None:
         """Return the lease of a share, None while another process may hold it."""
@@ -156,14 +169,39 @@ class Shares:
             else:
                 await self._take_part(wanted)
 
-    async def leave(self) -> None:
-        """Give every share up for good: this process is ending."""
-        self._left = True
+    async def leave(self) -> bool:
+        """Give every share up for good, as this process ends; False if there is no one to take it.
+
+        Then nothing changes.
+        """
+        live = await self.store.leases.held(self._prefix, self.keeper.holder)
+        others = set(_members(live, self._prefix)) - {self.keeper.holder}
+        if not others:
+            return False
+        self.members, self._left = 1 + len(others), True
         for hold in self._holds.values():
             hold.leave.set()
         self._notify()
         while self._holds:
             await self.changed(LOOK_SECONDS)
+        return True
+
+    @asynccontextmanager
+    async def telling(self, kind: str) -> AsyncIterator[None]:
+        """Let `others` of other processes show this one while the body runs.
+
+        Raises LeaseLostError if this process was suspended for long.
+        """
+        async with self.keeper.hold(f"{self._prefix}{kind}{self.keeper.holder}", stoppable=False):
+            yield
+
+    async def turn(self, name: str, seconds: float) -> None:
+        """Wait until no process has had a turn of this name for so many seconds."""
+        leases, holder = self.store.leases, f"{self.keeper.holder}/turn"
+        if leases.alone:  # this process spaces its own
+            return
+        while await leases.claim(f"{self._prefix}{name}", holder, seconds) is None:
+            await self.clock.sleep(TURN_SECONDS)
 
     def name_of(self, share: int) -> str:
         """Return the name of a share's lease."""
@@ -184,7 +222,7 @@ class Shares:
             try:
                 return await divide()
             except VenueError as error:  # what ends it for good is said by its connection
-                log.warning("shares unknown", platform=self.name, why=str(error))
+                log.info("shares unknown", platform=self.name, why=str(error))
                 after = error.retry_after if isinstance(error, VenueAwayError) else 0.0
             await self.clock.sleep(max(pause, after))
             pause = min(2 * pause, LONGEST_PAUSE)
@@ -227,7 +265,9 @@ class Shares:
         holders = {
             share: live[name] for share in range(count) if (name := self.name_of(share)) in live
         }
-        self._alone = members == {me}
+        if self.members != len(members):
+            self.members = len(members)
+            self._notify()
         self._others |= {share for share, holder in holders.items() if holder != me}
         holders |= dict.fromkeys(self._holds, me)
         planned = moves(count, members, holders, me, self.most)

@@ -138,7 +138,7 @@ async def test_what_is_not_divided_has_one_holder_and_the_next_stands_by(
             await asyncio.sleep(0.1)
             assert two.shares.standing == Standing(held=(), count=1)
             assert not two.shares.standing.serving
-            await one.shares.leave()
+            one.tasks[0].cancel()
             await until(lambda: holding(0, 1)(one, two))
 
 

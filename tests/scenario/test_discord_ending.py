@@ -14,6 +14,7 @@ from adapters.discord.identify import Identifies
 from adapters.discord.rest import Rest
 from adapters.discord.venue import DiscordVenue
 from tests.doubles.discord import DiscordServer
+from tests.doubles.shares import EveryShard
 
 
 async def test_a_stop_that_comes_just_as_the_gateway_connects_is_not_lost(
@@ -33,7 +34,9 @@ async def test_a_stop_that_comes_just_as_the_gateway_connects_is_not_lost(
         nobody: Any = None
         rest = Rest(secret, server.api_url)
         connection = Connection(secret, (), rest, identifies=Identifies(gap=0.0))
-        running = asyncio.create_task(connection.run(nobody, nobody, DiscordVenue(rest)))
+        running = asyncio.create_task(
+            connection.run(nobody, nobody, DiscordVenue(rest), EveryShard())
+        )
         ended, _ = await asyncio.wait([running], timeout=5)
         for _ in range(2):
             running.cancel()

@@ -112,7 +112,8 @@ class Gateway:
 
     `zombie` makes the present connections answer nothing, `paused` keeps events back, `refusing`
     takes no connection. `privileged` are the privileged intents that the application has been
-    granted; `shards` and `session_starts` are what `/gateway/bot` tells. In an `outage` a
+    granted; `shards`, `session_starts` and `concurrency` are what `/gateway/bot` tells. In an
+    `outage` a
     session is told of its servers, and never that they are available.
     """
 
@@ -130,7 +131,9 @@ class Gateway:
         self.shards = 1
         self.outage = False
         self.session_starts = 1000
+        self.concurrency = 1
         self.identifies = 0
+        self.introduced: list[tuple[float, int]] = []  # when each shard was identified
         self.resumes = 0
         self.heartbeats = 0
         self.sessions: dict[str, Session] = {}
@@ -286,6 +289,7 @@ class Gateway:
         self.session_starts = max(0, self.session_starts - 1)
         intents = int(data.get("intents", 0))
         shard, shards = data.get("shard") or (0, 1)
+        self.introduced.append((self._world.clock.now(), shard))
         refused = any(intents & flag and not self.privileged & flag for flag in PRIVILEGED)
         code = 4014 if refused else 0 if 0 <= shard < shards else 4010
         if data.get("token") != self.token:

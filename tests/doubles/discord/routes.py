@@ -107,7 +107,7 @@ class Routes:
             "total": 1000,
             "remaining": self._at_gateway.session_starts,
             "reset_after": 14_400_000,
-            "max_concurrency": 1,
+            "max_concurrency": self._at_gateway.concurrency,
         }
         gateway = self._at_gateway
         return {"url": gateway.url, "shards": gateway.shards, "session_start_limit": limit}

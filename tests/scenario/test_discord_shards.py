@@ -1,0 +1,133 @@
+"""Several gateways divide Discord's shards: who hears, who answers, who takes over."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+
+from adapters.discord.connection import Connection
+from adapters.discord.identify import Identifies
+from adapters.discord.rest import Rest
+from adapters.discord.venue import DiscordVenue
+from bot.app import App
+from bot.platforms import Discord
+from bot.run import serving
+from engine.floor.shares import Shares
+from tests.doubles.discord import DiscordServer, Rates
+from tests.doubles.postgres import PostgresDouble
+from tests.scenario.discord_stage import SWIFT, settings_of, until
+
+PROMPT = 3.0  # seconds in which Discord takes an answer
+
+
+@pytest.fixture
+async def discord() -> AsyncIterator[DiscordServer]:
+    async with DiscordServer(rates=Rates.generous()) as server:
+        yield server
+
+
+@pytest.fixture
+def url(postgres: PostgresDouble, migrated_name: str) -> Iterator[str]:
+    """A database that several processes may share."""
+    name = postgres.create(migrated_name)
+    yield postgres.url(name)
+    postgres.drop(name)
+
+
+@dataclass
+class Gateway:
+    """A process that runs."""
+
+    app: App
+    platform: Discord
+    connection: Connection
+
+    @property
+    def shares(self) -> Shares:
+        return self.app.deliveries["discord"].shares
+
+    @property
+    def state(self) -> dict[str, str]:
+        return self.platform.presence(self.shares.standing).report()
+
+
+@asynccontextmanager
+async def gateway(
+    url: str, discord: DiscordServer, *, gap: float = 0.0, **settings: Any
+) -> AsyncIterator[Gateway]:
+    """Run a process on the shared database until the body ends; it then leaves in order."""
+    secret = SecretStr(discord.token)
+    rest = Rest(secret, discord.api_url)
+    venue = DiscordVenue(rest, limits=SWIFT, gap=0.0)
+    connection = Connection(secret, (), rest, identifies=Identifies(gap=gap), first_pause=0.05)
+    platform = Discord(rest, venue, connection)
+    async with serving(settings_of(url, **settings), platform) as app:
+        yield Gateway(app, platform, connection)
+
+
+async def test_a_second_gateway_stands_by_and_takes_over_and_no_command_goes_unanswered(
+    url: str, discord: DiscordServer
+) -> None:
+    answered = list[float]()
+
+    async def ask() -> None:
+        while True:
+            said = await discord.slash("ada", "debate help").answered(PROMPT)
+            answered.append(said.latency or 0.0)
+            assert (await said.finished()).text
+            await asyncio.sleep(0.02)
+
+    async with AsyncExitStack() as second_stays:
+        async with gateway(url, discord) as first:
+            await until(lambda: first.connection.connected)
+            second = await second_stays.enter_async_context(gateway(url, discord))
+            await until(lambda: second.state["state"] == "standing by")
+            assert second.state == {"state": "standing by", "shares": "shards none of 1"}
+            assert first.state == {"state": "connected", "shares": "shard 0 of 1"}
+            asking = asyncio.create_task(ask())
+            await until(lambda: len(answered) > 3)
+        await until(lambda: second.connection.connected)
+        known = len(answered)
+        await until(lambda: len(answered) > known + 3)
+        assert not asking.done()
+        asking.cancel()
+        assert second.shares.held == {0}
+    assert max(answered) < PROMPT
+    assert discord.gateway.identifies == 2
+
+
+async def test_each_of_two_gateways_hears_half_of_the_shards_and_one_registers_commands(
+    url: str, discord: DiscordServer
+) -> None:
+    discord.gateway.shards = 4
+    async with gateway(url, discord) as first:
+        await until(lambda: first.connection.connected and len(first.shares.held) == 4)
+        async with gateway(url, discord) as second:
+            await until(lambda: len(second.shares.held) == 2 and second.connection.connected)
+            await until(lambda: discord.gateway.connected == 4)
+            assert not first.shares.held & second.shares.held
+            assert sorted(first.shares.held | second.shares.held) == [0, 1, 2, 3]
+            await discord.slash("ada", "debate start", {"topic": "Tea beats coffee"}).finished()
+            await until(lambda: discord.threads())
+        await until(lambda: len(first.shares.held) == 4 and first.connection.connected)
+    put = [sent for sent in discord.sent if sent.method == "PUT" and "/commands" in sent.path]
+    assert len(put) == 1
+
+
+async def test_introductions_of_all_gateways_are_spaced_by_bucket(
+    url: str, discord: DiscordServer
+) -> None:
+    discord.gateway.shards, discord.gateway.concurrency = 4, 2
+    gap = 0.4
+    async with gateway(url, discord, gap=gap), gateway(url, discord, gap=gap):
+        await until(lambda: discord.gateway.connected == 4, 20)
+    for bucket in range(2):
+        moments = [at for at, shard in discord.gateway.introduced if shard % 2 == bucket]
+        assert all(later - at >= 0.9 * gap for at, later in itertools.pairwise(moments))
