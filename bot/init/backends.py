@@ -196,7 +196,7 @@ def _read_models(text: str, backends: Backends, fewest: int) -> str:
     refs = list(dict.fromkeys(refs))
     if len(refs) < fewest:
         raise UsageError(f"name at least {fewest}, separated by commas")
-    return ", ".join(refs)
+    return ",".join(refs)
 
 
 def _read_model(text: str, backends: Backends) -> str:

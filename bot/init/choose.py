@@ -64,10 +64,11 @@ def propose(listed: Mapping[str, Sequence[str]], presets: Mapping[str, str]) -> 
 
 
 def _sides(families: Mapping[str, Sequence[Model]], by_jury: Sequence[str]) -> tuple[str, ...]:
-    """Return the families that debate: two if two others are left to judge, else one."""
+    """Return the families that debate: two if two others can judge, else one of two models."""
     by_debate = sorted(families, key=lambda family: _rank(families[family][0], DEBATERS))
     if len(families) < FEWEST_JURORS + 2:
-        return tuple(sorted(by_debate, key=lambda family: len(families[family]) < 2)[:1])
+        pair = [family for family in by_debate if len(families[family]) > 1]
+        return tuple(pair[:1] or by_debate[:2])
     free = [one for one in by_debate if _rank(families[one][0], JURORS) == len(JURORS)]
     return (*free, *(one for one in reversed(by_jury) if one not in free))[:2]
 

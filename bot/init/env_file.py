@@ -33,7 +33,8 @@ def merge(text: str, values: Mapping[str, str], dropped: Collection[str] = ()) -
     """Return the text with values by variable; every other line stays as it is.
 
     A variable that is there gets its value in its place, others follow at the end. Variables that
-    begin like one of `dropped` and get no value are removed.
+    begin like one of `dropped` and get no value are removed. Raises SettingsError for a text that
+    would swallow the new lines, such as one with an open quotation mark.
     """
     left, lines = dict(values), []
     for binding in parse_stream(io.StringIO(text)):
@@ -44,7 +45,21 @@ def merge(text: str, values: Mapping[str, str], dropped: Collection[str] = ()) -
             lines.append(binding.original.string)
     if lines and not lines[-1].endswith("\n"):
         lines.append("\n")
-    return "".join([*lines, *(f"{_assign(*item)}\n" for item in left.items())])
+    merged = "".join([*lines, *(f"{_assign(*item)}\n" for item in left.items())])
+    _expect(merged, values)
+    return merged
+
+
+def _expect(text: str, values: Mapping[str, str]) -> None:
+    """Check that the values are read as they were written. Raises SettingsError."""
+    bindings = list(parse_stream(io.StringIO(text)))
+    read = {binding.key: binding.value for binding in bindings}
+    if all(read.get(name) == value for name, value in values.items()):
+        return
+    line = next((binding.original.line for binding in bindings if binding.error), 1)
+    raise SettingsError(
+        f"Line {line} of .env is not NAME=value; correct it, and run rostrum init again."
+    )
 
 
 def write_env(file: Path, text: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from pydantic import SecretStr
@@ -21,7 +21,7 @@ from bot.init.env_file import merge, read_env, write_env
 from bot.questions import ask, confirm, has_terminal
 from bot.settings.sections import DiscordSettings, SlackSettings
 from bot.settings.settings import ENV_FILE, Settings, examine_settings, preview_settings
-from bot.settings.sources import PREFIX
+from bot.settings.sources import NAMES_FILE, PREFIX
 from engine.errors import ModelError, RostrumError, SettingsError, UsageError
 
 DISCORD_TOKEN = "ROSTRUM_DISCORD__TOKEN"  # noqa: S105
@@ -80,20 +80,17 @@ async def run_init(*, from_env: bool = False, yes: bool = False) -> None:
 
     Raises RostrumError if nothing could be written.
     """
-    if from_env:
-        draft = await _read_environment()
-    elif has_terminal():
-        try:
-            draft = await _ask_all()
-        except asyncio.CancelledError:
-            print(f"\n{STOPPED}", file=sys.stderr)
-            raise
-    else:
+    if not from_env and not has_terminal():
         raise UsageError(NO_TERMINAL)
-    if not draft.values:
-        print(f"\n{NOTHING}")
-        return
-    await _write(draft, yes=yes)
+    try:
+        draft = await (_read_environment() if from_env else _ask_all())
+        if not draft.values:
+            print(f"\n{NOTHING}")
+            return
+        await _write(draft, yes=yes)
+    except asyncio.CancelledError:
+        print(f"\n{STOPPED}", file=sys.stderr)
+        raise
     _say_next(draft.values)
 
 
@@ -114,7 +111,7 @@ async def _choose_models(draft: Draft, backends: Backends, *, asking: bool) -> N
     """Set debaters and jurors, and say what would keep them from a debate."""
     proposal = propose(backends.listed, backends.presets)
     for name, proposed in ((MODELS, proposal.debaters), (JURORS, proposal.jurors)):
-        refs = ", ".join(model.ref for model in proposed)
+        refs = ",".join(model.ref for model in proposed)
         chosen = await ask_models(name, refs, backends) if asking else refs
         draft.values |= {name: chosen} if chosen else {}
     try:
@@ -281,10 +278,20 @@ async def _write(draft: Draft, *, yes: bool) -> None:
         await confirm(REPLACES.format(file=ENV_FILE, names=names), yes)
     write_env(ENV_FILE, merge(text, draft.values, draft.dropped))
     print(f"\n{WROTE.format(names=names, file=ENV_FILE)}")
-    for name, value in draft.values.items():
-        elsewhere = {key.upper(): said for key, said in os.environ.items()}.get(name, "")
-        if elsewhere.strip() not in ("", value):
-            show(Finding("settings", None, OVERRIDDEN.format(name=name)))
+    for name in _overridden(draft.values):
+        show(Finding("settings", None, OVERRIDDEN.format(name=name)))
+    for sentence in examine_settings()[1]:
+        show(Finding("settings", False, sentence))
+
+
+def _overridden(values: Mapping[str, str]) -> Iterator[str]:
+    """Yield the variables of the environment that have another value, or name a file of one."""
+    environment = {name.upper(): value.strip() for name, value in os.environ.items()}
+    for name, value in values.items():
+        if environment.get(name, "") not in ("", value):
+            yield name
+        if environment.get(f"{name}{NAMES_FILE.upper()}"):
+            yield f"{name}{NAMES_FILE.upper()}"
 
 
 def _say_next(values: Mapping[str, str]) -> None:

@@ -128,8 +128,8 @@ async def test_everything_is_tried_written_privately_and_leads_on(world: World) 
         to.wait("ok    backend local: answers, with 5 models")
         to.answer(MORE)
         to.wait("local offers mistral-large, deepseek-v3, gpt-5-mini, qwen3-max.")
-        to.answer(f"{DEBATERS} (Enter: local/deepseek-v3, local/mistral-large)")
-        to.answer(f"{JURORS} (Enter: local/gpt-5-mini, local/qwen3-max)")
+        to.answer(f"{DEBATERS} (Enter: local/deepseek-v3,local/mistral-large)")
+        to.answer(f"{JURORS} (Enter: local/gpt-5-mini,local/qwen3-max)")
         to.wait("ok    debate: classic could start")
         to.wait("https://discord.com/oauth2/authorize?client_id=1000000000000000000&scope=bot")
         to.wait("Then: rostrum check, and rostrum run.")
@@ -142,8 +142,8 @@ async def test_everything_is_tried_written_privately_and_leads_on(world: World) 
         "ROSTRUM_SLACK__APP_TOKEN": APP_TOKEN,
         "ROSTRUM_BACKENDS__LOCAL__BASE_URL": world.models.base_url,
         "ROSTRUM_BACKENDS__LOCAL__API_KEY": KEY,
-        "ROSTRUM_MODELS": "local/deepseek-v3, local/mistral-large",
-        "ROSTRUM_JURORS": "local/gpt-5-mini, local/qwen3-max",
+        "ROSTRUM_MODELS": "local/deepseek-v3,local/mistral-large",
+        "ROSTRUM_JURORS": "local/gpt-5-mini,local/qwen3-max",
     }
     assert stat.S_IMODE(world.env.stat().st_mode) == 0o600
     assert not any(secret in shown for secret in (world.discord.token, BOT_TOKEN, APP_TOKEN, KEY))
@@ -186,8 +186,8 @@ async def test_a_wrong_answer_is_explained_and_asked_for_again(world: World) -> 
     code, shown = await world.converse(talk)
     assert code == 0, shown
     written = world.written()
-    assert written["ROSTRUM_MODELS"] == "local/gpt-5-mini, local/qwen3-max#alibaba"
-    assert written["ROSTRUM_JURORS"] == "local/deepseek-v3, local/mistral-large"
+    assert written["ROSTRUM_MODELS"] == "local/gpt-5-mini,local/qwen3-max#alibaba"
+    assert written["ROSTRUM_JURORS"] == "local/deepseek-v3,local/mistral-large"
     assert written["ROSTRUM_DISCORD__TOKEN"] == world.discord.token
     assert not any("SLACK" in name or "API_KEY" in name for name in written)
     assert WRONG_TOKEN not in shown
@@ -276,10 +276,29 @@ async def test_an_existing_file_is_written_only_after_yes_and_keeps_its_other_li
         "OTHER_TOOL='two\n"
         "lines'\n"
         f"ROSTRUM_BACKENDS__LOCAL__BASE_URL={world.models.base_url}\n"
-        "ROSTRUM_MODELS='local/deepseek-v3, local/mistral-large'\n"
-        "ROSTRUM_JURORS='local/gpt-5-mini, local/qwen3-max'\n"
+        "ROSTRUM_MODELS=local/deepseek-v3,local/mistral-large\n"
+        "ROSTRUM_JURORS=local/gpt-5-mini,local/qwen3-max\n"
     )
     assert stat.S_IMODE(world.env.stat().st_mode) == 0o600
+
+
+async def test_what_keeps_the_new_settings_from_working_is_said(world: World) -> None:
+    world.env.write_text("ROSTRUM_MODLES=x\n")
+    (world.folder / "token").write_text(world.discord.token)
+    world.settings["ROSTRUM_DISCORD__TOKEN_FILE"] = "token"
+
+    def talk(to: Talk) -> None:
+        to.answer(DISCORD, world.discord.token)
+        to.answer(SLACK)
+        to.answer(BACKEND)
+        to.answer("Type yes to continue", "yes")
+        to.wait("Wrote ROSTRUM_DISCORD__TOKEN to .env, which only you can read.")
+        to.wait("note  settings: ROSTRUM_DISCORD__TOKEN_FILE is also set in the environment")
+        to.wait(
+            "FAIL  settings: ROSTRUM_MODLES in .env is not a setting; did you mean ROSTRUM_MODELS"
+        )
+
+    assert (await world.converse(talk))[0] == 0
 
 
 @pytest.mark.parametrize("at", [DISCORD, BACKEND])
@@ -335,8 +354,8 @@ async def test_without_a_terminal_the_environment_is_tried_and_written(world: Wo
     assert "Add the bot to your server: https://discord.com/oauth2/" in said
     assert KEY not in said
     assert world.written() == world.environment() | given | {
-        "ROSTRUM_MODELS": "near/deepseek-v3, near/mistral-large",
-        "ROSTRUM_JURORS": "near/gpt-5-mini, near/qwen3-max",
+        "ROSTRUM_MODELS": "near/deepseek-v3,near/mistral-large",
+        "ROSTRUM_JURORS": "near/gpt-5-mini,near/qwen3-max",
     }
     assert stat.S_IMODE(world.env.stat().st_mode) == 0o600
     again = await world.run("--from-env", **given)

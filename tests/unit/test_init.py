@@ -1,0 +1,101 @@
+"""`rostrum init`: which models it proposes, and what becomes of `.env`."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+
+import pytest
+from dotenv import dotenv_values
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.init.choose import propose
+from bot.init.env_file import merge
+from engine.errors import SettingsError
+
+ONLINE = "deepseek/v3 mistralai/mistral-large openai/gpt-5-mini google/gemini-3-flash qwen/qwen3"
+
+
+@pytest.mark.parametrize(
+    ("listed", "debaters", "jurors"),
+    [
+        pytest.param(
+            {"openrouter": f"openai/gpt-5-mini:free x/text-embedding-3 {ONLINE}"},
+            "openrouter/deepseek/v3 openrouter/mistralai/mistral-large",
+            "openrouter/openai/gpt-5-mini openrouter/google/gemini-3-flash openrouter/qwen/qwen3",
+            id="many families",
+        ),
+        pytest.param(
+            {"local": "a-1 b-1 c-1 d-1"},
+            "local/a-1 local/b-1",
+            "local/c-1 local/d-1",
+            id="models that no roster knows",
+        ),
+        pytest.param(
+            {"local": "llama3.3 qwen3:8b qwen3:32b gemma3"},
+            "local/qwen3:8b local/qwen3:32b",
+            "local/gemma3 local/llama3.3",
+            id="three families: two judge what one debates",
+        ),
+        pytest.param(
+            {"openai": "gpt-5-mini-2025-08-07 gpt-5-mini o3 gpt-5", "gemini": "gemini-2.5-flash"},
+            "openai/gpt-5-mini openai/gpt-5",
+            "gemini/gemini-2.5-flash openai/o3",
+            id="two vendors, whatever their models are called",
+        ),
+        pytest.param({"local": "x"}, "local/x", "local/x", id="one model"),
+        pytest.param({"local": "nomic-embed-text"}, "", "", id="none that converses"),
+    ],
+)
+def test_jurors_are_proposed_of_families_that_do_not_debate(
+    listed: Mapping[str, str], debaters: str, jurors: str
+) -> None:
+    presets = {name: name for name in listed if name != "local"}
+    proposal = propose({name: names.split() for name, names in listed.items()}, presets)
+    assert " ".join(model.ref for model in proposal.debaters) == debaters
+    assert " ".join(model.ref for model in proposal.jurors) == jurors
+
+
+FAMILIES = st.lists(st.sampled_from("abcdefgh"), max_size=12)
+
+
+@given(FAMILIES)
+def test_no_juror_is_of_a_debaters_family_where_four_families_are_listed(drawn: list[str]) -> None:
+    names = [f"{family}/{number}" for number, family in enumerate(drawn)]
+    debaters, jurors = propose({"x": names}, {})
+    assert len(set(debaters)) == len(debaters) == min(2, len(names))
+    assert len(set(jurors)) == len(jurors) >= min(2, len(names))
+    if len(set(drawn)) >= 4:
+        assert not {one.family for one in debaters} & {one.family for one in jurors}
+
+
+# --- .env --------------------------------------------------------------------------------
+
+NAMES = st.sampled_from(("ROSTRUM_MODELS", "ROSTRUM_DISCORD__TOKEN", "OTHER", "ROSTRUM_TOPIC"))
+TEXTS = st.text(st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"]))
+LINES = st.one_of(
+    st.sampled_from(("", "# a comment", "export ROSTRUM_TOPIC='tea'", 'OTHER="two\nlines"')),
+    st.builds("{}={}".format, NAMES, st.sampled_from(("x", "a b", "'q'", ""))),
+    st.text(),
+)
+
+
+def read(text: str) -> dict[str, str | None]:
+    return dotenv_values(stream=io.StringIO(text), interpolate=False)
+
+
+@given(st.lists(LINES).map("\n".join), st.dictionaries(NAMES, TEXTS))
+def test_values_are_read_back_and_all_others_stay(text: str, values: dict[str, str]) -> None:
+    try:
+        merged = merge(text, values)
+    except SettingsError:
+        return  # the test below is about those
+    kept = {name: value for name, value in read(text).items() if name.upper() not in values}
+    assert read(merged) == kept | values
+    assert merge(merged, values) == merged
+
+
+def test_an_open_quotation_mark_is_said_before_it_swallows_a_value() -> None:
+    with pytest.raises(SettingsError, match=r"Line 2 of \.env is not NAME=value"):
+        merge("A=1\nB='open\n", {"ROSTRUM_TOPIC": "it's tea"})
