@@ -21,6 +21,7 @@ from engine.text import headline
 
 TOPIC_WIDTH = 60
 STAYS_IN_CHAT = "Its messages stay in {place}; delete them there."
+HELD_AGAIN = "If the series {name} is run again, it holds this debate again."
 MIRROR_STAYS = "Its mirror {code} stays; --mirror deletes both."
 
 
@@ -37,6 +38,7 @@ async def delete_debate(code: str, *, mirror: bool = False, yes: bool = False) -
             raise UsageError(f"Debate {debate.code} has no mirror; leave --mirror out.")
         for one in filter(None, (debate, other)):
             _check_ended(one)
+            await _check_series(store, one)
         doomed = [debate, other] if mirror and other else [debate]
         await confirm(" ".join(_announced(doomed, other)), yes)
         for one in doomed:
@@ -75,11 +77,22 @@ def _check_ended(debate: Debate) -> None:
     """Raise UsageError for a debate that is not over."""
     if debate.status.live:
         raise UsageError(
-            f"Debate {debate.code} is {debate.status}; stop it first: rostrum cancel {debate.code}"
+            f"Debate {debate.code} is {debate.status}; "
+            f"stop it first with rostrum cancel {debate.code}."
         )
     if debate.status is Status.VOTING:
         raise UsageError(
             f"People vote on debate {debate.code}; delete it once its vote has closed."
+        )
+
+
+async def _check_series(store: Store, debate: Debate) -> None:
+    """Raise UsageError for a debate of a series that would hold it once more."""
+    series = await store.series.find(debate.series) if debate.series else None
+    if series is not None and series.due_at is not None and not series.stop:
+        raise UsageError(
+            f"Debate {debate.code} is part of {series.name}, which goes on and would hold it "
+            f"again; stop it first with rostrum series stop {series.name}."
         )
 
 
@@ -96,6 +109,8 @@ def _announced(doomed: list[Debate], other: Debate | None) -> list[str]:
     ]
     if other is not None and other not in doomed:
         said.append(MIRROR_STAYS.format(code=other.code))
+    if first.series is not None:
+        said.append(HELD_AGAIN.format(name=first.series))
     if first.thread is not None and first.platform != "terminal":
         said.append(STAYS_IN_CHAT.format(place=first.platform.capitalize()))
     return said

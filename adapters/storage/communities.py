@@ -8,7 +8,7 @@ from datetime import datetime
 from adapters.storage.budgets import community_scope
 from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
-from adapters.storage.purge import finish_purge, purge_some
+from adapters.storage.purge import finish_purge, load_tables, purge_some
 from engine.store import Holdings, Left
 from engine.store.community import CommunitySettings
 
@@ -114,6 +114,7 @@ class CommunityTable:
         return Holdings(found.debates, found.votes, bool(found.debates or found.kept))
 
     async def purge(self, platform: str, community: str) -> int:
+        await load_tables()
         left, total = Left(platform, community), 0
         while some := await self._database.write(lambda c: purge_some(c, left)):
             total += some

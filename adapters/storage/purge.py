@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
+from importlib import import_module
 
 from adapters.storage.budgets import community_scope
 from adapters.storage.connection import SqlConnection
@@ -45,6 +47,11 @@ DELETE_PERSON = "DELETE FROM people WHERE id = :person"
 def purge_some(connection: SqlConnection, left: Left) -> int:
     """Delete a few of a community's ended debates; return how many."""
     return delete_debates(connection, connection.column(SOME, most=AT_ONCE, **left._asdict()))
+
+
+async def load_tables() -> None:
+    """Load what describes the tables in a thread that no write waits for."""
+    await asyncio.to_thread(import_module, "adapters.storage.tables")
 
 
 def delete_debates(connection: SqlConnection, ids: Sequence[str]) -> int:

@@ -12,7 +12,7 @@ from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
 from adapters.storage.debates import BY_ID, ENDED, to_debate
 from adapters.storage.installation import mark_unwiped
-from adapters.storage.purge import delete_debates
+from adapters.storage.purge import delete_debates, load_tables
 from engine.debate import Debate
 from engine.errors import NotFoundError, UsageError
 from engine.ports import utc_now
@@ -45,8 +45,8 @@ AND NOT EXISTS (
 )
 AND NOT EXISTS (
     SELECT 1 FROM series
-    WHERE series.name = debates.series
-        AND (series.due_at IS NOT NULL OR (series.platform IS NULL AND NOT series.stop))
+    WHERE series.name = debates.series AND NOT series.stop
+        AND (series.due_at IS NOT NULL OR series.platform IS NULL)
 )
 AND NOT EXISTS (
     SELECT 1 FROM debates AS other
@@ -127,6 +127,7 @@ class RetentionTable(Retention):
                 return None
             return _delete(connection, debate_id)
 
+        await load_tables()
         return await self._database.write(store)
 
     async def delete(self, debate_id: str) -> Debate:
@@ -135,6 +136,7 @@ class RetentionTable(Retention):
                 raise _why_not(connection, debate_id)
             return _delete(connection, debate_id)
 
+        await load_tables()
         return await self._database.write(store)
 
     async def drop_strangers(self) -> int:

@@ -144,6 +144,7 @@ async def test_a_debate_is_kept_for_its_mirror(store: Store) -> None:
         ({}, False, True),
         ({}, True, False),
         ({"platform": "chat", "due_at": NOW}, False, True),
+        ({"platform": "chat", "due_at": NOW}, True, False),
         ({"platform": "chat"}, False, False),
     ],
 )

@@ -16,10 +16,14 @@ from adapters.storage.store import SqlStore
 from bot.run import serving
 from bot.settings.sections import RetentionSettings
 from bot.settings.settings import Settings
+from engine.debate import Status
 from engine.errors import NotFoundError
+from engine.ports import utc_now
 from engine.store import ExportFilter
+from engine.store.series import StoredSeries
 from tests.doubles.command import rostrum
 from tests.doubles.hall import DEFAULTS, Hall
+from tests.sample import NOW, new_debate, run
 from tests.scenario.test_command_line import contents
 from tests.scenario.test_command_line_erasing import ask
 from tests.scenario.test_privacy import ANN, BOB, traces, voted
@@ -126,6 +130,28 @@ async def test_a_debate_that_is_held_is_not_deleted(hall: Hall, tmp_path: Path) 
         await session.voting(following)
 
 
+async def test_a_debate_of_a_league_that_goes_on_is_not_deleted(hall: Hall, tmp_path: Path) -> None:
+    at = {"ROSTRUM_DATABASE_URL": hall.url}
+    async with hall.open() as session:
+        store = session.store
+        cup = StoredSeries(name="cup", body="{}", begun_at=NOW, platform="chat", due_at=NOW)
+        await store.series.save(cup)
+        held = await run(store, new_debate(series="cup", series_key="1"))
+        code = (await held.get()).code
+        refused = await asyncio.to_thread(rostrum, tmp_path, "delete", code, "--yes", **at)
+        assert refused.failed(2).endswith(f"stop it first with rostrum cancel {code}.")
+        await held.advance(Status.CANCELLED)
+        await store.leases.release(held.lease)
+        refused = await asyncio.to_thread(rostrum, tmp_path, "delete", code, "--yes", **at)
+        assert refused.failed(2).endswith("stop it first with rostrum series stop cup.")
+        await store.series.ask_stop("cup")
+        asked = await asyncio.to_thread(rostrum, tmp_path, "delete", code, **at)
+        assert "If the series cup is run again, it holds this debate again." in asked.err
+        await asyncio.to_thread(rostrum, tmp_path, "delete", code, "--yes", **at)
+        with pytest.raises(NotFoundError):
+            await held.get()
+
+
 # --- by age --------------------------------------------------------------------------------
 
 
@@ -196,6 +222,27 @@ async def tables(url: str, debate_id: str) -> dict[str, object]:
         return await asyncio.to_thread(read)
     finally:
         await database.close()
+
+
+def test_without_its_prompts_a_debate_is_shown_and_not_judged_again(office: Path) -> None:
+    [code] = codes(office, "Cats")
+    asked = ("judge", code, "--jurors", "rehearsal/oak,rehearsal/larch")
+    works = (("show", code), ("report", code, "--out", "page"), ("usage",), ("stats",))
+    before = [rostrum(office, *words).done() for words in (*works, ("list",))]
+    asyncio.run(pruned(f"sqlite+aiosqlite:///{office}/rostrum.db"))
+    shutil.rmtree(office / "page")
+    assert [rostrum(office, *words).done() for words in (*works, ("list",))] == before
+    sentence = rostrum(office, *asked).failed(2)
+    assert sentence.startswith(f"The prompts and replies of debate {code} were deleted on ")
+    assert sentence.endswith("it cannot be judged again.")
+
+
+async def pruned(url: str) -> None:
+    database = Database(url)
+    store, now = SqlStore(database), utc_now()
+    for debate_id in await store.retention.outdated(now, 9, pruned=False):
+        assert await store.retention.prune(debate_id, now)
+    await database.close()
 
 
 async def test_with_nothing_set_everything_is_kept(hall: Hall) -> None:
