@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from random import Random
 from threading import Thread
 from typing import Any
@@ -38,6 +39,14 @@ UNUSABLE = "Traces cannot be set up: {why}; check the variables that begin with 
 _trace_id: ContextVar[int | None] = ContextVar("trace_id", default=None)
 
 
+@dataclass(slots=True)
+class _Taken:
+    """What a debate took since it was begun or resumed; only costs that are known."""
+
+    attempts: int = 0
+    usd: float = 0.0
+
+
 class Traces:
     """Makes the spans of this process; configured by the standard OTEL_ variables."""
 
@@ -55,6 +64,7 @@ class Traces:
             raise SettingsError(UNUSABLE.format(why=error)) from error
         logging.getLogger(EXPORTER).addFilter(_Seldom())
         self._tracer = self._provider.get_tracer("rostrum", version)
+        self._taken: dict[str, _Taken] = {}
 
     @contextmanager
     def debate(self, debate: Debate, *, resumed: bool) -> Iterator[None]:
@@ -71,8 +81,14 @@ class Traces:
             span = self._tracer.start_span("debate", Context(), attributes=attributes)
         finally:
             _trace_id.reset(token)
+        self._taken[debate.id] = taken = _Taken()
         with _current(span):
-            yield
+            try:
+                yield
+            finally:
+                del self._taken[debate.id]
+                span.set_attribute("rostrum.attempts", taken.attempts)
+                span.set_attribute("rostrum.cost_usd", taken.usd)
 
     def over(self, models: Models) -> Models:
         """Return the models with every call as a step's span, and each try of it as one within."""
@@ -97,11 +113,14 @@ class Traces:
         self, call: Call, step: Span, began: int, attempt: Attempt, reply: Reply | None
     ) -> None:
         """Record how a try ended that began at a time in nanoseconds since 1970."""
+        if (taken := self._taken.get(call.session)) is not None:
+            taken.attempts += 1
+            taken.usd += attempt.cost or 0.0
         span = self._tracer.start_span(
             f"chat {call.model.name}",
             set_span_in_context(step),
             kind=SpanKind.CLIENT,
-            attributes=_about(call) | _taken(attempt, reply),
+            attributes=_about(call) | _results(attempt, reply),
             start_time=began,
         )
         if attempt.fault is not None:
@@ -138,7 +157,7 @@ def _about(call: Call) -> dict[str, Any]:
     }
 
 
-def _taken(attempt: Attempt, reply: Reply | None) -> dict[str, Any]:
+def _results(attempt: Attempt, reply: Reply | None) -> dict[str, Any]:
     """Return what a try took; what is unknown is left out."""
     used = attempt.usage
     known = {

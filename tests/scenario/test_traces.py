@@ -57,6 +57,7 @@ async def test_a_debate_has_its_steps_and_they_have_their_tries(
     stage.server.script(status(503), model="ben")
     async with traced(stage) as line:
         debate = await line.hold(user=USER)
+        _, usd = await line.store.journal.spending(debate.id)
     assert {span.trace for span in collector.spans} == {trace_of(debate.id)}
     [root] = collector.named("debate")
     assert (root.parent, root.failed) == ("", False)
@@ -65,6 +66,8 @@ async def test_a_debate_has_its_steps_and_they_have_their_tries(
         "rostrum.debate.format": "classic",
         "rostrum.debate.language": "en",
         "rostrum.debate.resumed": False,
+        "rostrum.attempts": len(stage.server.requests),
+        "rostrum.cost_usd": pytest.approx(usd),
         "rostrum.outcome": "ok",
     }
     steps = {span.id: span for span in collector.spans if span.parent == root.id}

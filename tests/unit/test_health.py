@@ -157,11 +157,11 @@ async def test_connected_and_standing_by_are_ready(store: SqlStore) -> None:
 async def test_a_database_that_does_not_answer_is_said_until_it_does(
     store: SqlStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rooms, "ANSWER_SECONDS", 0.2)
     monkeypatch.setattr(rooms, "PROBE_SECONDS", 0.0)
     health = Health(store, {"discord": lambda: True})
     async with served(health) as url, ClientSession() as session:
         assert (await ask(f"{url}/livez"))[0] == 200
+        monkeypatch.setattr(rooms, "ANSWER_SECONDS", 0.2)
         other = sqlite3.connect(store._database.path, isolation_level=None)
         other.execute("BEGIN EXCLUSIVE")  # nothing else can write
         for page in ("livez", "readyz"):
@@ -180,10 +180,10 @@ async def test_a_database_that_does_not_answer_is_said_until_it_does(
 async def test_a_loop_that_was_blocked_is_said_for_a_while(
     store: SqlStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rooms, "BLOCKED_SECONDS", 0.5)
     health = Health(store, {})
     async with served(health) as url, ClientSession() as session:
         assert (await ask(f"{url}/livez"))[0] == 200
+        monkeypatch.setattr(rooms, "BLOCKED_SECONDS", 0.5)
         time.sleep(1.0)  # noqa: ASYNC251 - what is tested
         await asyncio.sleep(0.01)
         status, body = await ask(f"{url}/livez")
