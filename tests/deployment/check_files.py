@@ -90,6 +90,28 @@ def test_kubernetes_by_kustomize_and_its_schemas(folder: Path, tmp_path: Path) -
     assert said.count("passed for resource") == len(kinds), said
 
 
+@pytest.mark.parametrize("folder", MANIFESTS, ids=lambda folder: folder.name)
+def test_pods_meet_the_standard_restricted_and_have_time_to_stop(folder: Path) -> None:
+    kubectl = tool("kubectl", "no wheel for this platform; install kubectl")
+    made = [*yaml.safe_load_all(passes(kubectl, "kustomize", folder))]
+    pods = [one["spec"]["template"]["spec"] for one in made if one["kind"] in ("Deployment", "Job")]
+    assert len(pods) == 3
+    for pod in pods:
+        assert pod["securityContext"]["runAsNonRoot"] is True
+        assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+        assert pod["terminationGracePeriodSeconds"] == 45
+        # Both would put what Rostrum does not know into its environment or /run/secrets.
+        assert (pod["enableServiceLinks"], pod["automountServiceAccountToken"]) == (False, False)
+        [container] = pod["containers"]
+        assert container["securityContext"] == {
+            "allowPrivilegeEscalation": False,
+            "capabilities": {"drop": ["ALL"]},
+            "readOnlyRootFilesystem": True,
+        }
+        mounted = {mount["mountPath"] for mount in container["volumeMounts"]}
+        assert mounted == {"/run/secrets", "/data", "/tmp"}  # noqa: S108 -- in the container
+
+
 def test_caddyfile_by_caddy() -> None:
     caddy, file = tool("caddy", "make .venv/dev"), DEPLOY / "caddy" / "Caddyfile"
     passes(caddy, "validate", "--adapter", "caddyfile", "--config", file)

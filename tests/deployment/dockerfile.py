@@ -143,14 +143,17 @@ class Image:
         )
         assert ended.returncode == 0, f"RUN {command}\n{ended.stdout}{ended.stderr}"
 
-    def command(self, *words: str, data: Path | None = None, user: str = "") -> list[str]:
+    def command(
+        self, *words: str, data: Path | None = None, secrets: Path | None = None, user: str = ""
+    ) -> list[str]:
         """Return what starts the image's program, without rights where this machine lets us.
 
-        Root leaves its rights, and sees a file system where only `data` can be written, in /data.
+        Root leaves its rights, and sees a file system where only `data` can be written, in /data,
+        and `secrets` is /run/secrets.
         """
         program = [str(self.root / "opt/rostrum/bin" / self.words("ENTRYPOINT")[0]), *words]
         data, user = data or self.place("/data"), user or self.said["USER"]
-        return [*_confinement(self.root, data, user), *program]
+        return [*_confinement(self.root, data, secrets, user), *program]
 
 
 def _python(name: str) -> bool:
@@ -166,7 +169,7 @@ def can_confine() -> bool:
 
 CONFINE = """
 set -e
-root=$1 data=$2 base=$3 closed=$4 user=${5%:*} group=${5#*:}; shift 5
+root=$1 data=$2 secrets=$3 base=$4 closed=$5 user=${6%:*} group=${6#*:}; shift 6
 mount --make-rprivate /
 mount --bind "$root" "$root"
 if [ -n "$closed" ]; then  # a Python in a home folder, which others cannot enter
@@ -175,6 +178,14 @@ if [ -n "$closed" ]; then  # a Python in a home folder, which others cannot ente
   mkdir -p "$base"
   mount --bind "$root/base" "$base"
   mount -o remount,bind,ro "$closed"
+fi
+if [ -n "$secrets" ]; then
+  mount -t tmpfs -o mode=755 none /run
+  mkdir /run/secrets
+  for file in "$secrets"/*; do
+    : > "/run/secrets/${file##*/}"
+    mount --bind "$file" "/run/secrets/${file##*/}"
+  done
 fi
 chown "$user:$group" "$data"
 mount --bind "$data" "$root/data"
@@ -186,10 +197,11 @@ exec setpriv --reuid="$user" --regid="$group" --clear-groups --no-new-privs \
 """
 
 
-def _confinement(root: Path, data: Path, user: str) -> Sequence[str]:
+def _confinement(root: Path, data: Path, secrets: Path | None, user: str) -> Sequence[str]:
     if not can_confine():
         return ()
     (root / "base").mkdir(exist_ok=True)
     closed = [folder for folder in reversed(BASE.parents) if not folder.stat().st_mode & 0o001]
-    shown = (str(root), str(data), str(BASE), str(closed[0]) if closed else "", user)
+    folders = (root, data, secrets or "", BASE, closed[0] if closed else "")
+    shown = (*map(str, folders), user)
     return ("unshare", "--mount", "--propagation", "private", "sh", "-c", CONFINE, "sh", *shown)

@@ -17,8 +17,8 @@ import subprocess
 import sys
 import tempfile
 from asyncio.subprocess import Process
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,6 +28,7 @@ import pytest
 from bot import __version__
 from tests.deployment.dockerfile import Image, can_confine, is_sent
 from tests.doubles.discord import DiscordServer, Rates
+from tests.doubles.postgres import PostgresDouble
 from tests.scenario.discord_stage import free_port, until
 
 ROOT = Path(__file__).parents[2]
@@ -162,9 +163,11 @@ def test_without_a_token_it_says_so_and_ends_as_a_wrong_setting(made: Made) -> N
 
 
 @asynccontextmanager
-async def started(made: Made, environment: dict[str, str]) -> AsyncIterator[Process]:
+async def started(
+    made: Made, words: Sequence[str], environment: dict[str, str], secrets: Path | None = None
+) -> AsyncIterator[Process]:
     process = await asyncio.create_subprocess_exec(
-        *made.image.command(*made.image.words("CMD")),
+        *made.image.command(*words, secrets=secrets),
         cwd=made.image.place("/data"),
         env=made.image.environment | environment,
         stderr=asyncio.subprocess.PIPE,
@@ -209,9 +212,9 @@ async def test_after_the_three_commands_a_bot_is_online_healthy_and_stops_in_ord
         rostrum = service(made.checkout, "rostrum")
         assert rostrum["environment"].items() >= told.items()
         environment = rostrum["environment"] | {"ROSTRUM_HEALTH__PORT": port}
-        async with started(made, environment) as process:
-            await discord.gateway.until_connected(seconds=60)
-            await until(partial(healthy, made, port), 30)
+        async with started(made, made.image.words("CMD"), environment) as process:
+            await discord.gateway.until_connected(seconds=120)
+            await until(partial(healthy, made, port), 120)
             process.send_signal(signal.SIGTERM)
             grace = float(rostrum["stop_grace_period"].removesuffix("s"))
             async with asyncio.timeout(grace):
@@ -220,6 +223,52 @@ async def test_after_the_three_commands_a_bot_is_online_healthy_and_stops_in_ord
     assert not healthy(made, port)
     kept = made.image.place("/data/rostrum.db")
     assert kept.stat().st_mode & 0o777 == 0o600
+
+
+async def test_the_profile_scale_migrates_and_a_worker_holds_what_a_gateway_starts(
+    made: Made, postgres: PostgresDouble
+) -> None:
+    secrets = made.checkout / "deploy" / "secrets"
+    secrets.mkdir(mode=0o700)
+    kept = secrets / "rostrum_database_url"
+    kept.write_text(f"{postgres.tcp(postgres.create())}\n")
+    kept.chmod(0o644)
+    scaled = services(made.checkout, "scale")
+    ports = {name: str(free_port()) for name in ("gateway", "worker")}
+    async with DiscordServer(rates=Rates.generous()) as discord, AsyncExitStack() as running:
+        given = {
+            "ROSTRUM_DISCORD__TOKEN": discord.token,
+            "ROSTRUM_DISCORD__API_URL": discord.api_url,
+        }
+        if not can_confine():
+            given["ROSTRUM_DATABASE_URL_FILE"] = str(kept)
+
+        async def start(name: str, **more: str) -> Process:
+            [secret] = scaled[name]["secrets"]
+            assert secret["target"] == "/run/secrets/rostrum_database_url"
+            container = started(made, scaled[name]["command"], given | more, secrets)
+            return await running.enter_async_context(container)
+
+        early = await start("worker")
+        _, said = await early.communicate()
+        assert (early.returncode == 0, b"rostrum migrate" in said) == (False, True), said
+        assert early.returncode != 78, "a restart mends it"
+        migrated = await start("migrate")
+        _, said = await migrated.communicate()
+        assert migrated.returncode == 0, said
+        both = [await start(name, ROSTRUM_HEALTH__PORT=port) for name, port in ports.items()]
+        await discord.gateway.until_connected(seconds=120)
+        await until(lambda: all(healthy(made, port) for port in ports.values()), 120)
+        await until(lambda: discord.world.commands[None])
+        asked = await discord.slash("ada", "debate start", {"topic": "Tea"}).finished()
+        assert "is queued" in asked.text
+        await until(lambda: len(discord.threads()) == 1, 120)
+        await until(lambda: len(discord.messages(discord.threads()[0].id)) > 3, 120)
+        for process in both:
+            process.send_signal(signal.SIGTERM)
+        async with asyncio.timeout(45):
+            ended = [await process.communicate() for process in both]
+    assert [process.returncode for process in both] == [0, 0], ended
 
 
 def healthy(made: Made, port: str) -> bool:
