@@ -106,13 +106,14 @@ def _check_templates(settings: Settings) -> Finding:
 async def _check_backends(settings: Settings) -> AsyncIterator[Finding]:
     yield Finding(f"backend {REHEARSAL}", True, "built in; it is not a language model")
     for backend in settings.endpoints():
-        yield await _check_backend(settings, backend)
+        yield await check_backend(settings, backend)
     for server in await find_local_servers():
         text = f"{server.name} answers at {server.base_url}; see the README for using it"
         yield Finding("local server", None, text)
 
 
-async def _check_backend(settings: Settings, backend: Backend) -> Finding:
+async def check_backend(settings: Settings, backend: Backend) -> Finding:
+    """Check that a backend answers, and lists the models that are named."""
     subject, sides = f"backend {backend.name}", (settings.default_a, settings.default_b)
     try:
         listed = set(await probe(backend))

@@ -14,7 +14,7 @@ from adapters.finding import Finding
 from adapters.models.discovery import probe
 from adapters.proxies import proxy_of
 from bot.doctor.debate import check_debate
-from bot.doctor.doctor import check_roster, show
+from bot.doctor.doctor import check_backend, check_roster, show
 from bot.init.backends import Backends, ask_backends, ask_models, ask_prices
 from bot.init.choose import propose
 from bot.init.env_file import merge, read_env, write_env
@@ -237,12 +237,19 @@ async def _read_environment() -> Draft:
     settings, wrong = examine_settings()
     if settings is None or wrong:
         raise SettingsError(wrong[0])
-    bad = await _try_platforms(settings)
-    if settings.backends and not settings.models:
-        await _choose_models(draft, await _list_models(settings), asking=False)
+    bad = await _try_backends(settings) | await _try_platforms(settings)
     if bad:
         raise RostrumError(f"Nothing was written: {', '.join(sorted(bad))} failed; see above.")
+    if settings.backends and not settings.models:
+        await _choose_models(draft, await _list_models(settings), asking=False)
     return draft
+
+
+async def _try_backends(settings: Settings) -> set[str]:
+    findings = [await check_backend(settings, backend) for backend in settings.endpoints()]
+    for finding in findings:
+        show(finding)
+    return {finding.subject for finding in findings if finding.good is False}
 
 
 async def _try_platforms(settings: Settings) -> set[str]:

@@ -349,6 +349,9 @@ async def test_without_a_terminal_the_environment_is_tried_and_written(world: Wo
     wrong = await world.run("--from-env", **given | {"ROSTRUM_DISCORD__TOKEN": WRONG_TOKEN})
     assert "Nothing was written: discord failed; see above." in wrong.failed(1)
     assert WRONG_TOKEN not in wrong.out + wrong.err
+    away = given | {"ROSTRUM_BACKENDS__NEAR__BASE_URL": "http://127.0.0.1:1/v1"}
+    failed = await world.run("--from-env", **away)
+    assert "Nothing was written: backend near failed; see above." in failed.failed(1)
     assert not world.env.exists()
     said = (await world.run("--from-env", **given)).done()
     assert "Add the bot to your server: https://discord.com/oauth2/" in said
