@@ -11,6 +11,8 @@ from typing import Any
 
 from adapters import site
 from adapters.discord import client
+from adapters.slack import client as slack_client
+from adapters.slack import socket
 from bot import cli, run, stopping
 from bot.app import App
 
@@ -36,6 +38,7 @@ HANGING: Mapping[str, Callable[[App], Coroutine[Any, Any, None]]] = {
     "reader": read_for_ever,
     "thread": hold_a_thread,
     "nothing": hang_at_nothing,
+    "database": hang_at_nothing,
 }
 
 
@@ -43,10 +46,10 @@ def main(part: str) -> None:
     """Run the command line with that part hanging."""
     stopping.CALLS_SECONDS *= TENTH
     stopping.CLOSE_SECONDS *= TENTH
-    if part == "thread":  # of the others none may need it, on a busy machine neither
+    if part in ("thread", "database"):  # of the others none may need it, on a busy machine neither
         stopping.ALL_SECONDS *= TENTH
-    client.FINISH_SECONDS *= TENTH
-    site.FINISH_SECONDS *= TENTH
+    for adapter in (client, slack_client, socket, site):
+        adapter.FINISH_SECONDS *= TENTH  # type: ignore[attr-defined]
     serving = run.serving
 
     @asynccontextmanager

@@ -14,10 +14,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from aiohttp import ClientError, ClientSession, web
 
+from adapters import site
 from bot import stopping
 from tests.doubles.discord import DiscordServer, Rates, hang
 from tests.doubles.model_server import ModelServer
+from tests.doubles.postgres import PostgresDouble
+from tests.doubles.slack import SlackServer
+from tests.doubles.wire import wired
 from tests.scenario.discord_stage import until
 from tests.scenario.stop_driver import TENTH
 
@@ -47,12 +52,25 @@ async def running(
     discord: DiscordServer, folder: Path, part: str, **settings: str
 ) -> AsyncIterator[asyncio.subprocess.Process]:
     """Serve Discord with a part that hangs; the bot is connected when the body begins."""
+    of_discord = {
+        "ROSTRUM_DISCORD__TOKEN": discord.token,
+        "ROSTRUM_DISCORD__API_URL": discord.api_url,
+    }
+    async with driven(folder, part, **of_discord, **settings) as process:
+        await discord.gateway.until_connected(seconds=60)
+        await until(lambda: discord.world.commands[None])
+        yield process
+
+
+@asynccontextmanager
+async def driven(
+    folder: Path, part: str, **settings: str
+) -> AsyncIterator[asyncio.subprocess.Process]:
+    """Run the driver, and kill it at the latest when the body ends."""
     environment = {
         "PATH": os.environ["PATH"],
         "PYTHONPATH": str(ROOT),
         "PYTHONWARNINGS": "ignore",
-        "ROSTRUM_DISCORD__TOKEN": discord.token,
-        "ROSTRUM_DISCORD__API_URL": discord.api_url,
     }
     process = await asyncio.create_subprocess_exec(
         sys.executable,
@@ -64,8 +82,6 @@ async def running(
         stderr=asyncio.subprocess.PIPE,
     )
     try:
-        await discord.gateway.until_connected(seconds=60)
-        await until(lambda: discord.world.commands[None])
         yield process
     finally:
         if process.returncode is None:
@@ -150,6 +166,48 @@ async def test_a_platform_that_never_answers_is_left_after_its_time(
     assert leases_left(tmp_path) == 0
 
 
+@pytest.mark.parametrize("method", ["chat.postMessage", "response_url"])
+async def test_a_slack_that_never_answers_is_left_after_its_time(
+    tmp_path: Path, method: str
+) -> None:
+    async with SlackServer() as slack:
+        given = {
+            "ROSTRUM_SLACK__BOT_TOKEN": slack.bot_token,
+            "ROSTRUM_SLACK__APP_TOKEN": slack.app_token,
+            "ROSTRUM_SLACK__API_URL": slack.api_url,
+        }
+        async with driven(tmp_path, "nothing", **given) as process:
+            await slack.socket.until_connected(60)
+            slack.fail(hang(), method, times=99)
+            await slack.slash("ada", '/debate start "Tea"')
+            await until(lambda: slack.faults.hanging, 30)
+            stopped = await stop(process)
+    assert stopped.code == 0, stopped.log
+    assert stopped.seconds < ALL + SLACK
+    assert leases_left(tmp_path) == 0
+
+
+async def test_a_request_that_is_never_answered_does_not_hold_a_site(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(site, "FINISH_SECONDS", 0.2)
+    asked = asyncio.Event()
+
+    async def never(_: web.Request) -> web.Response:
+        asked.set()
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    one = site.Site("127.0.0.1", 0)
+    async with ClientSession() as session, asyncio.timeout(5):
+        async with one.serving([web.get("/", never)]):
+            assert one.address is not None
+            asking = asyncio.create_task(session.get(f"http://127.0.0.1:{one.address[1]}/"))
+            await asked.wait()
+        with pytest.raises(ClientError):
+            await asking
+
+
 async def test_a_reader_that_never_ends_is_left_behind(
     discord: DiscordServer, tmp_path: Path
 ) -> None:
@@ -170,3 +228,25 @@ async def test_what_no_one_can_end_is_cut_off_in_time(
     assert ALL <= stopped.seconds < ALL + SLACK
     assert "stop cut off" in stopped.log
     assert leases_left(tmp_path) == 0
+
+
+@pytest.mark.parametrize("away", ["cut", "hold"])
+async def test_a_database_that_is_away_does_not_hold_a_stop_up(
+    discord: DiscordServer, tmp_path: Path, postgres: PostgresDouble, migrated_name: str, away: str
+) -> None:
+    """Refused, or never answered, in the middle of a call to a model that never answers."""
+    name = postgres.create(migrated_name)
+    with wired(postgres.port) as wire:
+        at = {"ROSTRUM_DATABASE_URL": postgres.tcp(name, port=wire.port)}
+        async with ModelServer() as backend:
+            backend.gate.clear()
+            settings = thinking_at(backend) | at
+            async with running(discord, tmp_path, "database", **settings) as process:
+                await discord.slash("ada", "debate start", {"topic": "Tea"}).answered()
+                await until(lambda: backend.in_flight == 1, 30)
+                getattr(wire, away)()
+                stopped = await stop(process)
+        wire.mend()
+    assert stopped.seconds < ALL + SLACK, stopped.log
+    assert stopped.code in (0, 1), stopped.log
+    assert "Traceback" not in stopped.log
