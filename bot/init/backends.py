@@ -22,9 +22,10 @@ from engine.errors import ModelError, SettingsError, UsageError
 from engine.options import nearest
 
 ABOUT = """
-Models. A backend is a preset ({presets}) or the address of any OpenAI-compatible endpoint, such as
-http://127.0.0.1:8080/v1. Without one, debates run on the built-in rehearsal model, which recites
-prepared texts."""
+Models. A backend is the address of any OpenAI-compatible endpoint, such as
+http://127.0.0.1:8080/v1, or one of these presets:
+{presets}.
+Without one, debates run on the built-in rehearsal model, which recites prepared texts."""
 FIRST = "Backend (Enter: none)"
 MORE = "Another backend, so that jurors are of other families (Enter: no more)"
 KEY = "Key of {name}"
