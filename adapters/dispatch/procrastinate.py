@@ -20,12 +20,14 @@ from procrastinate.connector import BaseAsyncConnector, Notify
 from procrastinate.exceptions import ConnectorException, NoResult
 from procrastinate.worker import Worker
 
+from engine.delivery.ending import needing
 from engine.errors import RostrumError
 from engine.floor.wake import Bell
 
 TASK, TOPIC = "think", "jobs"
 LOOK_SECONDS = 2.0
 SWEEP_SECONDS = 60.0
+SAY_SECONDS = 5.0  # a debate waits without a word for so long
 AGAIN_SECONDS = 1.0
 DAY = 86_400.0
 SOME_JOB = '{"type": "job_inserted", "job_id": 0}'
@@ -54,6 +56,9 @@ class Jobs(Protocol):
 
     async def queues(self) -> Sequence[Waiting]:
         """Return the queues in which jobs wait."""
+
+    async def explain(self, queue: str, reason: str, seconds: float) -> None:
+        """Give a reason to the debates that have waited in a queue for so long."""
 
     async def sweep(self) -> None:
         """Delete the jobs of workers that were killed."""
@@ -183,7 +188,11 @@ class ProcrastinateDispatcher:
     async def _look(self) -> None:
         """Find the queues whose debates this process can hold."""
         waiting = await self._jobs.queues()
-        self._queues[:] = [one.name for one in waiting if self._backends.issuperset(one.backends)]
+        missing = {one.name: set(one.backends) - self._backends for one in waiting}
+        self._queues[:] = [name for name, lacking in missing.items() if not lacking]
+        for name, lacking in missing.items():
+            if lacking:
+                await self._jobs.explain(name, needing(lacking), SAY_SECONDS)
         if monotonic() - self._swept_at >= SWEEP_SECONDS:
             self._swept_at = monotonic()
             await self._jobs.sweep()

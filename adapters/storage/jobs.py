@@ -37,6 +37,16 @@ SETUP = "SELECT setup FROM debates WHERE id = :debate AND status IN ('queued', '
 QUEUES = (
     "SELECT DISTINCT queue_name, args -> 'backends' FROM procrastinate_jobs WHERE status = 'todo'"
 )
+# Only what has waited for some seconds: a process that has room takes it at once.
+EXPLAIN = """
+UPDATE debates SET reason = :reason
+WHERE status = 'queued' AND NOT gone AND reason = '' AND id IN (
+    SELECT job.queueing_lock FROM procrastinate_jobs AS job
+    JOIN procrastinate_events AS event ON event.job_id = job.id
+    WHERE job.status = 'todo' AND job.queue_name = :queue
+        AND event.at < clock_timestamp() - make_interval(secs => :seconds)
+)
+"""
 # What a worker left that was killed.
 SWEEP = """
 DELETE FROM procrastinate_jobs
@@ -100,6 +110,10 @@ class JobTable:
         """Return the queues in which jobs wait."""
         rows = await self._database.rows(QUEUES)
         return [Queue(name, tuple(backends)) for name, backends in rows]
+
+    async def explain(self, queue: str, reason: str, seconds: float) -> None:
+        """Give a reason to the debates that have waited in a queue for so long."""
+        await self._database.run(EXPLAIN, queue=queue, reason=reason, seconds=seconds)
 
     async def sweep(self) -> None:
         """Delete the jobs of workers that were killed."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 import structlog
 
@@ -37,12 +38,14 @@ MODEL_REFUSED = (
     "models. The operator of Rostrum can see which one declined."
 )
 MODEL_AWAY = "A model cannot be reached at the moment; the debate goes on when it answers."
+NO_ROOM = "Rostrum has no room for it at the moment; it begins as soon as there is some."
 HELD_UP = "Rostrum could not continue it. The operator can see why and resume the debate."
 REFUSED = (
     "A problem with Rostrum's storage or settings prevented that. The operator can see the reason "
     "in the log; try again later."
 )
 AWAITS = "Waiting for "
+NEEDS = "Needs a worker that has "
 ALERT, CHANNEL_ALERT = "alert", "alert/channel"
 REVEAL, CHANNEL_REVEAL, STARTER_REVEAL = "reveal", "reveal/channel", "reveal/starter"
 PLACES: dict[str, Where] = {REVEAL: "thread", CHANNEL_REVEAL: "channel", STARTER_REVEAL: "starter"}
@@ -94,8 +97,16 @@ def said_of(error: RostrumError) -> str:
     return MODEL_FAILED if isinstance(error, ModelError) else HELD_UP
 
 
+def needing(backends: Iterable[str]) -> str:
+    """Return what a debate waits for whose backends no process with room has."""
+    names = " and ".join(f"the backend “{name}”" for name in sorted(backends))
+    return f"{NEEDS}{names}, and room for it."
+
+
 def why(debate: Debate) -> str:
     """Return why a debate ended early or what it is waiting for; empty if it does neither."""
+    if debate.reason.startswith(NEEDS):
+        return NO_ROOM
     if debate.status.live and awaited(debate.reason) and debate.series is not None:
         return MODEL_AWAY
     if debate.status is Status.FAILED and debate.cause is Cause.REFUSED:

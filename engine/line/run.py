@@ -13,7 +13,7 @@ from engine.blinding.blinding import BLINDER
 from engine.blinding.transcript import Scribe, hear_all
 from engine.blinding.veil import names_of
 from engine.debate import Debate, Model, Sampling, Setup, Status, Turn
-from engine.delivery.ending import STOPPED_BY_BUG, cause_of, reason_of, said_of, waiting_for
+from engine.delivery.ending import NEEDS, STOPPED_BY_BUG, cause_of, reason_of, said_of, waiting_for
 from engine.errors import (
     BudgetError,
     LeaseLostError,
@@ -112,7 +112,8 @@ class Runner:
         log.info("debate started", debate=debate_id, format=debate.request.format)
         steps = Steps(debate, lease, journaled, self.store, self.models, self.keeper, self._pace)
         advance = self.store.debates.advance
-        steps.later(partial(advance, lease, debate_id, Status.RUNNING, debate.reason))
+        reason = "" if debate.reason.startswith(NEEDS) else debate.reason
+        steps.later(partial(advance, lease, debate_id, Status.RUNNING, reason))
         scribe = open_transcript(debate)
         watched = self.keeper.watch.debate(debate, resumed=bool(journaled.steps))
         try:

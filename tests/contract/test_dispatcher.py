@@ -10,8 +10,10 @@ import pytest
 
 from adapters.dispatch.procrastinate import ProcrastinateDispatcher
 from adapters.storage.database import Database
-from adapters.storage.jobs import JobTable
+from adapters.storage.jobs import JobTable, defer
 from adapters.storage.store import SqlStore
+from engine.debate import Model
+from engine.delivery.ending import NO_ROOM, why
 from engine.floor.wake import Bell
 from tests.doubles.desk import setup_of
 from tests.doubles.postgres import PostgresDouble
@@ -158,3 +160,62 @@ async def test_what_does_not_end_in_time_is_interrupted(server: Database, store:
     assert interrupted.is_set()
     await running
     assert await _none(server)
+
+
+async def test_a_debate_whose_backend_a_process_lacks_waits_for_one_that_has_it(
+    server: Database, store: SqlStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("adapters.dispatch.procrastinate.SAY_SECONDS", 0.0)
+    begun: list[str] = []
+
+    async def refuse(debate: str) -> None:
+        raise AssertionError("it lacks the backend")
+
+    async def think(debate: str) -> None:
+        begun.append(debate)
+
+    async with dispatching(dispatcher_on(server, backends=("far", "else")), refuse):
+        debate = await a_debate(store)
+
+        async def waits() -> bool:
+            return (await store.debates.get(debate)).reason != ""
+
+        await until_true(waits)
+        stored = await store.debates.get(debate)
+        assert stored.reason == "Needs a worker that has the backend “near”, and room for it."
+        assert why(stored) == NO_ROOM, "members read no backend's name before the reveal"
+        has_more = dispatcher_on(server, backends=("near", "far", "else"))
+        async with dispatching(has_more, think):
+            await until(lambda: begun == [debate])
+
+
+async def test_a_debate_that_goes_on_with_another_model_waits_for_its_backend(
+    server: Database, store: SqlStore
+) -> None:
+    debate = await a_debate(store)
+    stored = await store.debates.get(debate)
+    near = stored.setup.request
+    sides = {side: Model.parse("far/x") for side in near.sides}
+    moved = stored.setup.model_copy(update={"request": near.model_copy(update={"sides": sides})})
+    await server.write(lambda connection: defer(connection, debate, moved))
+    assert [row.queue_name for row in await server.rows(JOBS)] == ["debates/far+near"]
+
+
+async def test_what_a_killed_worker_left_is_swept_and_queued_again(
+    server: Database, store: SqlStore
+) -> None:
+    debate = await a_debate(store)
+    await server.run("UPDATE procrastinate_jobs SET status = 'doing'")
+    assert await store.debates.unheld() == [debate]
+    lease = await store.leases.claim(f"debate/{debate}", "one", 9)
+    assert lease is not None
+    assert await store.debates.unheld() == [], "somebody holds it, whatever its job says"
+    jobs = JobTable(server)
+    await jobs.sweep()
+    assert len(await server.rows(JOBS)) == 1
+    await store.leases.release(lease)
+    await jobs.sweep()
+    assert await _none(server)
+    assert await store.debates.unheld() == [debate]
+    await dispatcher_on(server).submit(debate)
+    assert await store.debates.unheld() == [], "a job waits for it"
