@@ -1,0 +1,289 @@
+"""Gateways and workers as real processes, on one PostgreSQL, one model server and one Discord.
+
+The model server counts requests by what they ask, and knows which it never answered: so it says
+which calls were made twice, and whether those had been in flight.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import signal
+import sys
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from adapters.storage.database import Database
+from adapters.storage.store import SqlStore
+from adapters.storage.tables import metadata
+from bot.bench.loopback import Answering
+from tests.doubles.command import environment_of
+from tests.doubles.control import Json
+from tests.doubles.discord import Remote
+from tests.doubles.discord.server import TOKEN
+from tests.doubles.postgres import PostgresDouble
+from tests.doubles.remote import RemoteError
+from tests.doubles.waiting import until, until_true
+
+# As the command line, but leases run out sooner where a test waits for that.
+COMMAND = """
+import bot.run
+from engine.floor import fleet, keeper
+
+for module in (fleet, keeper):
+    module.LEASE_SECONDS /= {pace}
+    module.RENEW_SECONDS /= {pace}
+bot.run.RECONCILE_SECONDS /= {pace}
+from bot.cli import main
+main()
+"""
+STARTED = "rostrum started"
+NAMES = [f"near/{name}#{name}" for name in ("maple", "cedar")]
+JURORS = [f"near/{name}#{name}" for name in ("birch", "elm", "rowan")]
+OFF = {
+    "ROSTRUM_BUDGET__USER_DAILY_DEBATES": "off",
+    "ROSTRUM_BUDGET__MAX_LIVE_PER_COMMUNITY": "off",
+    "ROSTRUM_BUDGET__DEBATE_USD": "off",
+    "ROSTRUM_BUDGET__COMMUNITY_DAILY_USD": "off",
+}
+
+
+@dataclass
+class Calls:
+    """What a model server was asked, by a hash of it; it answers while its gate is open."""
+
+    seconds: float
+    gate: asyncio.Event = field(default_factory=asyncio.Event)
+    asked: Counter[bytes] = field(default_factory=Counter)
+    unanswered: Counter[bytes] = field(default_factory=Counter)
+    answered_at: dict[bytes, float] = field(default_factory=dict)
+    last_at: float = 0.0
+    _answering: set[asyncio.Task[None]] = field(default_factory=set)
+
+    def twice(self) -> Counter[bytes]:
+        """Return what was asked again."""
+        return Counter({key: count - 1 for key, count in self.asked.items() if count > 1})
+
+
+class Counting(Answering):
+    """A connection to the model server."""
+
+    def __init__(self, calls: Calls) -> None:
+        super().__init__(calls.seconds, {})
+        self._calls = calls
+
+    def take(self, body: bytes) -> None:
+        """Count a request as it arrives."""
+        asked = orjson.loads(body)
+        key = hashlib.sha256(orjson.dumps([asked["model"], asked["messages"]])).digest()
+        self._calls.asked[key] += 1
+        self._calls.unanswered[key] += 1
+        self._calls.last_at = time.monotonic()
+        task = asyncio.create_task(self._end(key, body))
+        self._calls._answering.add(task)
+        task.add_done_callback(self._calls._answering.discard)
+
+    async def _end(self, key: bytes, body: bytes) -> None:
+        await asyncio.sleep(self._seconds)
+        await self._calls.gate.wait()
+        if self._transport is not None:
+            self._calls.unanswered[key] -= 1
+            self._calls.answered_at[key] = time.monotonic()
+        self.answer(body)
+
+
+@dataclass
+class Running:
+    """A process of Rostrum."""
+
+    process: asyncio.subprocess.Process
+    log: Path
+
+    @property
+    def said(self) -> str:
+        """All that it has logged."""
+        return self.log.read_text()
+
+    def signal(self, number: int) -> None:
+        """Send it a signal."""
+        self.process.send_signal(number)
+
+    async def started(self) -> None:
+        """Wait until it serves."""
+        await until(lambda: STARTED in self.said or self.process.returncode is not None, 60)
+        assert self.process.returncode is None, self.said
+
+    async def stop(self) -> None:
+        """End it in order."""
+        self.signal(signal.SIGTERM)
+        async with asyncio.timeout(45):
+            assert await self.process.wait() == 0, self.said
+
+    async def kill(self) -> None:
+        """Kill it."""
+        self.signal(signal.SIGKILL)
+        await self.process.wait()
+
+
+@dataclass
+class Town:
+    """Everything that processes run on, and those that run."""
+
+    folder: Path
+    url: str
+    database: Database
+    discord: Remote
+    calls: Calls
+    model_url: str
+    pace: float = 1.0
+    running: list[Running] = field(default_factory=list)
+    _numbers: Iterator[int] = field(default_factory=count)
+
+    @property
+    def store(self) -> SqlStore:
+        """What is stored, as a test reads it."""
+        return SqlStore(self.database)
+
+    async def start_all(self, *roles: str) -> list[Running]:
+        """Start processes side by side."""
+        return list(await asyncio.gather(*map(self.start, roles)))
+
+    async def start(self, role: str, **settings: str) -> Running:
+        """Start a process with a role, and wait until it serves."""
+        backend = {"base_url": self.model_url, "local": True, "max_concurrency": 2000}
+        number = next(self._numbers)
+        platform = {
+            "ROSTRUM_DISCORD__TOKEN": TOKEN,
+            "ROSTRUM_DISCORD__API_URL": self.discord.api_url,
+        }
+        given = {
+            "ROSTRUM_DATABASE_URL": self.url,
+            "ROSTRUM_BACKENDS": orjson.dumps({"near": backend}).decode(),
+            "ROSTRUM_MODELS": ",".join(NAMES),
+            "ROSTRUM_JURORS": ",".join(JURORS),
+            "ROSTRUM_DEFAULT_QUORUM": "0",
+            **OFF,
+            **({} if role == "worker" else platform),
+            **settings,
+        }
+        log = self.folder / f"{role}-{number}.log"
+        with log.open("wb") as errors:
+            process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-c", COMMAND.format(pace=self.pace), role),
+                cwd=self.folder,
+                env=environment_of(given),
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=errors,
+                stderr=errors,
+            )
+        running = Running(process, log)
+        self.running.append(running)
+        await running.started()
+        return running
+
+    async def debate(self, number: int, about: str = "Topic") -> list[str]:
+        """Have so many debates started in the chat; return their ids."""
+        await self.discord.until(lambda state: state["connected"], 30)
+        before = {debate.id for debate in await self.store.debates.recent()}
+        for one in range(number):
+            options = {"topic": f"{about} {one}"}
+            await until_true(partial(self._ask, "debate start", options))
+
+        async def stored() -> bool:
+            return len(await self.store.debates.recent()) >= len(before) + number
+
+        await until_true(stored)
+        new = [debate.id for debate in await self.store.debates.recent()]
+        return [debate for debate in reversed(new) if debate not in before]
+
+    async def _ask(self, command: str, options: Json) -> bool:
+        """Use a command; False while the gateway has not registered it."""
+        try:
+            await self.discord.act("slash", "ada", command, options)
+        except RemoteError as error:
+            if "is registered" not in str(error):
+                raise
+            return False
+        return True
+
+    async def until_all(self, debates: list[str], status: str, seconds: float = 60.0) -> None:
+        """Wait until debates have a status."""
+
+        async def reached() -> bool:
+            found = {debate.id: debate.status for debate in await self.store.debates.recent()}
+            return all(found[debate] == status for debate in debates)
+
+        await until_true(reached, seconds)
+
+    async def holders(self) -> dict[str, str]:
+        """Return who holds which debate."""
+        return {
+            name.removeprefix("debate/"): holder
+            for name, holder in (await self.store.leases.held("debate/", "")).items()
+        }
+
+    async def posts(self) -> Counter[tuple[str, str]]:
+        """Return how often each message of the bot stands in each place."""
+        state = await self.discord.state()
+        return Counter(
+            (place, orjson.dumps(_shown(message)).decode())
+            for place, messages in state["messages"].items()
+            for message in messages
+        )
+
+    async def tables(self) -> dict[str, list[str]]:
+        """Return every row that is stored, but those of leases and of the queue."""
+        found = {}
+        for name in metadata.tables:
+            if name != "leases":
+                rows = await self.database.rows(f'SELECT * FROM "{name}"')  # noqa: S608
+                found[name] = sorted(map(repr, rows))
+        return found
+
+
+def _shown(message: Json) -> list[Any]:
+    return [message.get("content"), message.get("embeds"), message.get("components")]
+
+
+@asynccontextmanager
+async def model_server(calls: Calls) -> AsyncIterator[str]:
+    """Serve models while the body runs; yield the address."""
+    loop = asyncio.get_running_loop()
+    server = await loop.create_server(partial(Counting, calls), "127.0.0.1", 0, backlog=1024)
+    try:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+    finally:
+        server.close()
+
+
+@asynccontextmanager
+async def town(
+    folder: Path, postgres: PostgresDouble, template: str, seconds: float
+) -> AsyncIterator[Town]:
+    """Make all of it, with calls that take so many seconds; every process ends with the body."""
+    name = postgres.create(template)
+    calls = Calls(seconds)
+    async with AsyncExitStack() as stack:
+        stack.callback(postgres.drop, name)
+        model_url = await stack.enter_async_context(model_server(calls))
+        discord = await stack.enter_async_context(Remote.spawned(folder, "--generous"))
+        database = Database(postgres.url(name), writable=False)
+        stack.push_async_callback(database.close)
+        made = Town(folder, postgres.url(name), database, discord, calls, model_url)
+        try:
+            yield made
+        finally:
+            for one in made.running:
+                with suppress(ProcessLookupError):
+                    one.signal(signal.SIGCONT)
+                    one.signal(signal.SIGKILL)
+                await one.process.wait()

@@ -1,0 +1,151 @@
+"""What must hold when workers die, stand still, are cut off or are replaced, as real processes."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from engine.floor.keeper import LEASE_SECONDS
+from tests.crash.processes import Calls, Town, model_server, town
+from tests.doubles.postgres import PostgresDouble
+from tests.doubles.waiting import until, until_true
+from tests.doubles.wire import wired
+
+CALL_SECONDS = 0.3
+STORED_SECONDS = 1.0  # an answer that came so long before a death is stored
+TAKEOVER_SECONDS = 15.0
+MANY, SOME = 20, 5
+PACE = 2.0  # so much faster do leases run out, but where their own time is what is shown
+
+
+@pytest.fixture
+async def here(tmp_path: Path, postgres: PostgresDouble, migrated_name: str) -> AsyncIterator[Town]:
+    async with town(tmp_path, postgres, migrated_name, CALL_SECONDS) as made:
+        yield made
+
+
+async def begin(here: Town, calls: Calls, number: int) -> list[str]:
+    """Start debates, and wait until all are held and wait for their first answer."""
+    debates = await here.debate(number)
+    await until(lambda: calls.asked.total() >= number)
+    assert set(debates) <= (await here.holders()).keys()
+    return debates
+
+
+async def taken_over(here: Town, debates: list[str], before: set[str], seconds: float) -> None:
+    """Wait until others hold all debates whose panel has not ended."""
+
+    async def gone_on() -> bool:
+        held = await here.holders()
+        found = {one.id: one.status for one in await here.store.debates.recent()}
+        return all(
+            found[debate] == "voting" or held.get(debate, *before) not in before
+            for debate in debates
+        )
+
+    await until_true(gone_on, seconds)
+
+
+async def check_posts(here: Town) -> None:
+    """Check that nothing was posted twice."""
+    assert not {post: count for post, count in (await here.posts()).items() if count > 1}
+
+
+def stored_before(calls: Calls, moment: float) -> set[bytes]:
+    """Return the calls whose answer was stored by then, for certain."""
+    return {key for key, at in calls.answered_at.items() if at < moment - STORED_SECONDS}
+
+
+async def test_a_killed_workers_debates_go_on_elsewhere(here: Town) -> None:
+    _, doomed = await here.start_all("gateway", "worker")
+    debates = await begin(here, here.calls, MANY)
+    before = set((await here.holders()).values())
+    assert len(before) == 1
+    await here.start("worker")
+    here.calls.gate.set()
+    await until(lambda: here.calls.asked.total() >= 3 * MANY)
+    await doomed.kill()
+    killed_at = time.monotonic()
+    stored = stored_before(here.calls, killed_at)
+    await taken_over(here, debates, before, TAKEOVER_SECONDS)
+    await here.until_all(debates, "voting")
+    again = here.calls.twice()
+    assert again, "nothing was in flight"
+    assert not stored & again.keys(), "a stored call was paid for again"
+    assert max(again.values()) == 1
+    await check_posts(here)
+
+
+async def test_a_worker_that_stood_still_stores_and_asks_nothing(here: Town) -> None:
+    here.pace = PACE
+    _, frozen = await here.start_all("gateway", "worker")
+    debates = await begin(here, here.calls, SOME)
+    before = set((await here.holders()).values())
+    await here.start("worker")
+    here.calls.gate.set()
+    await until(lambda: here.calls.asked.total() >= 3 * SOME)
+    frozen.signal(signal.SIGSTOP)
+    await taken_over(here, debates, before, TAKEOVER_SECONDS)
+    await here.until_all(debates, "voting")
+    await until_true(lambda: _settled(here))
+    left, asked, posts = await here.tables(), here.calls.asked.total(), await here.posts()
+    frozen.signal(signal.SIGCONT)
+    await until(lambda: "held by another process" in frozen.said)
+    await asyncio.sleep(1.0)
+    assert await here.tables() == left
+    assert here.calls.asked.total() == asked
+    assert await here.posts() == posts
+    await check_posts(here)
+    [one] = await here.debate(1, "After it")
+    await here.until_all([one], "voting")
+
+
+async def _settled(here: Town) -> bool:
+    unsent = "SELECT count(*) FROM outbox WHERE state IN ('pending', 'sending')"
+    return not await here.database.value(unsent)
+
+
+async def test_a_worker_cut_off_from_its_database_makes_no_further_call(
+    here: Town, postgres: PostgresDouble
+) -> None:
+    here.pace, calls = PACE, Calls(CALL_SECONDS)
+    name = str(await here.database.value("SELECT current_database()"))
+    async with model_server(calls) as url:
+        with wired(postgres.port) as wire:
+            address = postgres.tcp(name, port=wire.port)
+            backends = f'{{"near": {{"base_url": "{url}", "local": true}}}}'
+            settings = {"ROSTRUM_DATABASE_URL": address, "ROSTRUM_BACKENDS": backends}
+            await asyncio.gather(here.start("gateway"), here.start("worker", **settings))
+            debates = await begin(here, calls, SOME)
+            before = set((await here.holders()).values())
+            await here.start("worker")
+            calls.gate.set()
+            here.calls.gate.set()
+            await until(lambda: calls.asked.total() >= 3 * SOME)
+            wire.hold()
+            held_at = time.monotonic()
+            stored = stored_before(calls, held_at)
+            await taken_over(here, debates, before, TAKEOVER_SECONDS)
+            await here.until_all(debates, "voting")
+            wire.mend()
+            await asyncio.sleep(2.0)
+            assert calls.last_at < held_at + LEASE_SECONDS / PACE
+            assert not stored & here.calls.asked.keys(), "somebody paid twice"
+    await check_posts(here)
+
+
+async def test_workers_are_replaced_without_a_repeated_call(here: Town) -> None:
+    _, *workers = await here.start_all("gateway", "worker", "worker")
+    here.calls.gate.set()
+    debates = await here.debate(MANY)
+    await until(lambda: here.calls.asked.total() >= 2 * MANY)
+    for leaving in workers:
+        await asyncio.gather(leaving.stop(), here.start("worker"))
+    await here.until_all(debates, "voting")
+    assert not here.calls.twice()
+    await check_posts(here)
