@@ -118,7 +118,8 @@ class Shard:
     async def _tell(self) -> None:
         """Let other processes know while this shard is heard here, until cancelled."""
         while True:
-            if self._hears() and not self.shares.alone:
+            # The process before this one may be no member any more, and still wait for this.
+            if self._hears() and (self._is_shared() or not self.shares.alone):
                 with suppress(LeaseLostError):
                     async with self.shares.telling(f"{self.number}/"):
                         while self._hears():  # noqa: ASYNC110 - it is looked at

@@ -1,0 +1,276 @@
+"""Real gateways and a worker on a real PostgreSQL: one is killed in a vote, all are restarted.
+
+What the platforms' doubles hold in the end is the oracle. Leases run as long as in production.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+
+from tests.crash.conftest import ROOT
+from tests.doubles.balancer import balancing
+from tests.doubles.discord import DiscordServer, Rates, hang
+from tests.doubles.postgres import PostgresDouble
+from tests.doubles.slack import Rules, SlackServer
+from tests.doubles.waiting import until
+from tests.scenario.discord_stage import JURORS, MODELS, OPTIONS, author, counted_in, free_port
+from tests.scenario.discord_stage import reference as reference_of
+
+TAKEOVER = 15.0  # seconds
+PROMPT = 3.0  # seconds in which people's commands have to be answered
+# As `rostrum`, but neither messages of a channel are a second apart nor introductions five.
+ENTRY = """
+from adapters.discord.venue import DiscordVenue
+from adapters.discord.identify import Identifies
+DiscordVenue.__init__.__kwdefaults__["gap"] = 0.05
+Identifies.__init__.__defaults__ = (1000, 1.0)
+from bot.cli import main
+main()
+"""
+
+
+@pytest.fixture
+def url(postgres: PostgresDouble, migrated_name: str) -> Iterator[str]:
+    """A database that several processes may share."""
+    name = postgres.create(migrated_name)
+    yield postgres.url(name)
+    postgres.drop(name)
+
+
+class Process:
+    """A process of Rostrum."""
+
+    def __init__(self, running: asyncio.subprocess.Process, health: int, log: Path) -> None:
+        self._running, self._health, self.log = running, health, log
+
+    async def ready(self) -> dict[str, Any]:
+        """Return what `/readyz` says, nothing while it does not answer."""
+        with suppress(aiohttp.ClientError, TimeoutError):
+            async with (
+                aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(2)) as session,
+                session.get(f"http://127.0.0.1:{self._health}/readyz") as answer,
+            ):
+                found: dict[str, Any] = await answer.json()
+                return found
+        return {}
+
+    async def until(self, platform: str, state: str, seconds: float = 30.0) -> None:
+        """Wait until it says so of a platform."""
+        async with asyncio.timeout(seconds):
+            while (await self.ready()).get("platforms", {}).get(platform, {}).get("state") != state:
+                assert self._running.returncode is None, self.log.read_text()
+                await asyncio.sleep(0.05)
+
+    async def kill(self) -> None:
+        """End it at once."""
+        self._running.send_signal(signal.SIGKILL)
+        await self._running.wait()
+
+    async def stop(self) -> float:
+        """Ask it to end, and return how many seconds it took."""
+        began = time.monotonic()
+        self._running.terminate()
+        assert await self._running.wait() == 0, self.log.read_text()
+        return time.monotonic() - began
+
+
+class Fleet:
+    """Processes on one database, started as an operator does."""
+
+    def __init__(self, folder: Path, stack: AsyncExitStack, **settings: str) -> None:
+        self._folder, self._stack, self._settings = folder, stack, settings
+        self._started = 0
+
+    async def start(self, role: str, **more: str) -> Process:
+        """Start a process; it ends with the fleet at the latest."""
+        self._started += 1
+        health = free_port()
+        known = {k: v for k, v in os.environ.items() if not k.startswith("ROSTRUM_")}
+        fixed = {"ROSTRUM_HEALTH__PORT": str(health), "ROSTRUM_LOG__FORMAT": "json"}
+        log = self._folder / f"{self._started}-{role}.log"
+        with log.open("wb") as said:
+            running = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-c", ENTRY, role),
+                cwd=self._folder,
+                env={**known, "PYTHONPATH": str(ROOT), **fixed, **self._settings, **more},
+                stdout=said,
+                stderr=said,
+            )
+        self._stack.push_async_callback(_end, running)
+        return Process(running, health, log)
+
+
+async def _end(running: asyncio.subprocess.Process) -> None:
+    if running.returncode is None:
+        running.kill()
+        await running.wait()
+
+
+@asynccontextmanager
+async def fleet(folder: Path, url: str, **settings: str) -> AsyncIterator[Fleet]:
+    """Let processes run on a database until the body ends."""
+    fixed = {
+        "ROSTRUM_DATABASE_URL": url,
+        "ROSTRUM_MODELS": MODELS,
+        "ROSTRUM_JURORS": JURORS,
+        "ROSTRUM_DEFAULT_QUORUM": "0",
+        "ROSTRUM_DEFAULT_EXTEND": "false",
+        "ROSTRUM_DEFAULT_VOTE_MINUTES": "30",
+        "ROSTRUM_BUDGET__USER_DAILY_DEBATES": "off",
+        "ROSTRUM_BUDGET__MAX_LIVE_PER_COMMUNITY": "off",
+    }
+    async with AsyncExitStack() as stack:
+        yield Fleet(folder, stack, **fixed, **settings)
+
+
+@pytest.fixture
+async def discord() -> AsyncIterator[DiscordServer]:
+    async with DiscordServer(rates=Rates.generous()) as server:
+        yield server
+
+
+def on_discord(discord: DiscordServer) -> dict[str, str]:
+    return {
+        "ROSTRUM_DISCORD__TOKEN": discord.token,
+        "ROSTRUM_DISCORD__API_URL": discord.api_url,
+    }
+
+
+async def test_a_gateway_killed_in_a_vote_is_followed_within_15_s_and_nothing_is_missed(
+    tmp_path: Path, url: str, discord: DiscordServer
+) -> None:
+    async with fleet(tmp_path, url, **on_discord(discord)) as processes:
+        first = await processes.start("gateway")
+        await first.until("discord", "connected")
+        second = await processes.start("gateway")
+        await processes.start("worker")
+        await second.until("discord", "standing by")
+        await discord.slash("ada", "debate start", {"topic": "Tea beats coffee"}).finished()
+        voting = await until(lambda: next(iter(discord.threads()), None), 20)
+        ballot = await until(lambda: _ballot(discord, voting.id), 40)
+        discord.react("ada", ballot.id, OPTIONS["A"])
+        # A second debate is being posted when the gateway dies: stored by Discord, never answered.
+        discord.fail(hang("after"), "POST", "/channels/*/messages", skip=3)
+        await discord.slash("ben", "debate start", {"topic": "Cats beat dogs"}).finished()
+        await until(lambda: discord.faults.hanging, 20)
+        await first.kill()
+        died = time.monotonic()
+        discord.faults.release()
+        discord.react("ben", ballot.id, OPTIONS["B"])  # while no one listens
+        await until(lambda: discord.gateway.connected, TAKEOVER)
+        await second.until("discord", "connected", TAKEOVER)
+        took = time.monotonic() - died
+        other = next(thread for thread in discord.threads() if thread.id != voting.id)
+        await until(lambda: _ballot(discord, other.id), 40)
+        closed = await discord.slash("olga", "debate close", channel=voting.id).finished()
+        assert "closed" in closed.text, closed.text
+        reveal = await until(lambda: _said(discord, voting.id, "Reveal"), 20)
+        assert took < TAKEOVER
+    posted = [r for place in discord.threads() for r in references(discord, place.id)]
+    assert not {ref: times for ref, times in Counter(posted).items() if times > 1}
+    assert counted_in(reveal.text)["A"] == 1
+    assert counted_in(reveal.text)["B"] == 1
+
+
+async def test_every_gateway_restarts_and_no_command_on_discord_waits_for_3_s(
+    tmp_path: Path, url: str, discord: DiscordServer
+) -> None:
+    asked = list[float]()
+
+    async def ask() -> None:
+        while True:
+            said = await discord.slash("ada", "debate help").answered(PROMPT)
+            asked.append(said.latency or 0.0)
+            await said.finished(PROMPT)
+            await asyncio.sleep(0.05)
+
+    async with fleet(tmp_path, url, **on_discord(discord)) as processes:
+        old = [await processes.start("gateway")]
+        await old[0].until("discord", "connected")
+        old.append(await processes.start("gateway"))
+        await old[1].until("discord", "standing by")
+        asking = asyncio.create_task(ask())
+        await _restart(processes, old[0])
+        left = await old[1].stop()
+        assert left < 12, "it waited for the next one to hear, and no longer"
+        await until(lambda: discord.gateway.connected == 1, 20)
+        known = len(asked)
+        await until(lambda: asking.done() or len(asked) > known + 5, 10)
+        asking.cancel()
+        with suppress(asyncio.CancelledError):
+            await asking
+    assert max(asked) < PROMPT
+    answers = Counter(len(each.messages) for each in discord.interactions.all[1:-1])
+    assert set(answers) == {1}, "each command is answered once"
+
+
+async def _restart(processes: Fleet, process: Process) -> None:
+    """Start a gateway in place of one that is told to end, and wait until it stands by."""
+    await process.stop()
+    await (await processes.start("gateway")).until("discord", "standing by")
+
+
+async def test_every_gateway_restarts_and_no_command_on_slack_waits_for_3_s(
+    tmp_path: Path, url: str
+) -> None:
+    ports = (free_port(), free_port())
+    asked = list[str]()
+
+    async def ask() -> None:
+        while True:
+            said = await slack.slash("ada", "/debate help")  # raises after 3 s
+            asked.append(await said.said())
+            await asyncio.sleep(0.05)
+
+    async with SlackServer(rules=Rules.generous()) as slack, balancing(*ports) as balancer:
+        slack.deliveries.request_url = f"{balancer.url}/slack/events"
+        settings = {
+            "ROSTRUM_SLACK__BOT_TOKEN": slack.bot_token,
+            "ROSTRUM_SLACK__SIGNING_SECRET": slack.signing_secret,
+            "ROSTRUM_SLACK__MODE": "http",
+            "ROSTRUM_SLACK__API_URL": slack.api_url,
+        }
+        async with fleet(tmp_path, url, **settings) as processes:
+            old = [
+                await processes.start("gateway", ROSTRUM_SLACK__PORT=str(port)) for port in ports
+            ]
+            for process in old:
+                await process.until("slack", "connected")
+            asking = asyncio.create_task(ask())
+            for process, port in zip(old, ports, strict=True):
+                await process.stop()
+                new = await processes.start("gateway", ROSTRUM_SLACK__PORT=str(port))
+                await new.until("slack", "connected")
+            known = len(asked)
+            await until(lambda: asking.done() or len(asked) > known + 5, 10)
+            asking.cancel()
+            with suppress(asyncio.CancelledError):
+                await asking
+    assert balancer.refused, "no gateway was away"
+    assert all(asked)
+
+
+def references(discord: DiscordServer, place: str) -> list[str]:
+    """Return the references of a place's messages."""
+    return [ref for message in discord.messages(place) if (ref := reference_of(message))]
+
+
+def _said(discord: DiscordServer, place: str, what: str) -> Any:
+    return next((m for m in discord.messages(place) if author(m) == what), None)
+
+
+def _ballot(discord: DiscordServer, place: str) -> Any:
+    found = _said(discord, place, "Vote")
+    return found if found and len(found.reactions) == len(OPTIONS) else None
