@@ -35,6 +35,10 @@ class SqlConnection(ABC):
         """
 
     @abstractmethod
+    def leave(self, cursor: Any) -> None:
+        """Read no more of a cursor's rows."""
+
+    @abstractmethod
     def run_each(self, sql: str, rows: Iterable[Mapping[str, Any]], /) -> None:
         """Run a change for each row of values."""
 
@@ -59,14 +63,14 @@ class SqlConnection(ABC):
         cursor = self.execute(sql, values)
         row = cursor.fetchone()
         found = row and shape(cursor.description)(row)
-        cursor.close()
+        self.leave(cursor)
         return found
 
     def value(self, sql: str, /, **values: Any) -> Any:
         """Return the first column of the first row, None without any."""
         cursor = self.execute(sql, values)
         row = cursor.fetchone()
-        cursor.close()
+        self.leave(cursor)
         return row and row[0]
 
     def column(self, sql: str, /, **values: Any) -> list[Any]:

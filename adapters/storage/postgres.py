@@ -112,20 +112,24 @@ class PostgresConnection(SqlConnection):
 
     def __init__(self, driver: Driver) -> None:
         self.driver = driver
+        # One for all statements, as each is read at once: a new one takes as long as most of them.
+        self._cursor = driver.cursor(binary=True)
 
     def execute(self, sql: str, values: Mapping[str, Any]) -> Any:
         text, lists = spell(sql)
         if lists:
             values = {**values, **{name: list(values[name]) for name in lists}}
-        return self.driver.execute(text, values, binary=True)
+        return self._cursor.execute(text, values)
 
     def lock(self, sql: str, /, **values: Any) -> bool:
         self.execute(sql, values)
         return True
 
+    def leave(self, cursor: Any) -> None:
+        """Change nothing: every row is here already."""
+
     def run_each(self, sql: str, rows: Iterable[Mapping[str, Any]], /) -> None:
-        with self.driver.cursor() as cursor:
-            cursor.executemany(spell(sql)[0], list(rows))
+        self._cursor.executemany(spell(sql)[0], list(rows))
 
     @contextmanager
     def transaction(self, begin: str = "BEGIN") -> Iterator[None]:

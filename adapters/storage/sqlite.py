@@ -78,6 +78,9 @@ class SqliteConnection(SqlConnection):
     def lock(self, sql: str, /, **values: Any) -> bool:
         return False  # a write holds the whole file
 
+    def leave(self, cursor: sqlite3.Cursor) -> None:
+        cursor.close()  # or its statement goes on
+
     def run_each(self, sql: str, rows: Iterable[Mapping[str, Any]], /) -> None:
         self.driver.executemany(sql, rows)
 
