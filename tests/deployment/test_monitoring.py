@@ -13,6 +13,7 @@ import pytest
 import yaml
 
 from adapters.metrics.page import FAMILIES, Family
+from bot.settings.sections import WorkerSettings
 from engine.ports import FaultKind
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
@@ -161,3 +162,5 @@ def test_the_autoscaler_asks_for_the_metric_that_the_adapter_makes() -> None:
     )
     [metric] = scaler["spec"]["metrics"]
     assert metric["external"]["metric"]["name"] == adapter()["name"]["as"]
+    # A worker that is asked for more than it takes would leave debates waiting.
+    assert int(metric["external"]["target"]["averageValue"]) <= WorkerSettings().debates / 2

@@ -29,7 +29,7 @@ PLATFORMS_OWN = (
     "/debate is not a valid command",
     "/debate failed with the error dispatch_failed",
 )
-FOLDERS = ("adapters/", "bot/", "docs/", "engine/", "migrations/", "tests/", ".ci/")
+FOLDERS = ("adapters/", "bot/", "deploy/", "docs/", "engine/", "migrations/", "tests/", ".ci/")
 FILES = (".env.example", "Makefile", "pyproject.toml")
 
 
