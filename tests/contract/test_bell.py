@@ -1,0 +1,223 @@
+"""The bell across processes: prompt while its connection lives, and missed by no one without it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+import pytest
+
+from adapters.models.router import open_models
+from adapters.storage.database import Database
+from adapters.storage.listening import MOST_BYTES, Exchange, pack
+from adapters.storage.store import SqlStore
+from bot.app import MainLine
+from bot.role import Role
+from bot.settings.settings import Settings
+from bot.sharing import open_sharing
+from engine.floor.wake import Bell, Ring
+from engine.line.intake import Order
+from engine.prompts.library import load_prompts
+from tests.doubles.memory.venue import MemoryVenue
+from tests.doubles.postgres import PostgresDouble
+from tests.doubles.rehearsed import DEFAULTS
+from tests.doubles.waiting import until_true
+from tests.doubles.wire import wired
+
+MOST_SECONDS = 0.15  # that a second process may add at the median
+
+
+@pytest.fixture
+def name(postgres: PostgresDouble, migrated_name: str) -> Iterator[str]:
+    """The name of a database that this test has for itself."""
+    name = postgres.create(migrated_name)
+    yield name
+    postgres.drop(name)
+
+
+@asynccontextmanager
+async def ringing(url: str, direct: str, sender: str) -> AsyncIterator[Bell]:
+    """A process's bell, joined with those of others."""
+    database, bell = Database(url), Bell()
+    carrying = asyncio.create_task(Exchange(direct, database, bell, sender).run())
+    try:
+        yield bell
+    finally:
+        carrying.cancel()
+        await asyncio.gather(carrying, return_exceptions=True)
+        await database.close()
+
+
+async def heard(here: Bell, there: Bell, key: str, seconds: float = 10.0) -> None:
+    """Ring here until it is heard there: a process may still be on its way to listen."""
+
+    async def ring() -> None:
+        while True:
+            here.ring("votes", key)
+            await asyncio.sleep(0.05)
+
+    ringing = asyncio.create_task(ring())
+    try:
+        async with asyncio.timeout(seconds):
+            while key not in await there.collect("votes", 0.5):
+                pass
+    finally:
+        ringing.cancel()
+
+
+async def test_a_ring_is_heard_in_other_processes_and_not_again_in_its_own(
+    postgres: PostgresDouble, name: str
+) -> None:
+    url = postgres.url(name)
+    async with ringing(url, url, "one") as one, ringing(url, url, "two") as two:
+        await heard(one, two, "a")
+        await heard(two, one, "b")
+        await asyncio.sleep(0.1)
+        await one.collect("votes", 0.001)
+        one.ring("votes", "mine")
+        assert await one.collect("votes", 0.001) == {"mine"}
+        assert await one.collect("votes", 0.1) == set()
+        ended = asyncio.create_task(two.collect("ended/x", 60))
+        await asyncio.sleep(0)
+        one.wake("ended/x")
+        assert await asyncio.wait_for(ended, 5) == set()
+
+
+async def test_a_ring_takes_a_few_milliseconds(postgres: PostgresDouble, name: str) -> None:
+    url, times = postgres.url(name), []
+    async with ringing(url, url, "one") as one, ringing(url, url, "two") as two:
+        await heard(one, two, "a")
+        for number in range(30):
+            began = perf_counter()
+            one.ring("votes", f"n{number}")
+            while f"n{number}" not in await two.collect("votes", 5):
+                pass
+            times.append(perf_counter() - began)
+    assert median(times) < MOST_SECONDS
+
+
+async def test_a_bell_whose_connection_is_cut_rings_again_by_itself(
+    postgres: PostgresDouble, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("adapters.storage.listening.LONGEST_PAUSE", 0.2)
+    url = postgres.url(name)
+    with wired(postgres.port) as wire:
+        direct = postgres.tcp(name, port=wire.port)
+        async with ringing(url, url, "one") as one, ringing(url, direct, "two") as two:
+            await heard(one, two, "a")
+            wire.cut()
+            await asyncio.sleep(0.1)
+            one.ring("votes", "unheard")
+            assert await two.collect("votes", 0.3) == set()
+            wire.mend()
+            await heard(one, two, "b")
+
+
+def test_rings_of_any_number_fit_into_what_the_server_takes() -> None:
+    rings = [Ring("outbox/discord", f"01ARZ3NDEKTSV4RRFFQ69G5F{n:02}") for n in range(100)] * 10
+    payloads = pack("me", rings)
+    assert 1 < len(payloads) < 20
+    assert all(len(payload) <= MOST_BYTES for payload in payloads)
+    assert pack("me", []) == []
+
+
+# --- whole debates -------------------------------------------------------------------------
+
+
+@dataclass
+class Course:
+    """When turns of a debate were journaled and posted, in order."""
+
+    journaled: list[float] = field(default_factory=list)
+    posted: list[float] = field(default_factory=list)
+
+    @property
+    def delay(self) -> float:
+        """Return the median time between the two."""
+        pairs = zip(self.journaled, self.posted, strict=True)
+        return median(posted - journaled for journaled, posted in pairs)
+
+
+@asynccontextmanager
+async def process(
+    url: str, role: Role, course: Course, venue: MemoryVenue | None = None
+) -> AsyncIterator[MainLine]:
+    """Run a process with a role, on models that answer at once."""
+    settings = Settings(database_url=url)
+    database = Database(url)
+    store, sharing = SqlStore(database), open_sharing(settings, database, role)
+    record = store.journal.record_turn
+
+    async def note(*given: Any) -> None:
+        await record(*given)
+        course.journaled.append(time.monotonic())
+
+    store.journal.record_turn = note  # type: ignore[method-assign, assignment]
+    venues = [venue] if venue else []
+    line = MainLine(store, open_models({}), load_prompts(), venues, role=role, sharing=sharing)
+    async with line.running():
+        yield line
+    await store.close()
+
+
+async def hold(line: MainLine, venue: MemoryVenue, course: Course) -> None:
+    """Hold a debate until people can vote."""
+    order = Order(platform="memory", community="club", place="lobby", topic="Tea beats coffee")
+    started = await line.service.start(order, DEFAULTS)
+
+    async def opened() -> bool:
+        debate = await line.service.store.debates.get(started.debate.id)
+        return debate.vote_opened_at is not None
+
+    await until_true(opened)
+    first: dict[str, float] = {}
+    for message in venue.messages.values():
+        first.setdefault(message.reference.split("·")[1], message.at)
+    course.posted = sorted(first.values())[1 : 1 + len(course.journaled)]  # after the announcement
+
+
+async def alone(url: str) -> Course:
+    """Hold a debate in one process."""
+    course, venue = Course(), MemoryVenue()
+    async with process(url, Role.ALL, course, venue) as line:
+        await hold(line, venue, course)
+    return course
+
+
+async def divided(url: str) -> Course:
+    """Hold a debate in a gateway and a worker."""
+    course, venue = Course(), MemoryVenue()
+    async with (
+        process(url, Role.WORKER, course),
+        process(url, Role.GATEWAY, course, venue) as line,
+    ):
+        await asyncio.sleep(0.3)  # both listen by then
+        await hold(line, venue, course)
+    return course
+
+
+async def test_a_second_process_adds_little_between_journal_and_post(
+    postgres: PostgresDouble, name: str
+) -> None:
+    one = await alone(postgres.url(name))
+    two = await divided(postgres.url(name))
+    assert len(two.journaled) == len(one.journaled) > 5
+    assert two.delay - one.delay < MOST_SECONDS, (one.delay, two.delay)
+
+
+async def test_with_the_bell_cut_a_debate_is_held_all_the_same(
+    postgres: PostgresDouble, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def nothing(exchange: Exchange) -> None:
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(Exchange, "_listen", nothing)
+    cut = await divided(postgres.url(name))
+    assert len(cut.journaled) > 5
+    assert cut.delay < 2.0
