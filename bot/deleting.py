@@ -46,7 +46,7 @@ async def delete_debate(code: str, *, mirror: bool = False, yes: bool = False) -
             await erase_outside(settings, store, one)
         await store.retention.drop_strangers()
         overwritten = await wiped(store, SystemClock())
-    said = [f"Deleted {_codes(doomed)}, with everything stored of it."]
+    said = [f"Deleted {_codes(doomed)}, with everything stored about {_them(doomed)}."]
     print(" ".join(said if overwritten else [*said, LATER_WIPED]))
 
 
@@ -100,12 +100,16 @@ def _codes(debates: list[Debate]) -> str:
     return " and ".join(debate.code for debate in debates)
 
 
+def _them(debates: list[Debate]) -> str:
+    return "it" if len(debates) == 1 else "them"
+
+
 def _announced(doomed: list[Debate], other: Debate | None) -> list[str]:
     """Say what is deleted, and what stays."""
     first = doomed[0]
     topic = headline(first.request.topic, TOPIC_WIDTH)
     said = [
-        f"This deletes debate {_codes(doomed)} (“{topic}”) for good, with its ballots and votes."
+        f"This deletes debate {_codes(doomed)} (“{topic}”) for good, with all ballots and votes."
     ]
     if other is not None and other not in doomed:
         said.append(MIRROR_STAYS.format(code=other.code))

@@ -18,7 +18,8 @@ from engine.errors import NotFoundError, UsageError
 from engine.ports import utc_now
 from engine.store.retention import Retention
 
-OVER = "('closed', 'partial', 'cancelled', 'failed')"
+# What has not ended, rather than what has: debates are found by their age, not by their status.
+GOING = "('queued', 'running', 'voting')"
 BUSY = """
 EXISTS (
     SELECT 1 FROM leases
@@ -35,12 +36,12 @@ coalesce(
 """
 # A series that no one watches goes on whenever its file is run again, unless it was stopped.
 DUE = f"""
-debates.status IN {OVER} AND debates.created_at < :before AND {AT_ITS_END} < :before
+debates.status NOT IN {GOING} AND debates.created_at < :before AND {AT_ITS_END} < :before
 AND NOT {BUSY}
 AND NOT EXISTS (
     SELECT 1 FROM debates AS mirror
     WHERE mirror.id = debates.mirror AND (
-        mirror.status NOT IN {OVER} OR coalesce(mirror.revealed_at, mirror.created_at) >= :before
+        mirror.status IN {GOING} OR coalesce(mirror.revealed_at, mirror.created_at) >= :before
     )
 )
 AND NOT EXISTS (
@@ -50,7 +51,7 @@ AND NOT EXISTS (
 )
 AND NOT EXISTS (
     SELECT 1 FROM debates AS other
-    WHERE other.series = debates.series AND other.status NOT IN {OVER}
+    WHERE other.series = debates.series AND other.status IN {GOING}
 )
 """  # noqa: S608 - texts of this module
 OUTDATED = f"""
@@ -65,7 +66,7 @@ SELECT debates.id FROM debates WHERE debates.id = :debate AND {DUE} /*+ FOR UPDA
 """  # noqa: S608
 FREE = f"""
 SELECT debates.id FROM debates
-WHERE debates.id = :debate AND debates.status IN {OVER} AND NOT {BUSY} /*+ FOR UPDATE */
+WHERE debates.id = :debate AND debates.status NOT IN {GOING} AND NOT {BUSY} /*+ FOR UPDATE */
 """  # noqa: S608
 PRUNED = "UPDATE debates SET pruned_at = :now WHERE id = :debate"
 REPLIES = "SELECT step, attempt, reply FROM calls WHERE debate = :debate"

@@ -134,7 +134,7 @@ def delete(
         bool, typer.Option("--yes", help="Skip the confirmation; required without a terminal.")
     ] = False,
 ) -> None:
-    """Delete a debate that has ended, with everything stored of it."""
+    """Delete a debate that has ended, with everything stored about it."""
     from bot.deleting import delete_debate
     from bot.exits import run
 

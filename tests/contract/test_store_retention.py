@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from adapters.storage.database import Database
+from adapters.storage.retention import OUTDATED, UNPRUNED
 from engine.debate import Status
 from engine.errors import BudgetError, NotFoundError, UsageError
 from engine.findings import Artifact
@@ -181,3 +183,11 @@ async def test_people_without_any_record_are_erased_with_the_last_one(store: Sto
     known = [(await store.people.traces("chat", user)).known for user in ("ann", "bob", "cy")]
     assert known == [False, True, True]
     assert (await ended(store, user="ann")).id, "who comes again is someone new"
+
+
+@pytest.mark.sqlite
+async def test_what_is_due_is_found_by_its_age(database: Database) -> None:
+    values = {"before": AFTER, "now": NOW, "most": 1}
+    for query, index in ((OUTDATED, "ix_debates_created_at"), (UNPRUNED, "ix_debates_unpruned")):
+        plan = await database.rows(f"EXPLAIN QUERY PLAN {query}", **values)
+        assert index in plan[0].detail

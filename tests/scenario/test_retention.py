@@ -70,7 +70,7 @@ def test_a_deleted_debate_leaves_no_byte(office: Path) -> None:
     [code], pair = codes(office, "Cats"), codes(office, "Tea or")
     assert holding(office, "Cats or dogs")
     said = rostrum(office, "delete", code, "--yes").done()
-    assert said == f"Deleted {code}, with everything stored of it.\n"
+    assert said == f"Deleted {code}, with everything stored about it.\n"
     assert holding(office, "Cats or dogs") == set()
     assert codes(office, "Tea or") == pair
     assert "There is no debate" in rostrum(office, "show", code).failed(1)
@@ -100,7 +100,7 @@ def test_a_mirror_stays_unless_it_is_named_too(office: Path) -> None:
 def test_both_of_a_pair_are_deleted_at_once(office: Path) -> None:
     first, second = codes(office, "Tea or")
     said = rostrum(office, "delete", second, "--mirror", "--yes").done()
-    assert said == f"Deleted {second} and {first}, with everything stored of it.\n"
+    assert said == f"Deleted {second} and {first}, with everything stored about them.\n"
     assert holding(office, "Tea or coffee") == set()
 
 
