@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -31,6 +32,7 @@ from engine.floor.shares import Standing
 from engine.ports import Venue
 from engine.store import Store
 
+SOCKETS = 10  # connections of Socket Mode that Slack allows an app
 NOTHING_SET = (
     "No platform is configured: set ROSTRUM_DISCORD__TOKEN to a Discord bot's token "
     "(docs/discord.md says where to get one), or ROSTRUM_SLACK__BOT_TOKEN and "
@@ -107,6 +109,7 @@ class Slack:
     workspaces: Workspaces
     venue: SlackVenue
     connection: SlackConnection
+    sockets: int | None = None  # how many connections Slack allows; None: as many as there are
 
     def is_connected(self) -> bool:
         """Whether events arrive now."""
@@ -114,7 +117,8 @@ class Slack:
 
     def presence(self, shares: Standing) -> Presence:
         """Return whether events arrive now."""
-        return Presence(self.connection.connected, shares=in_words(shares, "bucket"))
+        stands_by = self.connection.standing_by
+        return Presence(self.connection.connected, stands_by, in_words(shares, "bucket"))
 
     async def prepare(self, store: Store) -> None:
         """Load the workspaces' tokens. Raises SettingsError for one that no key decrypts."""
@@ -123,7 +127,15 @@ class Slack:
     async def run(self, app: App) -> None:
         """Serve until cancelled. Raises SettingsError when Slack refuses for good."""
         hear = partial(app.service.hear, self.venue.platform)
-        await self.connection.run(app.commands, hear, self.venue)
+        shares = app.deliveries[self.venue.platform].shares
+        slots = shares.beside("slack-socket", most=1) if self.sockets else None
+        async with asyncio.TaskGroup() as group:
+            if slots is not None:
+                group.create_task(slots.run(self._count_sockets))
+            await self.connection.run(app.commands, hear, self.venue, slots)
+
+    async def _count_sockets(self) -> int | None:
+        return self.sockets
 
     async def leave(self, app: App) -> None:
         """Give the workspaces up to other processes, if there are any."""
@@ -179,7 +191,8 @@ def _open_slack(slack: SlackSettings) -> Slack:
     connection = SlackConnection(
         workspaces, _transport(rest, slack, site), site, slack.managers, installer=installer
     )
-    return Slack(workspaces, SlackVenue(workspaces, managers=slack.managers), connection)
+    sockets = SOCKETS if slack.mode == "socket" else None
+    return Slack(workspaces, SlackVenue(workspaces, managers=slack.managers), connection, sockets)
 
 
 def _transport(rest: SlackRest, slack: SlackSettings, site: Site) -> Transport:

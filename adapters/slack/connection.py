@@ -19,6 +19,7 @@ from adapters.slack.install.workspaces import Workspaces
 from adapters.slack.venue import SlackVenue
 from engine.chat.commands import Commands
 from engine.errors import SettingsError, StoreError, VenueAwayError, VenueGoneError, why_of
+from engine.floor.shares import Shares
 from engine.ports import EventsLost, EventsMissed, Listener
 
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
@@ -67,17 +68,31 @@ class Connection:
         self._site, self._installer = site, installer
         self._managers = frozenset(managers)
         self._first_pause = first_pause
+        self._slots: Shares | None = None
 
     @property
     def connected(self) -> bool:
         """Whether events arrive now."""
         return self._transport.connected
 
-    async def run(self, commands: Commands, listener: Listener, venue: SlackVenue) -> None:
+    @property
+    def standing_by(self) -> bool:
+        """Whether other processes have every connection that Slack allows."""
+        return self._slots is not None and self._slots.count > 0 and not self._slots.held
+
+    async def run(
+        self,
+        commands: Commands,
+        listener: Listener,
+        venue: SlackVenue,
+        slots: Shares | None = None,
+    ) -> None:
         """Serve until cancelled, through all temporary failures.
 
-        Raises SettingsError when Slack refuses for good.
+        `slots` are the connections that Slack allows, if it limits them: one is opened while one of
+        them is held. Raises SettingsError when Slack refuses for good.
         """
+        self._slots = slots
         desk = FrontDesk(commands, listener, self._workspaces, self._managers)
         pause = self._first_pause
         while True:
@@ -122,6 +137,24 @@ class Connection:
             routes = self._transport.routes(app)
             routes += self._installer.routes() if self._installer else []
             async with self._site.serving(routes), self._watching(desk.listener):
-                await self._transport.serve(app, lambda: desk.listener(EventsMissed()))
+                await self._serve(app, lambda: desk.listener(EventsMissed()))
         finally:
             await client.finish()
+
+    async def _serve(self, app: AsyncApp, missed: Missed) -> None:
+        """Pass events on, with a connection only while this process has a slot for it."""
+        if self._slots is None:
+            await self._transport.serve(app, missed)
+            return
+        while True:
+            await self._slots.serving()
+            serving = asyncio.create_task(self._transport.serve(app, missed))
+            losing = asyncio.create_task(self._slots.lost())
+            try:
+                await asyncio.wait([serving, losing], return_when=asyncio.FIRST_COMPLETED)
+                if serving.done():
+                    serving.result()
+            finally:
+                for task in (serving, losing):
+                    task.cancel()
+                await asyncio.wait([serving, losing])

@@ -26,6 +26,7 @@ from engine.store.served import Served, lane_of
 
 LOOK_SECONDS = 1.0
 LONGEST_PAUSE = 30.0
+REST_SECONDS = 3600.0  # where no other process can come
 WHOLE = 0  # the only share of what is not divided
 TURN_SECONDS = 0.25
 SENT = 10  # by the holder of a share, for one that a process sends anyway
@@ -134,6 +135,12 @@ class Shares:
             if held:
                 return
 
+    async def lost(self) -> None:
+        """Wait until this process holds none."""
+        async for held in self.follow():
+            if not held:
+                return
+
     async def follow(self) -> AsyncIterator[frozenset[int]]:
         """Yield what is held, now and after each change."""
         while True:
@@ -203,6 +210,15 @@ class Shares:
         while await leases.claim(f"{self._prefix}{name}", holder, seconds) is None:
             await self.clock.sleep(TURN_SECONDS)
 
+    def beside(self, name: str, most: int) -> Shares | None:
+        """Return what divides something else among the same processes, at most so many each.
+
+        None where there is only one process: all is its own.
+        """
+        if self.store.leases.alone:
+            return None
+        return Shares(name, self.store, self.keeper, self.clock, most)
+
     def name_of(self, share: int) -> str:
         """Return the name of a share's lease."""
         return f"{self._prefix}{share}" if self._divided else self._prefix[:-1]
@@ -244,7 +260,8 @@ class Shares:
         try:
             async with self.keeper.hold(me, stoppable=False), asyncio.TaskGroup() as group:
                 while not self._left and await self._balance(group, count):
-                    await self.changed(LOOK_SECONDS)
+                    settled = self.store.leases.alone and len(self.held) == count
+                    await self.changed(REST_SECONDS if settled else LOOK_SECONDS)
                 for hold in self._holds.values():
                     hold.leave.set()
         except* LeaseLostError as lost:

@@ -88,8 +88,8 @@ async def test_a_second_gateway_stands_by_and_takes_over_and_no_command_goes_una
         async with gateway(url, discord) as first:
             await until(lambda: first.connection.connected)
             second = await second_stays.enter_async_context(gateway(url, discord))
-            await until(lambda: second.state["state"] == "standing by")
-            assert second.state == {"state": "standing by", "shares": "shards none of 1"}
+            stands_by = {"state": "standing by", "shares": "shards none of 1"}
+            await until(lambda: second.state == stands_by)
             assert first.state == {"state": "connected", "shares": "shard 0 of 1"}
             asking = asyncio.create_task(ask())
             await until(lambda: len(answered) > 3)
@@ -101,6 +101,8 @@ async def test_a_second_gateway_stands_by_and_takes_over_and_no_command_goes_una
         assert second.shares.held == {0}
     assert max(answered) < PROMPT
     assert discord.gateway.identifies == 2
+    # Both heard some of them.
+    assert {len(each.edits) for each in discord.interactions.all if each.filled} == {1}
 
 
 async def test_each_of_two_gateways_hears_half_of_the_shards_and_one_registers_commands(

@@ -52,6 +52,34 @@ async def test_what_was_held_up_after_its_turn_leaves_in_no_bunch() -> None:
     assert in_one_second(moments) <= MOST
 
 
+@pytest.mark.parametrize("parts", [(0.5, 0.5), (0.75, 0.25), (21 / 43, 21 / 43, 1 / 43)])
+async def test_several_processes_together_send_no_more_than_one_may(
+    parts: tuple[float, ...],
+) -> None:
+    ways = [WayOut() for _ in parts]
+    for way_out, part in zip(ways, parts, strict=True):
+        way_out.narrow(part)
+
+    async def ask(way_out: WayOut) -> float:
+        await way_out.admit()
+        return await leave(way_out)
+
+    with skipped_time():
+        crowds = [ask(way_out) for way_out in ways for _ in range(2 * MOST)]
+        moments = await asyncio.gather(*crowds)
+    assert in_one_second(moments) <= ASKING.requests
+
+
+async def test_a_process_that_is_alone_again_sends_as_much_as_before() -> None:
+    way_out = WayOut()
+    way_out.narrow(0.1)
+    way_out.narrow(1.0)
+    with skipped_time():
+        moments = await asyncio.gather(*(leave(way_out) for _ in range(2 * MOST)))
+    assert max(moments) - min(moments) < 3
+    assert in_one_second(moments) <= MOST
+
+
 async def test_answers_to_interactions_wait_for_nobody() -> None:
     way_out = WayOut()
     answers = ("/interactions/1/token/callback", "/webhooks/1/token/messages/@original")
