@@ -169,7 +169,9 @@ async def back_up(out: Path) -> None:
     """Copy the database into a file, consistent also while Rostrum runs on it, and verify it."""
     database = open_database(load_store_settings(), writable=False)
     if command := database.dialect.dump_command(out):
-        raise UsageError(f"The database {database.name} is a server's; copy it with: {command}")
+        raise UsageError(
+            f"Nothing was copied; run {command} to copy the database, which is a server's."
+        )
     if not database.dialect.exists():
         raise UsageError(f"There is no database {database.name} to copy.")
     stopped = threading.Event()

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -359,6 +362,22 @@ async def test_leases_and_the_time_of_day_are_the_databases(
         assert await others.leases.claim("debate/x", "second", 60) is None
         assert await others.leases.renew("first", 60) == {"debate/x": 1}
         assert abs(utc_now() - real()) < timedelta(seconds=1)
+
+
+def test_processes_whose_clocks_differ_by_minutes_agree_on_leases_and_on_the_time(
+    database_url: str,
+) -> None:
+    """Each lease is taken over when its two seconds are over, not five minutes early or late."""
+    script = [sys.executable, "-m", "tests.doubles.other_clock"]
+    came: list[float] = []
+    for holder, minutes in enumerate(("0", "5", "-5")):
+        command = [*script, minutes, database_url, f"process {holder}"]
+        done = subprocess.run(command, check=True, capture_output=True, timeout=60)
+        at, told = map(float, done.stdout.split())
+        assert abs(told - at) < 1
+        came.append(at)
+    for before, after in pairwise(came):
+        assert 2 - 0.1 <= after - before < 30
 
 
 def test_a_difference_that_the_way_explains_changes_no_clock() -> None:
