@@ -47,6 +47,7 @@ from bot.cli import main
 main()
 """
 STARTED = "rostrum started"
+SERVING = ("run", "gateway")
 NAMES = [f"near/{name}#{name}" for name in ("maple", "cedar")]
 JURORS = [f"near/{name}#{name}" for name in ("birch", "elm", "rowan")]
 OFF = {
@@ -122,6 +123,12 @@ class Running:
         await until(lambda: STARTED in self.said or self.process.returncode is not None, 60)
         assert self.process.returncode is None, self.said
 
+    async def done(self) -> str:
+        """Wait until it has succeeded; return what it said."""
+        async with asyncio.timeout(60):
+            assert await self.process.wait() == 0, self.said
+        return self.said
+
     async def stop(self) -> None:
         """End it in order."""
         self.signal(signal.SIGTERM)
@@ -159,6 +166,12 @@ class Town:
 
     async def start(self, role: str, **settings: str) -> Running:
         """Start a process with a role, and wait until it serves."""
+        running = await self.run(role, **settings)
+        await running.started()
+        return running
+
+    async def run(self, role: str, *arguments: str, **settings: str) -> Running:
+        """Run a command; only one that serves a platform has its token."""
         backend = {"base_url": self.model_url, "local": True, "max_concurrency": 2000}
         number = next(self._numbers)
         platform = {
@@ -172,13 +185,13 @@ class Town:
             "ROSTRUM_JURORS": ",".join(JURORS),
             "ROSTRUM_DEFAULT_QUORUM": "0",
             **OFF,
-            **({} if role == "worker" else platform),
+            **(platform if role in SERVING else {}),
             **settings,
         }
         log = self.folder / f"{role}-{number}.log"
         with log.open("wb") as errors:
             process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-c", COMMAND.format(pace=self.pace), role),
+                *(sys.executable, "-c", COMMAND.format(pace=self.pace), role, *arguments),
                 cwd=self.folder,
                 env=environment_of(given),
                 stdin=asyncio.subprocess.DEVNULL,
@@ -187,7 +200,6 @@ class Town:
             )
         running = Running(process, log)
         self.running.append(running)
-        await running.started()
         return running
 
     async def debate(self, number: int, about: str = "Topic") -> list[str]:

@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from adapters.storage.database import Database
+from adapters.storage.migrate import migrate
 from engine.floor.keeper import LEASE_SECONDS
-from tests.crash.processes import Calls, Town, model_server, town
+from tests.crash.processes import JURORS, NAMES, Calls, Town, model_server, town
 from tests.doubles.postgres import PostgresDouble
 from tests.doubles.waiting import until, until_true
 from tests.doubles.wire import wired
@@ -19,7 +21,7 @@ from tests.doubles.wire import wired
 CALL_SECONDS = 0.3
 STORED_SECONDS = 1.0  # an answer that came so long before a death is stored
 TAKEOVER_SECONDS = 15.0
-MANY, SOME = 20, 5
+MANY, HALF, SOME = 20, 10, 5
 PACE = 2.0  # so much faster do leases run out, but where their own time is what is shown
 
 
@@ -142,10 +144,64 @@ async def test_a_worker_cut_off_from_its_database_makes_no_further_call(
 async def test_workers_are_replaced_without_a_repeated_call(here: Town) -> None:
     _, *workers = await here.start_all("gateway", "worker", "worker")
     here.calls.gate.set()
-    debates = await here.debate(MANY)
-    await until(lambda: here.calls.asked.total() >= 2 * MANY)
+    debates = await here.debate(HALF)
+    await until(lambda: here.calls.asked.total() >= 2 * HALF)
     for leaving in workers:
         await asyncio.gather(leaving.stop(), here.start("worker"))
     await here.until_all(debates, "voting")
     assert not here.calls.twice()
     await check_posts(here)
+
+
+async def test_a_server_that_is_restarted_under_load_loses_and_repeats_nothing(
+    tmp_path: Path,
+) -> None:
+    server = PostgresDouble()
+    try:
+        template = server.create()
+        database = Database(server.url(template))
+        await migrate(database)
+        await database.close()
+        async with town(tmp_path, server, template, CALL_SECONDS) as here:
+            await here.start_all("gateway", "worker", "worker")
+            here.calls.gate.set()
+            debates = await here.debate(HALF)
+            for _ in range(3):
+                asked = here.calls.asked.total()
+                await until(lambda: here.calls.asked.total() >= asked + HALF)  # noqa: B023
+                server.crash()
+                await asyncio.sleep(0.5)
+                server.start()
+                asked = here.calls.asked.total()
+                await until(lambda: here.calls.asked.total() > asked + 1, 10)  # noqa: B023
+            await here.until_all(debates, "voting")
+            assert not here.calls.twice()
+            await check_posts(here)
+    finally:
+        server.stop()
+
+
+SERIES = f"""
+name = "spring"
+topics = ["Tabs beat spaces"]
+models = {NAMES}
+jury.models = {JURORS}
+"""
+
+
+async def test_commands_hold_debates_beside_workers(here: Town) -> None:
+    here.calls.gate.set()
+    (here.folder / "spring.toml").write_text(SERIES)
+    await here.start("worker")
+    series = await here.run("series", "run", "spring.toml")
+    held = await here.run("debate", "Tea beats coffee", "--votes", "A=2,B=1")
+    judged_by = ",".join(JURORS[:1])
+    said = await held.done()
+    assert "debates held" in await series.done()
+    debates = await here.store.debates.recent()
+    assert {one.status for one in debates} == {"closed"}, said
+    assert len(debates) > 1
+    [debate] = [one for one in debates if one.platform == "terminal"]
+    assert not here.calls.twice()
+    again = await here.run("judge", debate.code, "--jurors", judged_by)
+    assert "Its verdict" in await again.done()
