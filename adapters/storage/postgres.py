@@ -39,8 +39,11 @@ OLDEST = 14
 GROUP_LOCK_MS, LOCK_MS = 100, 5_000
 # A process that was frozen in a transaction holds its rows no longer than this.
 IDLE_MS = 5_000
-STATEMENT_MS = 60_000  # for a write; purging twenty debates takes a tenth of a second
-SILENCE_SECONDS = 15.0  # without a word from the server, before a connection counts as lost
+STATEMENT_MS = 30_000  # for a write; purging twenty debates takes a tenth of a second
+# Without a word from the server, before a connection counts as lost though the network carries it.
+# Longer than what a statement may take: one that is cut off is begun again.
+SILENCE_SECONDS = STATEMENT_MS / 1000 + 5
+READ_SILENCE_SECONDS = 300.0  # for a read, such as a report on a million debates
 FIRST_DELAY, LONGEST_DELAY = 0.05, 1.0
 LAST_SECONDS = 3.0  # how long a process that ends waits for a server that is away
 CONFLICT_SECONDS = 30.0
@@ -259,7 +262,7 @@ class PostgresServer(Dialect):
     def _writing(self) -> PostgresConnection:
         if self._writer is None or _is_lost(self._writer):
             self._writer = None  # in case the next line fails
-            self._writer = self._connect()
+            self._writer = self._connect(SILENCE_SECONDS)
         return self._writer
 
     # --- reading -----------------------------------------------------------------------
@@ -274,7 +277,7 @@ class PostgresServer(Dialect):
         try:
             connection = self._idle.pop()
         except IndexError:
-            connection = self._connect()
+            connection = self._connect(READ_SILENCE_SECONDS)
         try:
             return connection.rows(sql, **values)
         finally:
@@ -283,13 +286,13 @@ class PostgresServer(Dialect):
 
     @contextmanager
     def view(self) -> Iterator[SqlConnection]:
-        opened = self._persist(lambda: self._connect(patient=True))
+        opened = self._persist(lambda: self._connect(None))
         with closing(opened) as view, view.transaction(VIEW):
             yield view
 
     def look(self, operation: Callable[[SqlConnection], T]) -> T:
         def attempt() -> T:
-            with closing(self._connect()) as view, view.transaction(VIEW):
+            with closing(self._connect(READ_SILENCE_SECONDS)) as view, view.transaction(VIEW):
                 return operation(view)
 
         return self._persist(attempt)
@@ -306,7 +309,7 @@ class PostgresServer(Dialect):
         from sqlalchemy.exc import DBAPIError
 
         def connect() -> Driver:
-            connection = self._connect(patient=True)
+            connection = self._connect(None)
             connection.driver.autocommit = False
             return connection.driver
 
@@ -324,10 +327,10 @@ class PostgresServer(Dialect):
 
     # --- the connection ----------------------------------------------------------------
 
-    def _connect(self, *, patient: bool = False) -> PostgresConnection:
+    def _connect(self, silence: float | None) -> PostgresConnection:
         """Open a connection. Raises StoreError for a server that cannot be used as it is."""
         driver = Driver.connect(**self._address, autocommit=True, prepare_threshold=PREPARE_AFTER)
-        driver.silence = None if patient else SILENCE_SECONDS
+        driver.silence = silence
         driver.adapters.register_dumper(str, StrBinaryDumper)
         driver.adapters.register_dumper(str, StrDumper)
         connection = PostgresConnection(driver)
