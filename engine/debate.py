@@ -409,6 +409,7 @@ class Request(Value):
     sources: tuple[Source, ...] = Field((), exclude_if=not_)
     round_votes: bool = Field(False, exclude_if=not_)
     confidence: bool = Field(False, exclude_if=not_)
+    why: bool = Field(False, exclude_if=not_)
 
     @property
     def stances(self) -> dict[str, str]:

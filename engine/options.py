@@ -37,7 +37,7 @@ class Options(Value):
     a second debate with sides swapped. `panel` is how many jurors read, and how often. `stance_a`
     and `stance_b` are what the sides argue, where that is not for and against the topic.
     `round_votes` asks people after each round who is ahead, `confidence` with the vote how clear
-    it was.
+    it was. `why` asks a juror to say for the reveal why the panel decided so.
     """
 
     topic: str | None = None
@@ -65,6 +65,7 @@ class Options(Value):
     length: Length | None = None
     round_votes: bool | None = None
     confidence: bool | None = None
+    why: bool | None = None
 
     @field_validator("topic", "format", "language")
     @classmethod
@@ -101,14 +102,17 @@ STANCES = {"for": "stance_a", "against": "stance_b"}
 """The options of what the sides argue, by the names that people write."""
 
 BUILT_IN = Options(
-    panel=PanelMode.ADAPTIVE,
     **{
         name: field.default
         for name, field in Request.model_fields.items()
         if name in Options.model_fields and not field.is_required() and name != "rounds"
-    },
+    }
+    | {"panel": PanelMode.ADAPTIVE, "why": True},
 )
-"""The built-in defaults; the number of rounds is up to the format."""
+"""The built-in defaults; the number of rounds is up to the format.
+
+Stored debates that lack `why` were held before there was one.
+"""
 
 
 IN_A_CHAT = (
@@ -130,6 +134,7 @@ IN_A_CHAT = (
     "length",
     "round_votes",
     "confidence",
+    "why",
 )
 """The options of the command; the rest is up to community and operator."""
 

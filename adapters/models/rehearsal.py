@@ -134,6 +134,8 @@ def structured_answer(
 ) -> str:
     """Return JSON that satisfies a schema; a ballot's verdict agrees with its scores."""
     speaker = Speaker.of(scene, options.name, call.step)
+    if scene.kind == "why":
+        return orjson.dumps(speaker.reasons(), option=orjson.OPT_INDENT_2).decode()
     said = [Point(p.title, speaker.fill(p.text)) for p in speaker.fresh(speaker.order)]
     seeded = chance(options.name, scene.topic, call.step)
     fabricator = Fabricator(schema.json_schema, seeded, said, scene.side, speaker.phrases)

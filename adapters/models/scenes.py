@@ -31,7 +31,8 @@ class Scene:
     """A part for a rehearsal model; `words` is its limit, None without one.
 
     `own` is this side's stance in the asker's words, `thesis` side A's. `heard` is all that the
-    call's messages hold, `mine` what this model said in them; `transcript` is what a judge reads.
+    call's messages hold, `mine` what this model said in them; `transcript` is what a judge reads,
+    and `decided` who won by the jury that it explains.
     """
 
     topic: str = ""
@@ -51,6 +52,7 @@ class Scene:
     stage: str = ""
     seat: int = 0
     transcript: str = ""
+    decided: str = ""
 
     @classmethod
     def of(cls, call: Call) -> Scene:
@@ -78,6 +80,7 @@ class Scene:
             stage=cue.get("stage", ""),
             seat=int(_SEAT.sub("", cue.get("seat", "")) or 0),
             transcript=cue.get("transcript", ""),
+            decided=cue.get("decided", ""),
         )
 
     @property

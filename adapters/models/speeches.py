@@ -185,6 +185,19 @@ class Speaker:
         ]
         return [self.fill(answer) for answer in [*found, *rest]]
 
+    def reasons(self) -> dict[str, Any]:
+        """Return why a jury decided as it did, for people who read the result."""
+        scene, phrases = self.scene, self.script.phrases
+        won = scene.decided in scene.shown
+        text = self.variants(phrases["decisive" if won else "decisive_tie"])[0]
+        best = _turned(phrases["best"], self.style)
+        return {
+            "winner": scene.decided,
+            "decisive": text.replace("{winner}", scene.decided),
+            "best": {name: best[at % len(best)] for at, name in enumerate(scene.shown)},
+            "differed": self.variants(phrases["differed"])[0],
+        }
+
     def point(self, point: Point) -> str:
         """Return an argument in a few sentences, with its title in bold."""
         stop = "。" if self.scene.language == "zh" else "."

@@ -67,10 +67,16 @@ SELECT debates.id FROM debates JOIN people ON people.id = debates.starter
 WHERE debates.id = :debate AND people."user" = :user
 """
 # Debates of a series that no one watches are resumed by the process that holds the series, and so
-# are those that wait for a model (engine/delivery/ending.py).
+# are those that wait for a model (engine/delivery/ending.py). In some a juror still has to say why
+# the panel decided so (engine/jury/explain.py).
 LIVE = """
-SELECT id FROM debates WHERE status IN ('queued', 'running') AND platform <> 'series'
-    AND (series IS NULL OR status = 'running' OR reason NOT LIKE 'Waiting for %')
+SELECT id FROM debates WHERE platform <> 'series' AND (
+    status IN ('queued', 'running') OR status = 'voting' AND EXISTS (
+        SELECT 1 FROM calls WHERE debate = debates.id AND step = 'why'
+    ) AND NOT EXISTS (
+        SELECT 1 FROM artifacts WHERE debate = debates.id AND name = 'why'
+    )
+) AND (series IS NULL OR status <> 'queued' OR reason NOT LIKE 'Waiting for %')
 """
 UNFINISHED = (
     LIVE

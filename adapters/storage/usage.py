@@ -9,7 +9,7 @@ from engine.store.usage import By, Takings, Usage, UsageFilter
 
 ROLE = """
 CASE
-    WHEN calls.step LIKE 'jury/%' OR calls.step = 'summary'
+    WHEN calls.step LIKE 'jury/%' OR calls.step IN ('summary', 'why')
         OR calls.step LIKE 'judging/%/jury/%' THEN 'juror'
     WHEN calls.step LIKE 'judge/%' OR calls.step LIKE 'judging/%' THEN 'judge'
     ELSE 'debater'

@@ -63,6 +63,7 @@ def defaults_with(spell: Callable[[str], str], **changes: object) -> Defaults:
             "models": (model("maple"), model("cedar")),
             "jurors": tuple(map(model, ("birch", "elm", "rowan"))),
             "caps": Caps.model_validate(dict.fromkeys(Caps.model_fields)),
+            "why": False,  # the calls up to the vote are compared
             **changes,
         }
     )

@@ -45,6 +45,7 @@ SURE = typer.Option(
     help="How clear people find it, in the order of the votes, e.g. close=2,one-sided=1. Also "
     "asks people."
 )
+WHY = typer.Option(help="on or off: a juror says for the reveal why the jury decided so.")
 ROUND_VOTES = typer.Option(help="on or off: ask people after each round who is ahead.")
 AHEAD = typer.Option(
     help="Who is ahead after each round, e.g. 'A=3,even=1;B=4' round by round; the last of them "
@@ -109,6 +110,7 @@ def debate(
     ahead: Annotated[Text, AHEAD] = None,
     confidence: Annotated[Text, CONFIDENCE] = None,
     sure: Annotated[Text, SURE] = None,
+    why: Annotated[Text, WHY] = None,
     out: Annotated[Optional[Path], typer.Option(help="Export to this folder afterwards.")] = None,  # noqa: UP045
     include_rehearsal: Annotated[bool, REHEARSAL] = False,
     option: Annotated[Names, OPTION] = None,

@@ -128,6 +128,7 @@ class Settings(BaseSettings):
     default_extend: bool = True
     default_round_votes: bool = False
     default_confidence: bool = False
+    default_why: bool = True
 
     classic: ClassicSettings = ClassicSettings()
     team: TeamSettings = TeamSettings()

@@ -168,15 +168,17 @@ ADJUSTMENTS = Table(
 )  # fmt: skip
 ARTIFACTS = Table(
     "artifacts",
-    "a format's finding, as JSON",
+    "a format's finding, or a juror's account of the verdict, as JSON",
     lambda entry: entry.record.artifacts,
     (
         DEBATE,
         SPLIT,
         REPLACED,
         Column("name", TEXT, "unique in its debate"),
-        Column("kind", TEXT, "the type of the JSON"),
-        Column("valid", FLAG, "false for a judge's unreadable answer"),
+        Column("kind", TEXT, "the type of the JSON. `why`, in any format: why the panel decided "
+               "so (`text`, `best` by side, `differed`), as people read it with the reveal; "
+               "written by the model `juror` after the verdict, and in no statistics"),
+        Column("valid", FLAG, "false for a judge's or juror's answer that could not be used"),
         Column("body", TEXT, "JSON; mentions removed",
                lambda one: scrub(orjson.dumps(one.body, option=orjson.OPT_SORT_KEYS).decode())),
     ),

@@ -19,9 +19,14 @@ def told_reasons(setup: Setup, ballot: Ballot, most: int) -> str:
 
     They end with a sentence, or between words if the first one is too long.
     """
-    called = {name: setup.called.get(side, side) for side, name in ballot.names.items()}
+    names = {ballot.names[side]: name for side, name in called(setup).items()}
     text = " ".join(clean(scrub(ballot.reasons, names_hidden(setup))).split())
-    return whole_sentences(rename(text, called), most)
+    return whole_sentences(rename(text, names), most)
+
+
+def called(setup: Setup) -> dict[str, str]:
+    """Return what people call each contender: its letter, or its name."""
+    return {side: setup.called.get(side, side) for side in setup.request.sides}
 
 
 def names_hidden(setup: Setup) -> frozenset[str]:

@@ -26,6 +26,7 @@ from engine.floor.example import example
 from engine.floor.floor import Floor
 from engine.floor.research import dry_results
 from engine.formats import Format
+from engine.jury.explain import cheapest_of
 from engine.jury.plan import FIRST_WAVE, attendance
 from engine.messages import Estimate
 from engine.ports import AnswerSchema, ChatMessage, Reply
@@ -35,6 +36,8 @@ from engine.store import Note, Post
 EXPECTED_JURORS = 4
 CHARS_PER_WORD = 6  # a space included
 SUMMARY_TOKENS = 140  # of 500 characters
+WHY_TOKENS = 160  # of a sentence, the best points and where jurors differed
+WHY_PROMPT_TOKENS = 350  # what that juror reads beside the reasons
 JURY_PROMPT_TOKENS = 700  # what a juror reads beside the transcript
 BRIEF = frozenset({"ask", "answer", "summary"})
 CASES = ("opening", "draft", "assumptions")  # rounds in which a side sets out its points
@@ -319,6 +322,8 @@ async def estimate(
     expected = max(seats.fewest, min(EXPECTED_JURORS, seats.most))
     if script.summarised:
         bill.add(setup.panel.roster[-1], 1, reading, SUMMARY_TOKENS, most)
+    if setup.request.why:
+        _explain(bill, setup, jurors, expected * readings)
     asked = bill.calls
     for juror in jurors[:expected] * readings:
         bill.add(juror, 1, reading, manner_of(juror).ballot, most)
@@ -344,6 +349,14 @@ async def estimate(
         usd=usd if known else None,
         usd_max=bill.usd_max if known else None,
     )
+
+
+def _explain(bill: Bill, setup: Setup, jurors: Sequence[Model], ballots: int) -> None:
+    """Add the juror who says why the panel decided so: from reasons, not from the debate."""
+    writer = cheapest_of([one for one in jurors if one in setup.panel.roster], setup.prices)
+    if writer is not None:
+        read = WHY_PROMPT_TOKENS + ballots * manner_of(writer).ballot
+        bill.add(writer, 1, read, WHY_TOKENS, setup.sampling["juror"].max_tokens)
 
 
 _outlines: dict[tuple[Format, str, str], Outline] = {}

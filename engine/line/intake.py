@@ -12,6 +12,7 @@ from pydantic import Field
 
 from engine.blinding.vocabulary import draw_names, kin
 from engine.debate import (
+    UNATTENDED,
     BallotKind,
     Length,
     Model,
@@ -147,6 +148,7 @@ def complete(order: Order, defaults: Defaults, seed: int) -> tuple[Request, Form
         "rounds": options.rounds or sized.rounds or script.default_rounds,
         "turn_order": script.turn_order or options.turn_order,
         "stance": script.stance or (options.stance and not script.question),
+        "why": options.why and order.platform != UNATTENDED,  # no one reads the reveal
     }
     request = Request(**options.model_dump(exclude={"mirror", "panel"}) | settled)
     _check_ground(order.ground, request.ballot, script)

@@ -31,6 +31,7 @@ from engine.floor.loop_pace import Pace
 from engine.floor.steps import SENT_SECONDS, Steps
 from engine.floor.wake import Bell
 from engine.formats import Format, format_of
+from engine.jury.explain import STEP, Case, explain, explains, to_artifact
 from engine.jury.panel import hold_panel, open_transcript
 from engine.jury.summary import summarise
 from engine.language import speaking
@@ -108,6 +109,7 @@ class Runner:
             self.store.debates.get(debate_id), self.store.journal.load(debate_id)
         )
         if not debate.status.live:
+            await self._go_on_explaining(debate, lease)
             return
         log.info("debate started", debate=debate_id, format=debate.request.format)
         steps = Steps(debate, lease, journaled, self.store, self.models, self.keeper, self._pace)
@@ -125,16 +127,19 @@ class Runner:
             await self._announced(debate)
             with speaking(debate.request.language), watched:
                 await self._hear_stances(debate, lease, steps)
-                await self._think(debate, script, desk)
+                case, prompts = await self._think(debate, script, desk)
+            with speaking(debate.request.language):
+                await self._explain(case, prompts, steps, lease)
         finally:
             await steps.flush()
         self.bell.ring(f"outbox/{debate.platform}", debate_id)
         log.info("debate judged", debate=debate_id, usd=round(steps.spent, 6))
 
-    async def _think(self, debate: Debate, script: Format, desk: LiveDesk) -> None:
+    async def _think(self, debate: Debate, script: Format, desk: LiveDesk) -> tuple[Case, Prompts]:
         """Run the script and the panel, then queue the verdict with the invitation to vote.
 
-        The panel starts with the last turn, in parallel with the format's own judge.
+        The panel starts with the last turn, in parallel with the format's own judge. Return the
+        case and the templates for the juror who explains it.
         """
         prompts = await self._load_prompts(debate.setup, desk.steps)
         total = script.length(debate.request)
@@ -160,10 +165,40 @@ class Runner:
                 begun.set()
         if summary is not None:
             verdict = verdict.model_copy(update={"summary": summary.result()})
-        seal = self.store.journal.record_verdict
+        record = self.store.journal.record_verdict
         invited = _invitation(debate) if debate.attended else ()
         closes_at = None if debate.attended else utc_now()
-        desk.steps.later(partial(seal, desk.lease, debate.id, verdict, ballots, invited, closes_at))
+        seal = partial(record, desk.lease, debate.id, verdict, ballots, invited, closes_at)
+        desk.steps.later(seal, partial(self.bell.ring, f"outbox/{debate.platform}", debate.id))
+        return Case(debate, verdict, tuple(ballots.values())), prompts
+
+    async def _explain(self, case: Case, prompts: Prompts, steps: Steps, lease: Lease) -> None:
+        """Ask a juror why the panel decided so, while people vote.
+
+        The verdict is stored with the call, so that this goes on after a kill and is paid for once.
+        """
+        if not explains(case.debate, case.verdict, prompts):
+            return
+        why = await explain(case, prompts, steps)
+        if why is not None:
+            note = Note(artifacts=(to_artifact(why),))
+            steps.later(partial(self.store.journal.note, lease, case.debate.id, note))
+            await steps.flush()
+            self.bell.ring(f"{STEP}/{case.debate.id}")
+            if why.problem:
+                log.info("reveal quotes a juror", debate=case.debate.id, why=why.problem)
+
+    async def _go_on_explaining(self, debate: Debate, lease: Lease) -> None:
+        """Go on with that after a kill, if people still vote."""
+        verdict, ballots = await self.store.journal.judged(debate.id)
+        told = await self.store.journal.found(debate.id, STEP)
+        if debate.status is not Status.VOTING or verdict is None or told:
+            return
+        journaled = await self.store.journal.load(debate.id)
+        steps = Steps(debate, lease, journaled, self.store, self.models, self.keeper, self._pace)
+        prompts = await self._load_prompts(debate.setup, steps)
+        with speaking(debate.request.language):
+            await self._explain(Case(debate, verdict, ballots), prompts, steps, lease)
 
     async def _end(self, debate_id: str, error: RostrumError) -> None:
         """Record an early end and announce it in the thread."""

@@ -91,7 +91,10 @@ class Debates(Protocol):
     async def unfinished(
         self, platform: str | None = None, *, served: Served = EVERYONE
     ) -> list[str]:
-        """Return the ids of queued and running debates, oldest first."""
+        """Return the ids of debates to think for, oldest first.
+
+        They are queued or running, or people vote while a juror still explains the verdict.
+        """
 
     async def unheld(self) -> list[str]:
         """Return the ids of unfinished debates that no other process runs or was asked to run."""

@@ -5,6 +5,7 @@ A debate's vote and its mirror's close together, as the reveal of one names the 
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -17,7 +18,8 @@ from engine.debate import BallotKind, Debate, Status
 from engine.errors import NotToldYetError
 from engine.floor.keeper import Keeper
 from engine.floor.wake import Bell
-from engine.judging import Log, Question, VoteEvent
+from engine.judging import Log, Question, VoteEvent, Why
+from engine.jury.explain import STEP, of_artifacts
 from engine.language import speaking
 from engine.ports import Clock, Venue
 from engine.store import Asked, Closing, Lease, Store
@@ -29,6 +31,8 @@ from engine.votes.outcome import NONE, tally_of
 from engine.votes.questions import KINDS
 from engine.votes.reading import Reader, Recovered
 
+WHY_SECONDS = 10.0
+LOOK_SECONDS = 0.5
 MOST_READINGS = 3  # of one question at its close, until one finds what is known
 log = structlog.get_logger(__name__)
 
@@ -203,6 +207,7 @@ class Closer:
             words=await self.store.journal.words_spoken(debate.id),
             interventions=await self.store.votes.interventions(debate.id),
             own=await self.store.journal.own_verdict(debate.id, debate.request.format),
+            why=await self._why(debate),
         )
 
         def conclude(cast: tuple[VoteEvent, ...]) -> Closing:
@@ -210,6 +215,24 @@ class Closer:
                 return closing_of(debate, cast, judged, unread, early)
 
         return conclude
+
+    async def _why(self, debate: Debate) -> Why | None:
+        """Return why the panel decided so, as a juror put it while people voted.
+
+        A juror who is still writing gets a moment, but no longer than the vote lasted.
+        """
+        if not debate.request.why:
+            return None
+        patience = min(WHY_SECONDS, 60 * debate.request.vote_minutes)
+        try:
+            async with asyncio.timeout(patience):
+                while not (found := await self.store.journal.found(debate.id, STEP)):
+                    if STEP not in (await self.store.journal.load(debate.id)).attempts:
+                        return None
+                    await self.bell.collect(f"{STEP}/{debate.id}", LOOK_SECONDS)
+        except TimeoutError:
+            return None
+        return of_artifacts(found)
 
 
 def waiting_for(question: Question, platform: str) -> str:

@@ -46,6 +46,7 @@ class Judged(NamedTuple):
     words: int
     interventions: tuple[Intervention, ...]
     own: Verdict | None
+    why: Why | None = None
 
 
 def closing_of(
@@ -58,9 +59,9 @@ def closing_of(
     """Return what a vote ends with, given the log of all but thumbs."""
     tally, stances = tally_of(debate, cast, unread), stances_of(debate, cast, unread)
     rounds = round_votes_of(debate, cast, unread)
-    verdict, ballots, calls, usd, words, interventions, own = judged
+    verdict, ballots, calls, usd, words, interventions, own, why = judged
     found = (verdict, ballots, calls, usd, stances, unread, own)
-    message = reveal_of(debate, tally, *found, rounds=rounds)
+    message = reveal_of(debate, tally, *found, rounds=rounds, why=why)
     decided = _decide(debate, stances, verdict)
     usual = (_closed(debate, tally, early), Post(key="reveal", message=message), *_tell(decided))
     votes = standing(debate, cast, readable_from(debate, words), unread)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from engine.debate import Debate
 from engine.judging import Log
+from engine.jury.explain import STEP, of_artifacts
 from engine.messages import Reveal
 from engine.store import Store
 from engine.votes.closing import NO_VERDICT, reveal_of
@@ -20,7 +21,8 @@ async def read_reveal(store: Store, debate: Debate) -> Reveal:
     verdict = verdict or NO_VERDICT
     own = await store.journal.own_verdict(debate.id, debate.request.format)
     found = (verdict, ballots, calls, usd, stances, unread, own)
-    return reveal_of(debate, tally, *found, rounds=round_votes_of(debate, events, unread))
+    why = of_artifacts(await store.journal.found(debate.id, STEP))
+    return reveal_of(debate, tally, *found, rounds=round_votes_of(debate, events, unread), why=why)
 
 
 async def unread_logs(store: Store, debate: Debate) -> frozenset[Log]:

@@ -5,6 +5,7 @@ Its numbers are in details.py, and what each juror wrote is in reasons.py.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from engine.judging import TIE, Persuasion, Verdict, Why
@@ -38,7 +39,8 @@ NO_VOTES = "no votes"
 SCORE = "{first}–{second}"
 JURY = "Jury: {outcome}"
 JURY_CHOSE = "**{winner}**, {sure}"
-JURY_COUNTED = "**{winner}**, {sure} ({n} of {of})"
+JURY_AGREED = "**{winner}**, {sure} ({n} of {of})"
+JURY_SPLIT = "**{winner}**, {sure} ({counts})"
 JURY_TIED = "**a tie**"
 JURY_NOTHING = "no verdict"
 VERY_SURE, SURE, FAIRLY_SURE, UNSURE = "very sure", "sure", "fairly sure", "by a narrow margin"
@@ -161,8 +163,13 @@ def _jury(reveal: Reveal) -> str:
     choices = [choice for choice in _choices(reveal.jurors) if choice]
     if not choices:
         return say(JURY_CHOSE, winner=winner, sure=sure)
-    n = choices.count(verdict.winner)
-    return say(JURY_COUNTED, winner=winner, sure=sure, n=n, of=len(choices))
+    counts = Counter(choices)
+    n = counts[verdict.winner]
+    if n == len(choices):
+        return say(JURY_AGREED, winner=winner, sure=sure, n=n, of=n)
+    options = [option for option in (*reveal.models, TIE) if counts[option]]
+    told = counts_of({option: counts[option] for option in options}, reveal.names)
+    return say(JURY_SPLIT, winner=winner, sure=sure, counts=told)
 
 
 def _sureness(verdict: Verdict) -> str:

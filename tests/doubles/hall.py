@@ -33,6 +33,7 @@ DEFAULTS = Defaults(
     vote_minutes=30,
     quorum=0,
     extend=False,
+    why=False,  # asked where a test is about it, and in the recorded debates
     sampling={
         role: Sampling(temperature=0.5, max_tokens=1000) for role in ("debater", "closing", "juror")
     },

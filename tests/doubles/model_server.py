@@ -41,7 +41,7 @@ class Act:
     """How one request is answered; a plain `Act()` answers well.
 
     `body` replaces the whole completion; `text`, `finish`, `model`, `message` and `extra` change
-    parts of it; `names` limits a refusal to requests that carry such a parameter; `wait` is
+    parts of it; `names` limits it to requests with such a parameter, or such a schema; `wait` is
     seconds on top of the server's latency; `leaves` is how the server is away from the moment
     of this answer on, for `away` seconds if not for good. `pause` is seconds between the parts
     of a stream; a `plain` answer is in one piece even when a stream is asked for. `closes` ends the
@@ -74,7 +74,8 @@ class Act:
             return bool(body.get("response_format", {}).get("type") == self.names)
         if self.names == "cache_control":
             return any(isinstance(message["content"], list) for message in body["messages"])
-        return not self.names or self.names in body
+        schema = body.get("response_format", {}).get("json_schema", {}).get("name")
+        return not self.names or self.names in body or self.names == schema
 
 
 def status(
@@ -213,6 +214,10 @@ class ModelServer:
     def always(self, *acts: Act, model: str = ANY) -> None:
         """Answer every request (for a model) so, as far as the act applies."""
         self._always[model].extend(acts)
+
+    def behave(self) -> None:
+        """Answer every request well again."""
+        self._always.clear()
 
     async def down(self, seconds: float) -> None:
         """Refuse connections, and break open ones, for so many seconds."""

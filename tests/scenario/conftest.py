@@ -70,6 +70,7 @@ DEFAULTS = Defaults(
         role: Sampling(temperature=0.5, max_tokens=1000) for role in ("debater", "closing", "juror")
     },
     limits={"classic": LIMITS},
+    why=False,  # asked in tests/scenario/test_explained.py, and where settings decide
     caps=NO_CAPS,
 )
 
@@ -128,8 +129,28 @@ def fair_ballot(body: Body) -> str:
     return ballot({winner: 8, other: 5}, winner)
 
 
+EXPLAINED = {
+    "decisive": "It met the main objection.",
+    "best": {"A": "It named a cause.", "B": "It asked for a price."},
+    "differed": "Some wanted sources.",
+}
+
+
+def explaining(body: Body) -> bool:
+    """Whether a request asks a juror why the panel decided so."""
+    return "The jury's result is: " in prompt(body)
+
+
+def explanation(body: Body) -> str:
+    """Say why the panel decided as it did."""
+    winner = prompt(body).split("The jury's result is: ")[1].split(".")[0]
+    return orjson.dumps({"winner": winner, **EXPLAINED}).decode()
+
+
 def play(body: Body) -> str:
     """Answer as a debater or a juror would; the same request gets the same words."""
+    if explaining(body):
+        return explanation(body)
     if judging(body):
         return fair_ballot(body)
     mark = hashlib.sha256(prompt(body).encode()).hexdigest()[:8]

@@ -60,6 +60,7 @@ DEFAULTS = USUAL.model_copy(
         "jurors": JURORS,
         "sides": dict(zip("AB", MODELS, strict=False)),
         "stance_seconds": STANCE_SECONDS,
+        "why": True,
         "sampling": REHEARSED.sampling,
         "limits": {**USUAL.limits, "team": {"free_minutes": 1.2}},
     }

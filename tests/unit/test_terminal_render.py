@@ -230,7 +230,7 @@ def test_the_reveal_tells_everything() -> None:
         assert "A was online/x" in text
         assert "B was rehearsal/oak, drawn at random" in text
         assert "A 3 · B 2 · tie 1 · both weak 0; A's share 60% (23–88%)" in text
-        assert "People: A (3–2 · tie 1) · Jury: A, fairly sure (1 of 2)" in text
+        assert "People: A (3–2 · tie 1) · Jury: A, fairly sure (A 1 · tie 1)" in text
         assert "Jury: A (73% sure that A won, 3 jurors read it, 3 ballots counted, " in text
         assert "1 not counted, worth 2.0 independent" in " ".join(text.replace("│", "").split())
         assert "rehearsal/elm: A (read A, B)" in text

@@ -1,0 +1,200 @@
+"""One juror says why the panel decided so, from what all jurors wrote; asked once, and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from engine.blinding import identity
+from engine.debate import Debate, Model, Price, Setup
+from engine.errors import BudgetError, ModelError, StoppedError
+from engine.findings import Artifact
+from engine.floor.schema import TEXT, by_key, choice, named
+from engine.floor.steps import Caller
+from engine.floor.structured import Object, UnreadableError, read_object
+from engine.judging import TIE, Ballot, Verdict, Why
+from engine.jury.why import REASONS, called, names_hidden, representative, told_reasons
+from engine.ports import AnswerSchema, ChatMessage
+from engine.prompts.languages import language_name
+from engine.prompts.library import Prompts
+from engine.text import clean, is_visible
+
+STEP = "why"  # of the call, and the name and kind of the artifact
+TEMPLATE = "jury/why"
+SENTENCE, POINT = 220, 140  # characters that are asked for
+LENIENCE = 2  # times as many are read
+FAILURES = (ModelError, BudgetError, StoppedError, UnreadableError)
+
+
+class Case(NamedTuple):
+    """What a juror is asked to explain."""
+
+    debate: Debate
+    verdict: Verdict
+    ballots: Sequence[Ballot]
+
+    @property
+    def setup(self) -> Setup:
+        """The setup of its debate."""
+        return self.debate.setup
+
+    @property
+    def names(self) -> Mapping[str, str]:
+        """What people call each contender."""
+        return called(self.setup)
+
+    @property
+    def result(self) -> str:
+        """The winner, as people call it."""
+        return self.names.get(self.verdict.winner or "", TIE)
+
+    @property
+    def counted(self) -> Sequence[Ballot]:
+        """The ballots that decided."""
+        return [one for one in self.ballots if one.valid and not one.audit]
+
+
+def explains(debate: Debate, verdict: Verdict | None, prompts: Prompts) -> bool:
+    """Return whether a juror is asked; a debate of a version without the question has none."""
+    decided = verdict is not None and verdict.winner is not None
+    return debate.request.why and decided and TEMPLATE in prompts.texts
+
+
+async def explain(case: Case, prompts: Prompts, steps: Caller) -> Why | None:
+    """Ask a juror why the panel decided so; None if no ballot decided.
+
+    An answer that cannot be used, or none, is a `problem`. Raises LeaseLostError or PausedError.
+    """
+    juror = writer(case)
+    if juror is None:
+        return None
+    try:
+        reply = await steps.call(
+            STEP,
+            juror,
+            _ask(case, prompts),
+            case.setup.sampling["juror"],
+            schema=why_schema(tuple(case.names.values())),
+            cue=_cue(case),
+        )
+        return read_why(reply.text, reply.finish, case).model_copy(update={"juror": juror.ref})
+    except FAILURES as error:
+        return Why(juror=juror.ref, problem=str(error))
+
+
+def writer(case: Case) -> Model | None:
+    """Return the cheapest juror whose ballot decided; of several, the nearest to the result."""
+    jurors = {juror.ref: juror for juror in case.setup.panel.roster}
+    left = [one for one in case.counted if one.juror in jurors]
+    cheapest = cheapest_of([jurors[one.juror] for one in left], case.setup.prices)
+    lowest = cheapest and _rate(case.setup.prices.get(cheapest.ref))
+    alike = [one for one in left if _rate(case.setup.prices.get(one.juror)) == lowest]
+    chosen = representative(case.verdict, alike)
+    return jurors[chosen.juror] if chosen else None
+
+
+def cheapest_of(jurors: Sequence[Model], prices: Mapping[str, Price | None]) -> Model | None:
+    """Return the first of the cheapest jurors; one of unknown price is the dearest."""
+    return min(jurors, key=lambda juror: _rate(prices.get(juror.ref)), default=None)
+
+
+def _rate(price: Price | None) -> float:
+    return float("inf") if price is None else price.cost(1000, 300)
+
+
+def why_schema(names: tuple[str, ...]) -> AnswerSchema:
+    """Return the shape of an answer on contenders of these names."""
+    return named(
+        "why",
+        {
+            "winner": choice(*names, TIE),
+            "decisive": TEXT,
+            "best": by_key(names, TEXT),
+            "differed": TEXT,
+        },
+    )
+
+
+def _ask(case: Case, prompts: Prompts) -> tuple[ChatMessage, ...]:
+    request, names, hidden = case.debate.request, case.names, names_hidden(case.setup)
+    variables: dict[str, Any] = {
+        "topic": _quote(identity.scrub(request.topic, hidden)),
+        "stances": [
+            (names[side], _quote(identity.scrub(said, hidden)))
+            for side, said in request.stances.items()
+        ],
+        "notes": [
+            {
+                "winner": names.get(one.verdict or "", TIE),
+                "reasons": _quote(told_reasons(case.setup, one, 2 * REASONS)),
+            }
+            for one in case.counted
+        ],
+        "names": tuple(names.values()),
+        "answers": "A" not in request.sides,
+        "result": case.result,
+        "language": language_name(request.language),
+        "sentence": SENTENCE,
+        "point": POINT,
+    }
+    return (
+        ChatMessage(role="system", content=prompts.render("jury/explainer", **variables)),
+        ChatMessage(role="user", content=prompts.render(TEMPLATE, **variables)),
+    )
+
+
+def _quote(text: str) -> str:
+    return "\n".join(f"> {line}" for line in text.splitlines())
+
+
+def _cue(case: Case) -> dict[str, str]:
+    request = case.debate.request
+    return {
+        "kind": STEP,
+        "topic": request.topic,
+        "language": request.language,
+        "shown": ",".join(case.names.values()),
+        "decided": case.result,
+    }
+
+
+def read_why(text: str, finish: str, case: Case) -> Why:
+    """Read an answer. Raises UnreadableError for one that cannot be shown, and says why not."""
+    answer, names = read_object(text, finish).value, case.names
+    if str(answer.get("winner")).casefold() != case.result.casefold():
+        raise UnreadableError("it names another winner than the jury")
+    best = answer.get("best")
+    best = best if isinstance(best, dict) else {}
+    told = Why(
+        text=_read_text(answer, "decisive", SENTENCE),
+        best={side: _read_text(best, name, POINT) for side, name in names.items()},
+        differed=_read_text(answer, "differed", POINT, empty=True),
+    )
+    hidden = names_hidden(case.setup)
+    for said in (told.text, *told.best.values(), told.differed):
+        if identity.scrub(said, hidden) != said or identity.HIDDEN in said:
+            raise UnreadableError("it names a model")
+    return told
+
+
+def _read_text(answer: Object, key: str, most: int, *, empty: bool = False) -> str:
+    value = answer.get(key)
+    text = " ".join(identity.clean(clean(value)).split()) if isinstance(value, str) else ""
+    if not is_visible(text):
+        if empty and value in (None, ""):
+            return ""
+        raise UnreadableError(f"“{key}” is not a text")
+    if len(text) > LENIENCE * most:
+        raise UnreadableError(f"“{key}” has {len(text)} characters; at most {most} were asked for")
+    return text
+
+
+def to_artifact(why: Why) -> Artifact:
+    """Return what is kept of an answer, or of its problem."""
+    return Artifact.of(STEP, STEP, why.model_dump(mode="json"), valid=not why.problem)
+
+
+def of_artifacts(found: Sequence[Artifact]) -> Why | None:
+    """Return the answer that was kept, if it can be shown."""
+    told = [Why.model_validate(one.body) for one in found]
+    return next((why for why in told if why.text), None)

@@ -1,0 +1,132 @@
+"""While people vote, one juror says why the panel decided so; nothing waits for it in vain."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+import engine.votes.closer
+from engine.debate import Status
+from engine.messages import Reveal
+from tests.doubles import model_server as acts
+from tests.scenario.conftest import DEFAULTS, EXPLAINED, Running, Stage, explaining, play
+
+ASKED = DEFAULTS.model_copy(update={"why": True, "vote_minutes": 30})
+
+
+def asked(stage: Stage) -> int:
+    return sum(map(explaining, stage.server.requests))
+
+
+async def open_vote(line: Running, **options: Any) -> str:
+    started = await line.start(ASKED, **options)
+    await line.until(started.debate.id, lambda debate: debate.vote_opened_at)
+    return started.debate.id
+
+
+async def close(line: Running, debate_id: str) -> Reveal:
+    """Close the vote, and return its reveal."""
+    await line.service.close_vote(debate_id)
+    await line.ended(debate_id)
+    post = await line.store.outbox.find(debate_id, "reveal")
+    assert post is not None
+    assert isinstance(post.message, Reveal)
+    return post.message
+
+
+async def test_the_reveal_says_it_and_the_record_says_who_wrote_it(
+    stage: Stage, line: Running
+) -> None:
+    debate_id = await open_vote(line)
+    reveal = await close(line, debate_id)
+    assert reveal.why is not None
+    assert reveal.why.text == EXPLAINED["decisive"]
+    assert asked(stage) == 1
+    record = await line.record(debate_id)
+    (kept,) = [one for one in record.artifacts if one.kind == "why"]
+    (call,) = [one for one in record.calls if one.step == "why"]
+    assert kept.body["juror"] == call.model == reveal.why.juror
+    assert reveal.calls == len(record.calls) == len(stage.server.requests)
+
+
+async def test_off_saves_the_call_and_quotes_a_juror(stage: Stage, line: Running) -> None:
+    reveal = await close(line, await open_vote(line, why=False))
+    assert asked(stage) == 0
+    assert reveal.why is not None
+    assert (reveal.why.text, reveal.why.quoted) == ("Both were heard.", True)
+
+
+async def test_an_estimate_has_the_call(line: Running) -> None:
+    dear, cheap = [await line.start(ASKED, why=why) for why in (True, False)]
+    assert dear.estimate.calls == cheap.estimate.calls + 1
+    assert dear.estimate.calls_max == cheap.estimate.calls_max + 2
+    assert (dear.estimate.usd or 0) > (cheap.estimate.usd or 0)
+
+
+async def test_the_vote_opens_while_the_juror_writes_and_closes_without_it_in_time(
+    stage: Stage, line: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine.votes.closer, "WHY_SECONDS", 0.2)
+    stage.server.always(replace(acts.hang(), names="why"))
+    debate_id = await open_vote(line)
+    while not asked(stage):  # noqa: ASYNC110
+        await asyncio.sleep(0.005)
+    reveal = await close(line, debate_id)
+    assert reveal.why is not None
+    assert reveal.why.quoted
+
+
+async def test_a_failure_leaves_a_jurors_own_words(stage: Stage, line: Running) -> None:
+    stage.server.respond = lambda body: "No." if explaining(body) else play(body)
+    debate_id = await open_vote(line)
+    reveal = await close(line, debate_id)
+    assert reveal.why is not None
+    assert reveal.why.quoted
+    record = await line.record(debate_id)
+    (kept,) = [one for one in record.artifacts if one.kind == "why"]
+    assert not kept.valid
+    assert kept.body["problem"]
+
+
+async def test_it_goes_on_after_a_kill_and_is_paid_for_once(stage: Stage) -> None:
+    stage.server.always(replace(acts.hang(), names="why"))
+
+    async def run() -> None:
+        async with stage.process() as line:
+            await line.start(ASKED)
+            await asyncio.sleep(60)
+
+    task = asyncio.create_task(run())
+    while not asked(stage):  # noqa: ASYNC110
+        await asyncio.sleep(0.005)
+    task.cancel()
+    await asyncio.sleep(0.05)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    stage.server.behave()
+    async with stage.process() as line:
+        (debate_id,) = await line.store.debates.unfinished()
+        assert (await line.store.debates.get(debate_id)).status is Status.VOTING
+        await line.line.reconcile()
+        async with asyncio.timeout(10):
+            while not await line.store.journal.found(debate_id, "why"):  # noqa: ASYNC110
+                await asyncio.sleep(0.005)
+        assert await line.store.debates.unfinished() == []
+        await line.line.reconcile()
+        await line.until(debate_id, lambda debate: debate.vote_opened_at)
+        reveal = await close(line, debate_id)
+        record = await line.record(debate_id)
+    assert reveal.why is not None
+    assert reveal.why.text == EXPLAINED["decisive"]
+    again = [call for call in record.calls if call.attempt > 1]
+    assert [call.step for call in again] == ["why"]
+    assert asked(stage) == 2
+
+
+async def test_debates_that_no_one_watches_do_not_ask(line: Running) -> None:
+    started = await line.start(ASKED, platform="series")
+    assert not started.debate.request.why
