@@ -217,3 +217,20 @@ async def test_a_vote_is_closed_by_the_process_that_took_its_share_over_with_wha
     found = await votes.events(debate.id, Question.VOTE)
     assert sorted(str(event.how) for event in found) == ["live", "recovered"]
     assert (await hall.store.debates.get(debate.id)).status is Status.CLOSED
+
+
+async def test_a_gateway_that_stood_still_posts_nothing_for_a_share_that_was_taken_over(
+    hall: Hall,
+) -> None:
+    async with hall.gateway("first") as first:
+        await until(lambda: len(first.held) == COUNT)
+        hall.venue.latency = 0.05
+        await hall.queue(6)
+        await until(lambda: any(map(hall.said, hall.debates)))
+        first.tasks[0].cancel()  # it renews nothing and notices nothing
+        async with hall.gateway("second") as second:
+            await until(lambda: second.held == {0, 1, 2, 3}, 10)
+            assert first.held, "it still takes some for its own"
+            await hall.queue(3)
+            hall.venue.latency = 0.0
+            await hall.all_said()
