@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from engine.series.schedule import Schedule
     from engine.series.spec import Series
 
+SUBMITTED_TOGETHER = 50
+
 
 @dataclass(frozen=True)
 class App:
@@ -263,9 +265,12 @@ class MainLine:
         """Submit every unfinished debate that no process runs, if this one thinks."""
         if not self._role.thinks:
             return
-        for debate_id in await self._store.debates.unheld():
-            if not self._keeper.holds(f"debate/{debate_id}"):
-                await self._dispatcher.submit(debate_id)
+        unheld = await self._store.debates.unheld()
+        free = [one for one in unheld if not self._keeper.holds(f"debate/{one}")]
+        # Side by side, as each may wait for a commit, which they can share.
+        for start in range(0, len(free), SUBMITTED_TOGETHER):
+            together = free[start : start + SUBMITTED_TOGETHER]
+            await asyncio.gather(*map(self._dispatcher.submit, together))
 
     async def _think(self, debate_id: str) -> None:
         """Run a debate, with its id on every log line about it."""

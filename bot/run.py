@@ -24,7 +24,7 @@ from engine.chat.retention import keep_for
 from engine.errors import SettingsError, StoreError
 from engine.store import Store
 
-RECONCILE_SECONDS = 5.0
+RECONCILE_SECONDS = 3.0
 HAND_OVER_SECONDS = 25.0  # of the 45 that a stop may take
 logger = structlog.get_logger(__name__)
 

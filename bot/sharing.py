@@ -59,7 +59,8 @@ def open_sharing(settings: Settings, database: Database, role: Role) -> Sharing:
         from adapters.storage.jobs import JobTable
 
         database.queues = True
-        backends = {RETRIEVAL, *(backend.name for backend in settings.endpoints())}
+        backends = {backend.name for backend in settings.endpoints()}
+        backends |= {RETRIEVAL} if settings.retrieval.url else set()
         sharing.dispatcher = ProcrastinateDispatcher(
             JobTable(database), sharing.bell, backends, settings.worker.debates
         )

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -55,14 +56,16 @@ def open_dialect(url: str, *, writable: bool, pool: int, start_seconds: float) -
     """Return what knows the kind of database that an address names. Raises StoreError."""
     if url.partition("://")[0].partition("+")[0] not in SERVERS:
         return SqliteFile(sqlite_path(url), writable=writable)
-    try:
-        # Only here: its driver comes with the extra `scale`.
-        from adapters.storage.postgres import open_server
-    except ImportError as error:
+    missing = [name for name in ("psycopg", "procrastinate") if find_spec(name) is None]
+    if missing:
         raise StoreError(
-            "PostgreSQL needs psycopg, which is not installed; run "
-            "pip install 'psycopg[binary]>=3.3', or set ROSTRUM_DATABASE_URL to a file."
-        ) from error
+            f"PostgreSQL needs {' and '.join(missing)}, which is not installed; run "
+            "pip install 'psycopg[binary]>=3.3' 'procrastinate>=3.10', or set "
+            "ROSTRUM_DATABASE_URL to a file."
+        )
+    # Only here: its driver comes with the extra `scale`.
+    from adapters.storage.postgres import open_server
+
     return open_server(url, writable=writable, pool=pool, start_seconds=start_seconds)
 
 

@@ -17,7 +17,7 @@ from psycopg import conninfo
 
 from adapters.storage.database import Database
 from adapters.storage.postgres import NETWORK
-from engine.errors import StoreError
+from engine.errors import StoreError, why_of
 from engine.floor.wake import Bell, Ring
 
 CHANNEL = "rostrum_bell"
@@ -40,6 +40,7 @@ class Exchange:
         self._sender = sender
         self._outgoing: dict[Ring, None] = {}
         self._told = asyncio.Event()
+        self._told_so = False  # that it has not been heard for a while
         bell.outward = self._note
 
     async def run(self) -> None:
@@ -74,10 +75,12 @@ class Exchange:
             try:
                 async with await self._connect() as connection:
                     await connection.execute(f"LISTEN {CHANNEL}")
-                    pause = FIRST_PAUSE
+                    pause, self._told_so = FIRST_PAUSE, False
                     await self._hear(connection)
             except (psycopg.Error, TimeoutError) as error:
-                log.debug("bell not heard", why=type(error).__name__)
+                if pause == LONGEST_PAUSE and not self._told_so:
+                    log.warning("bell not heard", why=why_of(error).partition("\n")[0])
+                    self._told_so = True
             await asyncio.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
 

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from adapters.storage.database import Database
 from bot.settings.settings import PLATFORMS, load_settings
-from engine.errors import SettingsError
+from engine.errors import SettingsError, StoreError
 from tests.doubles.command import rostrum
 
 SHARED = "postgresql+psycopg://rostrum@127.0.0.1:1/rostrum"
@@ -41,3 +42,11 @@ def test_a_worker_reads_no_platform_settings(
     settings = load_settings(*files, without=PLATFORMS)
     assert settings.discord.token is None
     assert not [secret for secret in settings.secrets() if "canary" in secret]
+
+
+def test_without_its_extra_postgresql_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("adapters.storage.database.find_spec", lambda name: None)
+    with pytest.raises(StoreError, match=r"needs psycopg and procrastinate.*run pip install"):
+        Database(SHARED)

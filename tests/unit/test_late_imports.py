@@ -37,6 +37,7 @@ def loaded() -> list[list[str]]:
         pytest.param(COMMANDS, "genai_prices", id="the command line and the bundled prices"),
         pytest.param(BOT, "prometheus_client", id="the bot and its metrics"),
         pytest.param(BOT, "opentelemetry", id="the bot and its traces"),
+        pytest.param(BOT, "psycopg procrastinate", id="the bot and PostgreSQL"),
         pytest.param(BOT, "PIL", id="the bot and its pictures"),
     ],
 )
