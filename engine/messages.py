@@ -49,7 +49,8 @@ class Progress(Value):
     Phase `judging`: the jury reads; `gone`: the thread was lost. `round` is the newest turn's,
     `until` when an open vote closes (None: that depends on its mirror), `mirror` the code of the
     debate whose vote closes with it, `reason` why the debate ended early or what its vote waits
-    for, and `revealed` where its models were named.
+    for, and `revealed` where its models were named. `result` is the reveal that was posted, and
+    `veiled` that its models stay unnamed while people vote on its mirror.
     """
 
     phase: Phase
@@ -61,6 +62,8 @@ class Progress(Value):
     mirror: str = ""
     reason: str = ""
     revealed: Where | None = None
+    result: Reveal | None = Field(None, exclude_if=not_)
+    veiled: bool = Field(False, exclude_if=not_)
 
 
 class Said(Value):

@@ -13,12 +13,12 @@ from datetime import timedelta
 import structlog
 
 from engine.debate import ENDED, Debate, Status, short_code
-from engine.delivery.ending import where_revealed, why
+from engine.delivery.ending import posted_reveal, where_revealed, why
 from engine.errors import NotFoundError, VenueAwayError, VenueError, why_of
 from engine.formats import length_of
 from engine.judging import Question
 from engine.messages import Phase, Progress
-from engine.ports import Clock, Venue
+from engine.ports import Clock, Part, Venue
 from engine.store import Intent, Store
 from engine.store.pairs import awaits, tied
 from engine.store.served import Served, everyone
@@ -86,7 +86,7 @@ class Board:
             return False
         progress = await self._progress(debate)
         going = debate.status.live or debate.status is Status.VOTING
-        goes_on = going or progress.revealed == "waiting"
+        goes_on = going or progress.revealed == "waiting" or progress.veiled
         if self._shown.get(debate.id) == progress:
             return goes_on
         announced = await self.store.outbox.find(debate.id, ANNOUNCEMENT)
@@ -111,17 +111,25 @@ class Board:
     async def _show(self, announced: Intent, progress: Progress) -> None:
         """Edit the last piece of an announcement, the one with the state."""
         stem = f"{short_code(announced.debate)}·{announced.number}"
-        message = announced.message.model_copy(update={"progress": progress})
-        parts = self.venue.render(message, stem)
+        parts = self._render(announced, progress, stem)
+        if progress.result is not None and len(parts) != len(announced.refs):
+            # The result is shorter than what was announced, or longer.
+            parts = self._render(announced, progress.model_copy(update={"result": None}), stem)
         # Another release may have split it differently; then it stays unchanged.
         if len(parts) == len(announced.refs):
             await self.venue.edit(announced.channel, announced.refs[-1], parts[-1])
+
+    def _render(self, announced: Intent, progress: Progress, stem: str) -> tuple[Part, ...]:
+        message = announced.message.model_copy(update={"progress": progress})
+        return self.venue.render(message, stem)
 
     async def _progress(self, debate: Debate) -> Progress:
         turns = await self.store.journal.turns_held(debate.id)
         total = length_of(debate.setup)
         mirror, now = await self.store.debates.mirror_of(debate), self.clock.now()
         waits = mirror is not None and awaits(debate, mirror, now)
+        revealed = await where_revealed(self.store.outbox, debate)
+        told = revealed is not None and revealed != "waiting"
         return Progress(
             phase=_phase(debate, judging=0 < total <= turns),
             turns=turns,
@@ -131,7 +139,9 @@ class Board:
             until=None if waits else debate.vote_deadline,
             mirror=mirror.code if mirror is not None and tied(debate, mirror, now) else "",
             reason=headline(why(debate), REASON_LENGTH),
-            revealed=await where_revealed(self.store.outbox, debate),
+            revealed=revealed,
+            result=await posted_reveal(self.store.outbox, debate) if told else None,
+            veiled=told and mirror is not None and mirror.status not in ENDED,
         )
 
     async def _round(self, debate_id: str, turns: int) -> str:

@@ -18,7 +18,7 @@ from engine.errors import (
     StoreError,
     ThreadGoneError,
 )
-from engine.messages import Where
+from engine.messages import Reveal, Where
 from engine.store import DeliveryState, Outbox
 
 STOPPED_BY_BUG = (
@@ -129,6 +129,15 @@ def refusal_of(error: RostrumError) -> str:
 def without_settings(text: str) -> str:
     """Remove clauses that name a setting, which only the operator can change."""
     return _SETTING.sub("", text)
+
+
+async def posted_reveal(outbox: Outbox, debate: Debate) -> Reveal | None:
+    """Return the reveal that a closed debate has, wherever it was posted."""
+    for key in PLACES:
+        intent = await outbox.find(debate.id, key)
+        if intent is not None and isinstance(intent.message, Reveal):
+            return intent.message
+    return None
 
 
 async def where_revealed(outbox: Outbox, debate: Debate) -> Where | None:

@@ -51,7 +51,7 @@ from engine.words.phrases import (
     sentence_case,
 )
 from engine.words.reasons import reason_lines
-from engine.words.reveal import ASIDE, reveal_lines
+from engine.words.reveal import ASIDE, news_lines, reveal_lines
 from engine.words.scores import board_lines, sparkline
 from engine.words.translation import in_its_language, plural, say
 
@@ -112,7 +112,7 @@ STATES: Mapping[Phase, str] = {
     "running": "🗣️ {round}{turns} of {total} turns posted in {thread}",
     "judging": "⚖️ all {total} turns posted in {thread}; the jury is reading",
     "voting": "🗳️ voting is open in {thread} until {until}",
-    "closed": "✅ finished; the models are named in {thread}",
+    "closed": "✅ finished; the whole debate is in {thread}",
     "partial": "🟠 stopped early. {reason}",
     "cancelled": "⏹️ stopped. {reason}",
     "failed": "❌ failed. {reason}",
@@ -247,6 +247,9 @@ def plain_text(message: Message) -> str:
 
 
 def _announcement(debate: Announcement) -> Card:
+    progress = debate.progress
+    if progress is not None and progress.result is not None:
+        return _news(debate, progress, progress.result)
     return Card(
         say(DEBATE, code=debate.code),
         "info",
@@ -255,6 +258,18 @@ def _announcement(debate: Announcement) -> Card:
         small=estimated(debate.estimate),
         state=debate.progress,
         buttons=debate_buttons(debate.code, stoppable=_stoppable(debate)),
+    )
+
+
+def _news(debate: Announcement, progress: Progress, result: Reveal) -> Card:
+    """Return what an announcement becomes at the end: the outcome, and why."""
+    return Card(
+        say(DEBATE, code=debate.code),
+        "info",
+        debate.topic,
+        lines=tuple(news_lines(result, veiled=progress.veiled)),
+        state=progress,
+        buttons=result_buttons(debate.code),
     )
 
 

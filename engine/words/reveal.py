@@ -102,6 +102,20 @@ def reveal_lines(reveal: Reveal) -> Iterator[str]:
         yield say(said, text=summary.text)
 
 
+def news_lines(reveal: Reveal, *, veiled: bool = False) -> Iterator[str]:
+    """Yield a result in short, for where people did not read the debate; `veiled`: no models."""
+    yield f"🏁 {outcome_line(reveal)}"
+    if not veiled:
+        captions = {**reveal.stances, **reveal.names}
+        named = (
+            say(MODEL, side=sided(side, captions), model=model)
+            for side, model in reveal.models.items()
+        )
+        yield say(", ").join(named)
+    if reveal.why is not None and reveal.why.text:
+        yield say(QUOTED if reveal.why.quoted else WHY, text=reveal.why.text)
+
+
 def outcome_line(reveal: Reveal) -> str:
     """Return who won with people and with the jury."""
     return f"{say(PEOPLE, outcome=_people(reveal))} · {say(JURY, outcome=_jury(reveal))}"

@@ -87,7 +87,7 @@ class DiscordBot(Bot[Remote]):
         posted = all(
             f"'{title}'" in said for title in (card_markdown.CLOSED_EARLY, card_markdown.REVEAL)
         )
-        return posted and "the models are named" in announced(state)
+        return posted and "the whole debate is" in announced(state)
 
 
 async def hold(scene: Scene, lead: Callable[[DiscordBot], Awaitable[None]], doomed: bool) -> Held:

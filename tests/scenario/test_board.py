@@ -51,7 +51,7 @@ async def test_an_announcement_shows_each_state_under_its_own_reference(hall: Ha
         await shown(hall, "rebuttal: ")
         await shown(hall, "voting is open")
         await session.service.close_vote(debate_id)
-        await shown(hall, "finished; the models are named")
+        await shown(hall, "finished; the whole debate is")
     assert announcement(hall).body.endswith(announcement(hall).reference)
     assert len(hall.venue.places[LOBBY]) == 1
 
@@ -82,7 +82,7 @@ async def test_an_end_that_the_last_process_did_not_show_is_shown_by_the_next(ha
     assert "over" not in announcement(hall).body
     hall.venue.limits = LIMITS
     async with hall.open():
-        await shown(hall, "finished; the models are named")
+        await shown(hall, "finished; the whole debate is")
 
 
 async def test_a_debate_that_began_and_ended_between_two_looks_is_shown(hall: Hall) -> None:
@@ -123,7 +123,7 @@ async def test_a_defect_of_one_edit_ends_neither_the_board_nor_the_process(hall:
             debate_id = await session.start()
             await session.voting(debate_id)
             await session.service.close_vote(debate_id)
-            await shown(hall, "finished; the models are named")
+            await shown(hall, "finished; the whole debate is")
     said = [log for log in logs if log["event"] == "unhandled error in a status update"]
     assert said[0]["why"] == "list has no get"
     assert all(log["log_level"] == "error" for log in said)
@@ -139,4 +139,4 @@ async def test_a_debate_whose_format_is_gone_keeps_no_other_from_being_shown(
         await shown(hall, "voting is open")
         (asked,) = await session.store.votes.due("memory")
         await session.service.close_vote(asked.debate)
-        await shown(hall, "finished; the models are named")
+        await shown(hall, "finished; the whole debate is")

@@ -91,8 +91,8 @@ async def test_the_announcement_shows_how_far_the_debate_is(
         discord.react("ben", ballot.id, OPTIONS["B"])
         await voting(app)
         await stage.close()
-        await until(lambda: "finished; the models are named" in announcement.text)
-        assert [id.split(":")[1] for id in custom_ids(announcement)] == ["status"]
+        await until(lambda: "finished; the whole debate is" in announcement.text)
+        assert [id.split(":")[1] for id in custom_ids(announcement)] == ["why", "details"]
     assert announcement.embeds[0]["footer"]["text"].endswith("·1·1/1")
 
 

@@ -93,7 +93,7 @@ async def test_a_locked_thread_gets_its_reveal_when_it_is_unlocked(
         await ended(app)
         assert "named in its thread" in await status_of(stage, debate.code)
         card = discord.messages()[0]
-        await until(lambda: "the models are named in <#" in card.text)
+        await until(lambda: "the whole debate is in <#" in card.text)
         # Nor is anything said twice, however often it is locked and unlocked.
         for locked in (True, False, True, False):
             discord.lock(stage.thread.id, locked=locked)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from tests.doubles.waiting import until
 from tests.scenario.chat_stage import Chat, OnDiscord, close, said, vote
 from tests.scenario.discord_stage import known, voting
 
@@ -21,6 +22,13 @@ async def pressed(chat: Chat, user: str, message: str, what: str) -> str:
     return await (await chat.slack.press(user, message, label)).said("")
 
 
+def announced(chat: Chat) -> str:
+    """Return the newest announcement."""
+    if isinstance(chat, OnDiscord):
+        return chat.discord.messages()[-1].id
+    return chat.slack.messages()[-1].ts
+
+
 def _ids(chat: OnDiscord, message: str) -> list[str]:
     found = chat.discord.world.find_message(message)
     return [one["custom_id"] for row in found.components for one in row["components"]]
@@ -32,6 +40,8 @@ async def test_a_reveal_says_who_won_and_why_and_numbers_come_on_demand(chat: Ch
         await voting(app)
         await chat.react("ben", ballot, "A")
         await known(app, 1)
+        assert "🏁" not in chat.card
+        assert "rehearsal/" not in chat.card
         reveal = await close(chat)
         message = (await said(chat, "Reveal")).id
         lines = reveal.splitlines()
@@ -53,4 +63,14 @@ async def test_a_reveal_says_who_won_and_why_and_numbers_come_on_demand(chat: Ch
         result = await chat.ask("cleo", "result")
         for part in (lines[outcome], "**Mean marks:**", "ballots counted"):
             assert part in result
-        await chat.ended(app)
+        debate = await chat.ended(app)
+        # The card in the channel is the news, and opens the rest too.
+        await until(lambda: "🏁" in chat.card)
+        card = chat.card.replace("\\n", "\n").splitlines()
+        assert f"🏁 {lines[outcome]}" in card
+        for side, model in debate.request.sides.items():
+            assert f"**{side}** was `{model.ref}`" in chat.card
+        assert any(line.startswith("**Why:** ") for line in card)
+        assert "It takes about" not in chat.card
+        assert not NUMBERS.search(chat.card)
+        assert "**Mean marks:**" in await pressed(chat, "cleo", announced(chat), "why")

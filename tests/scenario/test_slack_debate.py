@@ -86,8 +86,8 @@ async def test_the_announcement_shows_how_far_the_debate_is(
         until_when = f"<!date^{int(debate.vote_deadline.timestamp())}^{{time}}|"
         await until(lambda: f"voting is open in its thread until {until_when}" in stage.root.text)
         await stage.close()
-        await until(lambda: "finished; the models are named" in stage.root.text)
-        assert buttons(stage.root) == ["Status"]
+        await until(lambda: "finished; the whole debate is" in stage.root.text)
+        assert buttons(stage.root) == ["Why?", "Details"]
     assert stage.references().count(f"{debate.code}·1·1/1") == 1
     assert len(slack.messages()) == 1
     assert slack.pings == []

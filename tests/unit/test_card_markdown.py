@@ -10,11 +10,11 @@ from adapters.terminal.render import plain
 from engine.chat.answers.answers import to_markdown
 from engine.chat.answers.debates import DebateLine, ResultAnswer
 from engine.debate import Status, Violation
-from engine.judging import Persuasion, Tally
-from engine.messages import JurorLine, Message, VoteInvite
+from engine.judging import Persuasion, Tally, Verdict, Why
+from engine.messages import JurorLine, Message, Progress, VoteInvite
 from engine.words.cards import broken_rule, card_of, invite_terms
 from tests.doubles.archive import make_debate
-from tests.sample import reveal, speech
+from tests.sample import announcement, reveal, speech
 
 TURN = speech("Tea.", seat="A2", round="free", number=3, total=9, words=80, limit=50)
 COUNTS = {"A": 0, "B": 0}
@@ -106,3 +106,27 @@ def test_a_message_has_one_title_and_one_small_print_everywhere(message: Message
 def test_what_makes_a_vote_count_is_said_for_any_quorum(quorum: int, said: str) -> None:
     invite = VoteInvite(options=("A", "B"), minutes=30, quorum=quorum)
     assert said in invite_terms(invite)
+
+
+def test_an_announcement_becomes_the_news_and_names_no_model_while_its_mirror_is_open() -> None:
+    counts = {"A": 4, "B": 2}
+    result = REVEAL.model_copy(
+        update={
+            "tally": Tally(counts=counts, gold=counts, quorum_met=True, winner="A"),
+            "verdict": Verdict(winner="A", p={"A": 0.97, "B": 0.03}, valid=1, invalid=0),
+            "jurors": (JurorLine(juror="near/j1", verdict="A", order=("A", "B")),),
+            "why": Why(text="A met the main objection.", best={"A": "A cause."}),
+        }
+    )
+    ended = Progress(phase="closed", turns=8, total=8, revealed="thread", result=result)
+    outcome = "🏁 People: **A** (4–2) · Jury: **A**, very sure (1 of 1)"
+    why = "**Why:** A met the main objection."
+    for veiled in (False, True):
+        progress = ended.model_copy(update={"veiled": veiled})
+        message = announcement(conditions="At home", progress=progress)
+        named = () if veiled else ("**A** was `near/ana`, **B** was `near/ben`",)
+        assert card_of(message).lines == (outcome, *named, why)
+        assert [button.label for button in card_of(message).buttons] == ["Why?", "Details"]
+        for shown in everywhere(message)[:2]:
+            assert ("near/" in shown) is not veiled
+            assert "finished; the whole debate is in" in shown
