@@ -22,6 +22,7 @@ DECISIONS = ("maintains",)  # as what its texts can be read
 _OVER_WORDS = 900
 _SLOT = re.compile(r"\{(topic|quote|first|second|third|new|one|two|one_said|two_said|stance)\}")
 _SOURCE = re.compile(r"<source>\n(Source \d+): [^\n]*\n(.*?)\n</source>", re.DOTALL)
+_DECIDED_FOR = re.compile(r"^A juror who decided for (.+):$", re.MULTILINE)
 _STOP = re.compile(r"(?<=[^0-9\s][.!?])\s+|(?<=[。！？])")
 
 
@@ -168,6 +169,8 @@ class Speaker:
         shared = self.script.phrases.get(name, ())
         judged = self.scene.kind not in SPOKEN
         texts = shared if judged or name not in closing else closing[name]
+        if self.scene.kind == "ballot":  # jurors do not hear one another
+            return [self.fill(text) for text in _turned(texts, self.style)]
         # Seats of a team write notes at the same time.
         apart = self.scene.seat if name == "message" else 0
         return [self.fill(text) for text in _turned(self.variants(texts), apart)]
@@ -189,13 +192,14 @@ class Speaker:
         """Return why a jury decided as it did, for people who read the result."""
         scene, phrases = self.scene, self.script.phrases
         won = scene.decided in scene.shown
+        split = len(set(_DECIDED_FOR.findall(scene.heard))) > 1
         text = self.variants(phrases["decisive" if won else "decisive_tie"])[0]
         best = _turned(phrases["best"], self.style)
         return {
             "winner": scene.decided,
             "decisive": text.replace("{winner}", scene.decided),
             "best": {name: best[at % len(best)] for at, name in enumerate(scene.shown)},
-            "differed": self.variants(phrases["differed"])[0],
+            "differed": self.variants(phrases["differed"])[0] if split else "",
         }
 
     def point(self, point: Point) -> str:

@@ -56,8 +56,8 @@ UNREAD = (
     "The reactions could not be read before the vote closed. The counts are the last known ones, "
     "and no vote counts as a label."
 )
-WHY = "**Why:** {text}"
-QUOTED = "**Why**, as a juror put it: “{text}”"
+WHY = "**Why the jury decided so:** {text}"
+QUOTED = "**Why the jury decided so**, in a juror's words: “{text}”"
 BEST = "- Best point of **{side}**: {text}"
 DIFFERED = "- Where jurors differed: {text}"
 RECONCILED = {

@@ -48,7 +48,7 @@ async def test_a_reveal_says_who_won_and_why_and_numbers_come_on_demand(chat: Ch
         outcome = next(n for n, line in enumerate(lines) if line.startswith("People: "))
         assert re.match(r"People: \*\*A\*\* \(1–0\) · Jury: \*\*.+\*\*", lines[outcome])
         assert lines[outcome + 1].startswith("People and jury **")
-        for said_why in ("**Why:** ", "- Best point of **A**: ", "- Where jurors differed: "):
+        for said_why in ("**Why the jury decided so:** ", "- Best point of **A**: "):
             assert any(line.startswith(said_why) for line in lines), said_why
         assert not NUMBERS.search(reveal)
         why = await pressed(chat, "cleo", message, "why")
@@ -70,7 +70,7 @@ async def test_a_reveal_says_who_won_and_why_and_numbers_come_on_demand(chat: Ch
         assert f"🏁 {lines[outcome]}" in card
         for side, model in debate.request.sides.items():
             assert f"**{side}** was `{model.ref}`" in chat.card
-        assert any(line.startswith("**Why:** ") for line in card)
+        assert any(line.startswith("**Why the jury decided so:** ") for line in card)
         assert "It takes about" not in chat.card
         assert not NUMBERS.search(chat.card)
         assert "**Mean marks:**" in await pressed(chat, "cleo", announced(chat), "why")

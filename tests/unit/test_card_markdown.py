@@ -120,7 +120,7 @@ def test_an_announcement_becomes_the_news_and_names_no_model_while_its_mirror_is
     )
     ended = Progress(phase="closed", turns=8, total=8, revealed="thread", result=result)
     outcome = "🏁 People: **A** (4–2) · Jury: **A**, very sure (1 of 1)"
-    why = "**Why:** A met the main objection."
+    why = "**Why the jury decided so:** A met the main objection."
     for veiled in (False, True):
         progress = ended.model_copy(update={"veiled": veiled})
         message = announcement(conditions="At home", progress=progress)
