@@ -33,9 +33,12 @@ from tests.doubles.discord.server import TOKEN
 from tests.doubles.postgres import PostgresDouble
 from tests.doubles.remote import RemoteError
 from tests.doubles.waiting import until, until_true
+from tests.scenario.discord_stage import OPTIONS
 
-# As the command line, but leases run out sooner where a test waits for that.
+# As the command line, but leases run out sooner where a test waits for that, and messages of a
+# channel are not a second apart.
 COMMAND = """
+import bot.platforms
 import bot.run
 from engine.floor import fleet, keeper
 
@@ -43,6 +46,7 @@ for module in (fleet, keeper):
     module.LEASE_SECONDS /= {pace}
     module.RENEW_SECONDS /= {pace}
 bot.run.RECONCILE_SECONDS /= {pace}
+bot.platforms.DiscordVenue.__init__.__kwdefaults__["gap"] = 0.05
 from bot.cli import main
 main()
 """
@@ -226,6 +230,16 @@ class Town:
                 raise
             return False
         return True
+
+    async def vote(self, debate_id: str, user: str, option: str) -> None:
+        """Have a person vote once the vote is open."""
+
+        async def opened() -> bool:
+            return (await self.store.debates.get(debate_id)).vote_opened_at is not None
+
+        await until_true(opened)
+        message = (await self.store.debates.get(debate_id)).vote_message
+        await self.discord.act("react", user, message, OPTIONS[option])
 
     async def until_all(self, debates: list[str], status: str, seconds: float = 60.0) -> None:
         """Wait until debates have a status."""

@@ -34,9 +34,20 @@ async def here(tmp_path: Path, postgres: PostgresDouble, migrated_name: str) -> 
 async def begin(here: Town, calls: Calls, number: int) -> list[str]:
     """Start debates, and wait until all are held and wait for their first answer."""
     debates = await here.debate(number)
-    await until(lambda: calls.asked.total() >= number)
+    await until(lambda: calls.unanswered.total() >= number)
     assert set(debates) <= (await here.holders()).keys()
     return debates
+
+
+async def vote_on_one(here: Town) -> str:
+    """Hold a debate, and have two people vote on it; return its id."""
+    here.calls.gate.set()
+    [voted] = await here.debate(1, "Before it")
+    await here.until_all([voted], "voting")
+    for user, option in (("ben", "A"), ("ada", "B")):
+        await here.vote(voted, user, option)
+    here.calls.gate.clear()
+    return voted
 
 
 async def taken_over(here: Town, debates: list[str], before: set[str], seconds: float) -> None:
@@ -65,12 +76,15 @@ def stored_before(calls: Calls, moment: float) -> set[bytes]:
 
 async def test_a_killed_workers_debates_go_on_elsewhere(here: Town) -> None:
     _, doomed = await here.start_all("gateway", "worker")
+    voted = await vote_on_one(here)
     debates = await begin(here, here.calls, MANY)
     before = set((await here.holders()).values())
     assert len(before) == 1
     await here.start("worker")
     here.calls.gate.set()
-    await until(lambda: here.calls.asked.total() >= 3 * MANY)
+    asked = here.calls.asked.total()
+    await until(lambda: here.calls.asked.total() >= asked + 2 * MANY)
+    await here.vote(voted, "cleo", "B")
     await doomed.kill()
     killed_at = time.monotonic()
     stored = stored_before(here.calls, killed_at)
@@ -81,6 +95,8 @@ async def test_a_killed_workers_debates_go_on_elsewhere(here: Town) -> None:
     assert not stored & again.keys(), "a stored call was paid for again"
     assert max(again.values()) == 1
     await check_posts(here)
+    cast = "SELECT count(*) FROM vote_events WHERE debate = :debate"
+    assert await here.database.value(cast, debate=voted) == 3, "a vote was lost"
 
 
 async def test_a_worker_that_stood_still_stores_and_asks_nothing(here: Town) -> None:
@@ -141,13 +157,14 @@ async def test_a_worker_cut_off_from_its_database_makes_no_further_call(
     await check_posts(here)
 
 
-async def test_workers_are_replaced_without_a_repeated_call(here: Town) -> None:
-    _, *workers = await here.start_all("gateway", "worker", "worker")
+async def test_every_process_is_replaced_without_a_repeated_call(here: Town) -> None:
+    """That no command waits meanwhile is shown in test_gateways.py."""
+    gateway, *workers = await here.start_all("gateway", "worker", "worker")
     here.calls.gate.set()
     debates = await here.debate(HALF)
     await until(lambda: here.calls.asked.total() >= 2 * HALF)
-    for leaving in workers:
-        await asyncio.gather(leaving.stop(), here.start("worker"))
+    for leaving, role in ((workers[0], "worker"), (gateway, "gateway"), (workers[1], "worker")):
+        await asyncio.gather(leaving.stop(), here.start(role))
     await here.until_all(debates, "voting")
     assert not here.calls.twice()
     await check_posts(here)
