@@ -52,6 +52,7 @@ from engine.text import headline
 
 LOOK_SECONDS = 1.0
 LONGEST_PAUSE = 30.0
+MOST_REMEMBERED = 10_000
 STOP_SECONDS = 1.0  # for what is being sent when a share is given up; then it is in doubt
 WAITING = "Waiting to post: "
 UNSEEN = ""  # in place of the reference of a part that may have been posted
@@ -76,6 +77,7 @@ class Delivery:
     shares: Shares = field(init=False)
     _busy: dict[str, asyncio.Task[None]] = field(default_factory=dict)
     _leases: dict[str, Lease] = field(default_factory=dict)  # by which debates are delivered now
+    _elsewhere: dict[str, str] = field(default_factory=dict)  # communities of others' debates
     _missed: set[str] = field(default_factory=set)  # rung while busy
     _waited: set[str] = field(default_factory=set)  # said to wait for the platform
     _last_word: LastWord = field(init=False)
@@ -147,7 +149,10 @@ class Delivery:
         return set(await outbox.waiting(platform, channel, served=served)) if shares else set()
 
     def _start(self, debate_id: str, group: asyncio.TaskGroup) -> None:
-        """Deliver a debate in a separate task, unless one is running."""
+        """Deliver a debate in a separate task, unless one is running, here or elsewhere."""
+        community = self._elsewhere.get(debate_id)
+        if community is not None and self.shares.lease_for(community) is None:
+            return
         if debate_id in self._busy:
             self._missed.add(debate_id)
             return
@@ -183,12 +188,10 @@ class Delivery:
 
     async def _deliver_in_order(self, debate_id: str) -> None:
         following = await self.store.outbox.next(debate_id)
-        lease = self.shares.lease_for(following.community) if following else None
-        if lease is None:  # nothing to deliver, or another process delivers it
+        lease = following and self._take_up(following)
+        if lease is None:
             return
-        self._leases[debate_id], pause = lease, LOOK_SECONDS
-        if following is not None and following.reason.startswith(WAITING):
-            self._waited.add(debate_id)  # a process before this one said so; cleared once posted
+        pause = LOOK_SECONDS
         while (intent := following) is not None:
             if self.shares.lease_for(intent.community) != lease:
                 return
@@ -211,6 +214,19 @@ class Delivery:
                 log.exception("unhandled error in a message", debate=debate_id, post=intent.key)
                 following = await self._failed(lease, intent)
             self.bell.wake(f"delivered/{debate_id}")
+
+    def _take_up(self, intent: Intent) -> Lease | None:
+        """Return the lease to deliver a debate by; None if that is for another process."""
+        lease = self.shares.lease_for(intent.community)
+        if lease is not None:
+            self._leases[intent.debate] = lease
+            if intent.reason.startswith(WAITING):  # as one before this said; cleared once posted
+                self._waited.add(intent.debate)
+        else:  # it is rung with each message of it, and so is this process
+            if len(self._elsewhere) >= MOST_REMEMBERED:
+                self._elsewhere.clear()
+            self._elsewhere[intent.debate] = intent.community
+        return lease
 
     async def _gone(self, lease: Lease, intent: Intent, error: VenueError) -> Intent | None:
         """Give up the messages for its thread; rerouted ones are given up separately."""

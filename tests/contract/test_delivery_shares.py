@@ -23,7 +23,7 @@ from engine.floor.wake import Bell
 from engine.judging import Question
 from engine.messages import Notice
 from engine.ports import VenueLimits, utc_now
-from engine.store import Lease, Post
+from engine.store import Intent, Lease, Post
 from engine.store.served import Served, lane_of
 from engine.votes.window import VoteWindow
 from tests.doubles.memory.venue import MemoryVenue
@@ -234,3 +234,25 @@ async def test_a_gateway_that_stood_still_posts_nothing_for_a_share_that_was_tak
             await hall.queue(3)
             hall.venue.latency = 0.0
             await hall.all_said()
+
+
+async def test_a_ring_for_a_debate_of_another_process_costs_one_look(hall: Hall) -> None:
+    async with hall.gateway("first") as first, hall.gateway("second") as second:
+        await until(lambda: len(first.held) == len(second.held) == 2)
+        debate = next(d for n, d in enumerate(hall.debates) if n in second.held)
+        looked = list[str]()
+        look = first.delivery.store.outbox.next
+
+        async def next_of(debate_id: str) -> Intent | None:
+            looked.append(debate_id)
+            return await look(debate_id)
+
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(hall.venue, "latency", 0.5)  # so that it waits meanwhile
+            await hall.queue()
+            patched.setattr(first.delivery.store.outbox, "next", next_of)
+            for _ in range(5):
+                first.delivery.bell.ring("outbox/memory", debate.id)
+                await asyncio.sleep(0.05)
+        assert looked.count(debate.id) <= 2, "the one that delivers looks as well"
+        await hall.all_said()
