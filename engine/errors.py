@@ -139,7 +139,14 @@ class PausedError(RostrumError):
 
 
 class StoreError(RostrumError):
-    """The database is unusable: locked by another process, full, read-only or too new."""
+    """The database is unusable: locked by another process, full, read-only or too new.
+
+    `passing`: the same write or read may succeed later.
+    """
+
+    def __init__(self, message: str = "", *, passing: bool = False) -> None:
+        super().__init__(message)
+        self.passing = passing
 
 
 class ExportError(RostrumError):

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import orjson
+from pydantic import ValidationError
 
 from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
@@ -102,7 +103,11 @@ class JobTable:
             setup = connection.value(SETUP, debate=debate_id)
             if setup is None:
                 return None
-            return defer(connection, debate_id, Setup.model_validate_json(setup))
+            try:
+                known = Setup.model_validate_json(setup)
+            except ValidationError:  # a newer version's, whose processes queue it
+                return None
+            return defer(connection, debate_id, known)
 
         return await self._database.write(store)
 

@@ -60,7 +60,7 @@ NETWORK = {
 HELLO = (
     "SET TIME ZONE 'UTC'; "
     "SELECT current_setting('transaction_read_only') = 'on' OR pg_is_in_recovery() AS read_only, "
-    "current_setting('synchronous_commit') IN ('off', 'local') AS hasty"
+    "current_setting('synchronous_commit') IN ('off', 'local') AS hasty, clock_timestamp() AS now"
 )
 BEGIN = (
     "BEGIN; SET LOCAL lock_timeout = {lock}; SET LOCAL statement_timeout = {statement}; "
@@ -77,6 +77,8 @@ LOCKS = ("55P03", "40P01", "40001")
 # Rows that others added or deleted meanwhile: it then finds them, unless the write is wrong.
 RULES = ("23505", "23503")
 MOST_TRIES = 3
+# Disk, memory, time or files that the server lacks for now.
+SHORT = ("53", "57014", "58")
 # Ends of a connection, a server that starts, stops or is full of connections, and one that became
 # a standby: it will be back, or another one in its place.
 READ_ONLY = "25006"
@@ -153,10 +155,15 @@ class PostgresConnection(SqlConnection):
 
     def begin(self, sql: str) -> str:
         """Begin a transaction and return its id; what time it is there becomes known here."""
-        asked_at = machine_now()
-        number, now = self.several(sql)
-        SHARED_TIME.tell(now, asked_at, machine_now())
+        [number] = self.tell_time(sql)
         return str(number)
+
+    def tell_time(self, sql: str) -> Sequence[Any]:
+        """Run statements whose last row ends with the time there; return the rest of that row."""
+        asked_at = machine_now()
+        *found, now = self.several(sql)
+        SHARED_TIME.tell(now, asked_at, machine_now())
+        return tuple(found)
 
     def commit(self) -> None:
         """Commit. Raises the error of a transaction that could not be."""
@@ -212,9 +219,13 @@ class PostgresServer(Dialect):
             try:
                 return self._persist(lambda: self._commit(group))
             except psycopg.Error as error:
-                last = number >= MOST_TRIES if error.sqlstate in RULES else time.monotonic() > until
+                late = time.monotonic() > until and not self._waits
+                last = number >= MOST_TRIES if error.sqlstate in RULES else late
                 if last or len(operations) > 1 or error.sqlstate not in (*RULES, *LOCKS):
                     raise
+                if time.monotonic() > until:
+                    log.warning("database busy", database=self.name, why=self._say(error))
+                    until = time.monotonic() + CONFLICT_SECONDS
             time.sleep(random.uniform(0.005, 0.05))
         raise AssertionError("unreachable")
 
@@ -350,9 +361,7 @@ class PostgresServer(Dialect):
                 f"The database {self.name} is on PostgreSQL {version // 10_000}, and Rostrum needs "
                 f"{OLDEST} or newer; upgrade it, or point ROSTRUM_DATABASE_URL at another server."
             )
-        cursor = connection.driver.execute(HELLO, prepare=False)
-        cursor.nextset()
-        read_only, hasty = cursor.fetchone() or (False, False)
+        read_only, hasty = connection.tell_time(HELLO)
         if read_only and self._runs:
             raise psycopg.errors.ReadOnlySqlTransaction("the server takes no writes")
         self._durably = DURABLY if hasty else ""
@@ -388,7 +397,12 @@ class PostgresServer(Dialect):
         """Return for how many seconds a server that is away is waited for."""
         if self._ending:
             return LAST_SECONDS
-        return float("inf") if self._runs and self._known else self._start_seconds
+        return float("inf") if self._waits else self._start_seconds
+
+    @property
+    def _waits(self) -> bool:
+        """Whether what the server cannot do now is waited for, for however long."""
+        return self._runs and self._known and not self._ending
 
     def _note_away(self, error: psycopg.Error) -> None:
         with self._telling:
@@ -437,7 +451,8 @@ class PostgresServer(Dialect):
         state = getattr(error, "sqlstate", None)
         return StoreError(
             f"The database {self.name} could not be used: {self._say(error)}. "
-            f"{_advice(state, str(error))}"
+            f"{_advice(state, str(error))}",
+            passing=_may_pass(error),
         )
 
     def _say(self, error: Exception) -> str:
@@ -484,6 +499,14 @@ def _name(address: Mapping[str, Any]) -> str:
 
 def _is_lost(connection: PostgresConnection) -> bool:
     return connection.driver.closed or connection.driver.broken
+
+
+def _may_pass(error: Exception) -> bool:
+    """Return whether the same may succeed later, as nothing about it is wrong."""
+    state = getattr(error, "sqlstate", None)
+    if state is None:
+        return isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
+    return str(state).startswith((*PASSING, *LOCKS, *SHORT))
 
 
 def _advice(state: str | None, detail: str) -> str:

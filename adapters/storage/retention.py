@@ -89,6 +89,9 @@ NEWEST = """
 SELECT (SELECT coalesce(max(number), 0) FROM vote_events) AS event,
     (SELECT coalesce(max(number), 0) FROM debates) AS debate
 """
+# So that answers on their way are stored, and seen by what follows.
+LOCK_STRANGER = "SELECT id FROM people WHERE id = :person FOR UPDATE"
+ON_THEIR_WAY = 10_000  # numbers that may be given out and not stored yet
 # Both checks read only what came since the search for strangers.
 CUT_OFF = """
 UPDATE people SET "user" = NULL, bot = NULL
@@ -142,7 +145,10 @@ class RetentionTable(Retention):
 
     async def drop_strangers(self) -> int:
         newest = await self._database.first(NEWEST)
-        marks = {"event": newest.event, "debate": newest.debate}
+        marks = {
+            "event": newest.event - ON_THEIR_WAY,
+            "debate": newest.debate - ON_THEIR_WAY,
+        }
         dropped = 0
         for person in await self._database.column(STRANGERS):
             dropped += await self._database.write(partial(_drop, person=person, marks=marks))
@@ -204,6 +210,7 @@ def _dump(value: Any) -> str:
 
 
 def _drop(connection: SqlConnection, person: int, marks: dict[str, int]) -> int:
+    connection.lock(LOCK_STRANGER, person=person)
     dropped = connection.run(CUT_OFF, person=person, **marks)
     if dropped:
         connection.run(CUT_USAGE, scope=f"person:{person}")

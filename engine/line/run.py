@@ -21,6 +21,7 @@ from engine.errors import (
     PausedError,
     RostrumError,
     StoppedError,
+    StoreError,
     ThreadGoneError,
 )
 from engine.floor.beside import Beside
@@ -74,7 +75,8 @@ class Runner:
     async def run_debate(self, debate_id: str) -> None:
         """Run a debate until its vote can open or it ends early.
 
-        Journaled steps are not repeated. A debate that another process holds is skipped.
+        Journaled steps are not repeated. A debate that another process holds is skipped. Raises
+        StoreError for a database that cannot be used now, which ends no debate.
         """
         try:
             async with self.keeper.hold(f"debate/{debate_id}") as lease:
@@ -84,6 +86,8 @@ class Runner:
         except PausedError:
             log.info("debate paused", debate=debate_id)
         except RostrumError as error:
+            if isinstance(error, StoreError) and error.passing:
+                raise  # it goes on once the database can be used again
             await self._end(debate_id, error)
         except Exception:  # a bug in one debate must not end the others
             log.exception("unhandled error in a debate", debate=debate_id)

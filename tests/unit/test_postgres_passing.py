@@ -1,0 +1,146 @@
+"""What passes on PostgreSQL decides nothing: others' locks, a full disk, a newer version."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator
+from datetime import timedelta
+
+import pytest
+
+from adapters.models.router import open_models
+from adapters.storage import postgres
+from adapters.storage.connection import SqlConnection
+from adapters.storage.database import Database
+from adapters.storage.jobs import JobTable
+from adapters.storage.people import ensure_person
+from adapters.storage.store import SqlStore
+from adapters.storage.vote_log import append
+from bot.app import MainLine
+from bot.role import Role
+from engine.debate import Status
+from engine.errors import StoreError
+from engine.floor.keeper import Keeper
+from engine.floor.wake import Bell
+from engine.line.intake import Order
+from engine.line.run import Runner
+from engine.ports import SharedTime, machine_now, utc_now
+from engine.prompts.library import load_prompts
+from tests.doubles.rehearsed import DEFAULTS
+from tests.sample import NO_CAPS, NOW, create, new_debate
+
+SHORT_OF = """
+CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+'BEGIN RAISE EXCEPTION ''could not extend file'' USING ERRCODE = ''{state}''; END';
+CREATE TRIGGER refuse BEFORE INSERT ON calls FOR EACH ROW EXECUTE FUNCTION refuse()
+"""
+
+
+@pytest.fixture(scope="module")
+def database_kind() -> str:
+    return "postgresql"
+
+
+@pytest.fixture
+async def other(database_url: str) -> AsyncIterator[Database]:
+    """The same database, as another process has it open."""
+    database = Database(database_url)
+    yield database
+    await database.close()
+
+
+async def test_a_write_waits_for_a_lock_however_long_another_process_holds_it(
+    database: Database, other: Database, store: SqlStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres, "CONFLICT_SECONDS", 0.2)
+    monkeypatch.setattr(postgres, "LOCK_MS", 50)
+    monkeypatch.setattr(postgres, "IDLE_MS", 20_000)
+    new = new_debate()
+    await create(store, new, NO_CAPS)
+    begun, go = threading.Event(), threading.Event()
+
+    def migrate(connection: SqlConnection) -> None:
+        connection.run("LOCK TABLE debates IN SHARE MODE")  # as making an index does
+        begun.set()
+        assert go.wait(15)
+
+    migrating = asyncio.ensure_future(other.write(migrate))
+    assert await asyncio.to_thread(begun.wait, 15)
+    stopping = asyncio.ensure_future(store.debates.ask_stop(new.id, "enough"))
+    done, _ = await asyncio.wait([stopping], timeout=1.5)
+    go.set()
+    assert not done, "it was given up"
+    await asyncio.gather(migrating, stopping)
+    assert (await store.debates.stops())[new.id].reason == "enough"
+
+
+@pytest.mark.parametrize(("state", "ends"), [("53100", False), ("57014", False), ("22023", True)])
+async def test_a_database_that_cannot_be_used_now_ends_no_debate(
+    database: Database, store: SqlStore, state: str, ends: bool
+) -> None:
+    models = open_models({})
+    line = MainLine(store, models, load_prompts(), (), role=Role.GATEWAY)
+    order = Order(platform="series", community="club", place="lobby", topic="Tea beats coffee")
+    debate = (await line.service.start(order, DEFAULTS)).debate.id
+    await database.write(lambda c: c.driver.execute(SHORT_OF.format(state=state), prepare=False))
+    bell = Bell()
+    running = Runner(store, models, Keeper(store, bell, "one"), bell).run_debate(debate)
+    if ends:
+        await running
+    else:
+        with pytest.raises(StoreError, match="could not extend file"):
+            await running
+    await models.aclose()
+    found = await store.debates.get(debate)
+    assert (found.status is Status.FAILED) == ends
+    assert "could not extend file" in found.reason or not ends
+    assert await store.leases.held("debate/", "two") == {}, "another process may go on with it"
+
+
+async def test_a_process_goes_by_the_databases_clock_from_its_first_look(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, shared = machine_now, SharedTime()
+    monkeypatch.setattr("engine.ports.SHARED_TIME", shared)
+    monkeypatch.setattr(postgres, "SHARED_TIME", shared)
+    for module in ("engine.ports", "adapters.storage.postgres"):
+        monkeypatch.setattr(f"{module}.machine_now", lambda: real() + timedelta(minutes=5))
+    await asyncio.to_thread(database.peek)  # as a start does, before anything is written
+    assert abs(utc_now() - real()) < timedelta(seconds=1)
+
+
+async def test_a_newer_versions_debate_does_not_end_a_process_that_queues(
+    database: Database, store: SqlStore
+) -> None:
+    new = new_debate()
+    await create(store, new, NO_CAPS)
+    await database.run("UPDATE debates SET setup = replace(setup, '\"seed\"', '\"sown\"')")
+    assert await JobTable(database).submit(new.id) is None
+    assert await database.column("SELECT id FROM procrastinate_jobs") == []
+
+
+async def test_who_votes_meanwhile_is_not_taken_for_a_stranger(
+    database: Database, other: Database, store: SqlStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    new = new_debate(user=None)
+    await create(store, new, NO_CAPS)
+    await database.write(lambda c: ensure_person(c, "chat", "ann", None))
+    begun, go = threading.Event(), threading.Event()
+
+    def vote(connection: SqlConnection) -> None:
+        ann = ensure_person(connection, "chat", "ann", None)
+        assert ann is not None
+        row = {"debate": new.id, "person": ann.id, "question": "vote", "how": "live"}
+        append(connection, option="A", added=True, received_at=NOW, **row)
+        begun.set()
+        assert go.wait(15)
+
+    voting = asyncio.ensure_future(other.write(vote))
+    assert await asyncio.to_thread(begun.wait, 15)
+    dropping = asyncio.ensure_future(store.retention.drop_strangers())
+    await asyncio.wait([dropping], timeout=0.4)
+    go.set()
+    await voting
+    assert await dropping == 0
+    assert await database.column('SELECT "user" FROM people') == ["ann"]
