@@ -72,6 +72,7 @@ class Calls:
     unanswered: Counter[bytes] = field(default_factory=Counter)
     answered_at: dict[bytes, float] = field(default_factory=dict)
     last_at: float = 0.0
+    most: int = 0  # at once
     _answering: set[asyncio.Task[None]] = field(default_factory=set)
 
     def twice(self) -> Counter[bytes]:
@@ -93,6 +94,7 @@ class Counting(Answering):
         self._calls.asked[key] += 1
         self._calls.unanswered[key] += 1
         self._calls.last_at = time.monotonic()
+        self._calls.most = max(self._calls.most, self._calls.unanswered.total())
         task = asyncio.create_task(self._end(key, body))
         self._calls._answering.add(task)
         task.add_done_callback(self._calls._answering.discard)
@@ -156,6 +158,7 @@ class Town:
     calls: Calls
     model_url: str
     pace: float = 1.0
+    at_once: int = 2000
     running: list[Running] = field(default_factory=list)
     _numbers: Iterator[int] = field(default_factory=count)
 
@@ -176,7 +179,7 @@ class Town:
 
     async def run(self, role: str, *arguments: str, **settings: str) -> Running:
         """Run a command; only one that serves a platform has its token."""
-        backend = {"base_url": self.model_url, "local": True, "max_concurrency": 2000}
+        backend = {"base_url": self.model_url, "local": True, "max_concurrency": self.at_once}
         number = next(self._numbers)
         platform = {
             "ROSTRUM_DISCORD__TOKEN": TOKEN,

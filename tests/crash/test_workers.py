@@ -170,6 +170,19 @@ async def test_every_process_is_replaced_without_a_repeated_call(here: Town) -> 
     await check_posts(here)
 
 
+async def test_workers_keep_to_a_backends_limit_together(here: Town) -> None:
+    here.at_once = 6
+    await here.start_all("gateway", "worker")
+    here.calls.gate.set()
+    debates = await here.debate(HALF)
+    await until(lambda: here.calls.most == 6)
+    newcomer, _ = await here.start_all("worker", "worker")
+    more = await here.debate(HALF, "More")
+    await until(lambda: "limits divided" in newcomer.said)
+    await here.until_all([*debates, *more], "voting")
+    assert here.calls.most == 6
+
+
 async def test_a_server_that_is_restarted_under_load_loses_and_repeats_nothing(
     tmp_path: Path,
 ) -> None:
