@@ -93,7 +93,7 @@ async def run_live(debates: int, over: float, seconds: float) -> None:
     log.configure(Settings(log={"level": "error"}).log)
     load = Load(debates, over, seconds)
     async with model_server(seconds) as url:
-        rostrum = await _measure_rostrum(load, url)
+        rostrum = await measure_rostrum(load, url)
         sdk = await _measure_sdk(load, url)
         bare = await _measure_aiohttp(load, url)
     print_result(
@@ -113,7 +113,8 @@ async def run_live(debates: int, over: float, seconds: float) -> None:
     )
 
 
-async def _measure_rostrum(load: Load, url: str) -> LiveFigures:
+async def measure_rostrum(load: Load, url: str) -> LiveFigures:
+    """Hold debates with Rostrum, on a temporary SQLite file and with a venue in memory."""
     settings = Settings(
         backends={"bench": {"base_url": url, "max_concurrency": CONNECTIONS, "timeout_s": 600}}
     )

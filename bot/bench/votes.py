@@ -7,21 +7,14 @@ rates, through kills, lost sessions and refusals. The code is with the tests
 
 from __future__ import annotations
 
-import sys
-from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 from bot.app import first_error
+from bot.bench.checkout import find_in_checkout
 from bot.bench.machine import print_result
 from engine.errors import RostrumError
 
 PLATFORMS = ("discord", "slack")
-ROOT = Path(__file__).parents[2]
-NO_CHECKOUT = (
-    "This benchmark runs on the platforms' doubles among the tests, which are not here ({why}); "
-    "clone the repository, run make check once, and start it there."
-)
 BROKEN = "What must not happen did: {names}; the figures above say how often."
 
 
@@ -38,7 +31,7 @@ async def run_bench_votes(
 ) -> None:
     """Print what became of every vote; raises RostrumError if a bound is broken."""
     chosen = PLATFORMS if platform == "both" else (platform,)
-    doubles = _find_doubles()
+    doubles = find_in_checkout("tests.bench.votes")
     size = doubles.Size(debates, voters, kills, minutes)
     try:
         result = await doubles.run_votes(chosen, size, seed, runs, keep)
@@ -47,14 +40,3 @@ async def run_bench_votes(
     print_result(result)
     if result["broken"]:
         raise RostrumError(BROKEN.format(names=", ".join(result["broken"])))
-
-
-def _find_doubles() -> Any:
-    """Import the benchmark from the checkout that Rostrum runs in."""
-    sys.path.insert(0, str(ROOT))
-    try:
-        return import_module("tests.bench.votes")
-    except ImportError as error:
-        raise RostrumError(NO_CHECKOUT.format(why=error)) from error
-    finally:
-        sys.path.remove(str(ROOT))

@@ -159,3 +159,31 @@ def bench_votes(
     from bot.exits import run
 
     run(lambda: run_bench_votes(**given.params))
+
+
+@bench.command("scale")
+def bench_scale(
+    given: typer.Context,
+    part: Annotated[
+        Literal["throughput", "latency", "both"], typer.Option(help="What is measured.")
+    ] = "both",
+    workers: Annotated[
+        str, typer.Option(help="Numbers of workers, comma-separated, for throughput.")
+    ] = "1,2,4",
+    debates: Annotated[int, typer.Option(min=2, max=10_000, help="Debates each time.")] = 40,
+    slots: Annotated[
+        int, typer.Option(min=1, max=10_000, help="Debates at once per worker, for throughput.")
+    ] = 10,
+    seconds: Annotated[float, SECONDS] = 1.0,
+    pause: Annotated[
+        float, typer.Option(min=0, max=60, help="Seconds between two starts, for latency.")
+    ] = 0.2,
+    to: Annotated[
+        Text, typer.Option(help="Address of a PostgreSQL whose user may create databases.")
+    ] = None,
+) -> None:
+    """Measure gateways and workers on PostgreSQL, beside one process."""
+    from bot.bench.scale import run_bench_scale
+    from bot.exits import run
+
+    run(lambda: run_bench_scale(**given.params))

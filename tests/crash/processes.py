@@ -159,6 +159,7 @@ class Town:
     model_url: str
     pace: float = 1.0
     at_once: int = 2000
+    command: str = COMMAND
     running: list[Running] = field(default_factory=list)
     _numbers: Iterator[int] = field(default_factory=count)
 
@@ -198,7 +199,7 @@ class Town:
         log = self.folder / f"{role}-{number}.log"
         with log.open("wb") as errors:
             process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-c", COMMAND.format(pace=self.pace), role, *arguments),
+                *(sys.executable, "-c", self.command.format(pace=self.pace), role, *arguments),
                 cwd=self.folder,
                 env=environment_of(given),
                 stdin=asyncio.subprocess.DEVNULL,
@@ -215,7 +216,7 @@ class Town:
         before = {debate.id for debate in await self.store.debates.recent()}
         for one in range(number):
             options = {"topic": f"{about} {one}"}
-            await until_true(partial(self._ask, "debate start", options))
+            await until_true(partial(self.ask, "debate start", options))
 
         async def stored() -> bool:
             return len(await self.store.debates.recent()) >= len(before) + number
@@ -224,7 +225,7 @@ class Town:
         new = [debate.id for debate in await self.store.debates.recent()]
         return [debate for debate in reversed(new) if debate not in before]
 
-    async def _ask(self, command: str, options: Json) -> bool:
+    async def ask(self, command: str, options: Json) -> bool:
         """Use a command; False while the gateway has not registered it."""
         try:
             await self.discord.act("slash", "ada", command, options)

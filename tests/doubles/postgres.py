@@ -41,8 +41,8 @@ SETTINGS = {
 class PostgresDouble:
     """A server, started at once; `stop` ends it and deletes its files."""
 
-    def __init__(self, **settings: str) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="rpg", dir=_short()))
+    def __init__(self, *, in_memory: bool = True, **settings: str) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="rpg", dir=_short() if in_memory else None))
         self._run_as = _unprivileged(self.folder)
         self.port = _free_port()
         self._names = itertools.count(1)
