@@ -285,8 +285,8 @@ class OutboxTable:
         return {row.platform: Backlog(row.messages, row.queued_at) for row in rows}
 
     async def next(self, debate_id: str) -> Intent | None:
-        # Run among the writes: the trip to the thread is most of its cost, and they share it.
-        return await self._database.write(lambda connection: _next(connection, debate_id))
+        rows = await self._database.glance(NEXT, debate=debate_id)
+        return _to_intent(rows[0]) if rows else None
 
     async def undelivered_turns(self, debate_id: str) -> int:
         [(undelivered,)] = await self._database.glance(UNDELIVERED_TURNS, debate=debate_id)
