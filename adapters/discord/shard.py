@@ -35,9 +35,11 @@ LONGEST_PAUSE = 60.0
 CANCEL_AGAIN_SECONDS = 1.0
 STEADY_SECONDS = 60.0  # a client that lasted this long was healthy
 LOOK_SECONDS = 0.2
-LINGER_SECONDS = 20.0  # for the next holder to connect; a stop may take 45
+# For the next holder to connect: it may introduce itself for one shard in five seconds. A stop is
+# over sooner (bot/run.py).
+LINGER_SECONDS = 120.0
 ANSWER_SECONDS = 5.0
-OVERLAP = timedelta(seconds=60)  # after a takeover, in which two processes may hear a shard
+OVERLAP = timedelta(seconds=180)  # after a takeover, in which two processes may hear a shard
 # Discord's final close codes: wrong token, sharding, version or intents.
 FINAL_CODES = frozenset({4004, 4010, 4011, 4012, 4013, 4014})
 log = structlog.get_logger(__name__)

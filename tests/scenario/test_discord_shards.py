@@ -109,9 +109,18 @@ async def test_each_of_two_gateways_hears_half_of_the_shards_and_one_registers_c
     url: str, discord: DiscordServer
 ) -> None:
     discord.gateway.shards = 4
-    async with gateway(url, discord) as first:
+    deaf = set[int]()
+
+    async def watch() -> None:
+        while True:
+            sessions = discord.gateway.sessions.values()
+            deaf.update(set(range(4)) - {s.shard for s in sessions if s.socket is not None})
+            await asyncio.sleep(0.01)
+
+    async with gateway(url, discord, gap=0.3) as first:
         await until(lambda: first.connection.connected and len(first.shares.held) == 4)
-        async with gateway(url, discord) as second:
+        watching = asyncio.create_task(watch())
+        async with gateway(url, discord, gap=0.3) as second:
             await until(lambda: len(second.shares.held) == 2 and second.connection.connected)
             await until(lambda: discord.gateway.connected == 4)
             assert not first.shares.held & second.shares.held
@@ -119,6 +128,8 @@ async def test_each_of_two_gateways_hears_half_of_the_shards_and_one_registers_c
             await discord.slash("ada", "debate start", {"topic": "Tea beats coffee"}).finished()
             await until(lambda: discord.threads())
         await until(lambda: len(first.shares.held) == 4 and first.connection.connected)
+        watching.cancel()
+    assert not deaf, "there was a moment in which no one heard them"
     put = [sent for sent in discord.sent if sent.method == "PUT" and "/commands" in sent.path]
     assert len(put) == 1
 
