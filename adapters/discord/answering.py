@@ -13,6 +13,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from enum import Enum
 from functools import partial
 
 import discord
@@ -69,22 +70,30 @@ class AnswerText:
     offered: tuple[ReviewLine, ...] = ()
 
 
-def alone() -> bool:
+class Hears(Enum):
+    """Which processes hear the same interactions as this one."""
+
+    NONE_ELSE = "none else"
+    ANOTHER = "another as well"
+    ANOTHER_INSTEAD = "another from now on"
+
+
+def none_else() -> Hears:
     """Return that no other process hears the same interactions."""
-    return False
+    return Hears.NONE_ELSE
 
 
 @dataclass(frozen=True, slots=True)
 class FrontDesk:
     """Answers commands and button presses.
 
-    `shared`: another process may hear them as well; the first to acknowledge one answers it.
+    `hears`: if another process hears them as well, the first to acknowledge one answers it.
     """
 
     commands: Commands
     listener: Listener
     venue: DiscordVenue
-    shared: Callable[[], bool] = alone
+    hears: Callable[[], Hears] = none_else
     at_work: set[object] = field(default_factory=set)  # interactions that are being answered
     followers: Followers = field(default_factory=Followers)
 
@@ -104,7 +113,7 @@ class FrontDesk:
         asked: Invocation | Callable[[], Invocation],
         attached: Sequence[discord.Attachment],
     ) -> None:
-        acknowledged = await acknowledge(interaction, shared=self.shared())
+        acknowledged = await self._acknowledge(interaction)
         if acknowledged is None:
             return
 
@@ -128,7 +137,7 @@ class FrontDesk:
             await self._vote(interaction, option)
 
     async def _vote(self, interaction: Interaction, option: str | None) -> None:
-        acknowledged = await acknowledge(interaction, shared=self.shared())
+        acknowledged = await self._acknowledge(interaction)
         if acknowledged is None:
             return
 
@@ -136,6 +145,13 @@ class FrontDesk:
             return AnswerText(vote_answer(await self._press(pressed_of(interaction, option))))
 
         await self._show(interaction, acknowledged, await _explained(run))
+
+    async def _acknowledge(self, interaction: Interaction) -> bool | None:
+        """Return whether it was acknowledged in time; None if another process answers it."""
+        hears = self.hears()
+        if hears is Hears.ANOTHER_INSTEAD:
+            return None
+        return await acknowledge(interaction, shared=hears is Hears.ANOTHER)
 
     @contextmanager
     def _working(self, interaction: Interaction) -> Iterator[None]:

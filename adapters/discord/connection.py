@@ -9,7 +9,7 @@ import structlog
 from pydantic import SecretStr
 
 from adapters.discord import texts
-from adapters.discord.answering import FrontDesk
+from adapters.discord.answering import FrontDesk, Hears
 from adapters.discord.identify import Identifies
 from adapters.discord.presence import shorten_logs
 from adapters.discord.rest import Rest
@@ -60,8 +60,8 @@ class Connection:
     ) -> None:
         """Stay connected until cancelled. Raises SettingsError when Discord refuses for good."""
 
-        def open_desk(shared: Callable[[], bool]) -> FrontDesk:
-            return FrontDesk(commands, listener, venue, shared)
+        def open_desk(hears: Callable[[], Hears]) -> FrontDesk:
+            return FrontDesk(commands, listener, venue, hears)
 
         shorten_logs()
         await self._reach()

@@ -21,7 +21,7 @@ from discord.gateway import DiscordWebSocket
 from pydantic import SecretStr
 
 from adapters.discord import texts
-from adapters.discord.answering import FrontDesk
+from adapters.discord.answering import FrontDesk, Hears
 from adapters.discord.client import Client
 from adapters.discord.errors import KNOWN
 from adapters.discord.identify import Identifies
@@ -64,9 +64,10 @@ class Shard:
     number: int
     line: Line
     shares: Shares
-    open_desk: Callable[[Callable[[], bool]], FrontDesk]
+    open_desk: Callable[[Callable[[], Hears]], FrontDesk]
     presence: Presence = field(default_factory=Presence)
     leaving: bool = False
+    over: bool = False  # another process answers from now on
     _desk: FrontDesk | None = None
 
     async def run(self) -> None:
@@ -99,8 +100,7 @@ class Shard:
 
     async def _finish_answers(self) -> None:
         """Wait, not for long, until what is being answered here is answered."""
-        until = time.monotonic() + ANSWER_SECONDS
-        await asyncio.sleep(LOOK_SECONDS)  # one that has just come is answered here or there
+        self.over, until = True, time.monotonic() + ANSWER_SECONDS
         while (  # noqa: ASYNC110 - it is looked at
             self._desk and self._desk.at_work and time.monotonic() < until
         ):
@@ -127,6 +127,11 @@ class Shard:
                         while self._hears():  # noqa: ASYNC110 - it is looked at
                             await asyncio.sleep(LOOK_SECONDS)
             await asyncio.sleep(LOOK_SECONDS)
+
+    def _who_hears(self) -> Hears:
+        if self.over:
+            return Hears.ANOTHER_INSTEAD
+        return Hears.ANOTHER if self._is_shared() else Hears.NONE_ELSE
 
     def _hears(self) -> bool:
         return self.presence.connected and not self.leaving
@@ -186,7 +191,7 @@ class Shard:
             shares = self.shares
             await self.line.identifies.wait(bucket, shares.turn, among=shares.members)
 
-        self._desk = self.open_desk(self._is_shared)
+        self._desk = self.open_desk(self._who_hears)
         return Client(
             self._desk,
             identify,
