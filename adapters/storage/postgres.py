@@ -48,6 +48,8 @@ FIRST_DELAY, LONGEST_DELAY = 0.05, 1.0
 LAST_SECONDS = 3.0  # how long a process that ends waits for a server that is away
 CONFLICT_SECONDS = 30.0
 MIGRATING = 7_310_557_221  # the advisory lock of migrations, as a number of Rostrum's own
+# What waits for a table keeps everyone from it who comes later, so a migration does that in turns.
+MIGRATION_LOCK_MS, MIGRATION_PAUSE = 1_000, 3.0
 PREPARE_AFTER = 3
 NETWORK = {
     "connect_timeout": "5",
@@ -329,12 +331,20 @@ class PostgresServer(Dialect):
             try:
                 with engine.begin() as connection:
                     connection.exec_driver_sql(LOCK)
+                    connection.exec_driver_sql(f"SET LOCAL lock_timeout = {MIGRATION_LOCK_MS}")
                     run(connection)
             except DBAPIError as error:
                 raise error.orig or error from error
 
         # All of it is one transaction, and done again it finds that nothing is left to do.
-        self._persist(attempt)
+        while True:
+            try:
+                return self._persist(attempt)
+            except psycopg.Error as error:
+                if error.sqlstate not in LOCKS:
+                    raise
+                log.warning("migration waits", database=self.name, why=self._say(error))
+            time.sleep(MIGRATION_PAUSE)
 
     # --- the connection ----------------------------------------------------------------
 

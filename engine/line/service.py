@@ -25,7 +25,7 @@ from engine.debate import (
     Value,
     short_code,
 )
-from engine.errors import BudgetError, UsageError
+from engine.errors import BudgetError, LeaseLostError, UsageError
 from engine.floor.wake import Bell
 from engine.formats import Format, find_format
 from engine.jury.history import PanelFit, fit
@@ -46,6 +46,7 @@ from engine.votes.window import VoteWindow
 
 HISTORY_DEBATES = 2000
 HISTORY_SECONDS = 60.0
+BEING_COUNTED = "The vote on debate {code} is being counted right now; try again in a moment."
 log = structlog.get_logger(__name__)
 
 
@@ -241,8 +242,8 @@ class Service:
     async def close_vote(self, debate_id: str) -> Debate:
         """Close an open vote early and reveal; an open one on its mirror closes too.
 
-        Raises UsageError while the mirror's vote is not open yet: the reveal would name the
-        mirror's models.
+        Raises UsageError while the mirror's vote is not open yet, as the reveal would name the
+        mirror's models, and while another process works on the vote.
         """
         debate = await self.store.debates.get(debate_id)
         if debate.status is Status.VOTING and debate.vote_opened_at is None:
@@ -258,7 +259,10 @@ class Service:
                 f"{mirror.code} before people can vote there. Close this vote once the mirror's "
                 "vote is open, or stop the mirror first."
             )
-        await self.windows[debate.platform].close(debate.id, early=True)
+        try:
+            await self.windows[debate.platform].close(debate.id, early=True)
+        except LeaseLostError as error:
+            raise UsageError(BEING_COUNTED.format(code=debate.code)) from error
         return await self.store.debates.get(debate.id)
 
     async def _price(self, models: Sequence[Model], caps: Caps) -> dict[str, Price | None]:

@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -20,15 +21,16 @@ from adapters.storage.vote_log import append
 from bot.app import MainLine
 from bot.role import Role
 from engine.debate import Status
-from engine.errors import StoreError
+from engine.errors import StoreError, UsageError
 from engine.floor.keeper import Keeper
 from engine.floor.wake import Bell
 from engine.line.intake import Order
 from engine.line.run import Runner
 from engine.ports import SharedTime, machine_now, utc_now
 from engine.prompts.library import load_prompts
+from tests.doubles.memory.venue import MemoryVenue
 from tests.doubles.rehearsed import DEFAULTS
-from tests.sample import NO_CAPS, NOW, create, new_debate
+from tests.sample import NO_CAPS, NOW, create, new_debate, run
 
 SHORT_OF = """
 CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
@@ -144,3 +146,38 @@ async def test_who_votes_meanwhile_is_not_taken_for_a_stranger(
     await voting
     assert await dropping == 0
     assert await database.column('SELECT "user" FROM people') == ["ann"]
+
+
+async def test_no_one_waits_for_a_migration_that_waits_for_a_long_read(
+    database: Database, other: Database, store: SqlStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres, "MIGRATION_LOCK_MS", 100)
+    monkeypatch.setattr(postgres, "MIGRATION_PAUSE", 0.1)
+    new = new_debate()
+    await create(store, new, NO_CAPS)
+
+    def change(connection: Any) -> None:
+        connection.exec_driver_sql("ALTER TABLE debates ADD COLUMN extra TEXT")
+
+    with other.snapshot() as view:
+        assert view.value("SELECT count(*) FROM debates") == 1  # as an export reads, for long
+        migrating = asyncio.create_task(asyncio.to_thread(other.dialect.upgrade, change))
+        await asyncio.sleep(0.5)
+        async with asyncio.timeout(2):
+            await store.debates.ask_stop(new.id, "enough")
+        assert not migrating.done()
+    await migrating
+    assert await database.column("SELECT extra FROM debates") == [None]
+
+
+async def test_who_closes_a_vote_that_another_process_counts_reads_what_to_do(
+    database: Database, store: SqlStore, other: Database
+) -> None:
+    running = await run(store)
+    await running.open_vote()
+    venue, models = MemoryVenue(), open_models({})
+    line = MainLine(SqlStore(other), models, load_prompts(), [venue], role=Role.GATEWAY)
+    line.service.windows = {"chat": line.service.windows[venue.platform]}
+    with pytest.raises(UsageError, match="is being counted right now; try again in a moment"):
+        await line.service.close_vote(running.id)
+    await models.aclose()

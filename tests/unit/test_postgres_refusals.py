@@ -206,7 +206,8 @@ def test_an_address_with_a_typo_is_refused_without_its_password(url: str) -> Non
 def test_without_the_driver_a_sentence_says_how_to_install_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "adapters.storage.postgres", None)
+    found = {"procrastinate": True}
+    monkeypatch.setattr("adapters.storage.database.find_spec", found.get)
     with pytest.raises(StoreError, match=r"needs psycopg, .* pip install 'psycopg\[binary\]"):
         Database("postgresql://ann@host/db")
 
