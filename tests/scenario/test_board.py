@@ -13,8 +13,11 @@ import engine.delivery.outbox
 import engine.formats
 from engine.debate import Status
 from engine.errors import MessageGoneError, VenueAwayError, VenueGoneError
+from engine.line.intake import Order
+from engine.messages import Announcement, Progress
 from engine.ports import VenueLimits
 from tests.doubles.hall import DEFAULTS, LOBBY, QUICK, Hall, with_sides
+from tests.doubles.memory.attentive import AttentiveVenue
 from tests.doubles.memory.venue import Fault, MemoryVenue, StoredMessage
 
 GAP = 0.05
@@ -140,3 +143,28 @@ async def test_a_debate_whose_format_is_gone_keeps_no_other_from_being_shown(
         (asked,) = await session.store.votes.due("memory")
         await session.service.close_vote(asked.debate)
         await shown(hall, "finished; the whole debate is")
+
+
+async def test_a_card_becomes_the_news_and_names_models_once_no_vote_on_a_mirror_is_open(
+    database_url: str,
+) -> None:
+    venue = AttentiveVenue(limits=LIMITS)
+    order = Order(platform="memory", community="club", place=LOBBY, mirror=True)
+
+    def told(code: str) -> list[Progress]:
+        said = [m for m in venue.meant if isinstance(m, Announcement) and m.code == code]
+        return [one.progress for one in said if one.progress and one.progress.result]
+
+    async with Hall(database_url, venue).open() as session:
+        started = await session.service.start(order, DEFAULTS)
+        assert started.mirror is not None
+        codes = started.debate.code, started.mirror.code
+        for debate in (started.debate, started.mirror):
+            await session.until(debate.id, lambda found: found.vote_opened_at)
+        assert not any(map(told, codes))
+        await session.service.close_vote(started.debate.id)
+        async with asyncio.timeout(10):
+            while not all(told(code) and not told(code)[-1].veiled for code in codes):  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+    for code in codes:
+        assert all(one.revealed == "thread" for one in told(code))
