@@ -22,7 +22,7 @@ def run_() -> None:
 
 @app.command()
 def gateway() -> None:
-    """Serve the chat platforms, beside workers on the same PostgreSQL."""
+    """Serve the chat platforms, beside workers."""
     from bot.exits import serve
     from bot.role import Role
     from bot.run import run_rostrum
@@ -32,7 +32,7 @@ def gateway() -> None:
 
 @app.command()
 def worker() -> None:
-    """Think for debates, beside gateways on the same PostgreSQL; needs no platform token."""
+    """Think for debates, beside gateways."""
     from bot.exits import serve
     from bot.role import Role
     from bot.run import run_rostrum
