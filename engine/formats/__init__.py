@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pkgutil import resolve_name
 
 from engine.debate import Setup
-from engine.errors import StoreError, UsageError
+from engine.errors import PausedError, StoreError, UsageError
 from engine.formats.format import Format
 from engine.text import clean, headline
 
@@ -63,8 +63,16 @@ def length_of(setup: Setup) -> int:
 
 
 def format_of(name: str, version: int) -> Format:
-    """Return the script that a stored debate began with. Raises StoreError when it is gone."""
+    """Return the script that a stored debate began with.
+
+    Raises StoreError when it is gone, and PausedError for one of a newer version.
+    """
     script = _script_of(name, version)
+    if script is None and (name not in FORMATS or version > FORMATS[name].version):
+        raise PausedError(
+            f"This debate began with version {version} of the format {name}, which a newer Rostrum "
+            "has; a process of that version goes on with it."
+        )
     if script is None:
         raise StoreError(
             f"This debate began with version {version} of the format {name}, which this Rostrum "

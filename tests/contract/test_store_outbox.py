@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 
+from adapters.storage.database import Database
 from engine.debate import Status
 from engine.messages import Notice
 from engine.ports import Part, utc_now
@@ -138,6 +139,25 @@ async def test_parts_are_frozen_and_their_references_kept(store: Store) -> None:
     assert waiting is not None
     assert waiting.refs == ()
     assert await store.outbox.find(r.id, "unknown") is None
+
+
+async def test_a_newer_versions_message_is_read_as_far_as_it_is_known(
+    store: Store, database: Database
+) -> None:
+    r = await run(store)
+    await store.outbox.publish(r.lease, r.id, [notice("1", "One"), notice("2", "Two"), notice("3")])
+    later = "UPDATE outbox SET message = replace(message, :was, :now) WHERE debate = :debate"
+    await database.run(later, was='{"', now='{"later": 1, "', debate=r.id)
+    unknown = f"{later} AND key = '2'"
+    await database.run(unknown, was='"notice"', now='"hologram"', debate=r.id)
+    intent = await first(r)
+    assert intent.message == notice("1", "One").message
+    assert await store.outbox.settle(r.lease, intent, DeliveryState.SENT) is None
+    assert await store.outbox.next(r.id) is None, "it waits for a process that can read it"
+    assert await store.outbox.waiting("chat") == [r.id]
+    settled = await store.outbox.find(r.id, "1")
+    assert settled is not None
+    assert settled.state is DeliveryState.SENT
 
 
 async def test_a_part_that_surely_did_not_leave_is_not_in_doubt(store: Store) -> None:

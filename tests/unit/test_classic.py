@@ -177,8 +177,8 @@ def test_an_unknown_format_is_refused_with_those_that_exist() -> None:
 
 def test_a_debate_of_a_version_that_is_gone_says_what_to_do() -> None:
     assert format_of("classic", 1).name == "classic"
-    with pytest.raises(StoreError, match=r"version 99 of the format classic.*start a new one"):
-        format_of("classic", 99)
+    with pytest.raises(StoreError, match=r"version 0 of the format classic.*start a new one"):
+        format_of("classic", 0)
 
 
 # --- what a side decides at its end --------------------------------------------------------

@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 from engine.debate import Setup
-from engine.errors import StoreError
+from engine.errors import PausedError, StoreError
 from engine.formats import FORMATS, format_of
 from engine.ports import Reply
 from engine.prompts.library import Prompts
@@ -53,4 +53,6 @@ async def test_a_debate_of_an_earlier_version_ends_as_it_did(name: str) -> None:
 def test_a_version_that_is_unknown_is_refused() -> None:
     for name, script in FORMATS.items():
         with pytest.raises(StoreError, match="no longer has"):
+            format_of(name, 0)
+        with pytest.raises(PausedError, match="which a newer Rostrum has"):
             format_of(name, script.version + 1)

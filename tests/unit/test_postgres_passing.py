@@ -122,6 +122,22 @@ async def test_a_newer_versions_debate_does_not_end_a_process_that_queues(
     assert await database.column("SELECT id FROM procrastinate_jobs") == []
 
 
+async def test_a_newer_versions_debate_is_left_to_its_processes(
+    database: Database, store: SqlStore
+) -> None:
+    models, bell = open_models({}), Bell()
+    line = MainLine(store, models, load_prompts(), (), role=Role.GATEWAY)
+    order = Order(platform="series", community="club", place="lobby", topic="Tea beats coffee")
+    debate = (await line.service.start(order, DEFAULTS)).debate
+    version = f'"format_version":{debate.setup.format_version}'
+    later = "UPDATE debates SET setup = replace(setup, :was, :now)"
+    assert await database.run(later, was=version, now='"format_version":99')
+    await Runner(store, models, Keeper(store, bell, "one"), bell).run_debate(debate.id)
+    await models.aclose()
+    assert (await store.debates.get(debate.id)).status.live
+    assert await store.leases.held("debate/", "two") == {}
+
+
 async def test_who_votes_meanwhile_is_not_taken_for_a_stranger(
     database: Database, other: Database, store: SqlStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
