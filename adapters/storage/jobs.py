@@ -34,7 +34,10 @@ MISPLACED = """
 DELETE FROM procrastinate_jobs
 WHERE queueing_lock = :debate AND status = 'todo' AND queue_name <> :queue
 """
-SETUP = "SELECT setup FROM debates WHERE id = :debate AND status IN ('queued', 'running')"
+# While people vote, a juror may still have to explain the verdict.
+SETUP = """
+SELECT setup FROM debates WHERE id = :debate AND status IN ('queued', 'running', 'voting')
+"""
 QUEUES = (
     "SELECT DISTINCT queue_name, args -> 'backends' FROM procrastinate_jobs WHERE status = 'todo'"
 )

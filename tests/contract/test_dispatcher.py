@@ -76,6 +76,20 @@ async def test_a_debate_has_its_job_when_it_is_stored(server: Database, store: S
     assert len(await server.rows(JOBS)) == 1, "queueing it again changes nothing"
 
 
+async def test_a_verdict_that_a_juror_still_explains_is_queued_again(
+    server: Database, store: SqlStore
+) -> None:
+    debate = await a_debate(store)
+    await server.run("DELETE FROM procrastinate_jobs")
+    await server.run("UPDATE debates SET status = 'voting'")
+    await dispatcher_on(server).submit(debate)
+    assert len(await server.rows(JOBS)) == 1
+    await server.run("DELETE FROM procrastinate_jobs")
+    await server.run("UPDATE debates SET status = 'closed'")
+    await dispatcher_on(server).submit(debate)
+    assert not await server.rows(JOBS)
+
+
 async def test_what_is_queued_is_run_once_and_its_job_deleted(
     server: Database, store: SqlStore
 ) -> None:
