@@ -87,8 +87,13 @@ def is_frozen(path: Path) -> bool:
 def open_unchanged(path: Path) -> sqlite3.Connection:
     """Open a file without ever changing it, not even by a checkpoint at the end.
 
-    A write-ahead log beside it is read too.
+    A write-ahead log beside it is read too. Threads may take turns on the connection.
     """
     logged = path.with_name(path.name + "-wal").exists()
     mode = "mode=ro" if logged else "immutable=1"
-    return sqlite3.connect(f"file:{quote(str(path))}?{mode}", uri=True, timeout=BUSY_SECONDS)
+    return sqlite3.connect(
+        f"file:{quote(str(path))}?{mode}",
+        uri=True,
+        timeout=BUSY_SECONDS,
+        check_same_thread=False,
+    )

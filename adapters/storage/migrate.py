@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Callable
 from importlib.resources import files
 from typing import Any
 
@@ -90,9 +91,26 @@ async def migrate(database: Database) -> str:
         return current
     if current != newest():
         await _upgrade(database, current)
+    await _note_suits(database, found)
+    return newest()
+
+
+async def fill(database: Database, load: Callable[[Any], None]) -> None:
+    """Upgrade a server's database and load rows into it, in one transaction.
+
+    `load` gets the driver's connection, and is called again if that is lost. Raises StoreError.
+    """
+    found = await asyncio.to_thread(_look, database)
+    _refuse_newer(database, found)
+    if found.revision is not None and found.revision > newest():
+        raise _newer(database, found)
+    await asyncio.to_thread(upgrade, database, then=load)
+    await _note_suits(database, found)
+
+
+async def _note_suits(database: Database, found: Peek) -> None:
     if (oldest := suits()) != (found.suits or newest()):
         await database.run(NOTE_SUITS, oldest=oldest)
-    return newest()
 
 
 async def _upgrade(database: Database, current: str | None) -> None:
@@ -130,15 +148,24 @@ def _refuse_newer(database: Database, found: Peek) -> None:
     known = found.revision is None or found.revision in revisions()
     if known or (found.suits is not None and found.suits <= newest()):
         return
-    raise StoreError(
+    raise _newer(database, found)
+
+
+def _newer(database: Database, found: Peek) -> StoreError:
+    return StoreError(
         f"The database {database.name} was made by a newer Rostrum (revision {found.revision}); "
         "install that version, or point ROSTRUM_DATABASE_URL at another "
         f"{database.dialect.kind}."
     )
 
 
-def upgrade(database: Database, to: str = "head") -> None:
-    """Run the migrations up to a revision, all or none of them. Raises StoreError."""
+def upgrade(
+    database: Database, to: str = "head", then: Callable[[Any], None] | None = None
+) -> None:
+    """Run the migrations up to a revision, all or none of them. Raises StoreError.
+
+    What comes `then` gets the driver's connection, and belongs to the same transaction.
+    """
     from alembic import command
     from alembic.config import Config
     from sqlalchemy.exc import SQLAlchemyError
@@ -149,6 +176,8 @@ def upgrade(database: Database, to: str = "head") -> None:
     def run(connection: Any) -> None:
         config.attributes["connection"] = connection
         command.upgrade(config, to)
+        if then is not None:
+            then(connection.connection.driver_connection)
 
     try:
         database.dialect.upgrade(run)

@@ -152,6 +152,17 @@ def backup(
     run(lambda: back_up(file))
 
 
+@app.command()
+def copy(
+    to: Annotated[str, typer.Option("--to", help="Address of an empty database, postgresql://… .")],
+) -> None:
+    """Move to PostgreSQL: copy the SQLite file into an empty database there; verifies it."""
+    from bot.copying import copy_database
+    from bot.exits import run
+
+    run(lambda: copy_database(to))
+
+
 Platform = Annotated[
     Literal["discord", "slack", "terminal"], typer.Argument(help="Platform of the id.")
 ]

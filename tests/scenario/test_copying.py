@@ -1,0 +1,543 @@
+"""`rostrum copy`: a file moves to PostgreSQL whole, or not at all, and stays as it was."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import pty
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from pydantic import SecretStr
+
+from adapters.storage import copying, migrate
+from adapters.storage.copying import LAYOUTS, Headway, Stage, copy
+from adapters.storage.database import Database
+from adapters.storage.file import lock
+from adapters.storage.installation import make_secret
+from adapters.storage.store import SqlStore
+from bot.bench.past_debates import Scale, fill
+from engine.errors import RostrumError, StoreError
+from engine.store.installs import Install
+from tests.doubles.command import ROOT, Ended, rostrum
+from tests.doubles.postgres import PASSWORD, PostgresDouble
+from tests.sample import NOW
+
+DEBATES, VOTES = 3, 5
+KEY = "an-old-key-of-the-operator"
+INSTALL = Install(
+    platform="slack",
+    community="T1",
+    name="Team",
+    account="U1",
+    token=SecretStr("xoxb-canary"),
+    installed_at=NOW,
+)
+SOME = "holds something already"
+PERSON = """
+INSERT INTO people (id, platform, "user", opted_out) VALUES (:id, :platform, :user, FALSE)
+"""
+
+
+@pytest.fixture(scope="module")
+def filled(migrated_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file with debates, and with what must be the same afterwards."""
+    path = tmp_path_factory.mktemp("filled") / "rostrum.db"
+    shutil.copy(migrated_file, path)
+    asyncio.run(_fill(path))
+    return path
+
+
+async def _fill(path: Path) -> None:
+    database = Database(f"sqlite+aiosqlite:///{path}")
+    store = SqlStore(database, [KEY])
+    await fill(database, Scale(DEBATES, VOTES))
+    await database.write(lambda connection: make_secret(connection, "export"))
+    await store.installs.keep(INSTALL)
+    await store.people.forget("memory", "zoe")
+    assert await store.leases.claim("debate/x", "a process", 3600)
+    await database.run(PERSON, id=2**31 - 1, platform="memory", user="Ö\U0001f600\n\t'\"\\")
+    await store.close()
+
+
+@pytest.fixture
+def file(filled: Path, tmp_path: Path) -> Path:
+    """A copy of it, which a test may change."""
+    return Path(shutil.copy(filled, tmp_path / "rostrum.db"))
+
+
+@pytest.fixture
+def name(postgres: PostgresDouble) -> Iterator[str]:
+    """The name of an empty database."""
+    name = postgres.create()
+    yield name
+    postgres.drop(name)
+
+
+def of_file(path: Path) -> str:
+    return f"sqlite+aiosqlite:///{path}"
+
+
+def contents(*files: Path) -> list[bytes]:
+    return [file.read_bytes() for file in files]
+
+
+def stored(path: Path, sql: str) -> list[Any]:
+    with closing(sqlite3.connect(path)) as connection:
+        return connection.execute(sql).fetchall()
+
+
+def change(path: Path, sql: str, *values: Any) -> None:
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(sql, values)
+
+
+async def copied(path: Path, url: str, report: copying.Report = lambda headway: None) -> Any:
+    target = Database(url, writable=False, start_seconds=2)
+    try:
+        return await copy(path, target, report)
+    finally:
+        await target.close()
+
+
+async def refusal(path: Path, url: str, report: copying.Report = lambda headway: None) -> str:
+    with pytest.raises(RostrumError) as caught:
+        await copied(path, url, report)
+    said = str(caught.value)
+    assert "\n" not in said
+    assert PASSWORD not in said
+    assert said.endswith(".")
+    return said
+
+
+async def is_empty(url: str) -> bool:
+    database = Database(url, writable=False)
+    try:
+        return not (await asyncio.to_thread(database.peek)).tables
+    finally:
+        await database.close()
+
+
+# --- all of it ------------------------------------------------------------------------------
+
+
+async def test_every_row_is_there_and_the_file_is_as_it_was(
+    file: Path, postgres: PostgresDouble, name: str
+) -> None:
+    before = contents(file)
+    sums = await copied(file, postgres.url(name))
+    assert contents(file) == before
+    assert not file.with_name("rostrum.db-wal").exists()
+    for layout in LAYOUTS:
+        there = postgres.run(layout.select(), name)
+        here = stored(file, layout.select())
+        assert len(there) == len(here) == sums[layout.name].rows
+    assert sums["votes"].rows == DEBATES * VOTES
+    known = dict(stored(file, 'SELECT id, "user" FROM people'))
+    assert dict(postgres.run('SELECT id, "user" FROM people', name)) == known
+    for table in ("tombstones", "installation"):
+        everything = f"SELECT * FROM {table}"  # noqa: S608
+        assert sorted(postgres.run(everything, name)) == sorted(stored(file, everything)) != []
+
+
+async def test_keys_tokens_and_times_mean_the_same(
+    file: Path, postgres: PostgresDouble, name: str
+) -> None:
+    await copied(file, postgres.url(name))
+    stores = [SqlStore(Database(url), [KEY]) for url in (of_file(file), postgres.url(name))]
+    found = []
+    for store in stores:
+        [install] = await store.installs.every("slack")
+        debate = (await store.debates.recent(limit=1))[0]
+        forgotten = await store.people.traces("memory", "zoe")
+        found.append((install, debate, forgotten))
+        await store.close()
+    assert found[0] == found[1]
+    assert found[1][2].forgotten
+
+
+async def test_no_lease_is_held_there_and_the_next_one_is_newer(
+    file: Path, postgres: PostgresDouble, name: str
+) -> None:
+    await copied(file, postgres.url(name))
+    store = SqlStore(Database(postgres.url(name)))
+    lease = await store.leases.claim("debate/x", "another", 9)
+    await store.close()
+    assert lease is not None
+    assert lease.epoch == 2
+
+
+async def test_new_rows_get_numbers_after_the_highest(
+    file: Path, postgres: PostgresDouble, name: str
+) -> None:
+    change(file, "DELETE FROM people WHERE id = ?", 2**31 - 1)
+    [(highest,)] = stored(file, "SELECT max(id) FROM people")
+    await copied(file, postgres.url(name))
+    store = SqlStore(Database(postgres.url(name)))
+    people = await store.votes.people("memory", ["new"])
+    await store.close()
+    assert people["new"] == highest + 1
+    added = "INSERT INTO silences (platform, ended_at) VALUES ('memory', now()) RETURNING number"
+    assert postgres.run(added, name) == [(1,)]
+
+
+async def test_a_file_goes_to_a_database_that_was_migrated_before(
+    file: Path, postgres: PostgresDouble, migrated_name: str
+) -> None:
+    name = postgres.create(migrated_name)
+    assert (await copied(file, postgres.url(name)))["debates"].rows == DEBATES
+    postgres.drop(name)
+
+
+async def test_a_log_beside_the_file_is_copied_too_and_stays(
+    file: Path, postgres: PostgresDouble, name: str
+) -> None:
+    with closing(sqlite3.connect(file)) as other:
+        other.execute("INSERT INTO tombstones VALUES ('late')")
+        other.commit()
+        log = file.with_name("rostrum.db-wal")
+        before = contents(file, log)
+        sums = await copied(file, postgres.url(name))
+        assert contents(file, log) == before
+    assert sums["tombstones"].rows == 2
+    assert ("late",) in postgres.run("SELECT digest FROM tombstones", name)
+
+
+# --- what cannot be copied -------------------------------------------------------------------
+
+MISFITS = [
+    ("UPDATE debates SET reason = 'a' || char(0) WHERE number = 1", "reason contains a NUL char"),
+    ("UPDATE debates SET reason = CAST(x'ff' AS TEXT) WHERE number = 1", "reason is not UTF-8"),
+    (
+        "UPDATE debates SET reason = CAST(x'eda080' AS TEXT) WHERE number = 1",
+        "reason is not UTF-8",
+    ),
+    ("UPDATE debates SET reason = x'00ff' WHERE number = 1", "reason is not a text"),
+    (
+        "UPDATE debates SET language = substr(hex(zeroblob(50)), 1, 36) WHERE number = 1",
+        "language is longer than 35 characters",
+    ),
+    ("UPDATE debates SET gaps = 2147483648 WHERE number = 1", "gaps is out of range"),
+    ("UPDATE debates SET gaps = 'many' WHERE number = 1", "gaps is not a whole number"),
+    ("UPDATE debates SET gaps = 0.5 WHERE number = 1", "gaps is not a whole number"),
+    ("UPDATE debates SET reserved_usd = 'much' WHERE number = 1", "reserved_usd is not a number"),
+    ("UPDATE debates SET gone = 2 WHERE number = 1", "gone is neither true nor false"),
+    ("UPDATE debates SET created_at = 'noon' WHERE number = 1", "created_at is not a time"),
+    (
+        "UPDATE debates SET created_at = '2026-01-01 00:00:00+03:00' WHERE number = 1",
+        "created_at is a time with a zone",
+    ),
+    ("INSERT INTO tombstones VALUES (CAST(x'c3' AS TEXT))", "digest is not UTF-8"),
+]
+
+
+@pytest.mark.parametrize(("sql", "said"), MISFITS)
+async def test_what_postgresql_does_not_take_is_named_before_anything_is_written(
+    file: Path, postgres: PostgresDouble, name: str, sql: str, said: str
+) -> None:
+    change(file, sql)
+    found = await refusal(file, postgres.url(name))
+    assert f": {said}" in found
+    assert ", row " in found
+    assert "nothing was copied" in found
+    assert await is_empty(postgres.url(name))
+
+
+async def test_only_some_of_many_are_named(file: Path, postgres: PostgresDouble, name: str) -> None:
+    change(file, "UPDATE votes SET body = body || char(0)")
+    found = await refusal(file, postgres.url(name))
+    assert found.count("votes, row") == 5
+    assert ", and more. Correct that in the file" in found
+
+
+async def test_a_row_that_refers_to_none_is_named(
+    file: Path, postgres: PostgresDouble, name: str
+) -> None:
+    change(file, "UPDATE debates SET starter = 99999999 WHERE number = 1")
+    said = await refusal(file, postgres.url(name))
+    assert "refers to no row of people" in said
+    assert await is_empty(postgres.url(name))
+
+
+async def test_a_damaged_file_is_not_copied(
+    file: Path, postgres: PostgresDouble, name: str
+) -> None:
+    with file.open("r+b") as stream:
+        stream.seek(4096 * 3)
+        stream.write(b"\xff" * 4096 * 3)
+    assert "is damaged" in await refusal(file, postgres.url(name))
+    assert await is_empty(postgres.url(name))
+
+
+async def test_a_file_of_another_version_is_not_copied(
+    file: Path, postgres: PostgresDouble, name: str
+) -> None:
+    change(file, "UPDATE alembic_version SET version_num = '0021'")
+    assert "run rostrum migrate" in await refusal(file, postgres.url(name))
+    change(file, "UPDATE alembic_version SET version_num = '9998'")
+    assert "made by a newer Rostrum" in await refusal(file, postgres.url(name))
+    change(file, "INSERT INTO installation VALUES ('suits', ?)", migrate.newest())
+    assert "copy it with that version" in await refusal(file, postgres.url(name))
+    assert await is_empty(postgres.url(name))
+
+
+async def test_a_database_that_holds_something_is_left_alone(
+    file: Path, postgres: PostgresDouble, name: str
+) -> None:
+    await copied(file, postgres.url(name))
+    held = postgres.run("SELECT count(*) FROM votes", name)
+    assert f"{SOME} (in communities)" in await refusal(file, postgres.url(name))
+    assert postgres.run("SELECT count(*) FROM votes", name) == held
+
+
+async def test_another_programs_database_and_a_newer_one_are_left_alone(
+    file: Path, postgres: PostgresDouble, name: str, migrated_name: str
+) -> None:
+    postgres.run("CREATE TABLE orders (id INTEGER)", name)
+    assert "belongs to another program" in await refusal(file, postgres.url(name))
+    assert postgres.run("SELECT tablename FROM pg_tables WHERE schemaname = 'public'", name) == [
+        ("orders",)
+    ]
+    newer = postgres.create(migrated_name)
+    postgres.run("UPDATE alembic_version SET version_num = '9998'", newer)
+    assert "made by a newer Rostrum" in await refusal(file, postgres.url(newer))
+    noted = f"INSERT INTO installation VALUES ('suits', '{migrate.newest()}')"  # noqa: S608
+    postgres.run(noted, newer)
+    assert "made by a newer Rostrum" in await refusal(file, postgres.url(newer))
+    postgres.drop(newer)
+
+
+async def test_a_file_that_is_in_use_is_not_copied(
+    file: Path, postgres: PostgresDouble, name: str
+) -> None:
+    with lock(file):
+        assert "Another Rostrum already runs on" in await refusal(file, postgres.url(name))
+
+
+async def test_no_rostrum_starts_on_the_file_meanwhile(
+    file: Path, postgres: PostgresDouble, name: str
+) -> None:
+    tried: list[str] = []
+
+    def start(headway: Headway) -> None:
+        if not tried:
+            with pytest.raises(StoreError) as caught:
+                lock(file)
+            tried.append(str(caught.value))
+
+    await copied(file, postgres.url(name), start)
+    assert "already runs" in tried[0]
+
+
+async def test_a_command_that_writes_meanwhile_is_noticed(
+    file: Path, postgres: PostgresDouble, name: str
+) -> None:
+    def write(headway: Headway) -> None:
+        if headway == Headway(Stage.WRITE, "votes", headway.done, headway.total):
+            change(file, "INSERT INTO tombstones VALUES ('meanwhile')")
+
+    said = await refusal(file, postgres.url(name), write)
+    assert "was changed while it was copied, so nothing was copied. Run rostrum copy again" in said
+    assert await is_empty(postgres.url(name))
+
+
+async def test_what_arrives_otherwise_is_noticed(
+    file: Path, postgres: PostgresDouble, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    true_write = copying._write
+
+    def lose(driver: Any, layout: copying.Layout, rows: copying.Rows) -> None:
+        true_write(driver, layout, rows)
+        if layout.name == "votes":
+            driver.execute("UPDATE votes SET body = replace(body, 'A', 'B')")
+
+    monkeypatch.setattr(copying, "_write", lose)
+    assert "is not what is in" in await refusal(file, postgres.url(name))
+    assert await is_empty(postgres.url(name))
+
+
+# --- trouble on the way ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("stage", Stage)
+async def test_a_copy_that_is_stopped_leaves_an_empty_database(
+    file: Path, postgres: PostgresDouble, name: str, stage: Stage
+) -> None:
+    def stop(headway: Headway) -> None:
+        if headway.stage is stage and headway.table == "votes":
+            raise RostrumError("Stopped.")
+
+    assert await refusal(file, postgres.url(name), stop) == "Stopped."
+    assert await is_empty(postgres.url(name))
+    assert (await copied(file, postgres.url(name)))["votes"].rows == DEBATES * VOTES
+
+
+@pytest.mark.parametrize("table", ["people", "votes"])
+async def test_a_connection_that_is_lost_is_tried_again_from_the_beginning(
+    file: Path, postgres: PostgresDouble, name: str, table: str
+) -> None:
+    cut: list[str] = []
+
+    def lose(headway: Headway) -> None:
+        if headway.stage is Stage.VERIFY and headway.table == table and not cut:
+            cut.append(table)
+            end_connections(postgres, name)
+
+    assert (await copied(file, postgres.url(name), lose))["votes"].rows == DEBATES * VOTES
+    assert cut
+    assert postgres.run("SELECT count(*) FROM votes", name) == [(DEBATES * VOTES,)]
+
+
+def end_connections(postgres: PostgresDouble, name: str) -> None:
+    ended = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{}'"
+    postgres.run(ended.format(name))
+
+
+@pytest.mark.parametrize("committed", [False, True])
+async def test_a_commit_whose_answer_is_lost_is_neither_lost_nor_repeated(
+    file: Path,
+    postgres: PostgresDouble,
+    name: str,
+    monkeypatch: pytest.MonkeyPatch,
+    committed: bool,
+) -> None:
+    true_commit, lost = psycopg.Connection.commit, list[bool]()
+
+    def commit(self: Any) -> None:
+        if committed or lost:
+            true_commit(self)
+        if not lost:
+            lost.append(True)
+            self.close()
+            raise psycopg.OperationalError("the connection is lost")
+
+    monkeypatch.setattr(psycopg.Connection, "commit", commit)
+    assert (await copied(file, postgres.url(name)))["votes"].rows == DEBATES * VOTES
+    assert lost
+    assert postgres.run("SELECT count(*) FROM votes", name) == [(DEBATES * VOTES,)]
+
+
+# --- the command -----------------------------------------------------------------------------
+
+
+def run(folder: Path, *arguments: str, **settings: str) -> Ended:
+    where = {"ROSTRUM_DATABASE_URL": of_file(folder / "rostrum.db")}
+    return rostrum(folder, *arguments, **where | settings)
+
+
+def test_the_command_counts_every_table_and_says_what_to_do_next(
+    file: Path, postgres: PostgresDouble, name: str
+) -> None:
+    records = file.with_name("rostrum.db.terminal")
+    records.mkdir(mode=0o700)
+    (records / "ABC.jsonl").write_text("{}")
+    ended = run(file.parent, "copy", "--to", postgres.tcp(name))
+    assert ended.code == 0, ended
+    assert PASSWORD not in ended.out + ended.err
+    assert f"votes: {DEBATES * VOTES} rows, checksum " in ended.out
+    assert "Set ROSTRUM_DATABASE_URL to the new address" in ended.out
+    assert "Copying votes: " in ended.err
+    moved = file.with_name(f"127.0.0.1-{name}.terminal")
+    assert (moved / "ABC.jsonl").read_text() == "{}"
+    assert moved.stat().st_mode & 0o777 == 0o700
+    listed = rostrum(file.parent, "list", ROSTRUM_DATABASE_URL=postgres.url(name)).done()
+    assert listed == run(file.parent, "list").done()
+
+
+def test_a_terminal_shows_a_bar(file: Path, postgres: PostgresDouble, name: str) -> None:
+    main, side = pty.openpty()
+    command = [sys.executable, "-c", "from bot.cli import main; main()", "copy", "--to"]
+    settings = {"ROSTRUM_DATABASE_URL": of_file(file), "PYTHONPATH": str(ROOT), "TERM": "xterm"}
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("ROSTRUM")}
+    with subprocess.Popen(
+        [*command, postgres.url(name)],
+        cwd=file.parent,
+        env=kept | settings,
+        stdout=subprocess.DEVNULL,
+        stderr=side,
+    ) as process:
+        os.close(side)
+        shown = b"".join(iter(lambda: _read(main), b""))
+    os.close(main)
+    assert process.returncode == 0, shown
+    assert b"Checking" in shown
+    assert b"Verifying" in shown
+    assert b"%" in shown
+
+
+def _read(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 65536)
+    except OSError:  # the other side has closed it
+        return b""
+
+
+def test_a_stop_leaves_an_empty_database_and_says_so(
+    file: Path, postgres: PostgresDouble, name: str
+) -> None:
+    code = (
+        "import os, signal, time\n"
+        "from adapters.storage import copying\n"
+        "true = copying._write\n"
+        "def write(driver, layout, rows):\n"
+        "    true(driver, layout, rows)\n"
+        "    if layout.name == 'votes':\n"
+        f"        os.kill(os.getpid(), {int(signal.SIGTERM)})\n"
+        "        time.sleep(0.2)\n"
+        "copying._write = write\n"
+        "from bot.cli import main\n"
+        "main()\n"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", code, "copy", "--to", postgres.url(name)],
+        cwd=file.parent,
+        env=os.environ | {"ROSTRUM_DATABASE_URL": of_file(file), "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert ended.returncode == 1, ended
+    assert "The copy was stopped; the new database is as it was before." in ended.stderr
+    assert "Traceback" not in ended.stderr
+    assert asyncio.run(is_empty(postgres.url(name)))
+
+
+REFUSED: list[tuple[Callable[[PostgresDouble], str], int, str]] = [
+    (lambda server: "sqlite+aiosqlite:///other.db", 2, "--to is not an address of PostgreSQL"),
+    (lambda server: "postgresql://a:b:c@[", 1, "--to is no address of PostgreSQL"),
+    (lambda server: server.tcp(password="wrong"), 1, "Correct the password in --to."),
+    (lambda server: server.url("absent"), 1, "Create the database, or correct its name in --to."),
+]
+
+
+@pytest.mark.parametrize(("to", "code", "said"), REFUSED)
+def test_a_wrong_address_is_one_sentence_about_the_option(
+    file: Path, postgres: PostgresDouble, to: Callable[[PostgresDouble], str], code: int, said: str
+) -> None:
+    ended = run(file.parent, "copy", "--to", to(postgres))
+    last = ended.err.splitlines()[-1]
+    assert (ended.code, said in last, "ROSTRUM_DATABASE_URL" in last) == (code, True, False), ended
+
+
+def test_postgresql_is_no_source_and_pg_dump_is_named(
+    file: Path, postgres: PostgresDouble, name: str
+) -> None:
+    where = {"ROSTRUM_DATABASE_URL": postgres.tcp(name)}
+    ended = run(file.parent, "copy", "--to", postgres.url(name), **where)
+    assert (ended.code, "pg_dump" in ended.err) == (2, True), ended
+    assert PASSWORD not in ended.err
+
+
+def test_there_must_be_a_file(tmp_path: Path, postgres: PostgresDouble, name: str) -> None:
+    ended = run(tmp_path, "copy", "--to", postgres.url(name))
+    assert ended.failed(1).startswith("There is no database ")
+    assert not list(tmp_path.iterdir())
