@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -365,7 +365,7 @@ def _write(driver: Any, layout: Layout, rows: Rows) -> None:
                 stream.write_row(row)
 
 
-def _read(driver: Any, layout: Layout) -> Iterator[tuple[Any, ...]]:
+def _read(driver: Any, layout: Layout) -> Generator[tuple[Any, ...]]:
     """Yield what is in a table of the server."""
     text = f"COPY ({layout.select()}) TO STDOUT (FORMAT BINARY)"
     with driver.cursor() as cursor, cursor.copy(text) as stream:

@@ -102,7 +102,7 @@ def change(path: Path, sql: str, *values: Any) -> None:
 
 
 async def copied(path: Path, url: str, report: copying.Report = lambda headway: None) -> Any:
-    target = Database(url, writable=False, start_seconds=2)
+    target = Database(url, writable=False, start_seconds=60)
     try:
         return await copy(path, target, report)
     finally:
