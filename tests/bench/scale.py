@@ -101,6 +101,7 @@ class Measured:
     first_turns: list[float]
     posts: list[float]
     debates: int
+    requests: int = 0
     counters: Counters | None = None
     tables: list[Json] = field(default_factory=list)
 
@@ -129,6 +130,7 @@ class Measured:
             "calls_a_second": round(self.calls_a_second, 2),
             "cpu_ms_a_call": {kind: self.cpu_ms(kind) for kind in self.cpu},
             "peak_mb": self.peaks,
+            "platform_requests_a_debate": round(self.requests / self.debates, 1),
         }
         if self.counters is not None:
             found["database"] = self._database(self.counters)
@@ -278,6 +280,7 @@ class Bench:
             await until_true(lambda: town.ask("debate help", {}), 30)
             await _hold(town, FIRST)
             await asyncio.sleep(REST_SECONDS)
+            sent = await _requests(town)
             counted = self.server.counters(name) if name else None
             cpu, began = self._cpu(town, plan), time.perf_counter()
             await _hold(town, plan.debates, plan.pause, FIRST)
@@ -286,9 +289,10 @@ class Bench:
             if name is None:
                 cpu.pop("postgresql", None)
             peaks = _peaks(town, plan)
+            sent = await _requests(town) - sent
             found = await _read(town.database, plan.debates)
             await asyncio.gather(*(one.stop() for one in town.running))
-        measured = Measured(*found[:2], wall, cpu, peaks, *found[2:], plan.debates)
+        measured = Measured(*found[:2], wall, cpu, peaks, *found[2:], plan.debates, sent)
         if name and counted:
             measured.counters = self.server.counters(name).since(counted)
             measured.tables = self.server.tables(name, SCANNED)
@@ -342,6 +346,12 @@ async def _all_held(town: Town, debates: int) -> bool:
         assert one.process.returncode is None, one.said
     held = await town.database.value(DONE) >= debates
     return held and not await town.database.value(UNSENT)
+
+
+async def _requests(town: Town) -> int:
+    """Return how many requests count against the platform's limit of all requests, so far."""
+    made = (await town.discord.state())["requests"]
+    return sum(not path.startswith(("/interactions", "/webhooks")) for _, path in made)
 
 
 def _peaks(town: Town, plan: Plan) -> dict[str, float]:
