@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -179,14 +179,22 @@ class World:
                 await asyncio.sleep(0.005)
 
 
-async def hold_all(url: str, out: Path) -> Recorded:
-    """Hold them on a migrated database, and export them into a folder."""
+async def hold_all(
+    url: str, out: Path, move: Callable[[], Awaitable[str]] | None = None
+) -> Recorded:
+    """Hold them on a migrated database, and export them into a folder.
+
+    `move` copies the database in the middle of the first debates' vote, and returns the address
+    of the one on which all go on.
+    """
     venue, clock = AttentiveVenue(limits=LIMITS), FixedClock(BEGINNING)
     world = World(Hall(url, venue, clock), clock, venue)
     async with world.process():
         pair = await _begin_mirrored(world)
         vote = await world.asks(pair[0], Question.VOTE)
     await _vote_unheard(world, vote)
+    if move is not None:
+        world.hall.url = await move()
     async with world.process():
         await _end_mirrored(world, pair)
         for hold in (_oxford, _roundtable, _structured, _audited, _team, _failing):

@@ -15,6 +15,9 @@ from typing import Any
 import orjson
 import pytest
 
+from adapters.storage.copying import copy
+from adapters.storage.database import Database
+from tests.doubles.postgres import PostgresDouble
 from tests.scenario.recorded_debates import Recorded, hold_all
 
 KEPT = Path(__file__).parents[1] / "recorded"
@@ -27,6 +30,36 @@ def recorded(migrated_file: Path, tmp_path_factory: pytest.TempPathFactory) -> R
     shutil.copy(migrated_file, folder / "rostrum.db")
     url = f"sqlite+aiosqlite:///{folder / 'rostrum.db'}"
     return asyncio.run(hold_all(url, folder / "out"))
+
+
+@pytest.fixture(scope="module")
+def moved(
+    migrated_file: Path, postgres: PostgresDouble, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Recorded]:
+    """The same debates, moved to PostgreSQL in the middle of a vote."""
+    folder = tmp_path_factory.mktemp("moved")
+    shutil.copy(migrated_file, folder / "rostrum.db")
+    name = postgres.create()
+
+    async def move() -> str:
+        target = Database(postgres.url(name), writable=False)
+        sums = await copy(folder / "rostrum.db", target, lambda headway: None)
+        await target.close()
+        assert sums["debates"].rows == 2
+        (folder / "rostrum.db").unlink()
+        return postgres.url(name)
+
+    url = f"sqlite+aiosqlite:///{folder / 'rostrum.db'}"
+    yield asyncio.run(hold_all(url, folder / "out", move))
+    postgres.drop(name)
+
+
+@pytest.mark.parametrize("part", Recorded._fields)
+def test_debates_that_move_to_postgresql_become_what_they_would_have_become(
+    moved: Recorded, part: str
+) -> None:
+    kept, found = KEPT / f"{part}.json", getattr(moved, part)
+    assert not list(islice(_differences(orjson.loads(kept.read_bytes()), found, ""), MOST_SHOWN))
 
 
 @pytest.mark.parametrize("part", Recorded._fields)

@@ -1,0 +1,155 @@
+"""A debate is killed on SQLite, copied, and ends on PostgreSQL as if nothing had happened."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import orjson
+import pytest
+
+from adapters.storage.database import Database
+from adapters.storage.store import SqlStore
+from engine.dataset.voters import Keys
+from engine.dataset.writer import write_export
+from engine.debate import Status
+from engine.store import DebateRecord, ExportFilter
+from tests.crash.conftest import ROOT, NewScene, Scene, finish
+from tests.crash.inputs import ORDER
+from tests.crash.test_kill import choices, essence
+from tests.doubles.command import rostrum
+from tests.doubles.postgres import PostgresDouble
+
+pytestmark = pytest.mark.sqlite  # it begins in a file
+KEYS = Keys(splits=b"splits", master=b"master")
+OURS = ExportFilter(community=ORDER.community)
+TIME = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+(Z|\+00:00)")
+# How long it took, in how many tries, and a hash that has the debate's id in it.
+MACHINE = {"latency_s", "attempt", "n_calls", "voter", "judge"}
+# The middle one of the points of a kind.
+POINTS = {
+    "while a model is asked": ("journal.began", ", after"),
+    "while a message is sent": ("send", ", stored"),
+    "in the vote": ("votes.cast", ", after"),
+}
+
+
+class Moved(NamedTuple):
+    """A scene whose process was killed, and where its debate has ended."""
+
+    scene: Scene
+    url: str
+
+
+@pytest.fixture(scope="module", params=POINTS)
+def moved(
+    request: pytest.FixtureRequest, clean: Scene, new_scene: NewScene, postgres: PostgresDouble
+) -> Iterator[Moved]:
+    scene = new_scene()
+    begins, ends = POINTS[request.param]
+    points = [met for met in clean.met if met.startswith(begins) and met.endswith(ends)]
+    scene.doom([points[len(points) // 2]])
+    with scene.open() as process:
+        assert process.wait(120) == -signal.SIGKILL
+    name = postgres.create()
+    url = postgres.url(name)
+    here = f"sqlite+aiosqlite:///{scene.folder / 'debate.db'}"
+    ended = rostrum(scene.folder, "copy", "--to", url, ROSTRUM_DATABASE_URL=here)
+    assert ended.code == 0, ended
+    (scene.folder / "debate.db").rename(scene.folder / "left.db")
+    words = [sys.executable, "-m", "tests.crash.moved", str(scene.folder), scene.format, url]
+    finish(
+        subprocess.Popen(words, cwd=ROOT, process_group=0, stderr=subprocess.PIPE, text=True), 120
+    )
+    yield Moved(scene, url)
+    postgres.drop(name)
+
+
+def record(url: str) -> DebateRecord:
+    async def read() -> DebateRecord:
+        store = SqlStore(Database(url, writable=False))
+        with store.archive.reading(OURS) as records:
+            [found] = records
+        await store.close()
+        return found
+
+    return asyncio.run(read())
+
+
+def exported(url: str, out: Path) -> dict[str, list[Any]]:
+    """Return every row of an export, without ids and times, and without tries that were cut off."""
+
+    async def write() -> str:
+        store = SqlStore(Database(url, writable=False))
+        await asyncio.to_thread(write_export, store.archive, OURS, out, KEYS, version="0")
+        [debate] = [
+            d for d in await store.debates.recent(limit=99) if d.community == ORDER.community
+        ]
+        await store.close()
+        return debate.id
+
+    own = asyncio.run(write())
+    tables = {path.parent.name: path for path in sorted(out.glob("data/*/*.jsonl"))}
+    return {name: rows(path, own) for name, path in tables.items()}
+
+
+def rows(path: Path, own: str) -> list[Any]:
+    found = map(orjson.loads, path.read_bytes().splitlines())
+    kept = (masked(row, own) for row in found if row.get("answered", True))
+    return sorted(kept, key=orjson.dumps)
+
+
+def masked(value: Any, own: str) -> Any:
+    match value:
+        case str():
+            return TIME.sub("…", value.replace(own, "…").replace(own[-6:], "…"))
+        case dict():
+            return {k: masked(v, own) for k, v in value.items() if k not in MACHINE}
+        case list():
+            return [masked(each, own) for each in value]
+        case _:
+            return value
+
+
+def users(url: str) -> dict[int, str]:
+    async def read() -> dict[int, str]:
+        database = Database(url, writable=False)
+        found = {row.id: row.user for row in await database.rows('SELECT id, "user" FROM people')}
+        await database.close()
+        return found
+
+    return asyncio.run(read())
+
+
+def test_people_read_the_same(clean: Scene, moved: Moved) -> None:
+    assert moved.scene.transcript() == clean.transcript()
+
+
+def test_turns_ballots_verdict_and_votes_are_the_same(clean: Scene, moved: Moved) -> None:
+    expected, found = clean.record(), record(moved.url)
+    assert found.debate.status is Status.CLOSED
+    assert found.turns == expected.turns
+    assert found.verdict == expected.verdict
+    assert list(map(essence, found.ballots)) == list(map(essence, expected.ballots))
+    names = users(moved.url)
+    held = {names[vote.person]: (vote.option, vote.gold) for vote in found.votes}
+    assert held == choices(clean)
+
+
+def test_nothing_is_asked_or_posted_again(moved: Moved) -> None:
+    assert not moved.scene.asked_again()
+    posted = [act[2]["reference"] for act in moved.scene.platform if act[0] == "post"]
+    assert len(posted) == len(set(posted))
+
+
+def test_its_export_is_the_same(clean: Scene, moved: Moved, tmp_path: Path) -> None:
+    here = f"sqlite+aiosqlite:///{clean.folder / 'debate.db'}"
+    expected = exported(here, tmp_path / "here")
+    assert exported(moved.url, tmp_path / "there") == expected
+    assert {"turns", "votes"} <= expected.keys()
