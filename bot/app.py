@@ -57,7 +57,7 @@ class App:
     store: SqlStore
     defaults: Defaults
     deliveries: Mapping[str, Delivery]
-    reconcile: Callable[[], Awaitable[None]]
+    reconcile: Callable[..., Awaitable[None]]
     open_series: Callable[[Series, Callable[[Standing], None]], SeriesRunner]
     open_schedule: Callable[[], Schedule]
     drain: Callable[[], None]
@@ -261,11 +261,11 @@ class MainLine:
         joints = (self._store, self._keeper, self._bell, self._clock)
         return Schedule(self._venues, self.service, *joints, defaults, overlay)
 
-    async def reconcile(self) -> None:
-        """Submit every unfinished debate that no process runs, if this one thinks."""
+    async def reconcile(self, *only: str) -> None:
+        """Submit every unfinished debate that no process runs, or of these, if this one thinks."""
         if not self._role.thinks:
             return
-        unheld = await self._store.debates.unheld()
+        unheld = [one for one in await self._store.debates.unheld() if not only or one in only]
         free = [one for one in unheld if not self._keeper.holds(f"debate/{one}")]
         # Side by side, as each may wait for a commit, which they can share.
         for start in range(0, len(free), SUBMITTED_TOGETHER):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 
@@ -47,6 +48,7 @@ DEFAULT_VOTES = "{}=3,{}=2,tie=1"  # of the first two contenders
 DEFAULT_STANCES = "against>for=2,unsure>for=1,for=1,against=1,unsure>against=1"
 LIMITS = VenueLimits(typing_seconds=0.25)
 LOOK_SECONDS = 0.05
+TAKE_UP_SECONDS = 1.0
 RAISED = "Raise the cap (ROSTRUM_BUDGET__DEBATE_USD). "
 
 
@@ -107,9 +109,12 @@ class Session:
             debate = await app.service.resume(begun.id, caps, changes)
             mirror = await app.store.debates.mirror_of(debate)
             if mirror is None or _ended(mirror) or _ended(debate):
-                return await self._follow(app, venue, debate.id)
+                async with _taking_up(app, debate.id):
+                    return await self._follow(app, venue, debate.id)
             await app.service.resume(mirror.id, caps)
-            return await self._follow_pair(app, venue, *sorted((debate.id, mirror.id)))
+            first, second = sorted((debate.id, mirror.id))
+            async with _taking_up(app, first, second):
+                return await self._follow_pair(app, venue, first, second)
 
     def _open_venue(self, channel: str) -> TerminalVenue:
         folder = records_of(local_file(self.settings.database_url.get_secret_value()))
@@ -327,6 +332,23 @@ async def _cast(venue: TerminalVenue, given: Iterable[Hand]) -> None:
             await act(hand.user, hand.option)
         except VenueError as error:  # the vote has just closed
             venue.note(str(error))
+
+
+@asynccontextmanager
+async def _taking_up(app: App, *debates: str) -> AsyncIterator[None]:
+    """Take debates up while the body runs: on a server, a dead process holds them for a while."""
+
+    async def take_up() -> None:
+        while True:
+            await asyncio.sleep(TAKE_UP_SECONDS)
+            with suppress(StoreError):  # that another task says
+                await app.reconcile(*debates)
+
+    taking = asyncio.create_task(take_up())
+    try:
+        yield
+    finally:
+        taking.cancel()
 
 
 async def _until(app: App, debate_id: str, done: Callable[[Debate], object]) -> Debate:

@@ -34,13 +34,12 @@ NAMING = {
 
 @compiles(String, "postgresql")
 @compiles(Text, "postgresql")
-def _spell_text(kind: String, _: TypeCompiler, **__: Any) -> str:
-    """Let PostgreSQL compare texts by their bytes, as SQLite does.
+def _spell_text(_: String, __: TypeCompiler, **___: Any) -> str:
+    """Let PostgreSQL take texts of any length and compare them by their bytes, as SQLite does.
 
     Its own order is the server's, and an index breaks when an update of that changes the order.
     """
-    name = "TEXT" if kind.length is None else f"VARCHAR({kind.length})"
-    return f'{name} COLLATE "C"'
+    return 'TEXT COLLATE "C"'
 
 
 Utc = DateTime(timezone=True)

@@ -9,7 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +26,7 @@ from engine.debate import Debate
 from engine.line.intake import Order
 from engine.store import DebateRecord, ExportFilter
 from tests.crash.driver import TellingModels
-from tests.crash.fate import DOOMED, FREEZE, MET, TRAIL, Fate, lines
+from tests.crash.fate import DOOMED, FREEZE, MET, TRAIL, URL, Fate, lines
 from tests.crash.inputs import ORDER, Inputs
 from tests.doubles.memory.venue import MemoryVenue
 
@@ -39,6 +39,10 @@ class Scene:
     """A folder with one debate's database and the platform that it is held on."""
 
     folder: Path
+    url: str
+    copied: Callable[[], str]
+    """Copies the database, and returns the copy's address."""
+
     format: str = "classic"
 
     def doom(self, points: list[str]) -> None:
@@ -110,7 +114,7 @@ class Scene:
         """Return everything kept of the debate, as an export reads it."""
 
         async def read() -> DebateRecord:
-            store = SqlStore(Database(f"sqlite+aiosqlite:///{self.folder / 'debate.db'}"))
+            store = SqlStore(Database(self.url))
             with store.archive.reading(ExportFilter(community=ORDER.community)) as records:
                 [record] = records
             await store.close()
@@ -122,8 +126,7 @@ class Scene:
         """Begin another debate on a copy of what is in the database now, and return it."""
 
         async def start() -> Debate:
-            path = shutil.copy(self.folder / "debate.db", self.folder / "copy.db")
-            store = SqlStore(Database(f"sqlite+aiosqlite:///{path}"))
+            store = SqlStore(Database(self.copied()))
             models = TellingModels(Fate(self.folder), inputs.price)
             service = MainLine(store, models, inputs.prompts, [MemoryVenue()]).service
             debate = (await service.start(order, inputs.defaults)).debate
@@ -143,7 +146,8 @@ class Scene:
 
     def tables(self) -> dict[str, list[dict[str, Any]]]:
         """Return every row of the database, but those of leases."""
-        engine = create_engine(f"sqlite:///{self.folder / 'debate.db'}")
+        driver = "sqlite:" if self.url.startswith("sqlite") else "postgresql+psycopg:"
+        engine = create_engine(driver + self.url.partition(":")[2])
         metadata = MetaData()
         metadata.reflect(engine)
         with engine.connect() as connection:
@@ -207,15 +211,29 @@ def kill_group(leader: subprocess.Popen[str] | asyncio.subprocess.Process) -> No
 
 
 @pytest.fixture(scope="session")
-def new_scene(migrated_file: Path, tmp_path_factory: pytest.TempPathFactory) -> NewScene:
+def new_scene(
+    database_kind: str, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> NewScene:
     """Make folders in which no debate has begun."""
 
     def make(format_name: str = "classic") -> Scene:
         folder = tmp_path_factory.mktemp("scene")
-        shutil.copy(migrated_file, folder / "debate.db")
-        return Scene(folder, format_name)
+        if database_kind == "postgresql":
+            server = request.getfixturevalue("postgres")
+            name = server.create(request.getfixturevalue("migrated_name"))
+            url, copied = server.url(name), lambda: server.url(server.create(name))
+        else:
+            file = folder / "debate.db"
+            shutil.copy(request.getfixturevalue("migrated_file"), file)
+            url, copied = _file(file), lambda: _file(shutil.copy(file, folder / "copy.db"))
+        (folder / URL).write_text(url)
+        return Scene(folder, url, copied, format_name)
 
     return make
+
+
+def _file(path: Path | str) -> str:
+    return f"sqlite+aiosqlite:///{path}"
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -24,7 +23,7 @@ from engine.errors import LeaseLostError
 from engine.line.intake import Order
 from engine.ports import AttemptLog, Call, Reply
 from engine.store import Store
-from tests.crash.fate import Fate, FatedStore, SurvivingVenue
+from tests.crash.fate import SERVER, Fate, FatedStore, SurvivingVenue, url_of
 from tests.crash.inputs import CHANGED, FIRST, ORDER, age, find, order_of
 from tests.crash.lives import chain, live
 from tests.doubles.hall import has_ended, hearing
@@ -65,9 +64,11 @@ class TellingModels(RehearsalModels):
 async def hold(folder: Path, order: Order, *, shared: bool) -> None:
     """Hold the folder's debate, from wherever it is to its end."""
     fate = Fate(folder)
-    url = f"sqlite+aiosqlite:///{folder / 'debate.db'}"
+    url = url_of(folder)
     await age(url)
-    store = FatedStore(Database(url, writable=not shared), fate=fate)
+    # A file that is written to is locked for all others.
+    alone = not shared or url.startswith(SERVER)
+    store = FatedStore(Database(url, writable=alone), fate=fate)
     venue = SurvivingVenue(folder / "platform.jsonl", fate)
     await venue.remember()
     begun = await find(store)
@@ -110,9 +111,13 @@ async def vote(
         await asyncio.sleep(0.01)
     for name, user, option in people[venue.voted :]:
         await venue.act(name, user, debate.thread or "", debate.vote_message or "", option)
-    # Whoever stood still finds that another process has closed it.
-    with suppress(LeaseLostError):
-        await line.service.close_vote(debate_id)
+    while not has_ended(await store.debates.get(debate_id)):
+        try:
+            await line.service.close_vote(debate_id)
+        except LeaseLostError:  # another process closes it, or held it when it died
+            await asyncio.sleep(LOOK_SECONDS)
+        else:
+            return
 
 
 if __name__ == "__main__":

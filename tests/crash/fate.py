@@ -25,7 +25,8 @@ from engine.ports import Listener, Part, VenueLimits
 from engine.store import AttemptStart, Cast, Intent, Lease, Note, Post
 from tests.doubles.memory.venue import MemoryVenue
 
-DOOMED, MET, FREEZE, TRAIL = "doomed", "met", "freeze", "trail"
+DOOMED, MET, FREEZE, TRAIL, URL = "doomed", "met", "freeze", "trail", "database"
+SERVER = "postgresql:"
 LIMITS = VenueLimits(typing_seconds=60, send_seconds=0.05)
 # A debate exists from the moment it is created; leases are renewed by time, not by step.
 WRITES = {
@@ -51,7 +52,7 @@ class Fate:
         self._doomed = set(lines(folder / DOOMED))
         self._freeze = set(lines(folder / FREEZE))
         self._trail = folder / TRAIL
-        self._database = folder / "debate.db"
+        self._file = folder / "debate.db"
 
     def note(self, what: str) -> None:
         """Leave a line in the trail, which shows in which order things happened."""
@@ -72,8 +73,13 @@ class Fate:
             os.kill(os.getpid(), signal.SIGSTOP)
 
     def _let_writes_end(self) -> None:
-        """Wait for the write in progress: frozen, it would lock out all others."""
-        with closing(sqlite3.connect(self._database, isolation_level=None)) as connection:
+        """Wait for the write in progress: frozen, it would lock a file for all others.
+
+        A server ends what a frozen process has begun, so there it is frozen as it is.
+        """
+        if not self._file.exists():
+            return
+        with closing(sqlite3.connect(self._file, isolation_level=None)) as connection:
             connection.execute("BEGIN IMMEDIATE")
             connection.execute("ROLLBACK")
 
@@ -204,6 +210,11 @@ class SurvivingVenue(MemoryVenue):
     def _keep(self, name: str, *args: Any) -> None:
         plain = [arg.model_dump() if isinstance(arg, Part) else arg for arg in args]
         append(self._path, orjson.dumps([name, *plain]).decode())
+
+
+def url_of(folder: Path) -> str:
+    """Return the address of a folder's database."""
+    return (folder / URL).read_text()
 
 
 def lines(path: Path) -> list[str]:

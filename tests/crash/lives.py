@@ -18,11 +18,12 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+import psycopg
 import structlog
 
 from engine.line.ahead import warm_up
 from engine.ports import VenueLimits
-from tests.crash.fate import Fate, FatedStore, append
+from tests.crash.fate import SERVER, Fate, FatedStore, append, url_of
 from tests.crash.inputs import PROMPTS
 
 LIVES, CONNECTED = "lives", "connected"
@@ -36,11 +37,22 @@ def chain(folder: Path, life: Life) -> int:
     while True:
         child = os.fork()
         if child == 0:
+            run_out(url_of(folder))
             os._exit(live(life))
         append(folder / LIVES, str(child))
         code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         if code != -signal.SIGKILL:
             return code
+
+
+def run_out(url: str) -> None:
+    """Let the leases of the life before run out at once: it is dead for certain.
+
+    On a file they are void, as no other process may run on it.
+    """
+    if url.startswith(SERVER):
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute("UPDATE leases SET until = clock_timestamp() - interval '1 second'")
 
 
 def live(life: Life) -> int:
@@ -62,7 +74,7 @@ def fated(folder: Path) -> Iterator[str]:
         # A send that hangs is not tried again before whoever let it hang has killed the process.
         patch("engine.delivery.outbox.LOOK_SECONDS", 4.0),
     ):
-        yield f"sqlite+aiosqlite:///{folder / 'debate.db'}"
+        yield url_of(folder)
 
 
 async def stay(folder: Path) -> None:

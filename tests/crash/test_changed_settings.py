@@ -42,11 +42,10 @@ CHANGED = {
 def rostrum(scene: Scene, settings: dict[str, str], *arguments: str) -> subprocess.Popen[str]:
     """Start a debate, or go on with one, on the scene's database under these settings."""
     kept = {name: value for name, value in os.environ.items() if "ROSTRUM" not in name}
-    url = f"sqlite+aiosqlite:///{scene.folder / 'debate.db'}"
     return subprocess.Popen(
         [sys.executable, "-c", "from bot.cli import main; main()", "debate", *arguments],
         cwd=scene.folder,
-        env=kept | {"PYTHONPATH": str(ROOT), "ROSTRUM_DATABASE_URL": url} | settings,
+        env=kept | {"PYTHONPATH": str(ROOT), "ROSTRUM_DATABASE_URL": scene.url} | settings,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

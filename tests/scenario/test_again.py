@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -18,6 +17,7 @@ from engine.ports import ButtonPressed
 from engine.store import Asked, ExportFilter, StandingAnswer, Target
 from tests.doubles.fixed_clock import FixedClock
 from tests.doubles.hall import DEFAULTS, Hall, Session, record_of
+from tests.doubles.kept import traces
 
 ANN = "190384756102938475"
 BALLOTS = list(BallotKind)
@@ -162,12 +162,6 @@ async def test_a_deleted_question_keeps_its_answers(hall: Hall) -> None:
 # --- forgetting ----------------------------------------------------------------------------
 
 
-def traces(hall: Hall, user: str) -> list[str]:
-    file = Path(hall.url.partition(":///")[2])
-    found = sorted(file.parent.glob(f"{file.name}*"))
-    return [path.name for path in found if user.encode() in path.read_bytes()]
-
-
 async def forget(session: Session, user: str) -> None:
     await session.store.people.forget("memory", user)
     assert await session.store.people.wipe()
@@ -184,14 +178,14 @@ async def test_forgetting_while_it_is_asked_again_leaves_no_trace(
         told = await session.store.people.traces("memory", ANN)
         assert (told.revisions, told.votes, told.entries > 0) == (1, 0, True)
         await forget(session, ANN)
-        assert traces(hall, ANN) == []
+        assert traces(hall.url, ANN) == []
         await choose(session, target, ANN, "A")
-        assert traces(hall, ANN) == []
+        assert traces(hall.url, ANN) == []
         record = await record_of(session.store, debate.id)
     assert [vote.option for vote in record.asked(Question.AGAIN)] == ["B"]
     entry = make_entry(record, Pseudonyms(b"key", ExportFilter(), None), b"salt")
     assert VOTES.rows(entry) == []
-    assert traces(hall, ANN) == []
+    assert traces(hall.url, ANN) == []
 
 
 async def test_forgetting_while_it_closes_leaves_no_trace(hall: Hall) -> None:
@@ -207,7 +201,7 @@ async def test_forgetting_while_it_closes_leaves_no_trace(hall: Hall) -> None:
             await asyncio.sleep(0.03)
         await asked_again(session, debate, lambda target: target.closed)
         assert await session.store.people.wipe()
-        assert [traces(hall, user) for user in crowd] == [[]] * len(crowd)
+        assert [traces(hall.url, user) for user in crowd] == [[]] * len(crowd)
 
 
 async def test_reading_the_question_again_does_not_bring_the_forgotten_back(hall: Hall) -> None:
@@ -219,4 +213,4 @@ async def test_reading_the_question_again_does_not_bring_the_forgotten_back(hall
         await hall.venue.react(ANN, target.place, target.message, "B")
         await asked_again(session, debate, lambda target: target.closed)
         assert await answers(session, debate) == []
-    assert traces(hall, ANN) == []
+    assert traces(hall.url, ANN) == []

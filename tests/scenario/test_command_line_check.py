@@ -110,6 +110,7 @@ async def test_every_wrong_setting_is_named_at_once(
     assert len(told) == len(wrong)
 
 
+@pytest.mark.sqlite
 async def test_a_database_that_is_damaged_or_takes_no_write_fails_the_check(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],

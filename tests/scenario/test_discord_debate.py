@@ -5,10 +5,8 @@ from __future__ import annotations
 import asyncio
 import io
 import re
-import sqlite3
 import zipfile
 from collections.abc import AsyncIterator, Callable
-from contextlib import closing
 from functools import partial, partialmethod
 
 import pytest
@@ -23,6 +21,7 @@ from engine.messages import TurnPost
 from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.discord.payloads import guild_create_json
 from tests.doubles.facts import Discord
+from tests.doubles.kept import select
 from tests.doubles.model_server import ModelServer
 from tests.scenario import crowd
 from tests.scenario.conftest import play
@@ -239,8 +238,7 @@ async def test_a_server_is_noted_when_it_invites_and_when_it_removes_rostrum(
     monkeypatch.setattr(AutoShardedClient, "__init__", start)
 
     def known() -> list[str]:
-        with closing(sqlite3.connect(stage.url.partition("///")[2])) as connection:
-            rows = connection.execute("SELECT community, left_at FROM communities").fetchall()
+        rows = select(stage.url, "SELECT community, left_at FROM communities")
         return [f"{name} {'left' if left else 'joined'}" for name, left in rows]
 
     name = discord.guild.id

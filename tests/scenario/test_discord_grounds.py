@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 from collections.abc import AsyncIterator
-from contextlib import closing
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -15,6 +14,7 @@ from engine.debate import Status
 from engine.store import ExportFilter
 from tests.doubles.discord import Code, DiscordServer, Rates, denied, status
 from tests.doubles.discord.state import FORUM, MEDIA, NEWS, STAGE, VOICE, Channel, Message
+from tests.doubles.kept import change, is_file
 from tests.doubles.model_server import ModelServer
 from tests.scenario.conftest import play
 from tests.scenario.discord_stage import DiscordStage, author, ended, state, until, voting
@@ -229,12 +229,11 @@ async def test_of_starts_in_one_thread_at_the_same_instant_one_is_held(
 async def test_a_database_that_takes_no_write_is_not_shown_to_members(
     stage: DiscordStage, discord: DiscordServer
 ) -> None:
-    path = sqlite_path(stage.url)
+    path = sqlite_path(stage.url) if is_file(stage.url) else urlsplit(stage.url).path[1:]
     async with stage.process():
-        with closing(sqlite3.connect(path)) as elsewhere:
-            elsewhere.execute("ALTER TABLE templates RENAME TO taken_away")
-            asked = await stage.start()
-            elsewhere.execute("ALTER TABLE taken_away RENAME TO templates")
+        change(stage.url, "ALTER TABLE templates RENAME TO taken_away")
+        asked = await stage.start()
+        change(stage.url, "ALTER TABLE taken_away RENAME TO templates")
     assert "The operator can see the reason in the log" in asked.text
     assert str(path) not in asked.text
     assert posted(discord) == []

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import aiohttp
 import orjson
@@ -19,11 +20,13 @@ from pydantic import SecretStr
 from adapters.discord.checkup import check
 from adapters.discord.rest import Rest
 from adapters.dispatch.local import LocalDispatcher
+from adapters.dispatch.procrastinate import ProcrastinateDispatcher
 from adapters.finding import Finding
 from bot import __version__
 from tests.doubles.collector import Collector
 from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.discord.state import Message
+from tests.doubles.kept import is_file
 from tests.scenario.discord_stage import DiscordStage, free_port, until
 
 ROSTRUM = Path(sys.executable).with_name("rostrum")
@@ -218,14 +221,15 @@ async def test_a_check_says_where_to_get_a_token_that_works(discord: DiscordServ
 async def test_a_debate_that_was_queued_beside_the_process_is_taken_up(
     discord: DiscordServer, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    submit, lost = LocalDispatcher.submit, list[str]()
+    kind = LocalDispatcher if is_file(database_url) else ProcrastinateDispatcher
+    submit, lost = kind.submit, list[str]()
 
-    async def lose_the_first(dispatcher: LocalDispatcher, debate_id: str) -> None:
+    async def lose_the_first(dispatcher: Any, debate_id: str) -> None:
         if lost:
             await submit(dispatcher, debate_id)
         lost.append(debate_id)
 
-    monkeypatch.setattr(LocalDispatcher, "submit", lose_the_first)
+    monkeypatch.setattr(kind, "submit", lose_the_first)
     monkeypatch.setattr("bot.run.RECONCILE_SECONDS", 0.05)
     stage = DiscordStage(database_url, discord)
     async with stage.process():

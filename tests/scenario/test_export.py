@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
@@ -155,10 +154,7 @@ async def test_a_repeated_export_is_the_same_and_names_nobody(
     everything = b"".join(found.values())
     for canary in ("U0CANARY", "G0CANARY", "T0CANARY", "message of", "700000000000000002"):
         assert canary.encode() not in everything
-    with sqlite3.connect(database.path) as connection:
-        secrets = connection.execute("SELECT value FROM installation").fetchall()
-    connection.close()
-    for (secret,) in secrets:
+    for (secret,) in await database.rows("SELECT value FROM installation"):
         assert len(secret) < 64 or secret.encode() not in everything
 
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import pkgutil
-import sqlite3
 import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, NoReturn
@@ -24,6 +22,7 @@ from engine.dataset.writer import export
 from engine.prompts.library import load_prompts
 from engine.store import ExportFilter
 from tests.doubles.hall import Hall
+from tests.doubles.kept import select
 from tests.doubles.memory.venue import MemoryVenue
 
 # Pure Python over whole debates: each of these takes long enough to hold up every other debate.
@@ -110,7 +109,7 @@ async def test_a_debates_id_is_a_ulid_and_its_times_are_utc(database_url: str) -
     assert began - timedelta(milliseconds=1) <= ulid.datetime <= ended
     assert all(moment and began <= moment <= ended for moment in moments)
     assert {moment and moment.utcoffset() for moment in moments} == {timedelta(0)}
-    with closing(sqlite3.connect(database_url.partition(":///")[2])) as raw:
-        [stored] = raw.execute("SELECT created_at, revealed_at FROM debates").fetchall()
-    kept = [datetime.fromisoformat(text).replace(tzinfo=UTC) for text in stored]
+    [stored] = select(database_url, "SELECT created_at, revealed_at FROM debates")
+    # A file has the text of a moment in UTC, a server the moment.
+    kept = [datetime.fromisoformat(f"{at}+00:00") if isinstance(at, str) else at for at in stored]
     assert kept == [debate.created_at, debate.revealed_at]

@@ -27,6 +27,7 @@ from engine.ports import Attempt
 from tests.doubles.hall import DEFAULTS as HALL
 from tests.doubles.hall import Session, hearing
 from tests.doubles.joined import joined
+from tests.doubles.kept import change
 from tests.doubles.memory.attentive import AttentiveVenue
 from tests.doubles.model_server import refuse, status
 from tests.scenario.conftest import DEFAULTS, PRICE, QUICK, Running, Stage
@@ -179,14 +180,15 @@ async def test_votes_are_counted_by_what_became_of_them(database_url: str) -> No
     assert seen == {(*about, "stored"): 3, (*about, "closed"): 1}
 
 
-async def test_a_lost_lease_is_counted_by_its_kind(store: SqlStore) -> None:
+async def test_a_lost_lease_is_counted_by_its_kind(store: SqlStore, database_url: str) -> None:
     counts = Counts()
     keeper = Keeper(store, Bell(), "one", watch=counts)
     renewing = asyncio.create_task(keeper.run())
 
     async def hold() -> None:
         async with keeper.hold("debate/x"):
-            await store.leases.claim("debate/x", "two", 9)
+            change(database_url, "UPDATE leases SET until = '2000-01-01 00:00:00+00'")
+            assert await store.leases.claim("debate/x", "two", 9)
             await asyncio.sleep(20)
 
     holding = asyncio.create_task(hold())

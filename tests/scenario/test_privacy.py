@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
 from bot.clock import SystemClock
 from bot.operate import forget_person, purge_community
@@ -31,24 +30,11 @@ from engine.errors import NotAllowedError, NotFoundError, UsageError
 from engine.ports import utc_now
 from engine.store import ExportFilter
 from tests.doubles.hall import DEFAULTS, LOBBY, Hall, Session
+from tests.doubles.kept import is_file, traces
 from tests.sample import cast, create, new_debate, run
 
 ANN = "190384756102938475"
 BOB = "283746501928374650"
-
-
-@pytest.fixture
-def file(database_url: str) -> Path:
-    return Path(database_url.partition(":///")[2])
-
-
-def traces(file: Path, *ids: str) -> list[str]:
-    """Return which files of a database hold one of the ids, anywhere in their bytes."""
-    found = []
-    for path in sorted(file.parent.glob(f"{file.name}*")):
-        held = path.read_bytes()
-        found += [f"{path.name}: {one}" for one in ids if one.encode() in held]
-    return found
 
 
 def commands_of(session: Session) -> Commands:
@@ -96,28 +82,28 @@ async def counts(session: Session, debate_id: str) -> dict[str, int]:
 # --- whenever it comes ---------------------------------------------------------------------
 
 
-async def test_the_search_would_find_who_is_not_forgotten(hall: Hall, file: Path) -> None:
+async def test_the_search_would_find_who_is_not_forgotten(hall: Hall) -> None:
     async with hall.open() as session:
         await voted(hall, session, ANN)
-        assert traces(file, ANN)
-    assert traces(file, ANN)
+        assert traces(hall.url, ANN)
+    assert traces(hall.url, ANN)
 
 
-async def test_forgetting_while_the_vote_is_open(hall: Hall, file: Path) -> None:
+async def test_forgetting_while_the_vote_is_open(hall: Hall) -> None:
     async with hall.open() as session:
         debate_id = await voted(hall, session, ANN, BOB)
         await forgotten(session, ANN)
-        assert traces(file, ANN) == []
+        assert traces(hall.url, ANN) == []
         await react(hall, ANN, "B")
         await session.service.close_vote(debate_id)  # which reads what the platform shows
         await session.ended(debate_id)
-        assert traces(file, ANN) == []
-        assert traces(file, BOB)
+        assert traces(hall.url, ANN) == []
+        assert traces(hall.url, BOB)
         assert await counts(session, debate_id) == {"A": 2}
-    assert traces(file, ANN) == []
+    assert traces(hall.url, ANN) == []
 
 
-async def test_a_recovery_does_not_bring_the_forgotten_back(hall: Hall, file: Path) -> None:
+async def test_a_recovery_does_not_bring_the_forgotten_back(hall: Hall) -> None:
     async with hall.open() as session:
         debate_id = await voted(hall, session, ANN)
         await forgotten(session, ANN)
@@ -129,10 +115,10 @@ async def test_a_recovery_does_not_bring_the_forgotten_back(hall: Hall, file: Pa
         await session.service.close_vote(debate_id)
         await session.ended(debate_id)
         assert await counts(session, debate_id) == {"A": 1}
-    assert traces(file, ANN, BOB) == []
+    assert traces(hall.url, ANN, BOB) == []
 
 
-async def test_forgetting_while_the_vote_is_reconciled_and_closed(hall: Hall, file: Path) -> None:
+async def test_forgetting_while_the_vote_is_reconciled_and_closed(hall: Hall) -> None:
     crowd = [f"7{number:017}" for number in range(30)]
     async with hall.open() as session:
         debate_id = await voted(hall, session, *crowd[:15])
@@ -146,13 +132,13 @@ async def test_forgetting_while_the_vote_is_reconciled_and_closed(hall: Hall, fi
         await closing
         await session.ended(debate_id)
         assert await session.store.people.wipe()
-        assert traces(file, *crowd) == []
+        assert traces(hall.url, *crowd) == []
         # What counted already stays, whoever of the others was read before they were forgotten.
         assert (await counts(session, debate_id))["A"] == 15
-    assert traces(file, *crowd) == []
+    assert traces(hall.url, *crowd) == []
 
 
-async def test_forgetting_while_an_export_is_made(hall: Hall, file: Path, tmp_path: Path) -> None:
+async def test_forgetting_while_an_export_is_made(hall: Hall, tmp_path: Path) -> None:
     async with hall.open() as session:
         debate_id = await voted(hall, session, ANN, BOB)
         await session.service.close_vote(debate_id)
@@ -169,11 +155,12 @@ async def test_forgetting_while_an_export_is_made(hall: Hall, file: Path, tmp_pa
         reading = asyncio.create_task(asyncio.to_thread(read))
         await asyncio.to_thread(opened.wait, 10)
         answer = await commands_of(session).run(person(ANN), parse_command("forget confirm=yes"))
-        assert "as soon as the export is done" in to_markdown(answer)
+        # A file keeps older pages as long as somebody reads them.
+        assert ("as soon as the export is done" in to_markdown(answer)) == is_file(hall.url)
         may_end.set()
         assert await reading == 1
         await tidy(session.store, SystemClock(), timedelta(days=30))
-        assert traces(file, ANN) == []
+        assert traces(hall.url, ANN) == []
         manifest = await export(
             session.store, tmp_path / "out", ExportFilter(), b"key", version="1.2.3"
         )
@@ -183,7 +170,7 @@ async def test_forgetting_while_an_export_is_made(hall: Hall, file: Path, tmp_pa
     assert sum(manifest.rows["votes"].values()) == 1  # Bob's
 
 
-async def test_forgetting_a_few_of_very_many(database: Database, store: SqlStore) -> None:
+async def test_forgetting_a_few_of_very_many(database_url: str, store: SqlStore) -> None:
     drawn = random.Random(5)
     crowd = [str(drawn.randrange(10**17, 10**18)) for _ in range(3000)]
     r = await run(store)
@@ -193,17 +180,17 @@ async def test_forgetting_a_few_of_very_many(database: Database, store: SqlStore
     for user in gone:
         await store.people.forget("chat", user)
     assert await store.people.wipe()
-    assert traces(database.path, *gone) == []
+    assert traces(database_url, *gone) == []
     assert len(await store.votes.events(r.id)) == 3000
 
 
 async def test_a_topic_that_mentions_the_forgotten_names_them_no_more(
-    database: Database, store: SqlStore
+    database_url: str, store: SqlStore
 ) -> None:
     topic = f"<@{ANN}> and <@!{ANN}> are right about <@{BOB}>"
     await create(store, new_debate(request={"topic": topic}), DEFAULTS.caps)
     await forget(store, SystemClock(), "chat", ANN)
-    assert traces(database.path, ANN) == []
+    assert traces(database_url, ANN) == []
     [debate] = await store.debates.recent()
     assert debate.request.topic == f"<@somebody> and <@somebody> are right about <@{BOB}>"
 
@@ -257,7 +244,7 @@ def configured(database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.usefixtures("configured")
 async def test_an_operator_forgets_somebody_beside_a_running_process(
-    hall: Hall, file: Path, capsys: pytest.CaptureFixture[str]
+    hall: Hall, capsys: pytest.CaptureFixture[str]
 ) -> None:
     async with hall.open() as session:
         debate_id = await voted(hall, session, ANN)
@@ -266,7 +253,7 @@ async def test_an_operator_forgets_somebody_beside_a_running_process(
         with pytest.raises(NotFoundError, match="Nothing is stored about that memory user"):
             await forget_person("memory", BOB, yes=True)
         await tidy(session.store, SystemClock(), timedelta(days=30))
-        assert traces(file, ANN) == []
+        assert traces(hall.url, ANN) == []
         await session.service.close_vote(debate_id)
         await session.ended(debate_id)
         assert await counts(session, debate_id) == {"A": 1}
@@ -274,7 +261,7 @@ async def test_an_operator_forgets_somebody_beside_a_running_process(
 
 @pytest.mark.usefixtures("configured")
 async def test_an_operator_purges_a_community(
-    hall: Hall, file: Path, capsys: pytest.CaptureFixture[str]
+    hall: Hall, capsys: pytest.CaptureFixture[str]
 ) -> None:
     async with hall.open() as session:
         debate_id = await voted(hall, session, ANN)
@@ -282,10 +269,10 @@ async def test_an_operator_purges_a_community(
         await session.ended(debate_id)
     with pytest.raises(NotFoundError, match="Nothing is stored about memory community nowhere"):
         await purge_community("memory", "nowhere", yes=True)
-    assert traces(file, ANN, str(DEFAULTS.topic))
+    assert traces(hall.url, ANN, str(DEFAULTS.topic))
     await purge_community("memory", "club", yes=True)
     assert capsys.readouterr().out.startswith("Deleted 1 debate,")
-    assert traces(file, ANN, debate_id, str(DEFAULTS.topic)) == []
+    assert traces(hall.url, ANN, debate_id, str(DEFAULTS.topic)) == []
 
 
 async def test_a_community_with_a_running_debate_is_not_purged(store: SqlStore) -> None:
@@ -295,9 +282,7 @@ async def test_a_community_with_a_running_debate_is_not_purged(store: SqlStore) 
         await purge(store, "chat", "club")
 
 
-async def test_what_a_community_left_behind_is_deleted_after_the_grace_period(
-    hall: Hall, file: Path
-) -> None:
+async def test_what_a_community_left_behind_is_deleted_after_the_grace_period(hall: Hall) -> None:
     async with hall.open() as session:
         debate_id = await voted(hall, session, ANN, BOB)
         await session.service.close_vote(debate_id)
@@ -309,10 +294,10 @@ async def test_what_a_community_left_behind_is_deleted_after_the_grace_period(
         assert (await store.debates.get(debate_id)).status is Status.CLOSED
         await tidy(store, clock, timedelta(days=28))
         assert await store.debates.recent() == []
-        assert traces(file, ANN, BOB, debate_id, str(DEFAULTS.topic)) == []
+        assert traces(hall.url, ANN, BOB, debate_id, str(DEFAULTS.topic)) == []
 
 
-async def test_a_running_rostrum_purges_by_itself(hall: Hall, file: Path) -> None:
+async def test_a_running_rostrum_purges_by_itself(hall: Hall) -> None:
     async with hall.open() as session:
         debate_id = await voted(hall, session, ANN)
         await session.service.close_vote(debate_id)
@@ -322,5 +307,5 @@ async def test_a_running_rostrum_purges_by_itself(hall: Hall, file: Path) -> Non
     settings = Settings(database_url=SecretStr(hall.url), privacy=PrivacySettings(purge_days=1))
     async with serving(settings), asyncio.timeout(20):
         # What is deleted is overwritten a moment later.
-        while traces(file, ANN, debate_id, str(DEFAULTS.topic)):  # noqa: ASYNC110
+        while traces(hall.url, ANN, debate_id, str(DEFAULTS.topic)):  # noqa: ASYNC110
             await asyncio.sleep(0.05)

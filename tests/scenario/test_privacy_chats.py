@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 
+from tests.doubles.kept import traces
 from tests.doubles.slack import Rules, SlackServer
 from tests.scenario.discord_stage import OPTIONS, DiscordStage, known
 from tests.scenario.discord_stage import counted as counted_on_discord
 from tests.scenario.discord_stage import voting as voting_on_discord
 from tests.scenario.slack_stage import SlackStage
 from tests.scenario.slack_stage import counted as counted_on_slack
-from tests.scenario.test_privacy import traces
-
-
-@pytest.fixture
-def file(database_url: str) -> Path:
-    return Path(database_url.partition(":///")[2])
 
 
 @pytest.fixture
@@ -29,7 +23,7 @@ async def on_slack(database_url: str) -> AsyncIterator[SlackStage]:
 
 
 async def test_on_discord_who_votes_and_who_starts_may_be_forgotten(
-    on_discord: DiscordStage, file: Path
+    on_discord: DiscordStage,
 ) -> None:
     discord = on_discord.discord
     ada, ben = (discord.users[name].id for name in ("ada", "ben"))
@@ -43,19 +37,17 @@ async def test_on_discord_who_votes_and_who_starts_may_be_forgotten(
         asked = await discord.slash("ben", "debate forget").finished()
         assert asked.answer is not None
         assert "a vote on 1 debate" in asked.text
-        assert traces(file, ada, ben)
+        assert traces(on_discord.url, ada, ben)
         for user in ("ada", "ben"):
             done = await discord.slash(user, "debate forget", {"confirm": True}).finished()
             assert "You are forgotten." in done.text
-        assert traces(file, ada, ben) == []
+        assert traces(on_discord.url, ada, ben) == []
         counted = counted_on_discord(await on_discord.close())
         assert counted == {"A": 3, "B": 0, "tie": 0, "weak": 0}
-    assert traces(file, ada, ben) == []
+    assert traces(on_discord.url, ada, ben) == []
 
 
-async def test_on_slack_a_press_is_forgotten_with_the_person(
-    on_slack: SlackStage, file: Path
-) -> None:
+async def test_on_slack_a_press_is_forgotten_with_the_person(on_slack: SlackStage) -> None:
     slack = on_slack.slack
     ada, ben = (slack.world.user(name).id for name in ("ada", "ben"))
     async with on_slack.at_vote('"Tea beats coffee" ballot=private') as (_, ballot, _):
@@ -64,9 +56,9 @@ async def test_on_slack_a_press_is_forgotten_with_the_person(
         for user in ("ada", "ben"):
             asked = await slack.slash(user, "/debate forget confirm=yes")
             await asked.said("You are forgotten.")
-        assert traces(file, ada, ben) == []
+        assert traces(on_slack.url, ada, ben) == []
         late = await slack.press("ben", ballot.ts, ":b: B")
         await late.said("You asked to be forgotten")
         counted = counted_on_slack(await on_slack.close())
         assert counted["A"] == 2
-    assert traces(file, ada, ben) == []
+    assert traces(on_slack.url, ada, ben) == []

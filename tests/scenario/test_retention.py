@@ -23,10 +23,11 @@ from engine.store import ExportFilter
 from engine.store.series import StoredSeries
 from tests.doubles.command import rostrum
 from tests.doubles.hall import DEFAULTS, Hall
+from tests.doubles.kept import select, traces
 from tests.sample import NOW, new_debate, run
 from tests.scenario.test_command_line import contents
 from tests.scenario.test_command_line_erasing import ask
-from tests.scenario.test_privacy import ANN, BOB, traces, voted
+from tests.scenario.test_privacy import ANN, BOB, voted
 
 MOMENT = 1e-9  # days
 MIRRORED = ("debate", "Tea or coffee", "--mirror", "--votes", "A=1", "--seed", "1")
@@ -56,11 +57,6 @@ def codes(folder: Path, topic: str) -> list[str]:
 
 def holding(folder: Path, text: str) -> set[str]:
     return {name for name, held in contents(folder).items() if text.encode() in held}
-
-
-@pytest.fixture
-def file(database_url: str) -> Path:
-    return Path(database_url.partition(":///")[2])
 
 
 # --- rostrum delete ------------------------------------------------------------------------
@@ -155,13 +151,13 @@ async def test_a_debate_of_a_league_that_goes_on_is_not_deleted(hall: Hall, tmp_
 # --- by age --------------------------------------------------------------------------------
 
 
-async def keeping(hall: Hall, file: Path, gone: str, **days: float) -> None:
+async def keeping(hall: Hall, gone: str, **days: float) -> None:
     """Serve until what is due by age is deleted and overwritten."""
     settings = Settings(
         database_url=SecretStr(hall.url), retention=RetentionSettings.model_validate(days)
     )
     async with serving(settings), asyncio.timeout(20):
-        while traces(file, gone):  # noqa: ASYNC110
+        while traces(hall.url, gone):  # noqa: ASYNC110
             await asyncio.sleep(0.05)
 
 
@@ -173,27 +169,24 @@ async def closed(hall: Hall, *users: str) -> str:
     return debate_id
 
 
-async def test_a_running_rostrum_deletes_debates_by_their_age(hall: Hall, file: Path) -> None:
+async def test_a_running_rostrum_deletes_debates_by_their_age(hall: Hall) -> None:
     debate_id = await closed(hall, ANN, BOB)
-    assert traces(file, ANN, debate_id)
-    await keeping(hall, file, ANN, debates_days=MOMENT)
-    assert traces(file, ANN, BOB, debate_id, str(DEFAULTS.topic)) == []
+    assert traces(hall.url, ANN, debate_id)
+    await keeping(hall, ANN, debates_days=MOMENT)
+    assert traces(hall.url, ANN, BOB, debate_id, str(DEFAULTS.topic)) == []
 
 
-async def test_prompts_are_deleted_and_the_export_is_the_same_but_for_them(
-    hall: Hall, file: Path
-) -> None:
+async def test_prompts_are_deleted_and_the_export_is_the_same_but_for_them(hall: Hall) -> None:
     debate_id = await closed(hall, ANN)
-    with closing(sqlite3.connect(file)) as database:
-        query = "SELECT request FROM calls WHERE step LIKE 'jury/%'"
-        prompt = max((row[0] for row in database.execute(query)), key=len)
+    rows = select(hall.url, "SELECT request FROM calls WHERE step LIKE 'jury/%'")
+    prompt = max((row[0] for row in rows), key=len)
     part = prompt[-400:-300]
-    assert traces(file, part)
+    assert traces(hall.url, part)
     before = await tables(hall.url, debate_id)
-    await keeping(hall, file, part, prompts_days=MOMENT)
+    await keeping(hall, part, prompts_days=MOMENT)
     after = await tables(hall.url, debate_id)
-    assert traces(file, part) == []
-    assert traces(file, ANN), "the debate and its votes stay"
+    assert traces(hall.url, part) == []
+    assert traces(hall.url, ANN), "the debate and its votes stay"
     assert before == after
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from adapters.storage.people import ERASED
@@ -16,6 +14,7 @@ from engine.errors import BudgetError, UsageError
 from engine.sources import SourceFile, SourceLimits
 from engine.words.phrases import sum_up
 from tests.doubles import model_server as acts
+from tests.doubles.kept import traces
 from tests.doubles.model_server import Body
 from tests.scenario.conftest import DEFAULTS, NO_CAPS, Running, Stage, play, prompt
 
@@ -106,18 +105,13 @@ async def test_sources_are_forgotten_purged_and_never_logged(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     debate = await line.hold(sources=(FILE,))
-    path = Path(database_url.partition("///")[2])
-
-    def stored(text: str) -> bool:
-        return any(text.encode() in file.read_bytes() for file in path.parent.glob(f"{path.name}*"))
-
-    assert stored(ANN)
+    assert traces(database_url, ANN)
     await forget(line.store, SystemClock(), "memory", ANN)
     await line.store.people.wipe()
-    assert not stored(ANN)
+    assert not traces(database_url, ANN)
     debate = await line.store.debates.get(debate.id)
     assert f"says <{ERASED}>." in debate.request.sources[0].text
     await purge(line.store, "memory", "club")
     await line.store.people.wipe()
-    assert not stored(CANARY)
+    assert not traces(database_url, CANARY)
     assert CANARY not in caplog.text + "".join(capsys.readouterr())

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -20,6 +18,7 @@ from engine.chat.person import Person
 from engine.debate import Debate
 from engine.errors import ExportError, UsageError
 from tests.doubles.command import rostrum
+from tests.doubles.kept import Run, opened
 from tests.scenario.conftest import DEFAULTS, Running, Stage
 
 OPEN = DEFAULTS.model_copy(update={"vote_minutes": 60.0, "quorum": 1})
@@ -96,15 +95,13 @@ async def stats(**options: Any) -> None:
     await run_stats(**plain | options)
 
 
-def multiply(file: Path, debate: Debate) -> None:
+def multiply(url: str, debate: Debate) -> None:
     """Store copies of a debate on topics of their own, as if it had been held again and again."""
-    with closing(sqlite3.connect(file)) as database, database:
-        database.row_factory = sqlite3.Row
+    with opened(url) as run:
         for table, key in [*COPIED.items(), ("votes", "debate")]:
-            query = f"SELECT * FROM {table} WHERE {key} = ?"  # noqa: S608 - our own names
-            for row in database.execute(query, (debate.id,)).fetchall():
+            for row in run(f"SELECT * FROM {table} WHERE {key} = ?", debate.id):  # noqa: S608
                 for copy in range(COPIES):
-                    insert(database, table, dict(row) | changes(debate, key, copy, dict(row)))
+                    insert(run, table, {**row, **changes(debate, key, copy, dict(row))})
 
 
 def changes(debate: Debate, key: str, copy: int, row: dict[str, Any]) -> dict[str, Any]:
@@ -116,17 +113,16 @@ def changes(debate: Debate, key: str, copy: int, row: dict[str, Any]) -> dict[st
     return changed
 
 
-def insert(database: sqlite3.Connection, table: str, row: dict[str, Any]) -> None:
+def insert(run: Run, table: str, row: dict[str, Any]) -> None:
     marks = ", ".join("?" for _ in row)
-    query = f"INSERT INTO {table} ({', '.join(row)}) VALUES ({marks})"  # noqa: S608
-    database.execute(query, tuple(row.values()))
+    run(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({marks})", *row.values())  # noqa: S608
 
 
 async def test_stats_beside_a_running_process(
     stage: Stage, line: Running, office: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     debate = await hold(line, bob="A", cem="A", dee="B")
-    await asyncio.to_thread(multiply, office / "rostrum.db", debate)
+    await asyncio.to_thread(multiply, stage.url, debate)
     text = await asyncio.to_thread(rostrum, office, "stats", ROSTRUM_DATABASE_URL=stage.url)
     assert "Revealed debates: 40; judged by both people and jury: 40." in text.done()
     assert "\x1b" not in text.out
