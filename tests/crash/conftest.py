@@ -215,16 +215,19 @@ def new_scene(
     database_kind: str, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> NewScene:
     """Make folders in which no debate has begun."""
+    if database_kind == "postgresql":
+        server, template = map(request.getfixturevalue, ("postgres", "migrated_name"))
+    else:
+        template = request.getfixturevalue("migrated_file")
 
     def make(format_name: str = "classic") -> Scene:
         folder = tmp_path_factory.mktemp("scene")
         if database_kind == "postgresql":
-            server = request.getfixturevalue("postgres")
-            name = server.create(request.getfixturevalue("migrated_name"))
+            name = server.create(template)
             url, copied = server.url(name), lambda: server.url(server.create(name))
         else:
             file = folder / "debate.db"
-            shutil.copy(request.getfixturevalue("migrated_file"), file)
+            shutil.copy(template, file)
             url, copied = _file(file), lambda: _file(shutil.copy(file, folder / "copy.db"))
         (folder / URL).write_text(url)
         return Scene(folder, url, copied, format_name)

@@ -1,37 +1,48 @@
 """A process whose machine's clock is wrong: `… tests.doubles.other_clock MINUTES ADDRESS HOLDER`.
 
 It claims the lease `debate/x` for two seconds, again and again until it has it, and says so; then
-what time it is there.
+what time it is, what time it goes by, and what its clock shows.
 """
 
 from __future__ import annotations
 
 import asyncio
+import ctypes
+import gc
 import sys
-from datetime import UTC, datetime, timedelta
-
-import engine.ports
+import time
+from datetime import UTC, datetime, timedelta, tzinfo
 
 LEASE, SECONDS = "debate/x", 2.0
 
 
 def put_wrong(minutes: float) -> None:
-    """Let this process's machine be ahead by so many minutes; before anything else is imported."""
-    off = timedelta(minutes=minutes)
-    engine.ports.machine_now = lambda: datetime.now(UTC) + off
+    """Let this process's machine be ahead by so many minutes, whoever asks it for the time."""
+    off, true_now, true_time = timedelta(minutes=minutes), datetime.now, time.time
+
+    def now(_: type[datetime], tz: tzinfo | None = None) -> datetime:
+        return true_now(tz) + off
+
+    # A subclass would not do: what the driver returns would be none of its instances.
+    [methods] = [found for found in gc.get_referents(datetime.__dict__) if type(found) is dict]
+    methods["now"] = classmethod(now)
+    ctypes.pythonapi.PyType_Modified(ctypes.py_object(datetime))
+    time.time = lambda: true_time() + off.total_seconds()
 
 
 async def claim(url: str, holder: str) -> None:
     """Wait for the lease, and print when it came and what time it is."""
     from adapters.storage.database import Database
     from adapters.storage.store import SqlStore
+    from engine.ports import utc_now
 
     store = SqlStore(Database(url))
     lease = None
     while lease is None:
         await asyncio.sleep(0.05)
         lease = await store.leases.claim(LEASE, holder, SECONDS)
-    print(datetime.now(UTC).timestamp(), engine.ports.utc_now().timestamp(), flush=True)
+    true = time.clock_gettime(time.CLOCK_REALTIME)
+    print(true, utc_now().timestamp(), datetime.now(UTC).timestamp(), flush=True)
     await store.close()
 
 

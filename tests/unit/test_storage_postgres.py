@@ -373,8 +373,9 @@ def test_processes_whose_clocks_differ_by_minutes_agree_on_leases_and_on_the_tim
     for holder, minutes in enumerate(("0", "5", "-5")):
         command = [*script, minutes, database_url, f"process {holder}"]
         done = subprocess.run(command, check=True, capture_output=True, timeout=60)
-        at, told = map(float, done.stdout.split())
+        at, told, shown = map(float, done.stdout.split())
         assert abs(told - at) < 1
+        assert abs(shown - at - 60 * int(minutes)) < 1
         came.append(at)
     for before, after in pairwise(came):
         assert 2 - 0.1 <= after - before < 30
