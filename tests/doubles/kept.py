@@ -31,6 +31,7 @@ def opened(url: str) -> Iterator[Run]:
         return [*cursor.fetchall()] if cursor.description else []
 
     with psycopg.connect(url, row_factory=dict_row) as server:
+        server.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         yield run
 
 

@@ -151,13 +151,13 @@ async def test_a_debate_of_a_league_that_goes_on_is_not_deleted(hall: Hall, tmp_
 # --- by age --------------------------------------------------------------------------------
 
 
-async def keeping(hall: Hall, gone: str, **days: float) -> None:
+async def keeping(hall: Hall, *gone: str, **days: float) -> None:
     """Serve until what is due by age is deleted and overwritten."""
     settings = Settings(
         database_url=SecretStr(hall.url), retention=RetentionSettings.model_validate(days)
     )
     async with serving(settings), asyncio.timeout(20):
-        while traces(hall.url, gone):  # noqa: ASYNC110
+        while traces(hall.url, *gone):  # noqa: ASYNC110
             await asyncio.sleep(0.05)
 
 
@@ -172,8 +172,9 @@ async def closed(hall: Hall, *users: str) -> str:
 async def test_a_running_rostrum_deletes_debates_by_their_age(hall: Hall) -> None:
     debate_id = await closed(hall, ANN, BOB)
     assert traces(hall.url, ANN, debate_id)
-    await keeping(hall, ANN, debates_days=MOMENT)
-    assert traces(hall.url, ANN, BOB, debate_id, str(DEFAULTS.topic)) == []
+    everything = (ANN, BOB, debate_id, str(DEFAULTS.topic))
+    await keeping(hall, *everything, debates_days=MOMENT)
+    assert traces(hall.url, *everything) == []
 
 
 async def test_prompts_are_deleted_and_the_export_is_the_same_but_for_them(hall: Hall) -> None:
