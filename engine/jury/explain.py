@@ -82,6 +82,12 @@ async def explain(case: Case, prompts: Prompts, steps: Caller) -> Why | None:
         return Why(juror=juror.ref, problem=str(error))
 
 
+def unwritten(case: Case, problem: str) -> Why | None:
+    """Return what is told of a juror who did not answer; None if no ballot decided."""
+    juror = writer(case)
+    return None if juror is None else Why(juror=juror.ref, problem=problem)
+
+
 def writer(case: Case) -> Model | None:
     """Return the cheapest juror whose ballot decided; of several, the nearest to the result."""
     jurors = {juror.ref: juror for juror in case.setup.panel.roster}

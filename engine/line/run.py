@@ -32,7 +32,8 @@ from engine.floor.loop_pace import Pace
 from engine.floor.steps import SENT_SECONDS, Steps
 from engine.floor.wake import Bell
 from engine.formats import Format, format_of
-from engine.jury.explain import STEP, Case, explain, explains, to_artifact
+from engine.judging import Why
+from engine.jury.explain import STEP, Case, explain, explains, to_artifact, unwritten
 from engine.jury.panel import hold_panel, open_transcript
 from engine.jury.summary import summarise
 from engine.language import speaking
@@ -53,6 +54,8 @@ FAREWELLS = {
 FAILED = "The debate failed; everything up to here is kept."
 MOST_UNDELIVERED = 4
 LOOK_SECONDS = 1.0
+WHY_SECONDS = 10.0  # that the close of a vote waits for the juror who writes for its reveal
+LATE = "The vote closed first."
 log = structlog.get_logger(__name__)
 
 
@@ -183,14 +186,32 @@ class Runner:
         """
         if not explains(case.debate, case.verdict, prompts):
             return
-        why = await explain(case, prompts, steps)
+        why = await self._in_time(case, prompts, steps)
         if why is not None:
             note = Note(artifacts=(to_artifact(why),))
             steps.later(partial(self.store.journal.note, lease, case.debate.id, note))
             await steps.flush()
-            self.bell.ring(f"{STEP}/{case.debate.id}")
             if why.problem:
                 log.info("reveal quotes a juror", debate=case.debate.id, why=why.problem)
+
+    async def _in_time(self, case: Case, prompts: Prompts, steps: Steps) -> Why | None:
+        """Ask a juror for no longer than the vote lasts; a close of it waits `WHY_SECONDS` more."""
+        longest = 60 * case.debate.request.vote_minutes
+        try:
+            async with asyncio.timeout(longest) as limit:
+                closing = asyncio.create_task(self._hear_close(case.debate.id, limit, longest))
+                try:
+                    return await explain(case, prompts, steps)
+                finally:
+                    closing.cancel()
+        except TimeoutError:
+            return unwritten(case, LATE)
+
+    async def _hear_close(self, debate_id: str, limit: asyncio.Timeout, longest: float) -> None:
+        await self.bell.collect(f"closing/{debate_id}", longest)
+        soon = asyncio.get_running_loop().time() + WHY_SECONDS
+        if not limit.expired() and soon < (limit.when() or soon):
+            limit.reschedule(soon)
 
     async def _go_on_explaining(self, debate: Debate, lease: Lease) -> None:
         """Go on with that after a kill, if people still vote."""

@@ -5,7 +5,6 @@ A debate's vote and its mirror's close together, as the reveal of one names the 
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -31,8 +30,6 @@ from engine.votes.outcome import NONE, tally_of
 from engine.votes.questions import KINDS
 from engine.votes.reading import Reader, Recovered
 
-WHY_SECONDS = 10.0
-LOOK_SECONDS = 0.5
 MOST_READINGS = 3  # of one question at its close, until one finds what is known
 log = structlog.get_logger(__name__)
 
@@ -113,6 +110,8 @@ class Closer:
 
     @asynccontextmanager
     async def _hold(self, asked: Asked, closes_at: datetime | None) -> AsyncIterator[Held]:
+        # A juror who still writes for the reveal holds the debate, and is not waited for.
+        self.bell.wake(f"closing/{asked.debate}")
         async with self.keeper.hold(f"{KINDS[asked.question].lease}/{asked.debate}") as lease:
             debate = await self.store.debates.get(asked.debate)
             vote = asked.question is Question.VOTE  # which may have been extended meanwhile
@@ -217,22 +216,8 @@ class Closer:
         return conclude
 
     async def _why(self, debate: Debate) -> Why | None:
-        """Return why the panel decided so, as a juror put it while people voted.
-
-        A juror who is still writing gets a moment, but no longer than the vote lasted.
-        """
-        if not debate.request.why:
-            return None
-        patience = min(WHY_SECONDS, 60 * debate.request.vote_minutes)
-        try:
-            async with asyncio.timeout(patience):
-                while not (found := await self.store.journal.found(debate.id, STEP)):
-                    if STEP not in (await self.store.journal.load(debate.id)).attempts:
-                        return None
-                    await self.bell.collect(f"{STEP}/{debate.id}", LOOK_SECONDS)
-        except TimeoutError:
-            return None
-        return of_artifacts(found)
+        """Return why the panel decided so, as a juror put it while people voted."""
+        return of_artifacts(await self.store.journal.found(debate.id, STEP))
 
 
 def waiting_for(question: Question, platform: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-import engine.votes.closer
+import engine.line.run
 from engine.debate import Status
 from engine.messages import Reveal
 from tests.doubles import model_server as acts
@@ -69,14 +69,21 @@ async def test_an_estimate_has_the_call(line: Running) -> None:
 async def test_the_vote_opens_while_the_juror_writes_and_closes_without_it_in_time(
     stage: Stage, line: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(engine.votes.closer, "WHY_SECONDS", 0.2)
+    monkeypatch.setattr(engine.line.run, "WHY_SECONDS", 0.2)
     stage.server.always(replace(acts.hang(), names="why"))
     debate_id = await open_vote(line)
     while not asked(stage):  # noqa: ASYNC110
         await asyncio.sleep(0.005)
+    began = asyncio.get_running_loop().time()
     reveal = await close(line, debate_id)
+    assert asyncio.get_running_loop().time() - began < 5
     assert reveal.why is not None
     assert reveal.why.quoted
+    record = await line.record(debate_id)
+    assert [call.error for call in record.calls if call.step == "why"] == ["cancelled"]
+    assert [one.body["problem"] for one in record.artifacts if one.kind == "why"] == [
+        "The vote closed first."
+    ]
 
 
 async def test_a_failure_leaves_a_jurors_own_words(stage: Stage, line: Running) -> None:
