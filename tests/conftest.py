@@ -55,7 +55,7 @@ def _silent_log() -> None:
 
 
 # The folders whose tests run over every kind of database.
-EVERY_KIND = ("contract", "migration", "scenario")
+EVERY_KIND = ("contract", "migration", "scenario", "crash")
 KINDS = ("sqlite", "postgresql")
 
 

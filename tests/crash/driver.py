@@ -19,7 +19,7 @@ from adapters.models.rehearsal import RehearsalModels
 from adapters.storage.database import Database
 from bot.app import MainLine
 from engine.debate import Model, Price, Status
-from engine.errors import LeaseLostError
+from engine.errors import LeaseLostError, UsageError
 from engine.line.intake import Order
 from engine.ports import AttemptLog, Call, Reply
 from engine.store import Store
@@ -114,7 +114,7 @@ async def vote(
     while not has_ended(await store.debates.get(debate_id)):
         try:
             await line.service.close_vote(debate_id)
-        except LeaseLostError:  # another process closes it, or held it when it died
+        except (LeaseLostError, UsageError):  # another process closes it, or held it when it died
             await asyncio.sleep(LOOK_SECONDS)
         else:
             return
