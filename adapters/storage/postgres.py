@@ -495,7 +495,7 @@ def open_server(url: str, *, writable: bool, pool: int, start_seconds: float) ->
 def _peek(connection: SqlConnection) -> Peek:
     tables = frozenset(connection.column(TABLES))
     at = connection.value(REVISION) if VERSIONS in tables else None
-    noted = connection.value(SUITS) if "installation" in tables else None
+    noted = connection.value(SUITS) if at and "installation" in tables else None
     return Peek(tables, at and str(at), noted)
 
 

@@ -146,7 +146,9 @@ class SqliteFile(Dialect):
         with closing(open_unchanged(self.path)) as connection:
             tables = {name for (name,) in connection.execute(TABLES)}
             at = connection.execute(REVISION).fetchone() if VERSIONS in tables else None
-            noted = connection.execute(SUITS).fetchone() if "installation" in tables else None
+            noted = (
+                connection.execute(SUITS).fetchone() if at and "installation" in tables else None
+            )
         return Peek(frozenset(tables), at and str(at[0]), noted and noted[0])
 
     async def is_sound(self, *, thorough: bool = False) -> bool:

@@ -31,7 +31,7 @@ _LINK = re.compile(
     re.VERBOSE,
 )
 # The lookbehind follows the @, so that the search can jump from one @ to the next.
-_NAME = re.compile(r"@(?<![\w@/.+\\-]@)[!&]?\w[\w.-]{0,80}")
+_NAME = re.compile(r"@(?<![\w@/.+\\-]@)[!&]?\w[\w.-]{0,80}(?:@[!&]?\w[\w.-]{0,80})*")
 
 
 def scrub(text: str) -> str:

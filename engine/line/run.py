@@ -172,6 +172,8 @@ class Runner:
                 begun.set()
         if summary is not None:
             verdict = verdict.model_copy(update={"summary": summary.result()})
+        if explains(debate, verdict, prompts):
+            self.keeper.check()  # the first try of that call is stored with the verdict
         record = self.store.journal.record_verdict
         invited = _invitation(debate) if debate.attended else ()
         closes_at = None if debate.attended else utc_now()

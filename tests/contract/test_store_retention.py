@@ -29,7 +29,7 @@ from tests.sample import (
     verdict,
 )
 
-AFTER = datetime.now(UTC) + timedelta(minutes=1)  # calls are journaled at the real time
+AFTER = datetime.now(UTC) + timedelta(days=1)  # calls are journaled at the real time
 BEFORE_ITS_CALLS = NOW + timedelta(hours=1)
 SPOKEN = "A word that only the model said."
 
