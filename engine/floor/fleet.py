@@ -120,8 +120,10 @@ class Member:
         held = await self._store.leases.held(PREFIX, mine)
         if self._shown is not None and self._shown.name not in held:
             # It stood still, or was cut off, for so long that nobody counted it: it joins anew.
-            self._shown = None
+            # Without the release a renewal since would keep it from claiming that lease again.
             self._fleet.resize(0)
+            await self._store.leases.release(self._shown)
+            self._shown = None
         parts: dict[str, int] = {}
         for name, holder in held.items():
             if holder != mine:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import time
+from collections import Counter
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -111,7 +112,7 @@ async def test_a_worker_that_stood_still_stores_and_asks_nothing(here: Town) -> 
     await taken_over(here, debates, before, TAKEOVER_SECONDS)
     await here.until_all(debates, "voting")
     await until_true(lambda: _settled(here))
-    left, asked, posts = await here.tables(), here.calls.asked.total(), await here.posts()
+    left, asked, posts = await _at_rest(here)
     frozen.signal(signal.SIGCONT)
     await until(lambda: "held by another process" in frozen.said)
     await asyncio.sleep(1.0)
@@ -125,7 +126,18 @@ async def test_a_worker_that_stood_still_stores_and_asks_nothing(here: Town) -> 
 
 async def _settled(here: Town) -> bool:
     unsent = "SELECT count(*) FROM outbox WHERE state IN ('pending', 'sending')"
-    return not await here.database.value(unsent)
+    return not await here.database.value(unsent) and not await here.holders()
+
+
+async def _at_rest(
+    here: Town,
+) -> tuple[dict[str, list[str]], int, Counter[tuple[str, str]]]:
+    """Return what is stored, asked and posted once nothing of it changes: cards follow slowly."""
+    seen = None
+    while seen != (now := (await here.tables(), here.calls.asked.total(), await here.posts())):
+        seen = now
+        await asyncio.sleep(1.5)
+    return now
 
 
 async def test_a_worker_cut_off_from_its_database_makes_no_further_call(

@@ -10,7 +10,7 @@ from tests.doubles.desk import conclude
 from tests.doubles.model_server import Body, ModelServer
 from tests.doubles.slack import Rules, SlackServer
 from tests.doubles.slack.state import Message
-from tests.scenario.conftest import fair_ballot, is_closing, judging
+from tests.scenario.conftest import explaining, explanation, fair_ballot, is_closing, judging
 from tests.scenario.discord_stage import until
 from tests.scenario.slack_stage import SlackStage, counted, title, voting
 
@@ -58,6 +58,8 @@ async def test_long_turns_ping_nobody_and_are_shown_whole(
     assert len(LONG) > 15_000
 
     def respond(body: Body) -> str:
+        if explaining(body):
+            return explanation(body)
         if judging(body):
             return fair_ballot(body)
         return conclude("<!channel> Short.", LONG) if is_closing(body) else LONG
