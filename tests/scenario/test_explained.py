@@ -119,9 +119,10 @@ async def test_it_goes_on_after_a_kill_and_is_paid_for_once(stage: Stage) -> Non
         (debate_id,) = await line.store.debates.unfinished()
         assert (await line.store.debates.get(debate_id)).status is Status.VOTING
         await line.line.reconcile()
-        async with asyncio.timeout(10):
-            while not await line.store.journal.found(debate_id, "why"):  # noqa: ASYNC110
-                await asyncio.sleep(0.005)
+        async with asyncio.timeout(30):  # on a server the dead one's lease has to run out first
+            while not await line.store.journal.found(debate_id, "why"):
+                await asyncio.sleep(0.1)
+                await line.line.reconcile()
         assert await line.store.debates.unfinished() == []
         await line.line.reconcile()
         await line.until(debate_id, lambda debate: debate.vote_opened_at)
