@@ -149,24 +149,30 @@ async def run_app(
             sharing=sharing,
         )
         async with line.running():
-            yield App(
-                service=line.service,
-                open_commands=partial(_open_commands, settings, line.service, store),
-                store=store,
-                defaults=defaults_of(settings),
-                deliveries=line.deliveries,
-                reconcile=line.reconcile,
-                open_series=partial(line.open_series, defaults_of(settings)),
-                open_schedule=partial(line.open_schedule, defaults_of(settings)),
-                drain=line.drain,
-                counts=counts,
-            )
+            yield _offer(settings, line, store)
     except BaseExceptionGroup as group:
         raise first_error(group) from group
     finally:
         await stopping.close_in_time(
             models=models.aclose, database=store.close, traces=counts.aclose
         )
+
+
+def _offer(settings: Settings, line: MainLine, store: SqlStore) -> App:
+    """Return what front ends use of a line that runs."""
+    defaults = defaults_of(settings)
+    return App(
+        service=line.service,
+        open_commands=partial(_open_commands, settings, line.service, store),
+        store=store,
+        defaults=defaults,
+        deliveries=line.deliveries,
+        reconcile=line.reconcile,
+        open_series=partial(line.open_series, defaults),
+        open_schedule=partial(line.open_schedule, defaults),
+        drain=line.drain,
+        counts=line.counts,
+    )
 
 
 def _open_commands(settings: Settings, service: Service, store: SqlStore) -> Commands:

@@ -118,7 +118,7 @@ class ProcrastinateDispatcher:
         self._bell = bell
         self._backends = frozenset(backends)
         self._slots = slots
-        self._queues: list[str] = []  # Procrastinate's worker reads it anew for each job
+        self._queues: list[str] = []  # Procrastinate's worker reads it before each job
         self._swept_at = -SWEEP_SECONDS
         self._worker: Worker | None = None
         self._stopping = False

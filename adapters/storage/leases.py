@@ -12,7 +12,7 @@ from engine.ports import utc_now
 from engine.store import Lease
 from engine.store.served import Served
 
-# Whoever takes a lease over waits for the writes that were guarded by it, or they fail.
+# A process that takes a lease over waits for the writes that it guarded, or they fail.
 EPOCH = "SELECT epoch FROM leases WHERE name = :name /*+ FOR SHARE */"
 # The only process on a file takes any other holder's lease: that holder is dead.
 CLAIM = """

@@ -1,9 +1,10 @@
 """The limits of backends, divided among all processes that call models on one database.
 
 Each such process has a lease, `worker/HOLDER/N`: it is alive, and keeps to the Nth part of every
-limit. Whoever joins first shows itself, and calls no model before all others keep to their smaller
-parts; whoever may take a larger part shows that first, and looks once more. So the parts in use
-never exceed a limit, whichever process dies or stands still, once its leases have run out.
+limit. A process that joins shows itself first, and calls no model before all others keep to their
+smaller parts; one that may take a larger part shows that first, and looks once more. So the parts
+in use never exceed a limit of at least one for each process, whichever of them dies or stands
+still, once its leases have run out.
 """
 
 from __future__ import annotations
@@ -119,7 +120,7 @@ class Member:
         mine = self._keeper.holder
         held = await self._store.leases.held(PREFIX, mine)
         if self._shown is not None and self._shown.name not in held:
-            # It stood still, or was cut off, for so long that nobody counted it: it joins anew.
+            # It stood still, or was cut off, for so long that no other counted it: it joins again.
             # Without the release a renewal since would keep it from claiming that lease again.
             self._fleet.resize(0)
             await self._store.leases.release(self._shown)

@@ -79,7 +79,7 @@ async def explain(case: Case, prompts: Prompts, steps: Caller) -> Why | None:
         )
         return read_why(reply.text, reply.finish, case).model_copy(update={"juror": juror.ref})
     except FAILURES as error:
-        return Why(juror=juror.ref, problem=str(error))
+        return unwritten(case, str(error))
 
 
 def unwritten(case: Case, problem: str) -> Why | None:

@@ -26,7 +26,7 @@ class Retention(Protocol):
         """Delete a debate with everything of it, if it is still due; return what it was."""
 
     async def delete(self, debate_id: str) -> Debate:
-        """Delete a debate that has ended with everything of it, whoever needs it.
+        """Delete a debate that has ended with everything of it, even if others need it.
 
         Raises NotFoundError, and UsageError for one that has not ended or that a process works on.
         """
