@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Any
 
 import orjson
@@ -132,6 +132,17 @@ async def check_backend(settings: Settings, backend: Backend) -> Finding:
     return Finding(subject, True, f"answers, with {len(listed)} models")
 
 
+async def then_close(
+    findings: AsyncIterator[Finding], close: Callable[[], Awaitable[None]]
+) -> AsyncIterator[Finding]:
+    """Yield findings, then close the connection that they came over."""
+    try:
+        async for finding in findings:
+            yield finding
+    finally:
+        await close()
+
+
 async def _check_discord(settings: Settings) -> AsyncIterator[Finding]:
     token = settings.discord.token
     if token is None:
@@ -143,11 +154,8 @@ async def _check_discord(settings: Settings) -> AsyncIterator[Finding]:
 
     address = settings.discord.api_url
     rest = Rest(token, address, proxy=proxy_of(address))
-    try:
-        async for finding in check(rest):
-            yield finding
-    finally:
-        await rest.close()
+    async for finding in then_close(check(rest), rest.close):
+        yield finding
 
 
 async def _check_slack(settings: Settings) -> AsyncIterator[Finding]:

@@ -14,7 +14,7 @@ from adapters.finding import Finding
 from adapters.models.discovery import probe
 from adapters.proxies import proxy_of
 from bot.doctor.debate import check_debate
-from bot.doctor.doctor import check_backend, check_roster, show
+from bot.doctor.doctor import check_backend, check_roster, show, then_close
 from bot.init.backends import Backends, ask_backends, ask_models, ask_prices
 from bot.init.choose import propose
 from bot.init.env_file import merge, read_env, write_env
@@ -182,11 +182,8 @@ async def _try_discord(token: SecretStr) -> AsyncIterator[Finding]:
         return
     address = _address("discord", DiscordSettings().api_url)
     rest = Rest(token, address, proxy=proxy_of(address))
-    try:
-        async for finding in check(rest):
-            yield finding
-    finally:
-        await rest.close()
+    async for finding in then_close(check(rest), rest.close):
+        yield finding
 
 
 async def _try_slack_bot(token: SecretStr) -> AsyncIterator[Finding]:
@@ -195,11 +192,8 @@ async def _try_slack_bot(token: SecretStr) -> AsyncIterator[Finding]:
 
     address = _address("slack", SlackSettings().api_url)
     rest = Rest(token, address, proxy=proxy_of(address))
-    try:
-        async for finding in check_bot(rest):
-            yield finding
-    finally:
-        await rest.close()
+    async for finding in then_close(check_bot(rest), rest.close):
+        yield finding
 
 
 async def _try_slack_app(token: SecretStr) -> AsyncIterator[Finding]:
@@ -208,11 +202,8 @@ async def _try_slack_app(token: SecretStr) -> AsyncIterator[Finding]:
 
     address = _address("slack", SlackSettings().api_url)
     rest = Rest(None, address, proxy=proxy_of(address))
-    try:
-        async for finding in check_app(rest, token, None):
-            yield finding
-    finally:
-        await rest.close()
+    async for finding in then_close(check_app(rest, token, None), rest.close):
+        yield finding
 
 
 def _address(platform: str, usual: str) -> str:
