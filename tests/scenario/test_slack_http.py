@@ -71,8 +71,8 @@ async def test_only_slacks_own_requests_are_taken(
                 )
             ]
         assert refused == [(401, "")] * len(refused)
-    said = [(log["event"], log["status"], log["log_level"]) for log in logs]
-    assert said == [("request refused", 401, "warning")] * len(refused)
+    said = [(log["status"], log["log_level"]) for log in logs if log["event"] == "request refused"]
+    assert said == [(401, "warning")] * len(refused)
     assert "not-to-be-logged" not in f"{logs}{caplog.text}"
 
 
@@ -101,7 +101,7 @@ async def test_a_body_that_cannot_be_read_is_refused_and_not_logged(
     async with stage.process():
         with capture_logs() as logs:
             assert await send(stage.slack, body, headers) == (status, "")
-        assert [log["status"] for log in logs] == [status]
+        assert [log["status"] for log in logs if log["event"] == "request refused"] == [status]
         assert "not-to-be-logged" not in f"{logs}{caplog.text}"
         assert await send(stage.slack, BODY, stage.slack.deliveries.sign(BODY)) == CHALLENGED
 
@@ -119,7 +119,8 @@ async def test_whoever_calls_learns_nothing_of_a_defect(
     assert status == 500
     assert "Traceback" not in said
     assert "KeyError" not in said
-    assert [log["event"] for log in logs] == ["unhandled error in an event"]
+    errors = [log["event"] for log in logs if log["log_level"] == "error"]
+    assert errors == ["unhandled error in an event"]
     assert "not-to-be-logged" not in f"{logs}{caplog.text}"
 
 
