@@ -31,7 +31,8 @@ Where = Literal["thread", "channel", "starter", "waiting", "nowhere"]
 class Estimate(Value):
     """The expected and maximum demand of a debate.
 
-    Money is USD; `usd` is None if a price is unknown.
+    Money is USD; `usd` is None if a price is unknown. `minutes` are until it is held, `reading`
+    those that it takes to read (0: not said).
     """
 
     calls: int
@@ -41,6 +42,7 @@ class Estimate(Value):
     minutes: float
     usd: float | None
     usd_max: float | None
+    reading: float = 0.0
 
 
 class Progress(Value):

@@ -12,14 +12,18 @@ from engine.chat.lookup import find_held
 from engine.chat.person import Person, settings_of
 from engine.chat.settings import overlay
 from engine.debate import Debate, Model, Value
+from engine.errors import BudgetError, UsageError
 from engine.formats import FORMATS
-from engine.line.intake import Defaults
+from engine.line.intake import Defaults, Order
+from engine.messages import Estimate
 from engine.options import BUILT_IN
 from engine.prompts.languages import NAMES
+from engine.store import Caps
 from engine.text import headline
 from engine.topics import RANDOM, Topic
 
 MOST_CHOICES = 25  # what Discord shows
+TYPICAL_TOPIC = "Remote work is better than office work"  # of usual length
 CHOICE_LENGTH = 100  # characters, of what is taken and of what is read
 
 
@@ -56,14 +60,49 @@ def _others(defaults: Defaults, here: Sequence[Topic]) -> tuple[tuple[str, int],
 
 
 async def formats(context: Context, person: Person, _: NoArguments) -> FormatsAnswer:
-    """List the formats."""
-    lines = [
-        FormatLine(
-            name=name, contenders=script.contenders, options=tuple(script.options.model_fields)
+    """List the formats, with what a debate of each takes here."""
+    return FormatsAnswer(formats=await format_lines(context, person))
+
+
+async def format_lines(context: Context, person: Person) -> tuple[FormatLine, ...]:
+    """Return what each format is like, how long it reads and what it costs here."""
+    offered = await _offered(context, person)
+    # What it would cost is of interest even where a cap forbids it.
+    uncapped = offered.model_copy(update={"caps": Caps()})
+    lines = []
+    for name, script in FORMATS.items():
+        expected = await _expect(context, person, name, uncapped)
+        lines.append(
+            FormatLine(
+                name=name,
+                about=script.about,
+                options=tuple(script.options.model_fields),
+                minutes=expected and expected.reading,
+                usd=expected and expected.usd,
+            )
         )
-        for name, script in FORMATS.items()
-    ]
-    return FormatsAnswer(formats=tuple(lines))
+    return tuple(lines)
+
+
+async def _expect(
+    context: Context, person: Person, name: str, defaults: Defaults
+) -> Estimate | None:
+    """Return what a debate of a format takes here; None where none can begin.
+
+    Models that nothing names are drawn as if by the same lot, so that the figures stay.
+    """
+    order = Order(
+        platform=person.platform,
+        community=person.community,
+        place=person.place,
+        topic=TYPICAL_TOPIC,
+        format=name,
+        seed=0,
+    )
+    try:
+        return (await context.service.quote(order, defaults, ordinal=0)).expected
+    except (UsageError, BudgetError):
+        return None
 
 
 async def _offered(context: Context, person: Person) -> Defaults:

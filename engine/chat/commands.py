@@ -74,7 +74,9 @@ async def help_on(context: Context, person: Person, asked: HelpArguments) -> Hel
     hides = not person.ground.no_removal
     name = asked.command and asked.command.strip().casefold().rsplit("/", 1)[-1]
     if not name:
-        return HelpAnswer(commands=tuple(_line(c.name, c) for c in COMMANDS.values()))
+        lines = tuple(_line(c.name, c) for c in COMMANDS.values())
+        formats = await choices.format_lines(context, person)
+        return HelpAnswer(commands=lines, formats=formats)
     if name not in COMMANDS:
         close = nearest(name, COMMANDS)
         hint = f"did you mean {close}?" if close else f"choose from {', '.join(COMMANDS)}."

@@ -93,13 +93,14 @@ class Decision(NamedTuple):
 class Format(ABC):
     """A format: who contends, how many turns there are, and the script.
 
-    `contenders` are those of a debate without options; `turn_order` is the only one that the
-    format knows, None where people may choose; `default_rounds` applies where no one asked for a
-    number of rounds, and `takes_rounds` says that people may ask for one; `stance` says that
-    people are asked for theirs in any case; `clocked` that a clock decides how many turns there
-    are; `files` that it posts files; `summarised` that a juror writes a summary for the reveal;
-    `ends_early` that what is said may end it before its last round;
-    `question` that its topic is a question, on which no one takes a side.
+    `about` says in a few words what it is like, for people who choose. `contenders` are those
+    of a debate without options; `turn_order` is the only one that the format knows, None where
+    people may choose; `default_rounds` applies where no one asked for a number of rounds, and
+    `takes_rounds` says that people may ask for one; `stance` says that people are asked for
+    theirs in any case; `clocked` that a clock decides how many turns there are; `files` that it
+    posts files; `summarised` that a juror writes a summary for the reveal; `ends_early` that
+    what is said may end it before its last round; `question` that its topic is a question, on
+    which no one takes a side.
     `finishes` are earlier versions that the script still holds as they were: it asks
     `floor.version` where they differ from its own. `rubric` is what jurors score by unless the
     operator has chosen another. `limits` are the format's limits with their
@@ -109,6 +110,7 @@ class Format(ABC):
     name: str
     version: int
     finishes: tuple[int, ...] = ()
+    about: str = ""
     contenders: tuple[str, ...] = ("A", "B")
     options: type[Value] = NoOptions
     turn_order: TurnOrder | None = None

@@ -42,6 +42,7 @@ class Oxford(Format):
     """Opening by the first seats, rebuttal by the second, closing by the first again."""
 
     name = NAME
+    about = "two speakers a side; the side that changes more minds wins"
     version = 2
     finishes = (WHOLE_DEBATE_READ,)
     turn_order = TurnOrder.SEQUENTIAL

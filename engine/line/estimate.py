@@ -41,6 +41,7 @@ WHY_PROMPT_TOKENS = 350  # what that juror reads beside the reasons
 JURY_PROMPT_TOKENS = 700  # what a juror reads beside the transcript
 BRIEF = frozenset({"ask", "answer", "summary"})
 CASES = ("opening", "draft", "assumptions")  # rounds in which a side sets out its points
+READING = 238  # words a minute, silently (M. Brysbaert, J. Memory and Language 109, 2019)
 ANY = 100_000  # words: no cap of one's own
 WORDINESS = {"de": 0.92, "tr": 0.77}  # as the built-in speeches have it
 UNSPACED = frozenset({"zh", "ja", "th", "lo", "km", "my"})
@@ -227,10 +228,11 @@ class Share:
 
 
 class Outline(NamedTuple):
-    """A script's demand on each participant, and the tokens of what the panel reads."""
+    """A script's demand on each participant, the tokens of what the panel reads, and all words."""
 
     shares: Mapping[str, Share]
     judged: int
+    words: float
 
 
 @dataclass(slots=True)
@@ -348,6 +350,7 @@ async def estimate(
         minutes=round(waves * slowest / 60, 2),
         usd=usd if known else None,
         usd_max=bill.usd_max if known else None,
+        reading=round(outline.words / READING, 2),
     )
 
 
@@ -375,9 +378,17 @@ async def _outline(setup: Setup, script: Format, prompts: Prompts) -> Outline:
         if len(_outlines) >= MOST_OUTLINES:
             _outlines.clear()
         known = _outlines[key] = Outline(
-            desk.shares, sum(_tokens_of(turn, dry.request) for turn in judged)
+            desk.shares,
+            sum(_tokens_of(turn, dry.request) for turn in judged),
+            sum(len(turn.text) for turn in floor.turns) / _chars_of_word(dry),
         )
     return known
+
+
+def _chars_of_word(setup: Setup) -> float:
+    """Return the characters of a word that means as much as an English one."""
+    language = setup.request.language
+    return setup.chars_per_word if _is_unspaced(language) else CHARS_PER_WORD
 
 
 def _tokens_of(turn: Turn, request: Request) -> int:

@@ -53,4 +53,5 @@ def add_up(one: Estimate, other: Estimate) -> Estimate:
         usd_max=None
         if one.usd_max is None or other.usd_max is None
         else one.usd_max + other.usd_max,
+        reading=one.reading + other.reading,
     )

@@ -24,6 +24,7 @@ from adapters.models.backends import Backend, SearchEndpoint
 from adapters.models.router import open_models
 from adapters.storage.store import SqlStore
 from bot.app import MainLine
+from bot.settings.sections import SamplingSettings
 from engine.debate import Debate, Model, Price, Sampling
 from engine.errors import VenueAwayError
 from engine.line.intake import Defaults, Order
@@ -67,7 +68,7 @@ DEFAULTS = Defaults(
     quorum=0,
     extend=False,
     sampling={
-        role: Sampling(temperature=0.5, max_tokens=1000) for role in ("debater", "closing", "juror")
+        role: Sampling(temperature=0.5, max_tokens=1000) for role in SamplingSettings().roles()
     },
     limits={"classic": LIMITS},
     why=False,  # asked in tests/scenario/test_explained.py, and where settings decide

@@ -152,7 +152,7 @@ async def test_a_start_that_fails_says_why_and_stores_nothing(chat: Chat) -> Non
 async def test_what_is_known_can_be_asked_for(chat: Chat) -> None:
     assert "- `near/ana`" in await chat.say(OTHER, "models")
     assert "Remote work" in await chat.say(OTHER, "topics")
-    assert "- `classic`: 2 contenders" in await chat.say(OTHER, "formats")
+    assert "- `classic`: A and B argue in turn" in await chat.say(OTHER, "formats")
     assert "What is stored" in await chat.say(OTHER, "privacy")
     assert "/debate start" in await chat.say(OTHER, "help")
     assert "/debate close [debate]" in await chat.say(OTHER, "help /close")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
 import pytest
 
 from engine.chat.answers.answers import Answer, to_markdown
@@ -12,7 +15,9 @@ from engine.chat.context import Context
 from engine.chat.invocation import DebateArgument, Invocation
 from engine.chat.permission import managers
 from engine.chat.person import Person
+from engine.debate import Length
 from engine.errors import NotAllowedError, UsageError
+from engine.formats import FORMATS
 from engine.topics import Topic
 from tests.scenario.conftest import DEFAULTS, Running
 
@@ -53,6 +58,48 @@ async def test_help_and_hints_know_it(commands: Commands) -> None:
         parse_command("fraem")
     with pytest.raises(UsageError, match=r"Usage: /debate frame \[debate\]$"):
         parse_command("frame k7 more")
+
+
+async def test_help_covers_every_command_and_says_who_may(commands: Commands) -> None:
+    listed = await said(commands, "help")
+    assert all(f"- `/debate {name}` {of.about}" in listed for name, of in COMMANDS.items())
+    assert (await said(commands, "help cancel")).startswith("`/debate cancel [debate]` stops")
+    notes = {"cancel": "(its starter or a manager)", "export": "(managers)", "list": "here"}
+    for name, who in notes.items():
+        one = await said(commands, f"help {name}")
+        assert one.endswith(who)
+        about = one.partition("` ")[2]
+        assert f"- `/debate {name}` {about}" in listed.splitlines()
+
+
+async def test_formats_say_what_they_are_like_how_long_they_read_and_what_they_cost(
+    commands: Commands,
+) -> None:
+    for text in ("formats", "help"):
+        listed = await said(commands, text)
+        for name, script in FORMATS.items():
+            line = next(one for one in listed.splitlines() if one.startswith(f"- `{name}`: "))
+            assert script.about in line
+            assert re.search(r"about \d+ minutes? to read · ", line), line
+    short = commands.defaults.model_copy(update={"length": Length.SHORT})
+    shorter = replace(commands, defaults=short)
+    for name in FORMATS:
+        assert minutes_of(await said(shorter, "formats"), name) <= minutes_of(
+            await said(commands, "formats"), name
+        )
+    assert minutes_of(await said(shorter, "formats"), "classic") <= 5
+    # Where no debate can begin, what the format is like still stands.
+    none = replace(
+        commands, defaults=commands.defaults.model_copy(update={"models": (), "sides": {}})
+    )
+    assert FORMATS["classic"].about in await said(none, "formats")
+    assert "to read" not in await said(none, "formats")
+
+
+def minutes_of(listed: str, name: str) -> int:
+    found = re.search(rf"`{name}`: .*about (\d+) minute", listed)
+    assert found
+    return int(found[1])
 
 
 async def test_only_those_who_may_use_it(commands: Commands) -> None:

@@ -32,16 +32,13 @@ from engine.chat.answers.management import (
     SettingsAnswer,
 )
 from engine.chat.answers.privacy_notice import PrivacyAnswer
-from engine.chat.commands import COMMANDS, help_on
-from engine.chat.context import Context
-from engine.chat.invocation import HelpArguments
-from engine.chat.person import Person
 from engine.debate import Status
 from engine.judging import Persuasion, Tally, Verdict
 from engine.messages import Estimate, JurorLine
 from engine.store import Traces
 from engine.store.community import SETTING_NAMES
 from engine.topics import Topic
+from engine.words.phrases import money
 from engine.words.reveal import UNREAD
 from tests.doubles.archive import NOON, make_debate
 from tests.sample import reveal
@@ -198,14 +195,18 @@ def test_lists_show_what_there_is() -> None:
     assert to_markdown(topics) == "- Tea (Now)\n- Coffee"
     formats = FormatsAnswer(
         formats=(
-            FormatLine(name="x", contenders=("A", "B"), options=()),
-            FormatLine(name="y", contenders=("1",), options=("agents", "judges")),
+            FormatLine(name="x", about="two sides argue", minutes=7.6, usd=0.0421),
+            FormatLine(name="y", about="several answer", options=("agents", "judges")),
+            FormatLine(name="z", minutes=0.3, usd=None),
         )
     )
     assert to_markdown(formats).splitlines() == [
-        "- `x`: 2 contenders",
-        "- `y`: 1 contender; options `agents`, `judges`",
+        f"- `x`: two sides argue · about 8 minutes to read · {money(0.0421)}",
+        "- `y`: several answer · options `agents`, `judges`",
+        f"- `z`: about 1 minute to read · {money(None)}",
     ]
+    listed = HelpAnswer(commands=(), formats=formats.formats)
+    assert "- `y`: several answer" in to_markdown(listed).splitlines()
 
 
 def test_settings_say_what_applies_and_who_set_it() -> None:
@@ -227,31 +228,6 @@ def test_an_export_too_large_says_how_to_get_it() -> None:
     assert "nothing to export" in to_markdown(NoFileAnswer(community="c7", bytes=0, bytes_max=1))
     file = FileAnswer(name="x.zip", content=b"", debates=1)
     assert to_markdown(file) == "`x.zip` has 1 revealed debate."
-
-
-async def ask_for_help(command: str | None = None) -> HelpAnswer:
-    nothing: Any = None
-    person = Person(platform="memory", community="club", place="lobby", user="u1")
-    context = Context(nothing, nothing, nothing, "1.2.3")
-    return await help_on(context, person, HelpArguments(command=command))
-
-
-async def test_help_covers_every_command_as_the_platform_writes_it() -> None:
-    said = to_markdown(await ask_for_help(), "/rostrum")
-    assert all(f"- `/rostrum {name}` {of.about}" in said for name, of in COMMANDS.items())
-    cancel = to_markdown(await ask_for_help("cancel"))
-    assert cancel.startswith("`/debate cancel [debate]` stops")
-
-
-@pytest.mark.parametrize(
-    ("name", "who"),
-    [("cancel", "(its starter or a manager)"), ("export", "(managers)"), ("list", "here")],
-)
-async def test_help_says_who_may(name: str, who: str) -> None:
-    assert to_markdown(await ask_for_help(name)).endswith(who)
-    assert [line.about for line in (await ask_for_help()).commands if line.written == name] == [
-        line.about for line in (await ask_for_help(name)).commands
-    ]
 
 
 def test_stopping_says_what_stops() -> None:

@@ -74,6 +74,14 @@ async def test_money_is_price_times_tokens_and_at_most_every_reply_at_its_cap_tw
     assert expected.usd_max >= 14 * 2 * 10 * 1000 / 1e6
 
 
+async def test_reading_takes_as_long_as_the_turns_have_words() -> None:
+    classic = (await expect()).reading
+    assert 4 < classic < 12
+    assert (await expect(rounds=3)).reading > classic
+    german = (await expect(language="de")).reading
+    assert german == pytest.approx(classic, rel=0.1)  # longer words, and as much to say
+
+
 async def test_simultaneous_rounds_take_half_the_time() -> None:
     in_turn, together = await expect(), await expect(turn_order=TurnOrder.SIMULTANEOUS)
     assert 0.5 < together.minutes / in_turn.minutes < 0.7

@@ -17,6 +17,7 @@ from engine.delivery.ending import (
     OVER_BUDGET,
     STOPPED_BY_BUG,
 )
+from engine.formats import FORMATS
 from engine.language import speaking
 from engine.words.phrases import money, round_name, round_names
 from engine.words.translation import LANGUAGES, catalogue, number, plural, say
@@ -24,6 +25,7 @@ from engine.words.translation import LANGUAGES, catalogue, number, plural, say
 ROOT = Path(__file__).parents[2]
 # Modules whose texts only operators, or a person in private, read.
 PRIVATE = ("engine/chat/answers", "engine/chat", "engine/series/report", "bot")
+WORDED_ANSWERS = ("engine/chat/answers/catalogue.py",)
 WORDED = ("say", "plural")
 
 
@@ -73,7 +75,8 @@ def every_text() -> set[str]:
     found = set[str]()
     for path in sorted([*ROOT.glob("engine/**/*.py"), *ROOT.glob("adapters/**/*.py")]):
         name = str(path.relative_to(ROOT))
-        if name.startswith(PRIVATE) or name.endswith("words/translation.py"):
+        private = name.startswith(PRIVATE) and name not in WORDED_ANSWERS
+        if private or name.endswith("words/translation.py"):
             continue
         source = path.read_text("utf-8")
         if "words.translation import" in source:
@@ -81,6 +84,7 @@ def every_text() -> set[str]:
             found |= set(texts_of(module, ast.parse(source)))
     for path in ROOT.glob("engine/dataset/*.jinja"):
         found |= set(re.findall(r'say\("([^"]+)"', path.read_text("utf-8")))
+    found |= {script.about for script in FORMATS.values()}
     # Why a debate ended, and what its announcement says then.
     found |= {OVER_BUDGET, MODEL_FAILED, MODEL_REFUSED, HELD_UP, STOPPED_BY_BUG}
     return {text for text in found if re.search(r"[^\W\d_]", re.sub(r"\{[^}]*\}", "", text))}

@@ -8,15 +8,18 @@ from typing import ClassVar
 from engine.chat.answers.answers import Answer, Wording
 from engine.debate import Value
 from engine.topics import Topic
-from engine.words.translation import plural
+from engine.words.phrases import money
+from engine.words.translation import plural, say
 
 DEBATERS = "**Debaters**"
 JURORS = "**Jurors**"
 NONE = "none"
 STANCES = " · A: {a} · B: {b}"
 OTHER_TOPICS = "In other languages: {counted}."
-FORMAT = ("- `{name}`: {n} contender", "- `{name}`: {n} contenders")
-FORMAT_OPTIONS = "{format}; options {options}"
+FORMAT = "- `{name}`: {about}"
+TO_READ = ("about {n} minute to read", "about {n} minutes to read")
+TAKES_OPTIONS = "options {options}"
+FORMATS = "**Formats**"
 HELP = (
     "Rostrum holds debates between AI models: a blind jury scores them and people vote. "
     "The models are named when the vote closes.",
@@ -61,11 +64,26 @@ def topic_line(topic: Topic) -> str:
 
 
 class FormatLine(Value):
-    """A format: its contenders unless its options say otherwise, and those options."""
+    """A format: what it is like, its own options, and how long it takes to read and to pay.
+
+    `minutes` is None where no debate of this format can begin here; `usd` where a price is unknown.
+    """
 
     name: str
-    contenders: tuple[str, ...]
-    options: tuple[str, ...]
+    about: str = ""
+    options: tuple[str, ...] = ()
+    minutes: float | None = None
+    usd: float | None = None
+
+    def say(self, *, options: bool = True) -> str:
+        """Return it on one line, with its `options` if wanted."""
+        parts = [say(self.about) if self.about else ""]
+        if self.minutes is not None:
+            parts += [plural(TO_READ, max(1, round(self.minutes))), money(self.usd)]
+        if options and self.options:
+            listed = ", ".join(f"`{option}`" for option in self.options)
+            parts.append(say(TAKES_OPTIONS, options=listed))
+        return FORMAT.format(name=self.name, about=" · ".join(filter(None, parts)))
 
 
 class FormatsAnswer(Answer):
@@ -75,10 +93,7 @@ class FormatsAnswer(Answer):
 
     def say(self, chat: Wording) -> Iterator[str]:
         """List formats with their options."""
-        for line in self.formats:
-            said = plural(FORMAT, len(line.contenders), name=line.name)
-            options = ", ".join(f"`{option}`" for option in line.options)
-            yield FORMAT_OPTIONS.format(format=said, options=options) if options else said
+        yield from (line.say() for line in self.formats)
 
 
 class HelpLine(Value):
@@ -89,10 +104,11 @@ class HelpLine(Value):
 
 
 class HelpAnswer(Answer):
-    """All commands by name, or the full usage of `command`."""
+    """All commands by name, and the formats; or the full usage of `command`."""
 
     commands: tuple[HelpLine, ...]
     command: str | None = None
+    formats: tuple[FormatLine, ...] = ()
 
     def say(self, chat: Wording) -> Iterator[str]:
         """Introduce Rostrum and list its commands, or explain one."""
@@ -102,3 +118,6 @@ class HelpAnswer(Answer):
             return
         yield from HELP
         yield from (f"- {line}" for line in lines)
+        if self.formats:
+            yield say(FORMATS)
+            yield from (line.say(options=False) for line in self.formats)

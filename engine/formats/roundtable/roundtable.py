@@ -95,6 +95,7 @@ class Roundtable(Format):
     """Drafts at the same time, then as many rounds of revision, stopped early by agreement."""
 
     name = NAME
+    about = "several models answer one question, read each other and revise"
     version = 3
     finishes = (1, 2)
     ends_early = True

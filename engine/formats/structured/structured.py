@@ -48,6 +48,7 @@ class Structured(Format):
     """Opening, cross-examination of every argument, closing; both sides at the same time."""
 
     name = NAME
+    about = "numbered arguments, each one answered; a judge marks every argument"
     version = 2
     finishes = (1,)
     files = True

@@ -52,6 +52,7 @@ class Team(Format):
     """Opening, cross-examination, free debate, closing; scored beside, shown after the vote."""
 
     name = NAME
+    about = "two teams of four against the clock; a judge marks every speech"
     version = APPENDED
     finishes = (1, 2)
     options = TeamOptions
