@@ -1,4 +1,4 @@
--- Every table of revision 0022, as the migrations make them. Renew it by: make schema
+-- Every table of revision 0023, as the migrations make them. Renew it by: make schema
 CREATE TABLE adjustments (
 	debate VARCHAR(26) NOT NULL, 
 	name VARCHAR(255) NOT NULL, 
@@ -198,6 +198,20 @@ CREATE TABLE silences (
 	ended_at DATETIME NOT NULL, 
 	CONSTRAINT pk_silences PRIMARY KEY (number)
 );
+CREATE TABLE suggestions (
+	number INTEGER NOT NULL, 
+	platform VARCHAR(32) NOT NULL, 
+	community VARCHAR(128) NOT NULL, 
+	topic VARCHAR(16) NOT NULL, 
+	text TEXT NOT NULL, 
+	suggester INTEGER, 
+	approved BOOLEAN NOT NULL, 
+	suggested_at DATETIME NOT NULL, 
+	debate VARCHAR(26), 
+	CONSTRAINT pk_suggestions PRIMARY KEY (number), 
+	CONSTRAINT fk_suggestions_suggester_people FOREIGN KEY(suggester) REFERENCES people (id), 
+	CONSTRAINT uq_suggestions_platform_community_topic UNIQUE (platform, community, topic)
+);
 CREATE TABLE targets (
 	platform VARCHAR(32) NOT NULL, 
 	place VARCHAR(128) NOT NULL, 
@@ -227,6 +241,13 @@ CREATE TABLE turns (
 	body TEXT NOT NULL, 
 	CONSTRAINT pk_turns PRIMARY KEY (debate, step), 
 	CONSTRAINT fk_turns_debate FOREIGN KEY(debate) REFERENCES debates (id)
+);
+CREATE TABLE upvotes (
+	suggestion INTEGER NOT NULL, 
+	person INTEGER NOT NULL, 
+	CONSTRAINT pk_upvotes PRIMARY KEY (suggestion, person), 
+	CONSTRAINT fk_upvotes_suggestion_suggestions FOREIGN KEY(suggestion) REFERENCES suggestions (number), 
+	CONSTRAINT fk_upvotes_person_people FOREIGN KEY(person) REFERENCES people (id)
 );
 CREATE TABLE usage (
 	scope VARCHAR(200) NOT NULL, 
@@ -284,7 +305,10 @@ CREATE INDEX ix_outbox_debate_number ON outbox (debate, number);
 CREATE INDEX ix_outbox_open ON outbox (debate, number) WHERE state IN ('pending', 'sending');
 CREATE INDEX ix_questions_open ON questions (closes_at) WHERE closed_at IS NULL AND closes_at IS NOT NULL;
 CREATE INDEX ix_silences_platform ON silences (platform);
+CREATE INDEX ix_suggestions_debate ON suggestions (debate);
+CREATE INDEX ix_suggestions_suggester ON suggestions (suggester);
 CREATE INDEX ix_targets_debate ON targets (debate);
 CREATE INDEX ix_targets_message ON targets (message);
+CREATE INDEX ix_upvotes_person ON upvotes (person);
 CREATE INDEX ix_vote_events_debate_question ON vote_events (debate, question);
-INSERT INTO alembic_version VALUES ('0022');
+INSERT INTO alembic_version VALUES ('0023');

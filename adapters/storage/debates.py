@@ -15,6 +15,7 @@ from adapters.storage.installation import FIND, make_secret
 from adapters.storage.leases import guard, within
 from adapters.storage.outbox import LOCK_DEBATE, insert_posts, reopen
 from adapters.storage.people import ensure_starter
+from adapters.storage.suggestions import mark_used
 from engine.debate import TRANSITIONS, Cause, Debate, Setup, Status
 from engine.errors import NotFoundError, StoreError, UsageError
 from engine.store import Caps, Lease, NewDebate, Post, Stop
@@ -331,6 +332,7 @@ def _create(connection: SqlConnection, new: NewDebate, caps: Caps, posts: Sequen
     )
     if new.setup.mirror_of is not None:
         connection.run(SET_MIRROR, debate=new.setup.mirror_of, mirror=new.id)
+    mark_used(connection, new.id, new.platform, new.community, new.setup.request.topic)
     insert_posts(connection, new.id, [*posts, *alerts])
     return Debate(setup=new.setup, mirror=new.setup.mirror_of, **known)
 

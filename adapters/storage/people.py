@@ -45,6 +45,16 @@ NOTE_BOT = 'UPDATE people SET bot = :bot WHERE platform = :platform AND "user" =
 # Some platforms build an event's id from its user's.
 CUT_EVENTS = "UPDATE vote_events SET event = NULL WHERE person = :person"
 CUT_USAGE = "DELETE FROM usage WHERE scope = :scope"
+# What they wanted debated; what a manager approved or others want stays, and nobody suggested it.
+CUT_UPVOTES = "DELETE FROM upvotes WHERE person = :person"
+CUT_SUGGESTIONS = """
+DELETE FROM suggestions WHERE suggester = :person AND NOT approved AND debate IS NULL
+    AND number NOT IN (SELECT suggestion FROM upvotes)
+"""
+CUT_SUGGESTER = "UPDATE suggestions SET suggester = NULL WHERE suggester = :person"
+ERASE_SUGGESTED = """
+UPDATE suggestions SET text = replace(text, :form, :erased) WHERE replace(text, :form, '') <> text
+"""
 IS_FORGOTTEN = "SELECT 1 FROM tombstones WHERE digest = :digest"
 BURY = "INSERT INTO tombstones (digest) VALUES (:digest) ON CONFLICT DO NOTHING"
 UNBURY = "DELETE FROM tombstones WHERE digest = :digest"
@@ -69,6 +79,8 @@ SELECT id FROM debates
 WHERE replace(setup, :plain, '') <> setup OR replace(setup, :nick, '') <> setup
 """
 STARTED = "SELECT count(*) FROM debates WHERE starter = :person"
+SUGGESTED = "SELECT count(*) FROM suggestions WHERE suggester = :person"
+UPVOTED = "SELECT count(*) FROM upvotes WHERE person = :person"
 
 
 class Known(NamedTuple):
@@ -203,7 +215,8 @@ def _cut_off(connection: SqlConnection, person: int) -> None:
     """Delete everything that links a surrogate id to its person."""
     connection.run(CUT_USAGE, scope=f"person:{person}")
     connection.run(CUT_OFF, person=person)
-    connection.run(CUT_EVENTS, person=person)
+    for statement in (CUT_EVENTS, CUT_UPVOTES, CUT_SUGGESTIONS, CUT_SUGGESTER):
+        connection.run(statement, person=person)
 
 
 def _let_return(connection: SqlConnection, platform: str, user: str, now: datetime) -> bool:
@@ -222,6 +235,8 @@ def _erase_mentions(connection: SqlConnection, user: str) -> None:
     ids = connection.column(MENTIONING, **forms)
     for erase, form in product(_erasures() if ids else (), forms.values()):
         connection.run(erase, debates=ids, form=form, erased=ERASED)
+    for form in forms.values():
+        connection.run(ERASE_SUGGESTED, form=form, erased=ERASED)
 
 
 def _erasures() -> Iterator[str]:
@@ -277,6 +292,8 @@ def _traces(connection: SqlConnection, platform: str, user: str) -> Traces:
         thumbs=answers[Question.TURN],
         entries=sum(of.entries for of in found),
         started=connection.value(STARTED, person=row.id),
+        suggested=connection.value(SUGGESTED, person=row.id),
+        upvotes=connection.value(UPVOTED, person=row.id),
         opted_out=row.opted_out,
         since=row.since,
     )

@@ -30,6 +30,12 @@ DELETE FROM usage WHERE scope IN (
 )
 """
 DELETE_SERIES = "DELETE FROM series WHERE platform = :platform AND community = :community"
+# Those of these debates, or all of a community.
+DELETE_UPVOTES = """
+DELETE FROM upvotes WHERE suggestion IN (SELECT number FROM suggestions WHERE {})
+"""
+DELETE_SUGGESTIONS = "DELETE FROM suggestions WHERE {}"
+HELD, OF_COMMUNITY = "debate IN :debates", "platform = :platform AND community = :community"
 DELETE_COMMUNITY = """
 DELETE FROM communities WHERE platform = :platform AND community = :community
 """
@@ -39,6 +45,8 @@ SELECT id FROM people WHERE NOT opted_out AND since IS NULL AND id NOT IN (
     SELECT person FROM vote_events
     UNION SELECT person FROM votes
     UNION SELECT starter FROM debates WHERE starter IS NOT NULL
+    UNION SELECT suggester FROM suggestions WHERE suggester IS NOT NULL
+    UNION SELECT person FROM upvotes
 )
 """
 DELETE_PERSON = "DELETE FROM people WHERE id = :person"
@@ -61,6 +69,8 @@ def delete_debates(connection: SqlConnection, ids: Sequence[str]) -> int:
 
     for table in OF_DEBATES:
         connection.run(DELETE_OF.format(table.name), debates=ids)
+    for delete in (DELETE_UPVOTES, DELETE_SUGGESTIONS):
+        connection.run(delete.format(HELD), debates=ids)
     names = [f"{kind}/{debate}" for debate in ids for kind in LEASED]
     connection.run(DELETE_LEASES, names=names)
     return connection.run(DELETE_DEBATES, debates=ids)
@@ -70,7 +80,8 @@ def finish_purge(connection: SqlConnection, left: Left) -> None:
     """Delete the rest of a community without debates, and people without any record."""
     if connection.value(ANY_LEFT, **left._asdict()) is None:
         connection.run(DELETE_USAGE, scope=community_scope(*left))
-        for statement in (DELETE_SERIES_USAGE, DELETE_SERIES, DELETE_COMMUNITY):
+        suggested = [text.format(OF_COMMUNITY) for text in (DELETE_UPVOTES, DELETE_SUGGESTIONS)]
+        for statement in (*suggested, DELETE_SERIES_USAGE, DELETE_SERIES, DELETE_COMMUNITY):
             connection.run(statement, **left._asdict())
     for person in connection.column(UNREFERENCED):
         connection.run(DELETE_USAGE, scope=f"person:{person}")

@@ -83,6 +83,8 @@ SELECT id FROM people WHERE "user" IS NOT NULL AND NOT opted_out AND since IS NU
     SELECT person FROM vote_events
     UNION SELECT person FROM votes
     UNION SELECT starter FROM debates WHERE starter IS NOT NULL
+    UNION SELECT suggester FROM suggestions WHERE suggester IS NOT NULL
+    UNION SELECT person FROM upvotes
 )
 """
 NEWEST = """
@@ -92,12 +94,14 @@ SELECT (SELECT coalesce(max(number), 0) FROM vote_events) AS event,
 # So that answers on their way are stored, and seen by what follows.
 LOCK_STRANGER = "SELECT id FROM people WHERE id = :person FOR UPDATE"
 ON_THEIR_WAY = 10_000  # numbers that may be given out and not stored yet
-# Both checks read only what came since the search for strangers.
+# The first two checks read only what came since the search for strangers.
 CUT_OFF = """
 UPDATE people SET "user" = NULL, bot = NULL
 WHERE id = :person AND NOT opted_out
     AND NOT EXISTS (SELECT 1 FROM vote_events WHERE number > :event AND person = :person)
     AND NOT EXISTS (SELECT 1 FROM debates WHERE number > :debate AND starter = :person)
+    AND NOT EXISTS (SELECT 1 FROM suggestions WHERE suggester = :person)
+    AND NOT EXISTS (SELECT 1 FROM upvotes WHERE person = :person)
 """
 CUT_USAGE = "DELETE FROM usage WHERE scope = :scope"
 

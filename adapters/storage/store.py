@@ -15,6 +15,7 @@ from adapters.storage.outbox import OutboxTable
 from adapters.storage.people import PeopleTable
 from adapters.storage.retention import RetentionTable
 from adapters.storage.series import SeriesTable
+from adapters.storage.suggestions import SuggestionTable
 from adapters.storage.usage import UsageTable
 from adapters.storage.vault import Vault
 from adapters.storage.votes import VoteTable
@@ -37,6 +38,7 @@ class SqlStore:
         self.installs = InstallTable(database, Vault(keys))
         self.archive = ArchiveTable(database)
         self.series = SeriesTable(database)
+        self.suggestions = SuggestionTable(database)
         self.usage = UsageTable(database)
         self.retention = RetentionTable(database)
         self._database = database

@@ -220,6 +220,30 @@ series = Table(
     comment="Experiments of many debates",
 )
 
+suggestions = Table(
+    "suggestions",
+    metadata,
+    Column("number", Integer, primary_key=True),
+    Column("platform", String(32), nullable=False),
+    Column("community", String(128), nullable=False),
+    Column("topic", String(16), nullable=False, comment="the id that its rewordings share"),
+    Column("text", Text, nullable=False),
+    Column("suggester", ForeignKey("people.id"), index=True, comment="null: was forgotten"),
+    Column("approved", Boolean, nullable=False),
+    Column("suggested_at", Utc, nullable=False),
+    Column("debate", String(26), index=True, comment="that was held on it; null: none yet"),
+    UniqueConstraint("platform", "community", "topic"),
+    comment="Topics that people of a community suggested",
+)
+
+upvotes = Table(
+    "upvotes",
+    metadata,
+    Column("suggestion", ForeignKey("suggestions.number"), primary_key=True),
+    Column("person", ForeignKey("people.id"), primary_key=True, index=True),
+    comment="Who wants which suggested topic debated",
+)
+
 calls = Table(
     "calls",
     metadata,

@@ -15,7 +15,7 @@ class Traces(Value):
     `known`: their user id is stored. `votes`, `confidences` (how clear they found it), `rounds`
     (answers to who is ahead), `stances`,
     `revisions` (answers after a reveal) and `thumbs` count questions, `entries` every choice made
-    or withdrawn.
+    or withdrawn. `suggested` topics are theirs, and `upvotes` the suggested topics that they want.
     `since` is when a forgotten person came back.
     """
 
@@ -28,6 +28,8 @@ class Traces(Value):
     thumbs: int = 0
     entries: int = 0
     started: int = 0
+    suggested: int = 0
+    upvotes: int = 0
     opted_out: bool = False
     forgotten: bool = False
     since: datetime | None = None

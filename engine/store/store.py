@@ -14,6 +14,7 @@ from engine.store.outbox import Outbox
 from engine.store.people import People
 from engine.store.retention import Retention
 from engine.store.series import SeriesStore
+from engine.store.suggestions import Suggestions
 from engine.store.usage import UsageStore
 from engine.store.votes import Votes
 
@@ -60,6 +61,10 @@ class Store(Protocol):
     @property
     def series(self) -> SeriesStore:
         """Experiments of many debates."""
+
+    @property
+    def suggestions(self) -> Suggestions:
+        """Topics that people suggested."""
 
     @property
     def usage(self) -> UsageStore:

@@ -24,6 +24,8 @@ TRACES = {
     "revisions": ("an answer after {n} reveal", "answers after {n} reveals"),
     "thumbs": ("thumbs on {n} turn", "thumbs on {n} turns"),
     "started": ("{n} debate that you started", "{n} debates that you started"),
+    "suggested": ("{n} topic that you suggested", "{n} topics that you suggested"),
+    "upvotes": ("{n} suggested topic that you want", "{n} suggested topics that you want"),
 }
 YOUR_TRACES = "Stored with your user id: {what}."
 YOUR_ENTRIES = (

@@ -1,0 +1,189 @@
+"""Suggested topics and their upvotes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from adapters.storage.communities import join
+from adapters.storage.connection import SqlConnection
+from adapters.storage.database import Database
+from adapters.storage.installation import mark_unwiped
+from adapters.storage.people import ensure_person, find_key
+from engine.debate import short_code
+from engine.errors import NotAllowedError, NotFoundError, UsageError
+from engine.store.suggestions import MOST_OF_COMMUNITY, MOST_OF_PERSON, Suggested, Suggestion
+from engine.topics import topic_id
+
+OF = "platform = :platform AND community = :community"
+COLUMNS = """
+SELECT number, text, approved,
+    (SELECT count(*) FROM upvotes WHERE suggestion = suggestions.number) AS upvotes,
+    EXISTS (
+        SELECT 1 FROM upvotes JOIN people ON people.id = upvotes.person
+        WHERE suggestion = suggestions.number
+            AND people.platform = :platform AND people."user" = :user
+    ) AS mine
+FROM suggestions
+"""
+OPEN = f"{COLUMNS} WHERE {OF} AND debate IS NULL ORDER BY upvotes DESC, number"
+ONE = f"{COLUMNS} WHERE {OF} AND number = :number AND debate IS NULL"
+SAME = f"SELECT number, debate FROM suggestions WHERE {OF} AND topic = :topic"  # noqa: S608
+COUNTED = f"""
+SELECT count(*) AS total, count(CASE WHEN suggester = :person THEN 1 END) AS own
+FROM suggestions WHERE {OF} AND debate IS NULL
+"""  # noqa: S608
+ADD = """
+INSERT INTO suggestions (platform, community, topic, text, suggester, approved, suggested_at)
+VALUES (:platform, :community, :topic, :text, :person, :approved, :now) RETURNING number
+"""
+LOCK = "SELECT number FROM suggestions WHERE number = :number FOR UPDATE"
+UPVOTE = """
+INSERT INTO upvotes (suggestion, person) VALUES (:number, :person) ON CONFLICT DO NOTHING
+"""
+WITHDRAW = "DELETE FROM upvotes WHERE suggestion = :number AND person = :person"
+APPROVE = "UPDATE suggestions SET approved = TRUE WHERE number = :number"
+REMOVE_UPVOTES = "DELETE FROM upvotes WHERE suggestion = :number"
+REMOVE = "DELETE FROM suggestions WHERE number = :number"
+USE = f"UPDATE suggestions SET debate = :debate WHERE {OF} AND topic = :topic AND debate IS NULL"  # noqa: S608
+FORGOTTEN = (
+    "You asked to be forgotten, so nothing of you is stored; use optin to suggest topics and to "
+    "vote again."
+)
+
+
+class SuggestionTable:
+    """The Suggestions part of the store."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def suggest(
+        self,
+        platform: str,
+        community: str,
+        user: str,
+        text: str,
+        now: datetime,
+        *,
+        approved: bool,
+    ) -> Suggested:
+        of = {"platform": platform, "community": community}
+
+        def store(connection: SqlConnection) -> Suggested:
+            join(connection, platform, community, now)  # which locks its row
+            person = _ensure(connection, platform, user)
+            same = connection.first(SAME, **of, topic=topic_id(text))
+            number = _check_unused(same) if same else None
+            if number is None:
+                _check_limits(connection.first(COUNTED, **of, person=person))
+                new = {"topic": topic_id(text), "text": text, "person": person, "now": now}
+                number = connection.value(ADD, **of, **new, approved=approved)
+            connection.run(UPVOTE, number=number, person=person)
+            found = _one(connection, of, number, user)
+            return Suggested(suggestion=found, new=same is None)
+
+        return await self._database.write(store)
+
+    async def toggle(
+        self, platform: str, community: str, number: int, user: str, now: datetime
+    ) -> Suggestion:
+        of = {"platform": platform, "community": community}
+
+        def store(connection: SqlConnection) -> Suggestion:
+            connection.lock(LOCK, number=number)
+            before = _one(connection, of, number, user)
+            if not before.approved:
+                raise _unknown(number)
+            person = _ensure(connection, platform, user)
+            connection.run(WITHDRAW if before.mine else UPVOTE, number=number, person=person)
+            return _one(connection, of, number, user)
+
+        return await self._database.write(store)
+
+    async def open(self, platform: str, community: str, user: str = "") -> Sequence[Suggestion]:
+        of = {"platform": platform, "community": community, "user": user}
+        return [_read(row) for row in await self._database.rows(OPEN, **of)]
+
+    async def approve(self, platform: str, community: str, number: int) -> Suggestion:
+        of = {"platform": platform, "community": community}
+
+        def store(connection: SqlConnection) -> Suggestion:
+            _one(connection, of, number)
+            connection.run(APPROVE, number=number)
+            return _one(connection, of, number)
+
+        return await self._database.write(store)
+
+    async def remove(self, platform: str, community: str, number: int) -> Suggestion:
+        of = {"platform": platform, "community": community}
+
+        def store(connection: SqlConnection) -> Suggestion:
+            connection.lock(LOCK, number=number)
+            removed = _one(connection, of, number)
+            for statement in (REMOVE_UPVOTES, REMOVE):
+                connection.run(statement, number=number)
+            mark_unwiped(connection)
+            return removed
+
+        return await self._database.write(store)
+
+
+def mark_used(
+    connection: SqlConnection, debate: str, platform: str, community: str, topic: str
+) -> None:
+    """Mark a community's suggestion of a topic as used by a debate that is being stored."""
+    of = {"platform": platform, "community": community}
+    connection.run(USE, **of, debate=debate, topic=topic_id(topic))
+
+
+def _ensure(connection: SqlConnection, platform: str, user: str) -> int:
+    person = ensure_person(connection, platform, user, find_key(connection))
+    if person is None:
+        raise NotAllowedError(FORGOTTEN)
+    return person.id
+
+
+def _check_unused(same: Any) -> int:
+    if same.debate is not None:
+        raise UsageError(
+            f"There was a debate on this topic already, {short_code(same.debate)}; suggest "
+            "another one."
+        )
+    return int(same.number)
+
+
+def _check_limits(counted: Any) -> None:
+    if counted.own >= MOST_OF_PERSON:
+        raise UsageError(
+            f"You have {counted.own} topics on the list, which is the limit; suggest more once "
+            "one of them was debated."
+        )
+    if counted.total >= MOST_OF_COMMUNITY:
+        raise UsageError(
+            f"The list is full with {counted.total} topics; ask a manager to remove some."
+        )
+
+
+def _one(connection: SqlConnection, of: dict[str, str], number: int, user: str = "") -> Suggestion:
+    row = connection.first(ONE, **of, number=number, user=user)
+    if row is None:
+        raise _unknown(number)
+    return _read(row)
+
+
+def _unknown(number: int) -> NotFoundError:
+    return NotFoundError(
+        f"There is no topic {number} on the list any more; the command topics shows the list."
+    )
+
+
+def _read(row: Any) -> Suggestion:
+    return Suggestion(
+        number=row.number,
+        text=row.text,
+        approved=bool(row.approved),
+        upvotes=row.upvotes,
+        mine=bool(row.mine),
+    )
