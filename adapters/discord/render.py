@@ -85,5 +85,5 @@ def _payload(card: Card, piece: Piece) -> Payload:
 
 def _state(progress: Progress) -> str:
     thread = f"<#{progress.thread}>" if progress.thread else ""
-    until = f"<t:{int(progress.until.timestamp())}:t>" if progress.until else ""
+    until = f"<t:{int(progress.until.timestamp())}:R>" if progress.until else ""
     return progressed(progress, thread=thread, until=until)

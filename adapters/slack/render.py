@@ -5,6 +5,7 @@ A message has a title line, one `markdown` block, and a line with its reference.
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from adapters.slack import texts
@@ -95,10 +96,13 @@ def _payload(card: Card, piece: Piece) -> Payload:
 
 def _state(progress: Progress) -> dict[str, Any]:
     """Return the state in Slack's own markup; its thread is right below, so needs no link."""
-    # In each reader's own time zone.
-    until = (
-        f"<!date^{int(at.timestamp())}^{{time}}|{at:%H:%M} UTC>" if (at := progress.until) else ""
-    )
+    until = _local(progress.until) if progress.until else ""
     safe = progress.model_copy(update={"reason": escape(progress.reason)})
     said = progressed(safe, thread=say(texts.ITS_THREAD), until=until)
     return {"type": "section", "text": {"type": "mrkdwn", "text": said}}
+
+
+def _local(at: datetime) -> str:
+    """Return a time that Slack shows in each reader's own time zone."""
+    shown, elsewhere = say(texts.AT, time="{time}"), say(texts.AT, time=f"{at:%H:%M} UTC")
+    return f"<!date^{int(at.timestamp())}^{shown}|{elsewhere}>"

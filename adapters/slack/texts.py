@@ -7,6 +7,7 @@ commands are worded in engine/chat/answers/, messages in engine/words/cards.py.
 from __future__ import annotations
 
 ITS_THREAD = "its thread"
+AT = "at {time}"
 CONTINUED = "{title} · part {number}"
 LINK = "[in its thread]({link})"
 THREAD = "Follow it in [its thread]({link})."

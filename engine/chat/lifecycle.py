@@ -101,17 +101,20 @@ async def status(context: Context, person: Person, asked: DebateArgument) -> Sta
     found = await find_newest(store, person, asked.debate)
     mirror, now = await store.debates.mirror_of(found), context.service.clock.now()
     going = found.status.live or found.status is Status.VOTING
+    revealed = await where_revealed(store.outbox, found)
+    told = revealed is not None and revealed != "waiting"
     return StatusAnswer(
         debate=DebateLine.of(found),
         turns=await store.journal.turns_held(found.id),
         turns_total=length_of(found.setup),
         why="" if going else why(found),
-        revealed=await where_revealed(store.outbox, found),
+        revealed=revealed,
         minutes_left=_minutes_left(context, found),
         mirror=DebateLine.of(mirror) if mirror and tied(found, mirror, now) else None,
         gaps=found.gaps,
         waits=why(found) if going else "",
         unread=Log(Question.VOTE) in await unread_logs(store, found),
+        reveal=await read_reveal(store, found) if told else None,
     )
 
 

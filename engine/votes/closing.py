@@ -31,7 +31,8 @@ from engine.votes.tally import agreement
 from engine.words.translation import say
 
 EXTENDED = (
-    "Fewer than {quorum} votes count so far, so the vote stays open for another {minutes} minutes."
+    "It takes {quorum} votes to decide. There are fewer so far, so the vote stays open for another "
+    "{minutes} minutes."
 )
 NO_VERDICT = Verdict(winner=None, problem="the panel gave no verdict", valid=0, invalid=0)
 

@@ -108,25 +108,26 @@ OTHER_VIOLATION = "{kind} ({measured:g}, at most {limit:g})"
 COUNTED_VIOLATION = "{kind} ({measured:g})"
 STATE = "State"
 STATES: Mapping[Phase, str] = {
-    "queued": "⏳ queued",
+    "queued": "⏳ Waiting to start",
     "running": "🗣️ {round}{turns} of {total} turns posted in {thread}",
-    "judging": "⚖️ all {total} turns posted in {thread}; the jury is reading",
-    "voting": "🗳️ voting is open in {thread} until {until}",
-    "closed": "✅ finished; the whole debate is in {thread}",
-    "partial": "🟠 stopped early. {reason}",
-    "cancelled": "⏹️ stopped. {reason}",
-    "failed": "❌ failed. {reason}",
-    "gone": "❌ ended: its thread is gone, or Rostrum may not post there. {reason}",
+    "judging": "⚖️ The jury is reading. All {total} turns are in {thread}.",
+    "voting": "🗳️ Vote now in {thread}: closes {until}",
+    "closed": "✅ Read the whole debate in {thread}",
+    "partial": "🟠 Ended early. {reason}",
+    "cancelled": "⏹️ Stopped. {reason}",
+    "failed": "❌ Failed. {reason}",
+    "gone": "❌ Ended: its thread is gone, or Rostrum may not post there. {reason}",
 }
 OVER: Mapping[Where, str] = {
     "thread": STATES["closed"],
-    "channel": "✅ finished; the models are named in this channel, as {thread} takes no messages",
-    "starter": "✅ finished; nothing can be posted here, so the starter got the result privately",
-    "waiting": "✅ finished; the result is being posted in {thread}",
-    "nowhere": "✅ finished, but the result could not be posted; the command result shows it",
+    "channel": "✅ The result is in this channel, as {thread} takes no messages",
+    "starter": "✅ Finished. Nothing can be posted here, so the person who started it got "
+    "the result privately.",
+    "waiting": "✅ Finished. The result is being posted in {thread}.",
+    "nowhere": "✅ Finished, but the result could not be posted. The command `result` shows it.",
 }
-VOTE_TIED = "🗳️ voting is open in {thread} until {until}, as on its mirror {mirror}"
-VOTE_WAITS = "🗳️ voting is open in {thread} and closes together with the vote on mirror {mirror}"
+VOTE_TIED = "🗳️ Vote now in {thread}: closes {until}, together with its mirror {mirror}"
+VOTE_WAITS = "🗳️ Vote now in {thread}: closes together with its mirror {mirror}"
 VOTE_HELD_UP = "⏳ {reason} See {thread}."
 RUNS_BY_THE_CLOCK = "🗣️ {round}{turns} turns posted in {thread}"
 IN_ROUND = "{round}: "
@@ -136,10 +137,10 @@ STANCE_LASTS = ("The debate begins in {n} second.", "The debate begins in {n} se
 INVITE = "Vote"
 INVITE_ASKS = "**Who debated better?**"
 INVITE_ASKS_ANSWERS = "**Which final answer is best?**"
-INVITE_TERMS = "{lasts}; {quorum}."
+INVITE_TERMS = "{lasts} · {quorum}"
 INVITE_MIRRORED = "It closes together with the vote on the mirrored debate."
-QUORUM = ("{n} vote makes it count", "{n} votes make it count")
-ANY_QUORUM = "any number of votes counts"
+QUORUM = ("needs {n} vote", "needs {n} votes")
+ANY_QUORUM = "every vote counts"
 STANCE_BEFORE = "Before the debate"
 STANCE_AFTER = "After the debate"
 STANCE_ASKS = "Where do you stand?"
@@ -407,7 +408,7 @@ def invite_terms(invite: VoteInvite) -> str:
     lasts = plural(VOTE_LASTS, invite.minutes)
     quorum = plural(QUORUM, invite.quorum) if invite.quorum else say(ANY_QUORUM)
     terms = say(INVITE_TERMS, lasts=sentence_case(lasts), quorum=quorum)
-    return f"{terms} {say(INVITE_MIRRORED)}" if invite.mirrored else terms
+    return f"{terms} · {say(INVITE_MIRRORED)}" if invite.mirrored else terms
 
 
 def _stance(invite: StanceInvite) -> Card:

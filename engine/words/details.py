@@ -19,10 +19,13 @@ JURY_CHOSE = "**Jury: {winner}** ({detail})"
 JURY_STANCE = "“{stance}”"
 JURY_TIED = "**Jury: a tie** ({detail})"
 JURY_NOTHING = "**Jury:** no verdict, {problem} ({detail})"
+TOO_FEW = "too few jurors gave an answer that counts"
+ONE_READING = "the juror read it twice, and both readings must count"
+ONE_ORDER = "every juror read it in the same order, which could have decided it"
 SURE = "{p:.0f}% sure that {side} won"
 CHANCE = "{side} {p:.0f}%"
 READERS = ("{n} juror read it", "{n} jurors read it")
-VALID = ("{n} ballot counted", "{n} ballots counted")
+VALID = ("{n} reading counted", "{n} readings counted")
 INVALID = "{n} not counted"
 EFFECTIVE = "worth {n:.1f} independent votes"
 ORDER_ALONE = "no side led in every order of reading"
@@ -33,7 +36,7 @@ SCORED_ALIKE = "Jurors scored {names} ({range} each)."
 SINGLE = "a single juror"
 JUROR = "- `{juror}`: {readings}"
 READING = "{verdict} (read {order})"
-READING_INVALID = "invalid, {problem} (read {order})"
+READING_INVALID = "no answer that counts (read {order})"
 FROM = "from {name} on"
 CONTRADICTORY = "contradicts its own scores"
 RECUSED = "; not counted, as it is related to a debater"
@@ -79,9 +82,18 @@ def _jury(reveal: Reveal) -> str:
     own = (say(JURY_STANCE, stance=headline(stance, BRIEF_STANCE)),) if stance else ()
     said = say(", ").join((*own, *_details(reveal)))
     if verdict.winner is None:
-        return say(JURY_NOTHING, problem=say(verdict.problem), detail=said)
+        return say(JURY_NOTHING, problem=_problem(verdict), detail=said)
     template = JURY_TIED if verdict.winner == TIE else JURY_CHOSE
     return say(template, winner=option_name(verdict.winner, names), detail=said)
+
+
+def _problem(verdict: Verdict) -> str:
+    """Return why there is no verdict, as people say it."""
+    if verdict.single:
+        return say(ONE_READING)
+    if verdict.valid < 2:
+        return say(TOO_FEW)
+    return say(ONE_ORDER)
 
 
 def _details(reveal: Reveal) -> Iterator[str]:
@@ -139,6 +151,6 @@ def _reading(line: JurorLine, names: Mapping[str, str]) -> str:
     if names:  # each juror reads them all, from another one on
         order = say(FROM, name=option_name(line.order[0], names))
     if line.verdict is None:
-        return say(READING_INVALID, problem=say(line.problem), order=order)
+        return say(READING_INVALID, order=order)
     said = say(READING, verdict=option_name(line.verdict, names), order=order)
     return f"{said}, {say(CONTRADICTORY)}" if line.contradictory else said

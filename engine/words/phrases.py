@@ -21,11 +21,12 @@ REHEARSALS: Mapping[Rehearsal, str] = {
     "placeholder.",
 }
 REHEARSAL = "🎭 **Rehearsal:** {who}"
-ESTIMATE = "It takes about {calls} model calls (at most {most}), {minutes}, {cost}"
 SOON = "less than a minute"
 MINUTES = ("about {n} minute", "about {n} minutes")
-COST = "{usd} USD (at most {most})"
-USD = "{amount} USD"
+SHORTLY = "Under a minute"
+MIN = "About {n} min"
+ABOUT = "≈ {cost}"
+USD = "${amount}"
 FREE = "free"
 COST_UNKNOWN = "cost unknown"
 NATIVE = {"en": "English", "de": "Deutsch", "es": "español", "tr": "Türkçe", "zh": "中文"}
@@ -102,12 +103,13 @@ def rehearsed(who: Rehearsal) -> str:
 
 
 def estimated(estimate: Estimate) -> str:
-    """Return the expected calls, time and cost of a debate."""
+    """Return how long a debate is expected to take, and its cost: “About 5 min · ≈ $0.04”."""
     cost = money(estimate.usd)
-    if estimate.usd is not None and estimate.usd_max:
-        cost = say(COST, usd=_amount(estimate.usd), most=_amount(estimate.usd_max))
-    minutes = about_minutes(estimate.minutes)
-    return say(ESTIMATE, calls=estimate.calls, most=estimate.calls_max, minutes=minutes, cost=cost)
+    if estimate.usd:
+        cost = say(ABOUT, cost=cost)
+    minutes = estimate.minutes
+    takes = say(SHORTLY) if minutes < 1 else say(MIN, n=f"{minutes:.0f}")
+    return f"{takes} · {cost}"
 
 
 def about_minutes(minutes: float) -> str:

@@ -54,7 +54,7 @@ GAPS = (
 )
 UNREAD = (
     "The reactions could not be read before the vote closed. The counts are the last known ones, "
-    "and no vote counts as a label."
+    "so no one is declared the people's winner."
 )
 WHY = "**Why the jury decided so:** {text}"
 QUOTED = "**Why the jury decided so**, in a juror's words: “{text}”"

@@ -78,7 +78,7 @@ class DiscordBot(Bot[Remote]):
 
     @staticmethod
     def is_open(state: Json) -> bool:
-        return "voting is open" in announced(state)
+        return "Vote now in" in announced(state)
 
     @staticmethod
     def is_over(state: Json) -> bool:

@@ -261,7 +261,7 @@ async def test_the_profile_scale_migrates_and_a_worker_holds_what_a_gateway_star
         await until(lambda: all(healthy(made, port) for port in ports.values()), 120)
         await until(lambda: discord.world.commands[None])
         asked = await discord.slash("ada", "debate start", {"topic": "Tea"}).finished()
-        assert "is queued" in asked.text
+        assert "Your debate starts now" in asked.text
         await until(lambda: len(discord.threads()) == 1, 120)
         await until(lambda: len(discord.messages(discord.threads()[0].id)) > 3, 120)
         for process in both:

@@ -52,9 +52,9 @@ async def test_an_announcement_shows_each_state_under_its_own_reference(hall: Ha
         debate_id = await session.start(slow)
         await session.until(debate_id, lambda debate: debate.thread)
         await shown(hall, "rebuttal: ")
-        await shown(hall, "voting is open")
+        await shown(hall, "Vote now in")
         await session.service.close_vote(debate_id)
-        await shown(hall, "finished; the whole debate is")
+        await shown(hall, "Read the whole debate")
     assert announcement(hall).body.endswith(announcement(hall).reference)
     assert len(hall.venue.places[LOBBY]) == 1
 
@@ -64,14 +64,14 @@ async def test_several_debates_share_one_distance_between_edits(hall: Hall) -> N
         ids = [await session.start() for _ in range(4)]
         for debate_id in ids:
             await session.voting(debate_id)
-        await shown(hall, "voting is open", times=4)
+        await shown(hall, "Vote now in", times=4)
     assert all(later - earlier >= GAP for earlier, later in pairwise(edits(hall)))
 
 
 async def test_a_state_that_stays_is_shown_once(hall: Hall) -> None:
     async with hall.open() as session:
         await session.voting(await session.start())
-        await shown(hall, "voting is open")
+        await shown(hall, "Vote now in")
         before = len(edits(hall))
         await asyncio.sleep(10 * LIMITS.edit_seconds)
         assert len(edits(hall)) == before
@@ -85,7 +85,7 @@ async def test_an_end_that_the_last_process_did_not_show_is_shown_by_the_next(ha
     assert "over" not in announcement(hall).body
     hall.venue.limits = LIMITS
     async with hall.open():
-        await shown(hall, "finished; the whole debate is")
+        await shown(hall, "Read the whole debate")
 
 
 async def test_a_debate_that_began_and_ended_between_two_looks_is_shown(hall: Hall) -> None:
@@ -107,7 +107,7 @@ async def test_a_platform_that_is_away_gets_the_newest_state_later(hall: Hall) -
     hall.venue.misbehave("edit", *[Fault(away)] * 3)
     async with hall.open() as session:
         await session.voting(await session.start())
-        await shown(hall, "voting is open")
+        await shown(hall, "Vote now in")
 
 
 async def test_a_deleted_announcement_ends_no_debate(hall: Hall) -> None:
@@ -126,7 +126,7 @@ async def test_a_defect_of_one_edit_ends_neither_the_board_nor_the_process(hall:
             debate_id = await session.start()
             await session.voting(debate_id)
             await session.service.close_vote(debate_id)
-            await shown(hall, "finished; the whole debate is")
+            await shown(hall, "Read the whole debate")
     said = [log for log in logs if log["event"] == "unhandled error in a status update"]
     assert said[0]["why"] == "list has no get"
     assert all(log["log_level"] == "error" for log in said)
@@ -139,10 +139,10 @@ async def test_a_debate_whose_format_is_gone_keeps_no_other_from_being_shown(
         await session.voting(await session.start())
     monkeypatch.setattr(engine.formats, "FORMATS", {})
     async with hall.open() as session:
-        await shown(hall, "voting is open")
+        await shown(hall, "Vote now in")
         (asked,) = await session.store.votes.due("memory")
         await session.service.close_vote(asked.debate)
-        await shown(hall, "finished; the whole debate is")
+        await shown(hall, "Read the whole debate")
 
 
 async def test_a_card_becomes_the_news_and_names_models_once_no_vote_on_a_mirror_is_open(

@@ -122,16 +122,16 @@ async def telling(stage: Stage) -> AsyncIterator[Chat]:
 
 async def test_a_debate_from_start_to_result_by_text_alone(chat: Chat) -> None:
     said = await chat.say(STARTER, "start “Tea beats coffee” a=near/ana vote=30m")
-    assert "is queued: **Tea beats coffee**" in said
-    assert "It takes about " in said
+    assert "Your debate starts now: **Tea beats coffee**" in said
+    assert " · ≈ $0.0" in said
     assert "You chose `near/ana` for A." in said
     debate = (await chat.line.store.debates.of_community("memory", "club"))[0]
     assert debate.request.vote_minutes == 30
     await chat.line.until(debate.id, lambda d: d.vote_opened_at is not None)
-    assert "Voting is open for about 30 minutes." in await chat.say(OTHER, "status")
+    assert "The vote is open: about 30 minutes left." in await chat.say(OTHER, "status")
     assert "Results stay sealed until the vote closes." in await chat.say(OTHER, "result")
     assert f"`{debate.code}` vote open" in await chat.say(OTHER, "list")
-    assert "is closed; the reveal follows" in await chat.say(MANAGER, "close")
+    assert "is closed. The result follows" in await chat.say(MANAGER, "close")
     assert (await chat.line.ended(debate.id)).closed_early
     result = await chat.say(OTHER, f"result {debate.code.upper()}")
     assert "**A** was `near/ana`" in result
@@ -342,7 +342,7 @@ async def test_nothing_is_given_away_before_the_reveal(telling: Chat) -> None:
     await telling.line.until(debate.id, lambda d: d.vote_opened_at is not None)
     await ask_everything(telling, debate)
     told = telling.everything()
-    assert "voting is open" in told
+    assert "the vote is open" in told
     for secret in SECRETS:
         assert secret not in told, secret
     await telling.say(MANAGER, f"close {debate.code}")

@@ -51,7 +51,7 @@ async def test_a_debate_from_the_command_to_the_reveal(
     async with stage.process() as app:
         asked = await stage.start()
         assert asked.ephemeral
-        assert "model calls" in asked.text
+        assert " · free" in asked.text
         ballot = await stage.ballot()
         assert stage.thread.name == "Tea beats coffee"
         await until(lambda: f"<#{stage.thread.id}>" in asked.text)
@@ -86,11 +86,11 @@ async def test_the_announcement_shows_how_far_the_debate_is(
     async with stage.process() as app:
         ballot = await stage.vote()
         announcement = discord.messages()[0]
-        await until(lambda: "voting is open" in announcement.text)
+        await until(lambda: "Vote now in" in announcement.text)
         discord.react("ben", ballot.id, OPTIONS["B"])
         await voting(app)
         await stage.close()
-        await until(lambda: "finished; the whole debate is" in announcement.text)
+        await until(lambda: "Read the whole debate" in announcement.text)
         assert [id.split(":")[1] for id in custom_ids(announcement)] == ["why", "details"]
     assert announcement.embeds[0]["footer"]["text"].endswith("·1·1/1")
 

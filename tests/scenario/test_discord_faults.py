@@ -258,9 +258,9 @@ async def test_an_interaction_that_discord_forgot_is_answered_in_the_channel(
     async with stage.process():
         options = {"topic": "Tea beats coffee", "model_a": "rehearsal/maple"}
         discord.slash("ada", "debate start", options)
-        await until(lambda: [m for m in discord.messages() if "is queued" in m.text])
+        await until(lambda: [m for m in discord.messages() if "Your debate starts now" in m.text])
         await until(lambda: discord.threads())
-        (told,) = [m for m in discord.messages() if "is queued" in m.text]
+        (told,) = [m for m in discord.messages() if "Your debate starts now" in m.text]
         assert f"<@{discord.users['ada'].id}>" in told.text
         assert "rehearsal/maple" not in told.text
     assert discord.world.pings == []

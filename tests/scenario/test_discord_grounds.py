@@ -197,7 +197,7 @@ async def test_a_thread_holds_one_debate_at_a_time_and_no_mirrored_pair(
         await close.finished()
         await ended(app)
         asked = await discord.slash("ben", "debate start", START, channel=thread.id).finished()
-        assert "is queued" in asked.text
+        assert "Your debate starts now" in asked.text
         await voting(app)
 
 
@@ -221,7 +221,7 @@ async def test_of_starts_in_one_thread_at_the_same_instant_one_is_held(
         people = ("ada", "ben", "olga")
         asked = [discord.slash(p, "debate start", START, channel=thread.id) for p in people]
         said = [(await one.finished()).text for one in asked]
-        assert sum("is queued" in text for text in said) == 1
+        assert sum("Your debate starts now" in text for text in said) == 1
         assert sum("running in this thread" in text for text in said) == 2
         assert len(await app.store.debates.recent()) == 1
 

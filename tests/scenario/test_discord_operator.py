@@ -79,7 +79,7 @@ async def test_rostrum_runs_says_that_it_is_well_and_ends_in_order(
         await discord.gateway.until_connected(seconds=60)
         await until(lambda: discord.world.commands[None])
         asked = await discord.slash("ada", "debate start", {"topic": "Tea"}).finished()
-        assert "is queued" in asked.text
+        assert "Your debate starts now" in asked.text
         status, body = await fetch(f"http://127.0.0.1:{port}/healthz")
         assert (status, '"discord": true' in body) == (200, True)
         _, metrics = await fetch(f"http://127.0.0.1:{port}/metrics")

@@ -190,13 +190,13 @@ async def test_a_thread_that_is_lost_in_the_vote_is_told_to_the_starter_privatel
         await close(app, await voting(app))
         await asyncio.sleep(0.3)
     assert "Follow it in" in other.text
-    assert "It is finished" not in other.text  # its thread says so
+    assert "It is over" not in other.text  # its thread says so
     assert debate.code in asked.text
 
 
 def told(asked: Interaction) -> str:
     """Return the private answer to a start once it says that the debate is over."""
-    return asked.text if "It is finished" in asked.text else ""
+    return asked.text if "It is over" in asked.text else ""
 
 
 # --- on Slack --------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from engine.line.intake import Order, complete
 from engine.messages import Announcement
 from engine.options import read_option
 from engine.words.cards import card_of
+from engine.words.phrases import estimated
 from tests.doubles.rehearsed import DEFAULTS as REHEARSED
 from tests.doubles.rehearsed import setup_for
 from tests.doubles.whole_debate import DEFAULTS, hold_whole
@@ -52,7 +53,7 @@ async def test_a_short_debate_is_read_in_five_minutes(
     assert abs(len(whole.heard) - panel - (expected.calls - 4)) <= 2
     card = card_of(next(m for m in whole.posted if isinstance(m, Announcement)))
     assert any(f"Format {format}, short: read in about five minutes" in s for s in card.lines)
-    assert f"about {expected.calls} model calls" in card.small
+    assert estimated(expected) == card.small
 
 
 @pytest.mark.parametrize("seed", range(3))

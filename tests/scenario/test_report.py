@@ -58,7 +58,7 @@ async def test_a_revealed_debate_is_written_whole(line: Running) -> None:
             "Both were heard.",
             SUMMARY,
             "12 model calls",
-            "USD",
+            "$",
         ):
             assert told in plain, told
         assert plain.count("500 words") == 6

@@ -122,7 +122,7 @@ async def test_a_mirror_is_a_typed_option_on_discord(database_url: str) -> None:
         async with stage.process() as app:
             sides = {"model_a": "rehearsal/maple", "model_b": "rehearsal/willow"}
             asked = await stage.start(mirror=True, **sides)
-            assert "is its mirror" in asked.text
+            assert "with the sides swapped" in asked.text
             first, second = sorted(await app.store.debates.recent(), key=lambda d: d.number)
     assert second.setup.mirror_of == first.id
     assert second.request.sides == {"A": first.request.sides["B"], "B": first.request.sides["A"]}

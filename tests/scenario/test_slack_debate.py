@@ -48,7 +48,7 @@ async def test_a_debate_from_the_command_to_the_reveal(
     stage.http = http
     async with stage.process() as app:
         asked = await stage.start()
-        assert "model calls" in asked.text
+        assert " · free" in asked.text
         assert asked.latency < 3
         ballot = await stage.ballot()
         link = f"archives/{slack.channel.id}/p{stage.root.ts.replace('.', '')}"
@@ -83,10 +83,10 @@ async def test_the_announcement_shows_how_far_the_debate_is(
         await stage.ballot()
         debate = await voting(app)
         assert debate.vote_deadline is not None
-        until_when = f"<!date^{int(debate.vote_deadline.timestamp())}^{{time}}|"
-        await until(lambda: f"voting is open in its thread until {until_when}" in stage.root.text)
+        until_when = f"<!date^{int(debate.vote_deadline.timestamp())}^at {{time}}|"
+        await until(lambda: f"Vote now in its thread: closes {until_when}" in stage.root.text)
         await stage.close()
-        await until(lambda: "finished; the whole debate is" in stage.root.text)
+        await until(lambda: "Read the whole debate" in stage.root.text)
         assert buttons(stage.root) == ["Why?", "Details"]
     assert stage.references().count(f"{debate.code}·1·1/1") == 1
     assert len(slack.messages()) == 1
@@ -394,7 +394,7 @@ async def test_a_form_that_waited_an_hour_is_answered_all_the_same(
         slack.advance(3600)
         sent = await slack.submit(asked, {"topic": "Tea"})
         assert sent.errors == {}
-        assert "model calls" in await asked.said("model calls")
+        assert " · free" in await asked.said(" · free")
 
 
 async def test_every_option_is_seeded_in_order(stage: SlackStage, slack: SlackServer) -> None:

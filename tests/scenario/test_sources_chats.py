@@ -44,7 +44,7 @@ async def test_files_attached_on_discord_are_read_by_every_side(
             ("公交.txt", "公交车灵活。".encode()),
         )
         asked = await start(on_discord, *files)
-        assert "model calls" in asked.text
+        assert " · free" in asked.text
         debate = await voting(app)
         assert [source.title for source in debate.request.sources] == ["Tram & here", "公交"]
         assert debate.request.sources[0].text == f"{TRAM} {SECRET}"
@@ -84,7 +84,7 @@ async def test_a_download_that_fails_for_now_is_tried_again(
     async with on_discord.process() as app:
         on_discord.discord.fail(status(503), *FILES, times=2)
         asked = await start(on_discord, ("a.txt", TRAM.encode()))
-        assert "model calls" in asked.text
+        assert " · free" in asked.text
         assert (await voting(app)).request.sources[0].text == TRAM
 
 

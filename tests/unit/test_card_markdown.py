@@ -101,7 +101,7 @@ def test_a_message_has_one_title_and_one_small_print_everywhere(message: Message
 
 @pytest.mark.parametrize(
     ("quorum", "said"),
-    [(0, "any number of votes counts."), (1, "1 vote makes it count."), (5, "5 votes make it")],
+    [(0, "every vote counts"), (1, "needs 1 vote"), (5, "needs 5 votes")],
 )
 def test_what_makes_a_vote_count_is_said_for_any_quorum(quorum: int, said: str) -> None:
     invite = VoteInvite(options=("A", "B"), minutes=30, quorum=quorum)
@@ -129,4 +129,4 @@ def test_an_announcement_becomes_the_news_and_names_no_model_while_its_mirror_is
         assert [button.label for button in card_of(message).buttons] == ["Why?", "Details"]
         for shown in everywhere(message)[:2]:
             assert ("near/" in shown) is not veiled
-            assert "finished; the whole debate is in" in shown
+            assert "Read the whole debate in" in shown

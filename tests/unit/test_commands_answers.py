@@ -73,9 +73,9 @@ def test_a_start_shows_what_it_takes_and_only_what_was_chosen() -> None:
         jurors=("near/j1", "near/j2"),
     )
     assert to_markdown(answer).splitlines() == [
-        f"Debate `{answer.debate.code}` is queued: **Tea or coffee**",
-        f"`/debate status {answer.debate.code}` shows its progress.",
-        "It takes about 13 model calls (at most 30), about 2 minutes, 0.12 USD (at most 0.50).",
+        "Your debate starts now: **Tea or coffee**",
+        f"`/debate status {answer.debate.code}` shows how far it is.",
+        "About 2 min · ≈ $0.12",
         "You chose `near/ana` for A and the jury `near/j1`, `near/j2`. No one else sees "
         "this before the reveal.",
         "⚠ One juror only.",
@@ -86,17 +86,17 @@ def test_a_start_without_choices_or_prices_says_neither() -> None:
     estimate = ESTIMATE.model_copy(update={"usd": None, "minutes": 0.2})
     said = to_markdown(StartedAnswer(debate=line(), estimate=estimate))
     assert "You chose" not in said
-    assert "less than a minute, cost unknown." in said
+    assert "Under a minute · cost unknown" in said
 
 
 @pytest.mark.parametrize(
     ("status", "turns", "left", "said"),
     [
-        (Status.QUEUED, 0, None, "It is queued."),
+        (Status.QUEUED, 0, None, "It waits to start."),
         (Status.RUNNING, 3, None, "It is running: 3 of 8 turns done."),
         (Status.RUNNING, 8, None, "All 8 turns are done; the jury is reading."),
-        (Status.VOTING, 8, 12.2, "Voting is open for about 12 minutes."),
-        (Status.VOTING, 8, 1.1, "Voting is open for about 1 minute."),
+        (Status.VOTING, 8, 12.2, "The vote is open: about 12 minutes left."),
+        (Status.VOTING, 8, 1.1, "The vote is open: about 1 minute left."),
         (Status.VOTING, 8, 0.0, "The vote is closing."),
         (Status.VOTING, 8, None, "the vote opens once they are posted."),
         (Status.FAILED, 3, None, "It failed."),
@@ -145,10 +145,10 @@ def test_a_result_names_models_and_both_judgments() -> None:
         "**Details**",
         "**People:** A 2 · both weak 1",
         "Independent votes: A 2",
-        "**Jury: a tie** (2 jurors read it, 2 ballots counted, 1 not counted)",
+        "**Jury: a tie** (2 jurors read it, 2 readings counted, 1 not counted)",
         "- `near/j1`: tie (read A, B)",
-        "- `near/j2`: invalid, no JSON (read A, B)",
-        "1 model call, 0.012 USD",
+        "- `near/j2`: no answer that counts (read A, B)",
+        "1 model call, $0.012",
     ]
 
 
@@ -164,7 +164,8 @@ def test_a_result_without_votes_or_verdict_says_so() -> None:
     )
     said = to_markdown(ResultAnswer(debate=line(Status.CLOSED), reveal=reveal))
     assert "People: no votes · Jury: no verdict" in said
-    assert "**Jury:** no verdict, too few ballots (2 jurors read it, 1 ballot counted" in said
+    assert "**Jury:** no verdict, too few jurors gave an answer that counts (2 jurors" in said
+    assert "2 jurors read it, 1 reading counted" in said
     assert "cannot be compared" in said
     assert "3 of 4 people changed sides: A 2 · B 1 (stances before and after)." in said
     assert "cost unknown" in said
@@ -173,7 +174,7 @@ def test_a_result_without_votes_or_verdict_says_so() -> None:
 def test_a_result_that_is_sealed_says_when_it_is_told() -> None:
     voting = ResultAnswer(debate=line(Status.VOTING), reveal=None, minutes_left=9)
     assert to_markdown(voting).endswith(
-        "open for about 9 minutes.\nResults stay sealed until the vote closes."
+        "open: about 9 minutes left.\nResults stay sealed until the vote closes."
     )
     failed = ResultAnswer(debate=line(Status.FAILED), reveal=None)
     assert to_markdown(failed).endswith("It has no result.")
@@ -232,7 +233,7 @@ def test_an_export_too_large_says_how_to_get_it() -> None:
 
 def test_stopping_says_what_stops() -> None:
     assert "is stopping" in to_markdown(StoppedAnswer(what="debate", debate=line()))
-    assert "the reveal follows" in to_markdown(StoppedAnswer(what="vote", debate=line()))
+    assert "The result follows" in to_markdown(StoppedAnswer(what="vote", debate=line()))
 
 
 def test_privacy_says_what_is_stored_and_who_gets_it() -> None:

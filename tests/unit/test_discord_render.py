@@ -164,7 +164,7 @@ def test_a_reveal_names_models_votes_and_jurors() -> None:
         "People: **A** (3–1)",
     ):
         assert said in shown
-    for said in ("Jury: a tie", "`far/oak`: invalid, no JSON", "**disagree**", "0.012 USD"):
+    for said in ("Jury: a tie", "`far/oak`: no answer that counts", "**disagree**", "$0.012"):
         assert said in shown
 
 

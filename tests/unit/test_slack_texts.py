@@ -125,7 +125,7 @@ def test_an_announcement_shows_its_state_and_lets_nobody_stop_what_is_over() -> 
     payload = Payload.of(render.parts(announced(gone), "k7f2qz·1")[-1])
     check_message(payload.text, payload.blocks, None)
     message = Message("C1", "1", "U1", blocks=payload.blocks)
-    assert "ended: its thread is gone" in message.text
+    assert "Ended: its thread is gone" in message.text
     assert message.pings == set()
     (actions,) = [block for block in payload.blocks if block["type"] == "actions"]
     assert [element["text"]["text"] for element in actions["elements"]] == ["Status"]

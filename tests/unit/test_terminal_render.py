@@ -124,7 +124,7 @@ def test_the_announcement_tells_the_terms() -> None:
     assert "Topic: Remote work is better" in text
     assert "Conditions: Consider only Türkiye" in text
     assert "1 juror reads it blind · the vote lasts 0.5 minutes" in text
-    assert "about 11 model calls (at most 30), about 2 minutes, 0.01 USD (at most 0.30)" in text
+    assert "About 2 min · ≈ $0.01" in text
 
 
 def test_marks_become_looks_and_a_side_and_its_model_have_its_colour() -> None:
@@ -162,7 +162,7 @@ def test_an_unknown_cost_is_not_nothing() -> None:
 def test_the_vote_is_asked_for_and_closed() -> None:
     invite = said(VoteInvite(options=("A", "B", "tie", "weak"), minutes=30, quorum=5))
     assert "A · B · tie · both weak" in invite
-    assert "The vote lasts 30 minutes; 5 votes make it count" in invite
+    assert "The vote lasts 30 minutes · needs 5 votes" in invite
     assert "1 vote was cast" in said(VoteClosed(options=("A",), votes=1))
     assert "closed early" in said(VoteClosed(options=("A",), votes=2, early=True))
 
@@ -231,11 +231,11 @@ def test_the_reveal_tells_everything() -> None:
         assert "B was rehearsal/oak, drawn at random" in text
         assert "A 3 · B 2 · tie 1 · both weak 0; A's share 60% (23–88%)" in text
         assert "People: A (3–2 · tie 1) · Jury: A, fairly sure (A 1 · tie 1)" in text
-        assert "Jury: A (73% sure that A won, 3 jurors read it, 3 ballots counted, " in text
+        assert "Jury: A (73% sure that A won, 3 jurors read it, 3 readings counted, " in text
         assert "1 not counted, worth 2.0 independent" in " ".join(text.replace("│", "").split())
         assert "rehearsal/elm: A (read A, B)" in text
         assert "rehearsal/fir: tie (read B, A), contradicts its own scores" in text
-        assert "rehearsal/ash: invalid, no JSON" in text
+        assert "rehearsal/ash: no answer that counts" in text
         assert "People and jury agree" in text
         assert "11 model calls, cost unknown" in text
 
@@ -269,8 +269,8 @@ def test_the_reveal_of_other_votes(tally: dict[str, object], expected: str) -> N
 def test_a_jury_without_a_verdict_says_why() -> None:
     verdict = Verdict(winner=None, problem="fewer than 2 valid ballots", valid=1, invalid=2)
     text = said(REVEAL.model_copy(update={"verdict": verdict}))
-    counted = "3 jurors read it, 1 ballot counted, 2 not counted"
-    assert f"Jury: no verdict, fewer than 2 valid ballots ({counted})" in text
+    counted = "3 jurors read it, 1 reading counted, 2 not counted"
+    assert f"Jury: no verdict, too few jurors gave an answer that counts ({counted})" in text
     tied = verdict.model_copy(update={"winner": "tie", "blind": False})
     text = said(REVEAL.model_copy(update={"verdict": tied}))
     assert f"Jury: a tie ({counted}, jurors saw the models' names)" in text

@@ -148,14 +148,14 @@ def test_plurals_follow_the_language() -> None:
 def test_numbers_have_the_decimal_mark_of_the_language() -> None:
     assert (number(1234.5, ",.1f"), money(0.25), money(0), money(None)) == (
         "1,234.5",
-        "0.25 USD",
+        "$0.25",
         "free",
         "cost unknown",
     )
     with speaking("de"):
         assert (number(1234.5, ",.1f"), money(0.25), money(0.0)) == (
             "1.234,5",
-            "0,25 USD",
+            "0,25 $",
             "kostenlos",
         )
 

@@ -499,7 +499,8 @@ async def test_below_the_quorum_it_is_extended_once_and_then_has_no_winner(
     assert extended.vote_deadline is not None
     assert timedelta(0) < extended.vote_deadline - before - timedelta(minutes=30) < SECOND
     assert [message.text for message in await poll.messages()] == [
-        "Fewer than 5 votes count so far, so the vote stays open for another 30 minutes."
+        "It takes 5 votes to decide. There are fewer so far, so the vote stays open for another "
+        "30 minutes."
     ]
     votes = await poll.close()
     _, reveal = await poll.messages()

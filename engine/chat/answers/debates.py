@@ -15,55 +15,56 @@ from engine.words.cards import result_pages, with_heading
 from engine.words.details import detail_lines
 from engine.words.phrases import about_minutes, estimated
 from engine.words.reasons import reason_lines
-from engine.words.reveal import UNREAD, reveal_lines
+from engine.words.reveal import UNREAD, outcome_line, reveal_lines
 from engine.words.translation import plural, say
 
 TOPIC_LENGTH = 200  # characters, in an answer about one debate
 LINE_LENGTH = 100  # in a list
 
-STARTED = "Debate `{code}` is queued: **{topic}**"
-PROGRESS = "`{prefix} status {code}` shows its progress."
-MIRRORED = "Debate `{code}` is its mirror: the same debate with sides swapped, in its own thread."
+STARTED = "Your debate starts now: **{topic}**"
+PROGRESS = "`{prefix} status {code}` shows how far it is."
+MIRRORED = (
+    "The same debate with the sides swapped, `{code}`, runs beside it in a thread of its own."
+)
 CHOSEN = "You chose {what}. No one else sees this before the reveal."
 WARNING = "⚠ {warning}"
 STOPPED = {
-    "debate": "Debate `{code}` is stopping; the turns so far are kept.",
-    "vote": "The vote on debate `{code}` is closed; the reveal follows in its thread.",
+    "debate": "`{code}` is stopping. What was said so far stays.",
+    "vote": "The vote on `{code}` is closed. The result follows in its thread.",
 }
 STOPPED_PAIR = (
-    "The votes on debate `{code}` and on its mirror `{mirror}` are closed; the reveals follow in "
-    "their threads."
+    "The votes on `{code}` and on `{mirror}`, its mirror, are closed. The results follow in their "
+    "threads."
 )
 
-ABOUT = "Debate `{code}`: **{topic}**"
+ABOUT = "**{topic}** · `{code}`"
 STATUSES = {
-    Status.QUEUED: "It is queued.",
+    Status.QUEUED: "It waits to start.",
     Status.RUNNING: "It is running: {turns} of {total} turns done.",
     Status.VOTING: "All turns are done; the vote opens once they are posted.",
-    Status.CLOSED: "It is finished; the models are named in its thread.",
+    Status.CLOSED: "It is over. The result is in its thread.",
     Status.PARTIAL: "It stopped early.",
     Status.CANCELLED: "It was stopped.",
     Status.FAILED: "It failed.",
 }
 OVER: Mapping[Where, str] = {
     "thread": STATUSES[Status.CLOSED],
-    "channel": "It is finished. Its thread takes no messages, so the models are named in its "
-    "channel.",
-    "starter": "It is finished. Nothing can be posted where it ran, so the starter got the result "
-    "privately.",
-    "waiting": "It is finished; the result is being posted.",
-    "nowhere": "It is finished, but the result could not be posted. The command result shows it.",
+    "channel": "It is over. Its thread takes no messages, so the result is in its channel.",
+    "starter": "It is over. Nothing can be posted where it ran, so the person who started it "
+    "got the result privately.",
+    "waiting": "It is over. The result is being posted.",
+    "nowhere": "It is over, but the result could not be posted. The command `result` shows it.",
 }
 RUNS_BY_THE_CLOCK = "It is running: {turns} turns done."
 JUDGING = "All {total} turns are done; the jury is reading."
-VOTE_LEFT = "Voting is open for {minutes}."
+VOTE_LEFT = "The vote is open: {minutes} left."
 VOTE_DUE = "The vote is closing."
-VOTE_TIED = "It closes together with the vote on its mirror, debate `{code}`."
+VOTE_TIED = "It closes together with the vote on its mirror, `{code}`."
 GAPS = (
     "⚠ {n} message may be missing from its thread; votes are counted, but there is no winner.",
     "⚠ {n} messages may be missing from its thread; votes are counted, but there is no winner.",
 )
-VOTE_WAITS = "The vote stays open until the vote on its mirror, debate `{code}`, opens too."
+VOTE_WAITS = "The vote stays open until the vote on its mirror, `{code}`, opens too."
 SEALED = "Results stay sealed until the vote closes."
 NO_RESULT = "It has no result."
 NO_REASONS = "No juror gave a reason that can be shown."
@@ -128,12 +129,12 @@ class StartedAnswer(Answer):
 
     def say(self, chat: Wording) -> Iterator[str]:
         """Confirm the debate, with its estimate."""
-        yield STARTED.format(code=self.debate.code, topic=headline(self.debate.topic, TOPIC_LENGTH))
+        yield STARTED.format(topic=headline(self.debate.topic, TOPIC_LENGTH))
         # A process that ends leaves this answer as it is: it names where the truth stands.
         yield PROGRESS.format(prefix=chat.prefix, code=self.debate.code)
         if self.mirror:
             yield MIRRORED.format(code=self.mirror.code)
-        yield f"{estimated(self.estimate)}."
+        yield estimated(self.estimate)
         chosen = [f"`{model}` for {side}" for side, model in self.models.items()]
         if self.jurors:
             chosen.append("the jury " + ", ".join(f"`{juror}`" for juror in self.jurors))
@@ -168,7 +169,7 @@ class StatusAnswer(Answer):
     `minutes_left` is for an open vote; `mirror` is the debate whose vote closes with it.
     `gaps` counts messages that may be missing from its thread.
     `waits` explains what it is waiting for, if anything. `unread`: the vote closed although its
-    reactions could not be read.
+    reactions could not be read. `reveal` is the result, once people can see it.
     """
 
     debate: DebateLine
@@ -181,6 +182,7 @@ class StatusAnswer(Answer):
     gaps: int = 0
     waits: str = ""
     unread: bool = False
+    reveal: Reveal | None = None
 
     def say(self, chat: Wording) -> Iterator[str]:
         """Report a debate's progress."""
@@ -193,6 +195,9 @@ class StatusAnswer(Answer):
         elif debate.status is Status.RUNNING and self.turns >= self.turns_total:
             yield JUDGING.format(total=self.turns_total)
         elif self.revealed is not None:
+            if self.reveal is not None:
+                with speaking(debate.language):
+                    yield outcome_line(self.reveal)
             yield OVER[self.revealed]
         else:
             yield STATUSES[debate.status].format(turns=self.turns, total=self.turns_total)
