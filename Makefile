@@ -4,7 +4,8 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 OUT    ?= demo-export
 ARGS   ?=
-WORKERS ?= 2
+# The tests wait more than they compute: two for each core of a small machine.
+WORKERS ?= 4
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .PHONY: help demo docs schema test quick record bands test-datasets check static format lint types architecture deployment lock clean

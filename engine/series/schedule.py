@@ -103,11 +103,12 @@ class Schedule:
         return stored.stop or not told or self.clock.now() >= stored.due_at
 
     async def _step(self, lease: Lease, name: str) -> None:
+        now = self.clock.now()  # first: a series that is stopped before its time begins nothing
         stored = await self.store.series.find(name)
         if stored is None or stored.due_at is None:
             return
         series = Series.model_validate_json(stored.body)
-        debates, now = await self.store.series.debates(name), self.clock.now()
+        debates = await self.store.series.debates(name)
         people = _people_of(series)
         if _uses(debates, stored.due_at):
             due = next_time(people, stored.due_at, now)

@@ -127,8 +127,7 @@ async def test_status_claims_no_reveal_that_nobody_saw(
         for permission in ("send_messages", "send_messages_in_threads"):
             discord.deny(permission, discord.channel.id)
         await close(app, debate)
-        told = discord.press("ben", discord.messages()[0], f"rostrum:status:{debate.code}")
-        assert "could not be posted" in (await told.finished()).text
+        assert "could not be posted" in await status_of(stage, debate.code)
         card = discord.messages()[0]
         await until(lambda: "could not be posted" in card.text)
     assert private(discord) == []
