@@ -135,7 +135,9 @@ class VoteInvite(Said):
 
     The venue seeds one reaction an option; a private ballot has buttons instead, a secret one
     reactions and a button that withdraws. `mirrored`: the vote closes together with its mirror's.
-    `names` are those of agents whose final answers are voted on.
+    `names` are those of agents whose final answers are voted on. `cases` are what each side argued
+    in a line, and `begins` is the key of the first turn's post. Delivery fills in `link`, the
+    address of that post, and `until`, when the vote closes, if that is certain.
     """
 
     kind: Literal["vote_invite"] = "vote_invite"
@@ -146,6 +148,11 @@ class VoteInvite(Said):
     mirrored: bool = False
     stances: Mapping[str, str] = {}
     names: Mapping[str, str] = {}
+    topic: str = Field("", exclude_if=not_)
+    cases: Mapping[str, str] = Field({}, exclude_if=not_)
+    begins: str = Field("", exclude_if=not_)
+    link: str = Field("", exclude_if=not_)
+    until: datetime | None = Field(None, exclude_if=not_)
 
 
 class StanceInvite(Said):

@@ -504,6 +504,9 @@ class Venue(Protocol):
         Inside a thread there is no other: there it returns `channel` itself.
         """
 
+    async def link(self, community: str, place: str, message: str) -> str:
+        """Return the web address of a posted message; empty where messages have none."""
+
     async def locate(self, channel: str) -> Location:
         """Find a channel by its id. Raises VenueError if no debate can be held there.
 

@@ -6,6 +6,7 @@ tables keep their columns, and nothing is hidden as a spoiler.
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from adapters.discord.buttons import rows
@@ -17,7 +18,7 @@ from engine.messages import Message, Progress
 from engine.ports import Part
 from engine.text import chop, clean, headline, split_markdown
 from engine.words.card import Card, Piece, by_side, in_pieces, markdown_of
-from engine.words.cards import STATE, card_of, progressed
+from engine.words.cards import STATE, card_of, closes, progressed
 from engine.words.phrases import FILE_LEFT_OUT
 from engine.words.translation import in_its_language, say
 
@@ -38,7 +39,8 @@ OTHER_COLOURS = (
 def parts(message: Message, stem: str) -> tuple[Part, ...]:
     """Turn a message into payloads; buttons and files go with the last."""
     card = card_of(message)
-    small = f"\n{SMALL.format(text=card.small)}" if card.small else ""
+    said = " · ".join(filter(None, (closes(card, _in_time), card.small)))
+    small = f"\n{SMALL.format(text=said)}" if said else ""
     cut = split_markdown(shown(markdown_of(card, EMOJIS) + small), DESCRIPTION, units)
     return tuple(_payload(card, piece).part(piece.reference) for piece in in_pieces(cut, stem))
 
@@ -81,6 +83,11 @@ def _payload(card: Card, piece: Piece) -> Payload:
     components = rows(card.buttons) if piece.last else []
     files = card.attached() if piece.last else ()
     return Payload({"embeds": [embed], "components": components}, files)
+
+
+def _in_time(moment: datetime) -> str:
+    """Return a time as “in 30 minutes”, which Discord keeps up to date."""
+    return f"<t:{int(moment.timestamp())}:R>"
 
 
 def _state(progress: Progress) -> str:

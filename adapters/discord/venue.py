@@ -129,6 +129,10 @@ class DiscordVenue:
             raise
         return str(opened["id"])
 
+    async def link(self, community: str, place: str, message: str) -> str:
+        """Return the web address of a message; Discord opens it in the app."""
+        return f"https://discord.com/channels/{community}/{place}/{message}"
+
     async def locate(self, channel: str) -> Location:
         """Find a text channel. Raises VenueError for any other, and without a permission."""
         if not (channel.isascii() and channel.isdigit()):

@@ -15,7 +15,7 @@ from adapters.slack.buttons import review_menus
 from adapters.slack.files import hand_over
 from adapters.slack.grounds import ground_of
 from adapters.slack.install.workspaces import Workspaces
-from adapters.slack.venue import Place
+from adapters.slack.venue import Place, link_to
 from adapters.slack.whisper import Asker, Whisper
 from engine.chat.answers.answers import Answer, to_markdown
 from engine.chat.answers.catalogue import HelpAnswer
@@ -107,7 +107,9 @@ class FrontDesk:
         """Show debates to review, each with a link and a menu."""
         home = await self.workspaces.find(whisper.asker.team)
         url = (await home.rest.identity()).url
-        text = to_markdown(review, link=lambda thread: texts.LINK.format(link=link_to(url, thread)))
+        text = to_markdown(
+            review, link=lambda thread: texts.LINK.format(link=link_to(url, Place.parse(thread)))
+        )
         await whisper.say(text, review_menus(review.lines) if review.lines else None)
 
     async def vote(self, asker: Asker, pressed: ButtonPressed) -> None:
@@ -148,7 +150,7 @@ class FrontDesk:
             elif thread is not None:
                 home = await self.workspaces.find(whisper.asker.team)
                 url = (await home.rest.identity()).url
-                await whisper.say(texts.THREAD.format(link=link_to(url, thread)))
+                await whisper.say(texts.THREAD.format(link=link_to(url, Place.parse(thread))))
 
 
 async def explained(whisper: Whisper, run: Callable[[], Awaitable[None]]) -> None:
@@ -160,12 +162,6 @@ async def explained(whisper: Whisper, run: Callable[[], Awaitable[None]]) -> Non
     except Exception:  # the person gets an answer, and the log has the details
         log.exception("unhandled error in a command")
         await whisper.say(COMMAND_BUG)
-
-
-def link_to(url: str, place: str) -> str:
-    """Return the web address of a thread."""
-    where = Place.parse(place)
-    return f"{url.rstrip('/')}/archives/{where.channel}/p{(where.root or '').replace('.', '')}"
 
 
 def _refuse_what_slack_lacks(command: Invocation) -> None:

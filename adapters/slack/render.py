@@ -19,7 +19,7 @@ from engine.messages import Message, Progress
 from engine.ports import Part
 from engine.text import chop, clean, headline
 from engine.words.card import Card, Piece, by_side, in_pieces, markdown_of
-from engine.words.cards import card_of, progressed
+from engine.words.cards import card_of, closes, progressed
 from engine.words.phrases import FILE_LEFT_OUT
 from engine.words.translation import in_its_language, say
 
@@ -89,6 +89,9 @@ def _payload(card: Card, piece: Piece) -> Payload:
         below = [" · ".join(filter(None, (piece.reference, card.footer)))]
         below += [card.small] if card.small else []
     blocks.append(line_block(*below))
+    if piece.last and card.closes:  # which Slack's own markup has to say
+        said = {"type": "mrkdwn", "text": closes(card, _local)}
+        blocks[-1]["elements"].append(said)
     fallback = escape(f"{title}: {headline(piece.text, LINE)}")
     files = card.attached() if piece.last else ()
     return Payload(fallback, blocks, files, card.broadcast and piece.number == 1)

@@ -52,6 +52,13 @@ class Place(NamedTuple):
         return f"{channel}/{self.root}" if self.root else channel
 
 
+def link_to(url: str, where: Place, message: str | None = None) -> str:
+    """Return the web address of a thread, or of a message in it."""
+    root = where.root or ""
+    shown = f"{url.rstrip('/')}/archives/{where.channel}/p{(message or root).replace('.', '')}"
+    return f"{shown}?thread_ts={root}&cid={where.channel}" if message not in (None, root) else shown
+
+
 class SlackVenue:
     """Slack as a Venue, with each workspace's own bot; `gap` is seconds between messages.
 
@@ -119,6 +126,12 @@ class SlackVenue:
         if Place.parse(channel).root:
             return channel
         return str(Place.parse(channel)._replace(root=message))
+
+    async def link(self, community: str, place: str, message: str) -> str:
+        """Return the web address of a message in the workspace."""
+        where = Place.parse(place)
+        url = (await (await self._home(where)).rest.identity()).url
+        return link_to(url, where._replace(root=where.root or message), message)
 
     async def locate(self, channel: str) -> Location:
         """Find a channel, `team:channel` or an id in the only workspace. Raises VenueError."""

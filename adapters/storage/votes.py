@@ -178,14 +178,14 @@ class VoteTable(Casting, VoteLog, Targets):
         rows = await self._database.rows(DUE, patience=patience, most=most, **where)
         return {Asked(row[0], Question(row[1]), row[2]): row[3] for row in rows}
 
-    async def extend(self, lease: Lease, debate_id: str, closes_at: datetime, post: Post) -> None:
+    async def extend(self, lease: Lease, debate_id: str, closes_at: datetime, *posts: Post) -> None:
         """Let a vote close later, once; an open vote on its mirror does not close before it."""
 
         def store(connection: SqlConnection) -> None:
             guard(connection, lease)
             connection.lock(LOCK_PAIR, debate=debate_id)
             if connection.run(EXTEND, debate=debate_id, closes_at=closes_at):
-                insert_posts(connection, debate_id, [post])
+                insert_posts(connection, debate_id, posts)
                 connection.run(CLOSE_TOGETHER, debate=debate_id)
 
         await self._database.write(store)

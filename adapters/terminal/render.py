@@ -11,7 +11,7 @@ from rich.text import Text
 
 from adapters.terminal import texts
 from adapters.terminal.markup import colour_of, line, markdown
-from engine.messages import MESSAGE, Message
+from engine.messages import MESSAGE, Message, VoteInvite
 from engine.ports import Part
 from engine.text import clean
 from engine.words.card import BallotPaper, Card
@@ -21,6 +21,8 @@ from engine.words.translation import in_its_language, say
 
 def parts(message: Message, stem: str) -> tuple[Part, ...]:
     """Freeze a message: one piece whose body is the message as JSON."""
+    if isinstance(message, VoteInvite):  # the people at the terminal end their vote themselves
+        message = message.model_copy(update={"until": None})
     return (Part(reference=f"{stem}·1/1", body=MESSAGE.dump_json(message).decode()),)
 
 

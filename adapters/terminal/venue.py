@@ -129,6 +129,10 @@ class TerminalVenue:
         self._known(message)
         return f"{channel}/{message}"
 
+    async def link(self, community: str, place: str, message: str) -> str:
+        """Return nothing: what was said stands above."""
+        return ""
+
     async def locate(self, channel: str) -> Location:
         """Refuse: no one else can join this terminal."""
         raise VenueError(texts.NOTHING_PRIVATE)

@@ -296,18 +296,48 @@ class Delivery:
         if isinstance(intent.message, Alert):
             intent = await self._alerts.address(lease, intent, intent.message)
         intent = await self._last_word.address(intent)
-        parts = intent.parts or await self._render(intent)
+        frozen = intent.parts
+        parts = frozen or await self._render(intent)
         while len(intent.refs) < len(parts):
             intent = await self._send_part(lease, intent, parts)
         await self._follow_up(lease, intent)
+        if frozen and isinstance(intent.message, VoteInvite):  # it may have said another time
+            await self._show_again(intent, intent.refs[0])
         if UNSEEN in intent.refs:
             return await self._settle(lease, intent, DeliveryState.DOUBTFUL, IN_DOUBT)
         return await self._settle(lease, intent, DeliveryState.SENT)
 
     async def _render(self, intent: Intent) -> tuple[Part, ...]:
+        if isinstance(intent.message, VoteInvite):
+            return self.venue.render(await self._filled(intent, intent.message), stem_of(intent))
         if isinstance(intent.message, Arc | LeagueTable):  # its picture would hold the loop up
             return await asyncio.to_thread(self.venue.render, intent.message, stem_of(intent))
         return self.venue.render(intent.message, stem_of(intent))
+
+    async def _filled(self, intent: Intent, invite: VoteInvite) -> VoteInvite:
+        """Return an invitation with what is known when it is shown: its link, and its end."""
+        link, until = await self._link_to(intent, invite.begins), invite.until
+        if until is None and not invite.mirrored:  # a mirrored one may close later
+            debate = await self.store.debates.get(intent.debate)
+            lasts = timedelta(minutes=invite.minutes)
+            until = debate.vote_deadline or self.clock.now() + lasts
+        return invite.model_copy(update={"link": link, "until": until})
+
+    async def _link_to(self, intent: Intent, key: str) -> str:
+        """Return the address of an earlier message; empty where it has none."""
+        first = await self.store.outbox.find(intent.debate, key)
+        if first is None or not first.refs or first.refs[0] == UNSEEN:
+            return ""
+        try:
+            return await self.venue.link(intent.community, _place(intent), first.refs[0])
+        except (VenueAwayError, VenueGoneError):
+            raise
+        except VenueError as error:
+            log.info("message has no link", debate=intent.debate, why=str(error))
+            return ""
+
+    async def _show_again(self, intent: Intent, ref: str) -> None:
+        await self.venue.edit(_place(intent), ref, (await self._render(intent))[0])
 
     async def _send_part(self, lease: Lease, intent: Intent, parts: Sequence[Part]) -> Intent:
         part = parts[len(intent.refs)]
@@ -374,8 +404,7 @@ class Delivery:
     async def _edit(self, lease: Lease, intent: Intent) -> Intent | None:
         target = await self.store.outbox.find(intent.debate, intent.target or "")
         if target is not None and target.refs:
-            shown = self.venue.render(intent.message, stem_of(intent))[0]
-            await self.venue.edit(_place(intent), target.refs[0], shown)
+            await self._show_again(intent, target.refs[0])
         return await self._settle(lease, intent, DeliveryState.SENT)
 
     async def _follow_up(self, lease: Lease, intent: Intent) -> None:

@@ -38,13 +38,13 @@ from engine.jury.panel import hold_panel, open_transcript
 from engine.jury.summary import summarise
 from engine.language import speaking
 from engine.line.ahead import warm_up
+from engine.line.invitation import ask_for_stance, invitation
 from engine.line.rounds import Rounds
-from engine.messages import ConfidenceInvite, Notice, StanceInvite, VoteInvite
+from engine.messages import Notice
 from engine.ports import AnswerSchema, Audience, ChatMessage, Models, Reply, utc_now
 from engine.prompts.library import Prompts
 from engine.sources import named
 from engine.store import Lease, Note, Post, Store
-from engine.votes.questions import CONFIDENCES, STANCES, vote_options
 from engine.words.translation import say
 
 FAREWELLS = {
@@ -175,7 +175,7 @@ class Runner:
         if explains(debate, verdict, prompts):
             self.keeper.check()  # the first try of that call is stored with the verdict
         record = self.store.journal.record_verdict
-        invited = _invitation(debate) if debate.attended else ()
+        invited = invitation(debate, spoken, judged) if debate.attended else ()
         closes_at = None if debate.attended else utc_now()
         seal = partial(record, desk.lease, debate.id, verdict, ballots, invited, closes_at)
         desk.steps.later(seal, partial(self.bell.ring, f"outbox/{debate.platform}", debate.id))
@@ -276,7 +276,7 @@ class Runner:
         if not debate.request.stance or debate.stance_closed_at or not debate.attended:
             return
         await steps.flush()
-        await self._publish(debate, lease, _ask_for_stance(debate, after=False))
+        await self._publish(debate, lease, ask_for_stance(debate, after=False))
         while (await self.store.debates.get(debate.id)).stance_closed_at is None:
             self.keeper.check()
             await self.bell.collect(f"closed/{debate.id}", LOOK_SECONDS)
@@ -380,39 +380,6 @@ class LiveDesk:
         self.recording -= 1
         self.undelivered += 1  # until it is counted again, with what was delivered since
         self.runner.bell.ring(f"outbox/{self.debate.platform}", self.debate.id)
-
-
-def _invitation(debate: Debate) -> tuple[Post, ...]:
-    request = debate.request
-    invite = VoteInvite(
-        options=vote_options(tuple(request.sides)),
-        minutes=request.vote_minutes,
-        quorum=request.quorum,
-        ballot=request.ballot,
-        mirrored=debate.mirror is not None,
-        stances=request.stances,
-        names=debate.setup.called,
-    )
-    vote = Post(key="vote", message=invite)
-    posts = [vote]
-    if request.confidence:
-        sure = ConfidenceInvite(options=CONFIDENCES, ballot=request.ballot)
-        posts.append(Post(key="vote/confidence", message=sure))
-    if request.stance:
-        posts.append(_ask_for_stance(debate, after=True))
-    return tuple(posts)
-
-
-def _ask_for_stance(debate: Debate, *, after: bool) -> Post:
-    invite = StanceInvite(
-        topic=debate.request.topic,
-        after=after,
-        options=STANCES,
-        seconds=None if after else debate.request.stance_seconds,
-        ballot=debate.request.ballot,
-        stances=debate.request.stances,
-    )
-    return Post(key="stance/after" if after else "stance/before", message=invite)
 
 
 def _status_after(error: RostrumError) -> Status:

@@ -242,7 +242,7 @@ class Votes(Protocol):
         wait for the vote on their mirror to open are left out.
         """
 
-    async def extend(self, lease: Lease, debate_id: str, closes_at: datetime, post: Post) -> None:
+    async def extend(self, lease: Lease, debate_id: str, closes_at: datetime, *posts: Post) -> None:
         """Let a vote close later, once; an open vote on its mirror does not close before it."""
 
     async def close(

@@ -176,9 +176,10 @@ class Closer:
         if tally_of(debate, events, held.unread).quorum_met:
             return False
         closes_at = self.clock.now() + timedelta(minutes=debate.request.vote_minutes)
+        invited = await self.store.outbox.find(debate.id, "vote")
         with speaking(debate.request.language):
-            post = extension_of(debate)
-        await self.store.votes.extend(held.lease, debate.id, closes_at, post)
+            posts = extension_of(debate, invited.message if invited else None, closes_at)
+        await self.store.votes.extend(held.lease, debate.id, closes_at, *posts)
         return True
 
     async def _conclude(self, held: Held, early: bool) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from datetime import datetime
 from typing import NamedTuple
 
 from engine.debate import Criterion, Debate, Setup
@@ -12,7 +13,16 @@ from engine.formats.format import Decision
 from engine.judging import Ballot, Log, Persuasion, Question, Tally, Verdict, Vote, VoteEvent, Why
 from engine.jury.rubric import DEBATE, find_rubric
 from engine.jury.why import REASONS, mean_marks, quote, told_reasons
-from engine.messages import AgainInvite, JurorLine, Notice, Report, Reveal, VoteClosed
+from engine.messages import (
+    AgainInvite,
+    JurorLine,
+    Message,
+    Notice,
+    Report,
+    Reveal,
+    VoteClosed,
+    VoteInvite,
+)
 from engine.store import Closing, Intervention, Post
 from engine.votes.labels import asked, persuasion, seen_by_others
 from engine.votes.outcome import (
@@ -77,11 +87,15 @@ def closing_of(
     )
 
 
-def extension_of(debate: Debate) -> Post:
-    """Say that a vote stays open for longer."""
+def extension_of(debate: Debate, invite: Message | None, closes_at: datetime) -> tuple[Post, ...]:
+    """Say that a vote stays open for longer, and until when on its invitation."""
     request = debate.request
     text = say(EXTENDED, quorum=request.quorum, minutes=f"{request.vote_minutes:g}")
-    return Post(key="vote/extended", message=Notice(text=text))
+    told = Post(key="vote/extended", message=Notice(text=text))
+    if not isinstance(invite, VoteInvite) or invite.mirrored:
+        return (told,)
+    longer = invite.model_copy(update={"until": closes_at})
+    return (told, Post(key="vote/until", message=longer, target="vote"))
 
 
 def reveal_of(

@@ -6,6 +6,7 @@ A platform adds its own colours, marks and limits, and skips fields it cannot sh
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import NamedTuple, TypeVar
 
 from engine.debate import BallotKind
@@ -48,7 +49,8 @@ class Card(NamedTuple):
     neutral. `text` is arbitrary Markdown, including a model's; `lines` and `warnings` use only
     bold and code. `small` ends the text in small print; `footer` stands beside the reference.
     `picture` is drawn on platforms that show pictures; a standing has its `alt` text beside it.
-    `pages` are what `buttons` open; a platform without buttons shows them below.
+    `pages` are what `buttons` open; a platform without buttons shows them below. `closes` is when
+    people can no longer answer; a platform writes it beside the small print, in its own form.
     """
 
     title: str
@@ -67,6 +69,7 @@ class Card(NamedTuple):
     alt: str = ""
     broadcast: bool = False
     pages: tuple[Page, ...] = ()
+    closes: datetime | None = None
 
     def attached(self) -> tuple[File, ...]:
         """Return the files to post with it; draws the picture, which is slow."""

@@ -6,7 +6,8 @@ marks and small print belong to the adapters.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
 
 from engine.debate import BallotKind, Length, Violation
 from engine.messages import (
@@ -138,6 +139,11 @@ INVITE = "Vote"
 INVITE_ASKS = "**Who debated better?**"
 INVITE_ASKS_ANSWERS = "**Which final answer is best?**"
 INVITE_TERMS = "{lasts} · {quorum}"
+CASES = "What each side says at the end:"
+CASES_ANSWERS = "What each of them answers:"
+CASE = "**{side}:** {text}"
+READ_ON = "[Read it from the first turn]({link})"
+CLOSES = "Closes {until}"
 INVITE_MIRRORED = "It closes together with the vote on the mirrored debate."
 QUORUM = ("needs {n} vote", "needs {n} votes")
 ANY_QUORUM = "every vote counts"
@@ -185,8 +191,7 @@ def card_of(message: Message) -> Card:  # noqa: C901 - one case a message
         case TurnPost():
             return _turn(message)
         case VoteInvite():
-            small, paper = invite_terms(message), _vote_on(message)
-            return Card(say(INVITE), "vote", ballot=paper, small=small, buttons=_buttons(paper))
+            return _invite(message)
         case StanceInvite():
             return _stance(message)
         case AgainInvite():
@@ -403,10 +408,43 @@ def broken_rule(broken: Violation) -> str:
 # --- votes and the reveal ----------------------------------------------------------------
 
 
+def _invite(invite: VoteInvite) -> Card:
+    paper = _vote_on(invite)
+    return Card(
+        say(INVITE),
+        "vote",
+        invite.topic,
+        lines=tuple(_recall(invite)),
+        ballot=paper,
+        small=invite_terms(invite),
+        buttons=_buttons(paper),
+        closes=invite.until,
+    )
+
+
+def _recall(invite: VoteInvite) -> Iterator[str]:
+    """Yield what was debated: each side's case in a line, and where it begins."""
+    if invite.cases:
+        yield say(CASES_ANSWERS if invite.names else CASES)
+    for side, text in invite.cases.items():
+        yield say(CASE, side=invite.names.get(side, side), text=text)
+    if invite.link:
+        yield say(READ_ON, link=invite.link)
+    if invite.topic:
+        yield ""
+
+
+def closes(card: Card, until: Callable[[datetime], str]) -> str:
+    """Return when people can no longer answer, as a platform writes times; empty if unknown."""
+    return say(CLOSES, until=until(card.closes)) if card.closes else ""
+
+
 def invite_terms(invite: VoteInvite) -> str:
-    """Return a vote's length and quorum."""
-    lasts = plural(VOTE_LASTS, invite.minutes)
+    """Return a vote's quorum, and how long it lasts unless the time of its close is shown."""
     quorum = plural(QUORUM, invite.quorum) if invite.quorum else say(ANY_QUORUM)
+    if invite.until is not None:
+        return sentence_case(quorum)
+    lasts = plural(VOTE_LASTS, invite.minutes)
     terms = say(INVITE_TERMS, lasts=sentence_case(lasts), quorum=quorum)
     return f"{terms} · {say(INVITE_MIRRORED)}" if invite.mirrored else terms
 

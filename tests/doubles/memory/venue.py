@@ -187,6 +187,10 @@ class MemoryVenue:
 
         return await self._ask("open_thread", channel, title, open_it)
 
+    async def link(self, community: str, place: str, message: str) -> str:
+        """Return an address that no one can open."""
+        return f"memory://{community}/{place}/{message}"
+
     async def locate(self, channel: str) -> Location:
         """Find a channel: every one is the club's."""
         if channel in self.gone_places:

@@ -1,0 +1,97 @@
+"""The invitation to vote: what was debated, each side's case in a line, and where to read it.
+
+Cases are taken from what each side said last, so they cost no call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import regex
+
+from engine.blinding.identity import scrub
+from engine.blinding.mentions import scrub as without_mentions
+from engine.debate import Debate, Turn
+from engine.jury.why import names_hidden
+from engine.messages import ConfidenceInvite, StanceInvite, VoteInvite
+from engine.store import Post
+from engine.text import clean, headline, is_divided, is_visible, split_closing, whole_sentences
+from engine.votes.questions import CONFIDENCES, STANCES, vote_options
+
+CASE, CASE_OF_MANY = 180, 110  # characters of a side's case, of two sides and of more
+TOPIC = 300  # characters
+_FENCED = regex.compile(r"^[ \t]*(`{3,}|~{3,}).*?(?:^[ \t]*\1[^\n]*$|\Z)", regex.M | regex.S)
+_LEFT_OUT = regex.compile(r"^[ \t]*(?:\#{1,6}[ \t].*|\|.*|[-*_=]{3,}[ \t]*)$", regex.M)
+_MARKER = regex.compile(r"^[ \t]*(?:>[ \t]?|[-*+][ \t]+|\(?\d{1,3}[.)][ \t]+)+", regex.M)
+_LINK = regex.compile(r"!?\[([^\]\n]{0,300})\]\([^)\n]{0,2000}\)")
+_MARKUP = regex.compile(r"[*`~|<>\\]+|(?<![\p{L}\p{N}])_+|_+(?![\p{L}\p{N}])")
+
+
+def invitation(debate: Debate, turns: Sequence[Turn], judged: Sequence[Turn]) -> tuple[Post, ...]:
+    """Return what people are asked once a debate is over; `judged` is what its jury reads."""
+    request = debate.request
+    invite = VoteInvite(
+        options=vote_options(tuple(request.sides)),
+        minutes=request.vote_minutes,
+        quorum=request.quorum,
+        ballot=request.ballot,
+        mirrored=debate.mirror is not None,
+        stances=request.stances,
+        names=debate.setup.called,
+        topic=headline(request.topic, TOPIC),
+        cases=cases_of(debate, judged),
+        begins=turns[0].step if turns else "",
+    )
+    vote = Post(key="vote", message=invite)
+    posts = [vote]
+    if request.confidence:
+        sure = ConfidenceInvite(options=CONFIDENCES, ballot=request.ballot)
+        posts.append(Post(key="vote/confidence", message=sure))
+    if request.stance:
+        posts.append(ask_for_stance(debate, after=True))
+    return tuple(posts)
+
+
+def ask_for_stance(debate: Debate, *, after: bool) -> Post:
+    """Return the question of what people think of the topic, before the debate or after it."""
+    invite = StanceInvite(
+        topic=debate.request.topic,
+        after=after,
+        options=STANCES,
+        seconds=None if after else debate.request.stance_seconds,
+        ballot=debate.request.ballot,
+        stances=debate.request.stances,
+    )
+    return Post(key="stance/after" if after else "stance/before", message=invite)
+
+
+def cases_of(debate: Debate, turns: Sequence[Turn]) -> Mapping[str, str]:
+    """Return each side's case in a line, from its last turn; one without words is left out."""
+    hidden, last = names_hidden(debate.setup), {turn.side: turn for turn in turns}
+    sides = tuple(debate.request.sides)
+    most = CASE if len(sides) == 2 else CASE_OF_MANY
+    told = {
+        side: case_of(scrub(last[side].text, hidden | {last[side].model}), most)
+        for side in sides
+        if side in last
+    }
+    return {side: text for side, text in told.items() if text}
+
+
+def case_of(text: str, most: int) -> str:
+    """Return a turn's case in one line of plain text: its decision if it has one.
+
+    An ellipsis marks what is shortened, which falls between sentences, else between words.
+    """
+    line = plain_line(split_closing(text)[1] if is_divided(text) else text)
+    if not is_visible(line):
+        return ""
+    told = whole_sentences(line, most).rstrip()
+    return told if told == line or told.endswith("…") else f"{told} …"
+
+
+def plain_line(text: str) -> str:
+    """Return Markdown as one line without markup, mentions, code, tables and headings."""
+    text = _LEFT_OUT.sub("", _FENCED.sub("", clean(text)))
+    text = _LINK.sub(r"\1", _MARKER.sub("", without_mentions(text)))
+    return " ".join(_MARKUP.sub("", text).split())
