@@ -19,6 +19,7 @@ from bot.debate import read_changes
 from bot.questions import confirm
 from bot.reading import open_database, read_store
 from bot.settings.settings import Settings, load_settings, load_store_settings
+from engine.chat.own_data import own_file
 from engine.chat.privacy import check_no_live, forget, purge
 from engine.debate import Cause, Status
 from engine.errors import NotFoundError, StoppedError, UsageError
@@ -113,6 +114,31 @@ async def _find_traces(store: SqlStore, platform: str, user: str) -> str:
         (mentions, "debate that mentions them", "debates that mention them"),
     )
     return found or ("their id alone" if traces.known else "")
+
+
+async def write_own_data(platform: str, user: str, out: Path) -> None:
+    """Write all that is stored of a person, as `/debate mydata` sends it to them.
+
+    Raises NotFoundError when nothing is stored of that user, and UsageError for a file that exists.
+    """
+    _check_named("user", user)
+    async with read_store(load_store_settings()) as store:
+        found = await store.people.own(platform, user)
+        if found is None:
+            raise NotFoundError(
+                f"Nothing is stored about that {platform} user; check the platform and the id."
+            )
+        content = own_file(found, platform, user, utc_now())
+    await asyncio.to_thread(_write_new, out, content)
+    print(f"{out} has all that is stored of that user.")
+
+
+def _write_new(out: Path, content: bytes) -> None:
+    try:
+        with out.open("xb") as file:
+            file.write(content)
+    except FileExistsError:
+        raise UsageError(f"{out} exists already; give another file with --out.") from None
 
 
 async def unforget_person(platform: str, user: str) -> None:

@@ -27,9 +27,9 @@ from adapters.discord.grounds import ground_of
 from adapters.discord.markup import shown
 from adapters.discord.patience import insist, seconds_left
 from adapters.discord.venue import DiscordVenue
-from engine.chat.answers.answers import Answer, to_markdown
+from engine.chat.answers.answers import Answer, SentFile, to_markdown
 from engine.chat.answers.debates import StartedAnswer
-from engine.chat.answers.management import FileAnswer, SettingsAnswer
+from engine.chat.answers.management import SettingsAnswer
 from engine.chat.answers.presses import vote_answer
 from engine.chat.answers.review_list import ReviewAnswer, ReviewLine
 from engine.chat.commands import Commands
@@ -65,7 +65,7 @@ class AnswerText:
 
     private: str
     public: str | None = None
-    file: FileAnswer | None = None
+    file: SentFile | None = None
     started: str = ""
     offered: tuple[ReviewLine, ...] = ()
 
@@ -270,7 +270,7 @@ def said_of(answer: Answer) -> AnswerText:
     return AnswerText(
         private=to_markdown(answer, link=lambda thread: f"<#{thread}>"),
         public=None if public is None else to_markdown(public),
-        file=answer if isinstance(answer, FileAnswer) else None,
+        file=answer if isinstance(answer, SentFile) else None,
         started=answer.debate.code if isinstance(answer, StartedAnswer) else "",
         offered=answer.lines if isinstance(answer, ReviewAnswer) else (),
     )

@@ -270,6 +270,11 @@ class DebateCommands(app_commands.Group):
         """Show what is stored."""
         await self._desk.carry_out(interaction, Invocation("privacy"))
 
+    @app_commands.command(description="Get everything stored about you as a file")
+    async def mydata(self, interaction: Interaction) -> None:
+        """Send the person's own data."""
+        await self._desk.carry_out(interaction, Invocation("mydata"))
+
     @app_commands.command(
         description="Erase your identity, at once and for good; your votes still count"
     )

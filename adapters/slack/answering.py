@@ -17,10 +17,10 @@ from adapters.slack.grounds import ground_of
 from adapters.slack.install.workspaces import Workspaces
 from adapters.slack.venue import Place, link_to
 from adapters.slack.whisper import Asker, Whisper
-from engine.chat.answers.answers import Answer, to_markdown
+from engine.chat.answers.answers import Answer, SentFile, to_markdown
 from engine.chat.answers.catalogue import HelpAnswer
 from engine.chat.answers.debates import StartedAnswer
-from engine.chat.answers.management import FileAnswer, SettingsAnswer
+from engine.chat.answers.management import SettingsAnswer
 from engine.chat.answers.presses import vote_answer
 from engine.chat.answers.review_list import ReviewAnswer
 from engine.chat.commands import Commands, parse_command, with_usage
@@ -95,7 +95,7 @@ class FrontDesk:
         text = to_markdown(answer)
         if isinstance(answer, HelpAnswer) and answer.command is None:
             text = f"{text}\n{texts.FORMS}"
-        if isinstance(answer, FileAnswer):
+        if isinstance(answer, SentFile):
             home = await self.workspaces.find(whisper.asker.team)
             await hand_over(home.rest, whisper.asker.user, text, answer)
             text = f"{text}\n{texts.HANDED_OVER}"

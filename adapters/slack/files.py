@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from adapters.slack.errors import Act
 from adapters.slack.rest import Json, Rest
-from engine.chat.answers.management import FileAnswer
+from engine.chat.answers.answers import SentFile
 from engine.errors import VenueAwayError
 from engine.messages import File
 from engine.sources import SourceFile, SourceLimits, check_files
@@ -46,7 +46,7 @@ async def _read(rest: Rest, attached: Json, most: int) -> bytes:
     raise AssertionError("unreachable")
 
 
-async def hand_over(rest: Rest, user: str, text: str, file: FileAnswer) -> None:
+async def hand_over(rest: Rest, user: str, text: str, file: SentFile) -> None:
     """Send a file to one person by direct message. Raises VenueError."""
     uploaded = await _upload(rest, file.name, file.content)
     said = {"channel": user, "text": text}

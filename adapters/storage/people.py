@@ -17,9 +17,10 @@ from typing import NamedTuple
 from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
 from adapters.storage.installation import find_secret, make_secret, mark_unwiped, wipe
+from adapters.storage.own_data import read_own
 from engine.errors import NotAllowedError
 from engine.judging import Question
-from engine.store import Traces
+from engine.store import OwnData, Traces
 
 KEY = "forget"
 ERASED = "@somebody"
@@ -154,6 +155,11 @@ class PeopleTable:
     async def traces(self, platform: str, user: str) -> Traces:
         return await asyncio.to_thread(
             self._database.look, lambda connection: _traces(connection, platform, user)
+        )
+
+    async def own(self, platform: str, user: str) -> OwnData | None:
+        return await asyncio.to_thread(
+            self._database.look, lambda connection: read_own(connection, platform, user)
         )
 
     async def starter_of(self, debate_id: str) -> str | None:

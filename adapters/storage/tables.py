@@ -462,6 +462,17 @@ outbox = Table(
     comment="Messages on their way to a thread",
 )
 
+
+def referring_to(table: Table) -> tuple[tuple[Table, Column[Any]], ...]:
+    """Return every column that refers to a table, with the table that has it."""
+    return tuple(
+        (each, column)
+        for each in metadata.sorted_tables
+        for column in each.c
+        if any(key.column.table is table for key in column.foreign_keys)
+    )
+
+
 OF_DEBATES = tuple(
     table
     for table in reversed(metadata.sorted_tables)

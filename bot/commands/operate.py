@@ -182,6 +182,19 @@ def forget(platform: Platform, user: User, yes: Annotated[bool, YES] = False) ->
 
 
 @app.command()
+def mydata(
+    platform: Platform,
+    user: User,
+    out: Annotated[Path, typer.Option(help="File to write.")] = Path("rostrum-my-data.json"),
+) -> None:
+    """Write everything stored about a person into a JSON file."""
+    from bot.exits import run
+    from bot.operate import write_own_data
+
+    run(lambda: write_own_data(platform, user, out))
+
+
+@app.command()
 def unforget(platform: Platform, user: User) -> None:
     """Let a forgotten person be stored again."""
     from bot.exits import run

@@ -160,6 +160,7 @@ _COMMANDS = (
         review,
     ),
     Command("privacy", NOTHING, "shows what is stored about you", own_data.privacy),
+    Command("mydata", NOTHING, "sends you everything stored about you", own_data.my_data),
     Command("forget", FORGET, "erases your identity, at once and for good", own_data.forget),
     Command("optout", NOTHING, "leaves you out of exports", own_data.opt_out),
     Command(

@@ -1,18 +1,51 @@
-"""The commands on a person's own data: privacy, forget, optout, optin."""
+"""The commands on a person's own data: privacy, mydata, forget, optout, optin."""
 
 from __future__ import annotations
 
-from engine.chat.answers.privacy_notice import ForgottenAnswer, OptedAnswer, PrivacyAnswer
+from datetime import datetime
+
+import orjson
+
+from engine.chat.answers.privacy_notice import (
+    ForgottenAnswer,
+    NoOwnDataAnswer,
+    OptedAnswer,
+    OwnDataAnswer,
+    PrivacyAnswer,
+)
 from engine.chat.context import Context
 from engine.chat.invocation import ForgetArguments, NoArguments
 from engine.chat.person import Person
 from engine.chat.privacy import forget as forget_person
-from engine.store import Traces
+from engine.store import OwnData, Traces
+
+OWN_FILE = "rostrum-my-data.json"
+LAYOUT = 1  # of the file; raised when a reader of it would have to change
 
 
 async def privacy(context: Context, person: Person, _: NoArguments) -> PrivacyAnswer:
     """Describe the stored data, the person's own included."""
     return PrivacyAnswer(traces=await _traces(context, person))
+
+
+async def my_data(
+    context: Context, person: Person, _: NoArguments
+) -> OwnDataAnswer | NoOwnDataAnswer:
+    """Hand over everything that is stored of the person, of every community, as one file."""
+    found = await context.store.people.own(person.platform, person.user)
+    if found is None:
+        return NoOwnDataAnswer(forgotten=(await _traces(context, person)).forgotten)
+    now = context.service.clock.now()
+    content = own_file(found, person.platform, person.user, now)
+    if len(content) > person.max_bytes:
+        return NoOwnDataAnswer(bytes=len(content), bytes_max=person.max_bytes)
+    return OwnDataAnswer(name=OWN_FILE, content=content)
+
+
+def own_file(found: OwnData, platform: str, user: str, now: datetime) -> bytes:
+    """Return a person's data as JSON; their own user id is in it, and no one else's."""
+    whose = {"layout": LAYOUT, "made_at": now.isoformat(), "platform": platform, "user": user}
+    return orjson.dumps({**whose, **found.model_dump(mode="json")}, option=orjson.OPT_INDENT_2)
 
 
 async def forget(context: Context, person: Person, asked: ForgetArguments) -> ForgottenAnswer:

@@ -17,7 +17,7 @@ from engine.store.debates import Caps, Debates, NewDebate, Stop
 from engine.store.journal import AttemptStart, Journal, Journaled, Judging, Note, Step
 from engine.store.leases import Lease, Leases
 from engine.store.outbox import Backlog, DeliveryState, Gap, Intent, Outbox, Post
-from engine.store.people import People, Traces
+from engine.store.people import OwnData, OwnRow, People, Traces
 from engine.store.store import Store
 from engine.store.votes import (
     Act,
@@ -62,6 +62,8 @@ __all__ = [
     "Note",
     "Outbox",
     "Outcome",
+    "OwnData",
+    "OwnRow",
     "People",
     "Post",
     "Press",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Protocol
 
 from engine.debate import Value
 
@@ -35,11 +35,33 @@ class Traces(Value):
     since: datetime | None = None
 
 
+OwnRow = Mapping[str, Any]
+"""A row of a table, by column, as JSON has it."""
+
+
+class OwnData(Value):
+    """Everything that is stored of one person, and nothing of anyone else.
+
+    `person` is what stands beside their user id, `started` are the ids of debates that they began,
+    `days` say on which day they began how many, and `tables` has their rows of every other table.
+    `debates` says what all those debates were about, by id; of no model, and nothing sealed.
+    """
+
+    person: OwnRow
+    started: tuple[str, ...]
+    days: tuple[OwnRow, ...]
+    tables: Mapping[str, tuple[OwnRow, ...]]
+    debates: Mapping[str, OwnRow]
+
+
 class People(Protocol):
     """Who is behind the surrogate ids, and their choices; users are platform ids."""
 
     async def traces(self, platform: str, user: str) -> Traces:
         """Return what is stored about a person."""
+
+    async def own(self, platform: str, user: str) -> OwnData | None:
+        """Return everything that is stored of a person, None for nothing."""
 
     async def starter_of(self, debate_id: str) -> str | None:
         """Return a debate's starter, None if unknown or forgotten."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -49,6 +50,19 @@ def ask(folder: Path, *words: str, typed: str) -> Ended:
             return Ended(code, out.read().decode(), os.read(ours, 10_000).decode())
     finally:
         os.close(ours)
+
+
+def test_what_is_stored_of_somebody_is_written_into_a_file_once(office: Path) -> None:
+    said = rostrum(office, "mydata", "terminal", "guest-1").done()
+    assert said.strip() == "rostrum-my-data.json has all that is stored of that user."
+    written = json.loads((office / "rostrum-my-data.json").read_text("utf-8"))
+    assert len(written["tables"]["votes"]) == 2
+    assert {one["topic"] for one in written["debates"].values()} == {"Tea is best"}
+    assert "guest-2" not in json.dumps(written)
+    again = rostrum(office, "mydata", "terminal", "guest-1")
+    assert (again.code, "exists already" in again.err) == (2, True)
+    unknown = rostrum(office, "mydata", "terminal", "nobody", "--out", "other.json")
+    assert (unknown.code, "Nothing is stored" in unknown.err) == (1, True)
 
 
 def users(folder: Path) -> list[str | None]:

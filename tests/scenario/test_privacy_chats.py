@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
+import orjson
 import pytest
 
 from tests.doubles.kept import traces
@@ -22,6 +23,18 @@ async def on_slack(database_url: str) -> AsyncIterator[SlackStage]:
         yield SlackStage(database_url, slack)
 
 
+def own_of(data: bytes, user: str, *, stranger: str) -> None:
+    """Check a person's own data: their vote while it is still open, and no one else's id."""
+    found = orjson.loads(data)
+    assert (found["user"], found["person"]["user"]) == (user, user)
+    (cast,) = found["tables"]["vote_events"]
+    assert (cast["option"], cast["added"], cast["question"]) == ("A", True, "vote")
+    assert found["debates"][cast["debate"]]["topic"].startswith("Tea beats coffee")
+    assert stranger.encode() not in data
+    # The vote is open: no model is named yet.
+    assert b"rehearsal/" not in data
+
+
 async def test_on_discord_who_votes_and_who_starts_may_be_forgotten(
     on_discord: DiscordStage,
 ) -> None:
@@ -37,6 +50,13 @@ async def test_on_discord_who_votes_and_who_starts_may_be_forgotten(
         asked = await discord.slash("ben", "debate forget").finished()
         assert asked.answer is not None
         assert "a vote on 1 debate" in asked.text
+        given = await discord.slash("ben", "debate mydata").finished()
+        assert given.ephemeral
+        assert given.answer is not None
+        (file,) = given.answer.attachments
+        own_of(file.data, ben, stranger=ada)
+        nothing = await discord.slash("olga", "debate mydata").finished()
+        assert nothing.text.strip() == "Nothing is stored about you."
         assert traces(on_discord.url, ada, ben)
         for user in ("ada", "ben"):
             done = await discord.slash(user, "debate forget", {"confirm": True}).finished()
@@ -53,6 +73,11 @@ async def test_on_slack_a_press_is_forgotten_with_the_person(on_slack: SlackStag
     async with on_slack.at_vote('"Tea beats coffee" ballot=private') as (_, ballot, _):
         for user in ("ada", "ben"):
             await (await slack.press(user, ballot.ts, ":a: A")).said()
+        given = await slack.slash("ben", "/debate mydata")
+        assert "direct messages" in await given.said("direct messages")
+        (file,) = slack.world.files.values()
+        assert file.channel == slack.world.direct(ben).id
+        own_of(file.data, ben, stranger=ada)
         for user in ("ada", "ben"):
             asked = await slack.slash(user, "/debate forget confirm=yes")
             await asked.said("You are forgotten.")

@@ -33,6 +33,14 @@ class Answer(Value):
         return None if self.private else self
 
 
+class SentFile(Answer):
+    """An answer that comes with a file, for the person who asked alone."""
+
+    private: ClassVar[bool] = True
+    name: str
+    content: bytes
+
+
 def to_markdown(answer: Answer, prefix: str = "/debate", link: Callable[[str], str] = str) -> str:
     """Write an answer as Markdown; `prefix` starts this platform's commands.
 

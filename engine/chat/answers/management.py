@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import ClassVar
 
-from engine.chat.answers.answers import Answer, Wording
+from engine.chat.answers.answers import Answer, SentFile, Wording
 from engine.chat.answers.statistics import left_out
 from engine.debate import Value
 from engine.words.translation import plural
@@ -80,12 +80,9 @@ def unset(name: str) -> str:
     return UNSET.get(name, NO_CAP)
 
 
-class FileAnswer(Answer):
+class FileAnswer(SentFile):
     """An export file and its number of debates; `rehearsals` counts those left out."""
 
-    private: ClassVar[bool] = True
-    name: str
-    content: bytes
     debates: int
     rehearsals: int = 0
 

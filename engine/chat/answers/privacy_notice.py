@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from engine.chat.answers.answers import Answer, Wording
+from engine.chat.answers.answers import Answer, SentFile, Wording
 from engine.store import Traces
-from engine.words.translation import plural
+from engine.words.translation import plural, say
 
 OF_YOU = "**Your data**"
 NOTHING_OF_YOU = "Nothing is stored about you."
@@ -38,7 +38,17 @@ YOU_MAY_OPT_OUT = "Exports include you under a pseudonym; `{prefix} optout` leav
 YOU_CAME_BACK = (
     "You came back on {since:%Y-%m-%d}; you cannot vote on debates that started before then."
 )
+YOU_MAY_SEE_IT = "`{prefix} mydata` sends you all of it as a file."
 YOU_MAY_BE_FORGOTTEN = "`{prefix} forget` removes your identity from all of it."
+OWN_FILE = "`{name}` has everything that is stored about you here and in other communities."
+OWN_FILE_HOW = (
+    "`{prefix} optout` leaves you out of exports; `{prefix} forget` removes your identity from all "
+    "of it."
+)
+OWN_TOO_LARGE = (
+    "Your data is {size:.1f} MiB; at most {most:.1f} MiB can be sent here. Ask the people who run "
+    "Rostrum for it."
+)
 FORGET_WHAT = (
     "Your user id is deleted everywhere, at once and for good: no one can trace your votes and "
     "debates back to you. Your votes still count, but exports leave them out. Nothing you do "
@@ -93,6 +103,8 @@ class PrivacyAnswer(Answer):
             yield from _own(self.traces)
             opted = YOU_OPTED_OUT if self.traces.opted_out else YOU_MAY_OPT_OUT
             yield opted.format(prefix=chat.prefix)
+            if self.traces.known:
+                yield YOU_MAY_SEE_IT.format(prefix=chat.prefix)
             yield YOU_MAY_BE_FORGOTTEN.format(prefix=chat.prefix)
         yield PRIVACY
 
@@ -108,6 +120,34 @@ def _own(traces: Traces) -> Iterator[str]:
         yield plural(YOUR_ENTRIES, traces.entries)
     if traces.since is not None:
         yield YOU_CAME_BACK.format(since=traces.since)
+
+
+class OwnDataAnswer(SentFile):
+    """Everything that is stored of the person who asked, as a file."""
+
+    def say(self, chat: Wording) -> Iterator[str]:
+        """Describe the file, and what else the person can do."""
+        yield say(OWN_FILE, name=self.name)
+        yield say(OWN_FILE_HOW, prefix=chat.prefix)
+
+
+class NoOwnDataAnswer(Answer):
+    """Why there is no such file: nothing is stored, or its `bytes` exceed `bytes_max`."""
+
+    private: ClassVar[bool] = True
+    forgotten: bool = False
+    bytes: int = 0
+    bytes_max: int = 0
+
+    def say(self, chat: Wording) -> Iterator[str]:
+        """Explain why."""
+        if self.bytes:
+            size, most = self.bytes / 2**20, self.bytes_max / 2**20
+            yield say(OWN_TOO_LARGE, size=size, most=most)
+        elif self.forgotten:
+            yield YOU_ARE_FORGOTTEN.format(prefix=chat.prefix)
+        else:
+            yield NOTHING_OF_YOU
 
 
 class ForgottenAnswer(Answer):

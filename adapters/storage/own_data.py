@@ -1,0 +1,107 @@
+"""All that is stored of one person, found by the tables' own references to people.
+
+A new table is in it as soon as it refers to `people`; `tests/contract/test_own_data.py` fails for a
+column that holds a person without doing so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from adapters.storage.connection import SqlConnection
+from engine.debate import short_code
+from engine.store import OwnData, OwnRow
+
+if TYPE_CHECKING:
+    from sqlalchemy import Column, Table
+
+PERSON = "SELECT * FROM people WHERE id = :person"
+FIND = 'SELECT id FROM people WHERE platform = :platform AND "user" = :user'
+DAYS = "SELECT day, debates FROM usage WHERE scope = :scope AND debates > 0 ORDER BY day"
+ABOUT = """
+SELECT id, number, platform, community, format, language, status, created_at, revealed_at, setup
+FROM debates WHERE id IN :debates ORDER BY id
+"""
+# Of a debate its starter gets what it was asked: models and jurors are sealed until the reveal.
+ASKED = ("topic", "conditions", "stance_a", "stance_b")
+STARTED = "SELECT id FROM debates WHERE starter = :person ORDER BY id"
+DEBATES = "debates"
+AT_ONCE = 500  # debates
+
+
+def read_own(connection: SqlConnection, platform: str, user: str) -> OwnData | None:
+    """Return everything that is stored of a user; None for nothing."""
+    person = connection.value(FIND, platform=platform, user=user)
+    if person is None:
+        return None
+    # Only here: SQLAlchemy, which describes the tables, takes a third of a second to import.
+    from adapters.storage.tables import people, referring_to
+
+    (about,) = _rows(connection, people, PERSON, person=person)
+    tables: dict[str, tuple[OwnRow, ...]] = {}
+    for table, column in referring_to(people):
+        if table.name != DEBATES:
+            found = _rows(connection, table, _select(table, column), person=person)
+            tables[table.name] = tuple(_without(row, column.name) for row in found)
+    started = connection.column(STARTED, person=person)
+    return OwnData(
+        person=_without(about, "id"),
+        started=tuple(started),
+        days=tuple(
+            {"day": row.day, "debates": row.debates}
+            for row in connection.rows(DAYS, scope=f"person:{person}")
+        ),
+        tables=tables,
+        debates={one["id"]: one for one in _debates(connection, _named_in(tables, started))},
+    )
+
+
+def _select(table: Table, column: Column[Any]) -> str:
+    order = ", ".join(f'"{key.name}"' for key in table.primary_key)
+    return f'SELECT * FROM "{table.name}" WHERE "{column.name}" = :person ORDER BY {order}'  # noqa: S608
+
+
+def _rows(connection: SqlConnection, table: Table, sql: str, **values: Any) -> list[dict[str, Any]]:
+    rows = (row._asdict() for row in connection.rows(sql, **values))
+    return [
+        {column.name: _plain(column, row[column.name]) for column in table.c if column.name in row}
+        for row in rows
+    ]
+
+
+def _plain(column: Column[Any], value: Any) -> Any:
+    """Return a stored value as JSON has it; a body is the JSON that it holds."""
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if value is not None and column.type.python_type is bool:
+        return bool(value)
+    return orjson.loads(value) if column.name == "body" and value else value
+
+
+def _without(row: Mapping[str, Any], key: str) -> OwnRow:
+    """Return a row without the surrogate id, which means nothing to its person."""
+    kept = {name: value for name, value in row.items() if name != key}
+    if isinstance(body := kept.get("body"), dict):
+        kept["body"] = {name: value for name, value in body.items() if name != key}
+    return kept
+
+
+def _named_in(tables: Mapping[str, tuple[OwnRow, ...]], started: list[str]) -> list[str]:
+    named = {row["debate"] for rows in tables.values() for row in rows if row.get("debate")}
+    return sorted({*started, *named})
+
+
+def _debates(connection: SqlConnection, ids: list[str]) -> Iterator[dict[str, Any]]:
+    for at in range(0, len(ids), AT_ONCE):
+        for row in connection.rows(ABOUT, debates=ids[at : at + AT_ONCE]):
+            about = row._asdict()
+            request = orjson.loads(about.pop("setup"))["request"]
+            asked = {name: request[name] for name in ASKED if request.get(name)}
+            yield {
+                name: value.isoformat() if isinstance(value, datetime) else value
+                for name, value in {**about, **asked, "code": short_code(row.id)}.items()
+            }

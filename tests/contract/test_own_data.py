@@ -1,0 +1,111 @@
+"""What a person gets of their own data, and what is left once they are forgotten."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import orjson
+from sqlalchemy import Column, Table
+
+from adapters.storage.store import SqlStore
+from adapters.storage.tables import metadata, people, referring_to
+from engine.chat.own_data import own_file
+from tests.doubles.kept import opened, traces
+from tests.sample import NOW, create, new_debate
+
+ANN, BOB = "ann-4711-user", "bob-0815-user"
+# Names of columns that hold a person, wherever they stand.
+PERSONAL = {"person", "user", "starter", "author", "asker", "voter", "member", "suggester", "owner"}
+OF_PEOPLE = {("people", "user")}  # the one place of platforms' ids
+
+
+def test_whoever_a_table_names_is_named_by_reference() -> None:
+    """Own data and its deletion follow references to people: a column without one is left out."""
+    referring = {(table.name, column.name) for table, column in referring_to(people)}
+    for table in metadata.sorted_tables:
+        for column in table.c:
+            if column.name in PERSONAL and (table.name, column.name) not in OF_PEOPLE:
+                assert (table.name, column.name) in referring
+
+
+async def test_a_person_gets_all_that_is_stored_of_them_and_nothing_of_others(
+    store: SqlStore, database_url: str
+) -> None:
+    for user in (ANN, BOB):
+        await create(store, new_debate(user=user))
+    ids = await store.votes.people("chat", [ANN, BOB])
+    tables = [(table, column) for table, column in referring_to(people) if table.name != "debates"]
+    await asyncio.to_thread(fill, database_url, tables, ids)
+    found = await store.people.own("chat", ANN)
+    assert found is not None
+    assert set(found.tables) == {table.name for table, _ in tables}
+    assert all(found.tables.values()), found.tables
+    assert (len(found.started), [day["debates"] for day in found.days]) == (1, [1])
+    file = own_file(found, "chat", ANN, NOW)
+    assert ANN.encode() in file
+    assert b"theirs-of-bob" not in file
+    assert BOB.encode() not in file
+    assert file.count(b"mine-of-ann") >= len([t for t, _ in tables if has_text(t)])
+    whole = orjson.loads(file)
+    assert whole["debates"][found.started[0]]["topic"]
+    # No model is named, and nothing of the jury: its debate is not over.
+    assert not {"setup", "sides", "panel", "verdict"} & set(str(whole).split("'"))
+
+    await store.people.forget("chat", ANN)
+    assert await store.people.own("chat", ANN) is None
+    assert await store.people.wipe()
+    assert traces(database_url, ANN) == []
+    with opened(database_url) as run:
+        (left,) = [row for row in run("SELECT * FROM people") if row["id"] == ids[ANN]]
+    assert {name for name, value in left.items() if value} == {"id", "platform"}
+    assert await store.people.own("chat", BOB) is not None
+
+
+async def test_a_stranger_has_no_data(store: SqlStore) -> None:
+    assert await store.people.own("chat", "stranger") is None
+
+
+def has_text(table: Table) -> bool:
+    return any(column.name in ("body", "text", "step") for column in table.c)
+
+
+def fill(url: str, tables: list[tuple[Table, Column[Any]]], ids: Mapping[str, int]) -> None:
+    """Give both people a row of their own in every table that refers to people."""
+    with opened(url) as run:
+        debates = {row["starter"]: row["id"] for row in run("SELECT id, starter FROM debates")}
+        for of, mark in ((ANN, "mine-of-ann"), (BOB, "theirs-of-bob")):
+            made: dict[str, Any] = {}
+            for table, _ in tables:
+                row = {c.name: value_of(c, ids[of], debates, made, mark) for c in table.c}
+                names = ", ".join(f'"{name}"' for name in row)
+                marks = ", ".join("?" * len(row))
+                run(f'INSERT INTO "{table.name}" ({names}) VALUES ({marks})', *row.values())  # noqa: S608
+                made[table.name] = row
+
+
+def value_of(
+    column: Column[Any], person: int, debates: Mapping[int, str], made: Mapping[str, Any], mark: str
+) -> Any:
+    for key in column.foreign_keys:
+        if key.column.table is people:
+            return person
+        if key.column.table.name == "debates":
+            return debates[person]
+        return made[key.column.table.name][key.column.name]
+    kind = column.type.python_type
+    if kind is str:
+        return orjson.dumps({"person": person, "mine": mark}).decode() if is_body(column) else mark
+    values: dict[type, Any] = {
+        int: 1000 + person,
+        float: 1.0,
+        bool: False,
+        datetime: datetime(2026, 3, 1, tzinfo=UTC),
+    }
+    return values[kind]
+
+
+def is_body(column: Column[Any]) -> bool:
+    return column.name == "body"
