@@ -6,9 +6,11 @@ import hashlib
 import hmac
 import tomllib
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import lru_cache
 from importlib.resources import files
+
+import regex
 
 from engine.debate import Value
 
@@ -51,6 +53,52 @@ def find_topic(topics: Iterable[Topic], text: str) -> Topic | None:
     wanted = fold_topic(text)
     return next((topic for topic in topics if fold_topic(topic.text) == wanted), None)
 
+
+# --- words that a community blocks ---------------------------------------------------------
+
+
+def has_blocked(words: Collection[str], *texts: str) -> bool:
+    """Return whether a text has one of these words, whatever the case, accents and width.
+
+    Only whole words count, but where a script writes none apart, such as Chinese or Thai.
+    """
+    if not words:
+        return False
+    pattern = _pattern_of(tuple(words))
+    return any(pattern.search(_fold_accents(text)) for text in texts if text)
+
+
+# Hebrew's points have its script; the voicing marks of kana make another letter.
+_ACCENT = regex.compile(
+    r"(?V1)[[\p{M}&&\p{Script=Inherited}]--[\u3099\u309a]]|[\p{M}&&\p{Hebrew}]"
+    r"|\p{Default_Ignorable_Code_Point}|\u0640"
+)
+_RUN = regex.compile(r"[\p{L}\p{M}\p{N}]+")
+_ALONE = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
+_UNSPACED = regex.compile(rf"[{_ALONE}]")
+_INSIDE = rf"(?V1)[[\p{{L}}\p{{M}}\p{{N}}]--[{_ALONE}]]"
+
+
+@lru_cache(maxsize=256)
+def _pattern_of(words: tuple[str, ...]) -> regex.Pattern[str]:
+    return regex.compile("|".join(_one_pattern(_fold_accents(word)) for word in words))
+
+
+def _one_pattern(word: str) -> str:
+    runs = _RUN.findall(word)
+    if not runs:  # an emoji
+        return str(regex.escape(word))
+    before = "" if _UNSPACED.match(runs[0]) else rf"(?<!{_INSIDE})"
+    after = "" if _UNSPACED.match(runs[-1][-1]) else rf"(?!{_INSIDE})"
+    return before + r"[^\p{L}\p{N}]+".join(map(regex.escape, runs)) + after
+
+
+def _fold_accents(text: str) -> str:
+    bare = _ACCENT.sub("", _fold_case(text)).replace("ı", "i")
+    return unicodedata.normalize("NFC", bare)
+
+
+# --- ids -----------------------------------------------------------------------------------
 
 SPLITS = ("train", "validation", "test")
 _UPPER_BOUNDS = (0.8, 0.9, 1.0)

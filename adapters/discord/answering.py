@@ -21,7 +21,7 @@ import structlog
 
 from adapters.discord import texts
 from adapters.discord.attachments import read_attachments
-from adapters.discord.buttons import review_menus
+from adapters.discord.buttons import review_menus, view_of
 from adapters.discord.errors import ACKNOWLEDGED, NETWORK
 from adapters.discord.grounds import ground_of
 from adapters.discord.markup import shown
@@ -41,6 +41,7 @@ from engine.errors import RostrumError, UsageError
 from engine.ports import ButtonPressed, Listener
 from engine.text import split_markdown
 from engine.votes.hearing import Heard
+from engine.words.buttons import Button
 from engine.words.phrases import COMMAND_BUG
 
 PLATFORM = "discord"
@@ -68,6 +69,7 @@ class AnswerText:
     file: SentFile | None = None
     started: str = ""
     offered: tuple[ReviewLine, ...] = ()
+    buttons: tuple[Button, ...] = ()
 
 
 class Hears(Enum):
@@ -273,6 +275,7 @@ def said_of(answer: Answer) -> AnswerText:
         file=answer if isinstance(answer, SentFile) else None,
         started=answer.debate.code if isinstance(answer, StartedAnswer) else "",
         offered=answer.lines if isinstance(answer, ReviewAnswer) else (),
+        buttons=answer.buttons(),
     )
 
 
@@ -295,8 +298,8 @@ async def _edit_answer(interaction: Interaction, said: AnswerText) -> bool:
     async def edit() -> None:
         file = said.file
         files = [discord.File(io.BytesIO(file.content), file.name)] if file else []
-        menus = review_menus(said.offered) if said.offered else None
-        await interaction.edit_original_response(embed=first, attachments=files, view=menus)
+        view = review_menus(said.offered) if said.offered else view_of(said.buttons)
+        await interaction.edit_original_response(embed=first, attachments=files, view=view)
 
     if not await insist(interaction, edit):
         return False

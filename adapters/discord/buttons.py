@@ -32,6 +32,17 @@ def _button(button: Button) -> dict[str, Any]:
     return shown | {"custom_id": button.id} | emoji
 
 
+def view_of(buttons: Sequence[Button]) -> discord.ui.View | None:
+    """Return buttons for an answer to an interaction; None for none."""
+    if not buttons:
+        return None
+    view = discord.ui.View(timeout=1.0)  # a press is handled by its custom id, as a choice is
+    for one in buttons:
+        style = discord.ButtonStyle(RED if one.danger else GREY)
+        view.add_item(discord.ui.Button(custom_id=one.id, label=one.label, style=style))
+    return view
+
+
 def review_menus(lines: Sequence[ReviewLine]) -> discord.ui.View:
     """Return a menu for each debate of a review."""
     # Choices are handled by custom id, so the view itself may time out.

@@ -23,7 +23,6 @@ from engine.chat.choices import (
     match_jurors,
     match_models,
     matching,
-    topic_choices,
 )
 from engine.chat.commands import COMMANDS, parse_command
 from engine.chat.invocation import (
@@ -35,8 +34,11 @@ from engine.chat.invocation import (
     ReviewArguments,
     SettingsArguments,
     StartArguments,
+    SuggestArguments,
+    TopicsArguments,
 )
 from engine.chat.review import NO_VOTE
+from engine.chat.suggestions import match_topics
 from engine.errors import UsageError
 from engine.options import IN_A_CHAT, STANCES
 from engine.store.community import SETTING_NAMES
@@ -47,6 +49,7 @@ LONGEST_CHOICE = 100  # characters
 LONGEST_INPUT = 4000
 Choices = list[app_commands.Choice[str]]
 Rounds = app_commands.Range[int, 1, 9]
+Number = app_commands.Range[int, 1, 2**31 - 1]
 Minutes = app_commands.Range[float, 0.1, 10080.0]
 SETTINGS = tuple(name for name in SETTING_NAMES if name not in NO_SETTINGS)
 VOTES = (*vote_options(("A", "B", *"123456789")), NO_VOTE)
@@ -174,10 +177,30 @@ class DebateCommands(app_commands.Group):
         """List the models."""
         await self._desk.carry_out(interaction, Invocation("models"))
 
-    @app_commands.command(description="List topic ideas")
-    async def topics(self, interaction: Interaction) -> None:
-        """List the topics."""
-        await self._desk.carry_out(interaction, Invocation("topics"))
+    @app_commands.command(description="List the topics that people here suggested, and ideas")
+    @app_commands.describe(
+        action="What to do with a topic; leave it out to see the list",
+        number="The topic's number",
+    )
+    async def topics(
+        self,
+        interaction: Interaction,
+        action: Literal["upvote", "approve", "remove"] | None = None,
+        number: Number | None = None,
+    ) -> None:
+        """List the topics, or do something with one."""
+        given = TopicsArguments(action=action or "", number=number or 0)
+        await self._desk.carry_out(interaction, Invocation("topics", given))
+
+    @app_commands.command(description="Suggest a topic for a debate here")
+    @app_commands.describe(topic="A motion to argue for and against")
+    async def suggest(
+        self, interaction: Interaction, topic: app_commands.Range[str, 1, LONGEST_INPUT]
+    ) -> None:
+        """Suggest a topic."""
+        await self._desk.carry_out(
+            interaction, Invocation("suggest", SuggestArguments(topic=topic))
+        )
 
     @app_commands.command(description="List the debate formats")
     async def formats(self, interaction: Interaction) -> None:
@@ -305,8 +328,8 @@ class DebateCommands(app_commands.Group):
 
     @start.autocomplete("topic")
     async def _topics(self, interaction: Interaction, typed: str) -> Choices:
-        topics = self._desk.commands.defaults.topics
-        return _listed(topic_choices(typed, topics, interaction.locale.value))
+        person, locale = person_of(interaction), interaction.locale.value
+        return _listed(await match_topics(self._desk.commands, person, typed, locale))
 
     @league.autocomplete("format")
     @start.autocomplete("format")

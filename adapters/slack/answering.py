@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import structlog
 
 from adapters.slack import texts
-from adapters.slack.buttons import review_menus
+from adapters.slack.buttons import review_menus, row
 from adapters.slack.files import hand_over
 from adapters.slack.grounds import ground_of
 from adapters.slack.install.workspaces import Workspaces
@@ -99,7 +99,7 @@ class FrontDesk:
             home = await self.workspaces.find(whisper.asker.team)
             await hand_over(home.rest, whisper.asker.user, text, answer)
             text = f"{text}\n{texts.HANDED_OVER}"
-        await whisper.say(text)
+        await whisper.say(text, row(buttons) if (buttons := answer.buttons()) else None)
         if isinstance(answer, StartedAnswer):
             self.followers.start(self._follow(whisper, answer.debate.code))
 

@@ -113,6 +113,9 @@ SETTINGS = {
     "user_daily_debates": "Maximum debates per person per day",
     "max_live": "Maximum debates at the same time",
     "license": "Licence of exports, such as CC-BY-4.0",
+    "topic_approval": "A manager approves the topics that people suggest",
+    "blocked_words": "Words that no topic may have, with commas between",
+    "starters": "User groups that may start debates, such as S0123ABC",
 }
 EMPTY_IS = "Empty: {value}."
 EMPTY_UNDOES = "Clear it to reset."

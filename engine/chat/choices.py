@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from engine.chat.answers.catalogue import FormatLine, FormatsAnswer, ModelsAnswer, TopicsAnswer
+from engine.chat.answers.catalogue import FormatLine, FormatsAnswer, ModelsAnswer
 from engine.chat.context import Context
 from engine.chat.invocation import NoArguments
 from engine.chat.lookup import find_held
@@ -16,7 +15,6 @@ from engine.errors import BudgetError, UsageError
 from engine.formats import FORMATS
 from engine.line.intake import Defaults, Order
 from engine.messages import Estimate
-from engine.options import BUILT_IN
 from engine.prompts.languages import NAMES
 from engine.store import Caps
 from engine.text import headline
@@ -44,19 +42,6 @@ async def models(context: Context, person: Person, _: NoArguments) -> ModelsAnsw
         models=tuple(model.ref for model in defaults.models),
         jurors=tuple(juror.ref for juror in defaults.jurors),
     )
-
-
-async def topics(context: Context, person: Person, _: NoArguments) -> TopicsAnswer:
-    """List the topics in the language of debates here, and count the others by language."""
-    defaults = await _offered(context, person)
-    language = (BUILT_IN | defaults).language or ""
-    here = [topic for topic in defaults.topics if topic.speaks(language)]
-    return TopicsAnswer(topics=tuple(here or defaults.topics), others=_others(defaults, here))
-
-
-def _others(defaults: Defaults, here: Sequence[Topic]) -> tuple[tuple[str, int], ...]:
-    rest = Counter(topic.language for topic in defaults.topics if topic not in here)
-    return tuple(rest.items()) if here else ()
 
 
 async def formats(context: Context, person: Person, _: NoArguments) -> FormatsAnswer:

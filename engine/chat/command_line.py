@@ -18,6 +18,8 @@ from engine.chat.invocation import (
     ReviewArguments,
     SettingsArguments,
     StartArguments,
+    SuggestArguments,
+    TopicsArguments,
 )
 from engine.errors import UsageError
 from engine.formats import FORMATS
@@ -35,6 +37,7 @@ from engine.text import headline
 _SIDE = re.compile(r"(?:model_)?([ab]\d?|[1-9])")
 JURORS, JUDGES = "jurors", "judges"
 CONFIRM = "confirm"
+ACTIONS_ON_TOPICS = ("upvote", "approve", "remove")
 _ALIASES = {
     "vote": "vote_minutes",
     "minutes": "vote_minutes",
@@ -187,6 +190,29 @@ def read_review(words: Sequence[Word]) -> ReviewArguments:
     """Read a debate's code and a vote on it; both are optional."""
     debate, vote = _alone(words, 2)
     return ReviewArguments(debate=_unmarked(debate), vote=vote or None)
+
+
+def read_suggest(words: Sequence[Word]) -> SuggestArguments:
+    """Read a topic: the quoted text, or else all words."""
+    said = [
+        word._replace(text=f"{word.option}={word.text}") if word.option else word for word in words
+    ]
+    return SuggestArguments(topic=_topic(said))
+
+
+def read_topics(words: Sequence[Word]) -> TopicsArguments:
+    """Read what to do with which topic; both may be missing."""
+    action, number = _alone(words, 2)
+    if not action:
+        return TopicsArguments()
+    if action.casefold() not in ACTIONS_ON_TOPICS:
+        known = ", ".join(ACTIONS_ON_TOPICS)
+        raise UsageError(f"“{_shorten(action)}” cannot be done with a topic; choose from {known}.")
+    if not number:
+        raise UsageError("Give the number of a topic; the command topics shows it.")
+    return TopicsArguments.model_validate(
+        {"action": action.casefold(), "number": parse_number("number", number.lstrip("#"))}
+    )
 
 
 def read_league(words: Sequence[Word]) -> LeagueArguments:

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from engine.chat import choices, leagues, lifecycle, own_data, revealed
+from engine.chat import choices, leagues, lifecycle, own_data, revealed, suggestions
 from engine.chat.answers.answers import Answer
 from engine.chat.answers.catalogue import HelpAnswer, HelpLine
 from engine.chat.command_line import (
@@ -23,6 +23,8 @@ from engine.chat.command_line import (
     read_review,
     read_settings,
     read_start,
+    read_suggest,
+    read_topics,
     split_words,
 )
 from engine.chat.context import Context
@@ -30,6 +32,7 @@ from engine.chat.invocation import Arguments, HelpArguments, Invocation
 from engine.chat.permission import (
     EVERYONE,
     LEAGUE_STARTERS,
+    LISTERS,
     STARTER,
     Who,
     check,
@@ -111,6 +114,8 @@ LEAGUE = Takes(
     "[decided=people_then_jury|people|jury] [format=classic]",
     read_league,
 )
+SUGGEST = Takes('"topic"', read_suggest)
+TOPICS = Takes("[upvote|approve|remove number]", read_topics)
 HELP = Takes("[command]", read_help)
 
 _COMMANDS = (
@@ -123,7 +128,14 @@ _COMMANDS = (
     Command("result", DEBATE, "shows a debate's result", lifecycle.result),
     Command("list", NOTHING, "lists the debates here", lifecycle.newest),
     Command("models", NOTHING, "lists the models that can debate and judge here", choices.models),
-    Command("topics", NOTHING, "lists topic ideas", choices.topics),
+    Command(
+        "topics",
+        TOPICS,
+        "lists the topics that people here suggested, and ideas",
+        suggestions.topics,
+        LISTERS,
+    ),
+    Command("suggest", SUGGEST, "suggests a topic for a debate here", suggestions.suggest),
     Command("formats", NOTHING, "lists the formats", choices.formats),
     Command(
         "settings",

@@ -63,6 +63,19 @@ class ResultArguments(DebateArgument):
     part: Literal["", "why", "details"] = ""
 
 
+class SuggestArguments(Arguments):
+    """A topic to suggest."""
+
+    topic: str
+
+
+class TopicsArguments(Arguments):
+    """What to do with a suggested topic, by its number; without an action all are listed."""
+
+    action: Literal["", "upvote", "approve", "remove"] = ""
+    number: int = 0
+
+
 class ForgetArguments(Arguments):
     """Whether to go ahead; otherwise the answer only explains."""
 
@@ -99,8 +112,9 @@ class Invocation(NamedTuple):
 
 
 def pressed_invocation(button: str, debate: str, chosen: str | None = None) -> Invocation | None:
-    """Return the command behind a button or menu of a debate; None for a vote button.
+    """Return the command behind a button or menu; None for a vote button.
 
+    `debate` is the code of its debate, or the number of its topic.
     `chosen` is the selection from a menu.
     """
     match button:
@@ -110,6 +124,8 @@ def pressed_invocation(button: str, debate: str, chosen: str | None = None) -> I
             return Invocation("status", DebateArgument(debate=debate))
         case "why" | "details":
             return Invocation("result", ResultArguments(debate=debate, part=button))
+        case "upvote" | "approve" | "remove" if debate.isdecimal():
+            return Invocation("topics", TopicsArguments(action=button, number=int(debate)))
         case "review":
             return Invocation("review", ReviewArguments(debate=debate, vote=chosen))
     return None

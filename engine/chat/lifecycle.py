@@ -20,16 +20,20 @@ from engine.chat.invocation import (
     StartArguments,
 )
 from engine.chat.lookup import find_held, find_newest, find_only
-from engine.chat.permission import check_started
+from engine.chat.permission import check_may_start, check_started
 from engine.chat.person import Person, settings_of
 from engine.chat.settings import check_channel, order_of, overlay
+from engine.chat.suggestions import suggested_topics
 from engine.debate import Debate, Status
 from engine.delivery.ending import where_revealed, why
 from engine.errors import UsageError
 from engine.formats import length_of
 from engine.judging import Log, Question
+from engine.line.intake import Defaults, Order
+from engine.options import BUILT_IN
 from engine.store import Store
 from engine.store.pairs import closes_with, tied
+from engine.topics import RANDOM
 from engine.votes.result import read_reveal, unread_logs
 
 LISTED = 20
@@ -41,12 +45,15 @@ BY_MANAGER = "A manager stopped it."
 async def start(context: Context, person: Person, asked: StartArguments) -> StartedAnswer:
     """Queue a debate and answer with its estimate.
 
-    Raises NotAllowedError for a channel that is not allowed, UsageError and BudgetError.
+    Raises NotAllowedError for a person or channel that is not allowed, UsageError and BudgetError.
     """
+    await check_may_start(context.store, person)
     settings = await settings_of(context.store, person)
     check_channel(settings, person.channel or person.place)
     defaults = overlay(context.defaults, settings)
     order = order_of(person, asked, defaults)
+    if (order.topic or "").strip().casefold() == RANDOM:
+        defaults = await _draw_from(context.store, person, order, defaults)
     async with context.starts.setdefault(person.thread or object(), asyncio.Lock()):
         await _check_thread(context.store, person, mirrored=bool(asked.mirror))
         started = await context.service.start(order, defaults)
@@ -58,6 +65,14 @@ async def start(context: Context, person: Person, asked: StartArguments) -> Star
         models={side: model.ref for side, model in order.models.items()},
         jurors=tuple(juror.ref for juror in order.jurors),
     )
+
+
+async def _draw_from(store: Store, person: Person, order: Order, defaults: Defaults) -> Defaults:
+    """Have a topic drawn from those that people suggested, if any is in the debate's language."""
+    own = await suggested_topics(store, person, defaults)
+    language = (BUILT_IN | defaults | order).language or ""
+    fit = tuple(topic for topic in own if topic.speaks(language))
+    return defaults.model_copy(update={"topics": fit}) if fit else defaults
 
 
 async def _check_thread(store: Store, person: Person, *, mirrored: bool) -> None:

@@ -19,6 +19,7 @@ class Who(NamedTuple):
 
 EVERYONE = Who()
 LEAGUE_STARTERS = Who(" (managers start and stop it)")  # checked once it is known what to do
+LISTERS = Who(" (managers approve and remove)")  # checked once it is known what to do
 STARTER = Who(" (its starter or a manager)")  # checked once the debate is known
 
 
@@ -29,7 +30,7 @@ def managers(task: str) -> Who:
 
 async def check(who: Who, store: Store, person: Person) -> None:
     """Refuse a person who may not use a command. Raises NotAllowedError."""
-    if who.task and not await _manages(store, person):
+    if who.task and not await manages(store, person):
         raise NotAllowedError(f"Only a manager of this community can {who.task}; please ask one.")
 
 
@@ -37,13 +38,23 @@ async def check_started(store: Store, person: Person, debate: Debate) -> bool:
     """Return whether a person started a debate. Raises NotAllowedError for anyone but managers."""
     if await store.debates.is_starter(debate.id, person.user):
         return True
-    if not await _manages(store, person):
+    if not await manages(store, person):
         raise NotAllowedError(
             f"Only its starter or a manager can stop debate {debate.code}; please ask them."
         )
     return False
 
 
-async def _manages(store: Store, person: Person) -> bool:
+async def check_may_start(store: Store, person: Person) -> None:
+    """Refuse someone outside the groups that may start debates. Raises NotAllowedError."""
+    allowed = (await settings_of(store, person)).starters
+    if allowed and not person.roles.intersection(allowed) and not await manages(store, person):
+        raise NotAllowedError(
+            "Only some roles or groups may start debates here, and you are in none of them; "
+            "suggest the topic instead, or ask a manager."
+        )
+
+
+async def manages(store: Store, person: Person) -> bool:
     """Return whether a person manages the community."""
     return person.manager or (await settings_of(store, person)).manager_role in person.roles

@@ -21,13 +21,23 @@ from engine.debate import Model
 from engine.errors import NotAllowedError, UsageError
 from engine.formats import FORMATS, find_format
 from engine.line.intake import MOST_JUDGES, Defaults, Order
-from engine.options import BUILT_IN, Options, nearest, parse_list, parse_number, read_option
+from engine.options import (
+    BUILT_IN,
+    Options,
+    nearest,
+    parse_list,
+    parse_number,
+    parse_switch,
+    read_option,
+)
 from engine.prompts.languages import check_language
 from engine.store import Caps
 from engine.store.community import SETTING_NAMES, CommunitySettings
-from engine.text import clean, headline
+from engine.text import clean, headline, is_visible
 
 MOST_CHANNELS = 100
+MOST_STARTERS = 25
+MOST_WORDS, LONGEST_WORD = 200, 60
 LONGEST_REFERENCE = 128  # characters
 _REFERENCE = re.compile(r"[^\s<>#@]+")  # the others are of a name or a mention, found nowhere
 RESET = frozenset({"", "default", "reset"})
@@ -81,6 +91,10 @@ def overlay(defaults: Defaults, settings: CommunitySettings) -> Defaults:
             "own_judges": _own_judges(settings, defaults),
             "seats": allowed(defaults.seats) | seats,
             "caps": _lower_caps(defaults.caps, settings),
+            "blocked_words": settings.blocked_words,
+            "topic_approval": defaults.topic_approval
+            if settings.topic_approval is None
+            else settings.topic_approval,
             **Options.of(settings).given(),
         }
     )
@@ -280,6 +294,26 @@ def _channels(name: str, text: str, _: Defaults) -> tuple[str, ...]:
     return channels
 
 
+def _starters(name: str, text: str, _: Defaults) -> tuple[str, ...]:
+    groups = tuple(_reference(name, item) for item in parse_list(name, text))
+    if len(groups) > MOST_STARTERS:
+        raise UsageError(f"{name} lists {len(groups)} groups; the limit is {MOST_STARTERS}.")
+    return groups
+
+
+def _words(name: str, text: str, _: Defaults) -> tuple[str, ...]:
+    words = parse_list(name, text)
+    if len(words) > MOST_WORDS:
+        raise UsageError(f"{name} lists {len(words)} words; the limit is {MOST_WORDS}.")
+    for word in words:
+        if len(word) > LONGEST_WORD or not is_visible(word):
+            raise UsageError(
+                f"{name} has “{headline(word, 40)}”; write words of at most {LONGEST_WORD} "
+                "characters, with commas between."
+            )
+    return words
+
+
 def _reference(name: str, text: str) -> str:
     if len(text) > LONGEST_REFERENCE or not _REFERENCE.fullmatch(text):
         raise UsageError(f"{name} has “{headline(text, 40)}”, which is not an id of this platform.")
@@ -321,4 +355,7 @@ _READERS: Mapping[str, Callable[[str, str, Defaults], object]] = {
     "max_live": _number,
     "manager_role": lambda name, text, _: _reference(name, text),
     "license": lambda name, text, _: read_license(name, text),
+    "blocked_words": _words,
+    "topic_approval": lambda name, text, _: parse_switch(name, text),
+    "starters": _starters,
 }

@@ -37,7 +37,15 @@ from engine.prompts.library import SOURCES, Prompts
 from engine.sources import SourceFile, SourceLimits, read_sources
 from engine.store import Caps
 from engine.text import clean, is_visible
-from engine.topics import LONGEST_STANCE, RANDOM, Topic, built_in_topics, find_topic, fold_topic
+from engine.topics import (
+    LONGEST_STANCE,
+    RANDOM,
+    Topic,
+    built_in_topics,
+    find_topic,
+    fold_topic,
+    has_blocked,
+)
 
 LONGEST_TEXT = 20_000  # characters
 MOST_JUDGES = 9  # of a format's own
@@ -82,7 +90,8 @@ class Defaults(Options):
     `models` can debate and `jurors` judge; `sides` are fixed instead of drawn. `own_judges` judge
     where a format has judges of its own (none: a juror does), and `seats` are models of single
     seats. Without a `rubric` jurors score by the format's own. `topics` are those to offer and to
-    draw from.
+    draw from; those with a word of `blocked_words` are refused, and with `topic_approval` managers
+    approve the ones that people suggest.
     """
 
     models: tuple[Model, ...]
@@ -99,6 +108,8 @@ class Defaults(Options):
     sources: SourceLimits = SourceLimits()
     retrieval: Retrieval | None = None
     caps: Caps = Caps()
+    blocked_words: tuple[str, ...] = ()
+    topic_approval: bool = True
 
     @property
     def debaters(self) -> tuple[Model, ...]:
@@ -113,7 +124,8 @@ class Defaults(Options):
 
 def complete(order: Order, defaults: Defaults, seed: int) -> tuple[Request, Format]:
     """Complete an order with defaults and draws. Raises UsageError if it is impossible."""
-    options = _offered_topic(BUILT_IN | defaults | order, defaults.topics, seed)
+    fit = [one for one in defaults.topics if not has_blocked(defaults.blocked_words, one.text)]
+    options = _offered_topic(BUILT_IN | defaults | order, fit, seed)
     check_limits(options)
     script = find_format(options.format or "")
     length = options.length or Length.NORMAL
@@ -135,7 +147,7 @@ def complete(order: Order, defaults: Defaults, seed: int) -> tuple[Request, Form
     models = {**defaults.seats, **order.models}
     seats = {seat: model for seat, model in models.items() if seat in roles.seats}
     settled = {
-        "topic": _check_topic(options.topic or ""),
+        "topic": check_topic(options.topic or ""),
         "conditions": _clean("conditions", options.conditions or ""),
         **_check_stances(options, roles, defaults),
         "language": check_language(options.language or ""),
@@ -151,6 +163,7 @@ def complete(order: Order, defaults: Defaults, seed: int) -> tuple[Request, Form
         "why": options.why and order.platform != UNATTENDED,  # no one reads the reveal
     }
     request = Request(**options.model_dump(exclude={"mirror", "panel"}) | settled)
+    check_words(defaults.blocked_words, *texts_of(request))
     _check_ground(order.ground, request.ballot, script)
     return request, script
 
@@ -176,7 +189,8 @@ def _offered_topic(options: Options, topics: Sequence[Topic], seed: int) -> Opti
     return options.model_copy(update=stances)
 
 
-def _check_topic(given: str) -> str:
+def check_topic(given: str) -> str:
+    """Return a topic as it is stored. Raises UsageError for one that cannot be debated."""
     topic = _clean("topic", given)
     if not topic:
         raise UsageError(
@@ -189,6 +203,19 @@ def _check_topic(given: str) -> str:
             "“Remote work is better”."
         )
     return topic
+
+
+def texts_of(request: Request) -> tuple[str, ...]:
+    """Return what a person wrote of a debate: topic, conditions and stances."""
+    return (request.topic, request.conditions, *request.stances.values())
+
+
+def check_words(blocked: Collection[str], *texts: str) -> None:
+    """Refuse texts with a word that is blocked. Raises UsageError, which does not name the word."""
+    if has_blocked(blocked, *texts):
+        raise UsageError(
+            "This has a word that is blocked here. Reword it, or ask a manager of this community."
+        )
 
 
 def _check_stances(options: Options, roles: Roles, defaults: Defaults) -> dict[str, str]:

@@ -18,6 +18,8 @@ class CommunitySettings(Value):
     channel, where the platform supports it; `again` repeats the question of who debated better
     below each reveal; `round_votes` asks after each round who is ahead, `confidence`
     with the vote how clear it was. `license` is the SPDX id that the card of an export names.
+    A topic with one of `blocked_words` is refused, and with `topic_approval` managers approve what
+    people suggest. Only members of `starters` start debates, if there are any: roles or groups.
     """
 
     models: tuple[Model, ...] = ()
@@ -42,6 +44,9 @@ class CommunitySettings(Value):
     confidence: bool | None = None
     manager_role: str | None = None
     license: str | None = None
+    blocked_words: tuple[str, ...] = ()
+    topic_approval: bool | None = None
+    starters: tuple[str, ...] = ()
 
 
 SETTING_NAMES = tuple(CommunitySettings.model_fields)

@@ -15,6 +15,10 @@ STATUS = "Status"
 WITHDRAW = "Withdraw my vote"
 WHY = "Why?"
 DETAILS = "Details"
+UPVOTE = "▲ {upvotes} · {topic}"
+APPROVE = "Approve {number}"
+REMOVE = "Remove {number}"
+ACTIONS = ("stop", "status", "vote", "review", "why", "details", "upvote", "approve", "remove")
 LABEL_LENGTH = 70  # characters; platforms take 75, a mark included
 
 
@@ -28,7 +32,7 @@ class Button(NamedTuple):
 
 
 class ButtonAction(NamedTuple):
-    """The action of a button or menu, and the debate or option it applies to (`of`)."""
+    """The action of a button or menu, and the debate, option or topic it applies to (`of`)."""
 
     what: str
     of: str
@@ -61,6 +65,20 @@ def ballot_buttons(
     return (*named, Button(f"{PREFIX}:withdraw", say(WITHDRAW)))
 
 
+def upvote_button(number: int, topic: str, upvotes: int) -> Button:
+    """Return the button that wants a suggested topic debated, or no longer."""
+    said = say(UPVOTE, upvotes=upvotes, topic=topic)
+    return Button(f"{PREFIX}:upvote:{number}", headline(said, LABEL_LENGTH))
+
+
+def approval_buttons(number: int) -> tuple[Button, ...]:
+    """Return the buttons of managers for a topic that waits for them."""
+    return (
+        Button(f"{PREFIX}:approve:{number}", say(APPROVE, number=number)),
+        Button(f"{PREFIX}:remove:{number}", say(REMOVE, number=number), danger=True),
+    )
+
+
 def review_menu(code: str) -> str:
     """Return the id of the review menu of a revealed debate."""
     return f"{PREFIX}:review:{code}"
@@ -69,9 +87,7 @@ def review_menu(code: str) -> str:
 def read_button(button_id: str) -> ButtonAction | None:
     """Parse the id of a button or menu; None for an unknown one."""
     match button_id.split(":"):
-        case [prefix, ("stop" | "status" | "vote" | "review" | "why" | "details") as what, of] if (
-            prefix == PREFIX and of
-        ):
+        case [prefix, what, of] if prefix == PREFIX and what in ACTIONS and of:
             return ButtonAction(what, of)
         case [prefix, "withdraw"] if prefix == PREFIX:
             return ButtonAction("withdraw", "")

@@ -6,11 +6,11 @@ from typing import Any, NamedTuple, TypeAlias
 
 from bot.app import App
 from engine.debate import Debate
-from tests.doubles.discord import Code, denied
+from tests.doubles.discord import Code, Interaction, denied
 from tests.doubles.discord.state import Message as DiscordMessage
 from tests.doubles.facts import Slack
 from tests.doubles.faults import Fault
-from tests.doubles.slack import refused
+from tests.doubles.slack import Asked, refused
 from tests.doubles.slack.state import Message as SlackMessage
 from tests.scenario import discord_stage, slack_stage
 from tests.scenario.discord_stage import DiscordStage, author
@@ -46,6 +46,14 @@ class Shown(NamedTuple):
     reactions: list[str]
 
 
+class Private(NamedTuple):
+    """An answer that one person sees, and its buttons by their ids."""
+
+    text: str
+    buttons: dict[str, str]
+    message: Any
+
+
 class OnDiscord:
     """Debates on Discord. Messages are given by their ids, reactions as `EMOJIS` names them."""
 
@@ -76,6 +84,14 @@ class OnDiscord:
         assert asked.ephemeral
         assert expected in asked.text, asked.text
         return asked.text
+
+    async def give(self, user: str, command: str, **options: Any) -> Private:
+        """Give a command; return the answer, which only this person sees."""
+        return _private(await self.discord.slash(user, f"debate {command}", options).finished())
+
+    async def press(self, user: str, below: Private, button: str) -> Private:
+        """Press a button below an answer."""
+        return _private(await self.discord.press(user, below.message, button).finished())
 
     async def react(self, user: str, message: str, what: str) -> None:
         self.discord.react(user, message, EMOJIS[what][0])
@@ -153,6 +169,13 @@ class OnSlack:
         asked = await self.slack.slash(user, f"/debate {command}{_written(options)}")
         return await asked.said(expected)
 
+    async def give(self, user: str, command: str, **options: Any) -> Private:
+        typed = command + "".join(f' "{value}"' for value in options.values())
+        return await _whispered(await self.slack.slash(user, f"/debate {typed}"))
+
+    async def press(self, user: str, below: Private, button: str) -> Private:
+        return await _whispered(await self.slack.choose(user, below.message, button))
+
     async def react(self, user: str, message: str, what: str) -> None:
         await self.slack.react(user, message, EMOJIS[what][1])
 
@@ -193,6 +216,21 @@ class OnSlack:
 
     def fail_posts(self, text: str, fault: Fault, times: int = 1) -> None:
         self.slack.fail(fault, "chat.postMessage", times=times, text=text)
+
+
+def _private(asked: Interaction) -> Private:
+    assert asked.ephemeral
+    shown = [one for row in asked.messages[0].components for one in row["components"]]
+    labels = {one["custom_id"]: one.get("label", "") for one in shown}
+    return Private(asked.text, labels, asked.messages[0])
+
+
+async def _whispered(asked: Asked) -> Private:
+    text = await asked.said()
+    last = asked.messages[-1]
+    shown = [one for block in last.blocks for one in block.get("elements", ())]
+    labels = {one["action_id"]: one["text"]["text"] for one in shown if one["type"] == "button"}
+    return Private(text, labels, last)
 
 
 def _on_discord(m: DiscordMessage) -> Shown:

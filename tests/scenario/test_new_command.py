@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from engine.chat.answers.answers import Answer, to_markdown
-from engine.chat.answers.catalogue import TopicsAnswer
+from engine.chat.answers.catalogue import IdeasAnswer
 from engine.chat.command_line import read_debate
 from engine.chat.commands import COMMANDS, Command, Commands, Takes, parse_command
 from engine.chat.context import Context
@@ -24,8 +24,8 @@ from tests.scenario.conftest import DEFAULTS, Running
 MANAGER = Person(platform="memory", community="club", place="lobby", user="u1", manager=True)
 
 
-async def frame(context: Context, person: Person, asked: DebateArgument) -> TopicsAnswer:
-    return TopicsAnswer(topics=(Topic(text=f"{asked.debate}, framed by {person.user}"),))
+async def frame(context: Context, person: Person, asked: DebateArgument) -> IdeasAnswer:
+    return IdeasAnswer(topics=(Topic(text=f"{asked.debate}, framed by {person.user}"),))
 
 
 ENTRY = Command(

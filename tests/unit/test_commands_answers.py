@@ -11,8 +11,8 @@ from engine.chat.answers.catalogue import (
     FormatLine,
     FormatsAnswer,
     HelpAnswer,
+    IdeasAnswer,
     ModelsAnswer,
-    TopicsAnswer,
 )
 from engine.chat.answers.debates import (
     STATES,
@@ -192,7 +192,7 @@ def test_lists_show_what_there_is() -> None:
     assert to_markdown(DebatesAnswer(debates=())) == "No debates here yet. Start one."
     models = to_markdown(ModelsAnswer(models=("near/ana",), jurors=()))
     assert models == "**Debaters**\n- `near/ana`\n**Jurors**\n- `none`"
-    topics = TopicsAnswer(topics=(Topic(text="Tea", conditions="Now"), Topic(text="Coffee")))
+    topics = IdeasAnswer(topics=(Topic(text="Tea", conditions="Now"), Topic(text="Coffee")))
     assert to_markdown(topics) == "- Tea (Now)\n- Coffee"
     formats = FormatsAnswer(
         formats=(

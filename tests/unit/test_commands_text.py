@@ -15,6 +15,8 @@ from engine.chat.invocation import (
     Invocation,
     SettingsArguments,
     StartArguments,
+    SuggestArguments,
+    TopicsArguments,
 )
 from engine.debate import BallotKind, Scores, TurnOrder
 from engine.errors import UsageError
@@ -184,7 +186,7 @@ def test_an_unknown_command_names_the_nearest() -> None:
         parse_command("xyzzy", "/ask")
 
 
-@pytest.mark.parametrize("name", ["list", "models", "topics", "formats", "export", "privacy"])
+@pytest.mark.parametrize("name", ["list", "models", "formats", "export", "privacy"])
 def test_a_command_that_takes_nothing_refuses_more(name: str) -> None:
     with pytest.raises(
         UsageError, match=f"“all”: this command takes no more arguments. .*: /debate {name}$"
@@ -208,7 +210,10 @@ def test_a_command_that_takes_nothing_refuses_more(name: str) -> None:
         ("result", Invocation("result", DebateArgument())),
         ("list", Invocation("list")),
         ("models", Invocation("models")),
-        ("topics", Invocation("topics")),
+        ("topics", Invocation("topics", TopicsArguments())),
+        ("topics approve #7", Invocation("topics", TopicsArguments(action="approve", number=7))),
+        ("suggest Tea or milk?", Invocation("suggest", SuggestArguments(topic="Tea or milk?"))),
+        ('suggest "x=1 is true"', Invocation("suggest", SuggestArguments(topic="x=1 is true"))),
         ("formats", Invocation("formats")),
         ("export", Invocation("export")),
         ("privacy", Invocation("privacy")),

@@ -66,7 +66,7 @@ async def test_each_command_gives_what_its_entry_takes() -> None:
     group = DebateCommands(recorder)
     for command in group.commands:
         assert isinstance(command, app_commands.Command)
-        typed = {"topic": "Tea"} if command.name == "start" else {}
+        typed = {"topic": "Tea"} if command.name in ("start", "suggest") else {}
         interaction: Any = SimpleNamespace(namespace=typed.items())
         await command.callback(group, interaction, **typed)  # type: ignore[arg-type]
         assert given[-1].name == command.name

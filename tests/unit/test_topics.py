@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.topics import built_in_topics, find_topic
+from engine.topics import built_in_topics, find_topic, has_blocked
 
 
 def test_the_built_in_motions_can_be_debated() -> None:
@@ -42,3 +42,24 @@ def test_conditions_come_with_the_motion_they_are_for() -> None:
     bound = {topic.text: topic.conditions for topic in built_in_topics() if topic.conditions}
     remote = bound["Remote work is more productive than working from an office"]
     assert "Türkiye" in remote
+
+
+@pytest.mark.parametrize(
+    ("word", "has", "has_not"),
+    [
+        ("creme", "A CRÈME brûlée", "Cremes"),
+        ("Größe", "die grosse grösse", "grossen"),
+        ("hot dog", "a hot-dog; HOT  DOG!", "hot dogs"),
+        ("istanbul", "İSTANBUL and ISTANBUL", "istanbullu"),
+        ("猫", "养猫比养狗好", "养狗"),
+        ("แมว", "เลี้ยงแมวดีกว่า", "เลี้ยงหมา"),
+        ("كلب", "هل كَلْبٌ أفضل؟", "كلاب"),
+        ("कर", "कर अच्छा है", "करना"),
+        ("bad", "b\u200bad, ｂａｄ", "bading"),
+        ("🍆", "eat 🍆 daily", "eat daily"),
+    ],
+)
+def test_a_blocked_word_is_found_in_any_case_and_script(word: str, has: str, has_not: str) -> None:
+    assert has_blocked(["other", word], has)
+    assert not has_blocked(["other", word], has_not, "")
+    assert not has_blocked([], has)

@@ -58,6 +58,9 @@ def settings_form(answer: SettingsAnswer, defaults: Defaults) -> Json:
         _plain(lines["user_daily_debates"]),
         _plain(lines["max_live"]),
         _plain(lines["license"]),
+        _one(lines["topic_approval"], same(SWITCH)),
+        _plain(lines["blocked_words"]),
+        _plain(lines["starters"]),
     )
     labels = (texts.SETTINGS_TITLE, texts.SETTINGS_SEND, texts.FORM_CLOSE)
     return view_of(SETTINGS_FORM, *labels, fields)

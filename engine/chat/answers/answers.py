@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import ClassVar, NamedTuple
 
 from engine.debate import Value
+from engine.words.buttons import Button
 
 
 class Wording(NamedTuple):
@@ -27,6 +28,10 @@ class Answer(Value):
     def say(self, chat: Wording) -> Iterator[str]:
         """Yield the answer line by line."""
         raise NotImplementedError
+
+    def buttons(self) -> tuple[Button, ...]:
+        """Return the buttons below it."""
+        return ()
 
     def public(self) -> Answer | None:
         """Return the part that everyone in the channel may read; None for nothing."""

@@ -42,8 +42,8 @@ class ModelsAnswer(Answer):
             yield from (f"- `{model}`" for model in models or (NONE,))
 
 
-class TopicsAnswer(Answer):
-    """The topics on offer; `others` counts those in other languages."""
+class IdeasAnswer(Answer):
+    """The topics on offer to everyone; `others` counts those in other languages."""
 
     topics: tuple[Topic, ...]
     others: tuple[tuple[str, int], ...] = ()

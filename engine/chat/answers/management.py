@@ -22,6 +22,8 @@ UNSET = {
     "channels": "all channels",
     "manager_role": NONE,
     "license": "not set",
+    "blocked_words": NONE,
+    "starters": "everyone",
 }
 NO_CAP = "no cap"
 SETTINGS_HOW = "Change a setting with name=value; the value `default` resets it."

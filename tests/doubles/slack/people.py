@@ -88,15 +88,17 @@ class People(Listening):
         }
         return await self._ask("interactive", payload, asked)
 
-    async def choose(self, user: str, message: Message, action_id: str, value: str) -> Asked:
-        """Choose from a list below a message that only this person sees."""
+    async def choose(self, user: str, message: Message, action_id: str, value: str = "") -> Asked:
+        """Choose from a list below a message that only this person sees, or press a button."""
         who = self.world.user(user)
         lists = [e for block in message.blocks for e in block.get("elements", ())]
         offered = next(e for e in lists if e.get("action_id") == action_id)
-        option = next(one for one in offered["options"] if one["value"] == value)
+        chosen = [one for one in offered.get("options", ()) if one["value"] == value]
+        assert len(chosen) == (offered["type"] != "button")
         asked = self.interactions.new(who.id, message.channel)
         seen = {"type": "message", "message_ts": message.ts, "is_ephemeral": True}
-        acted = {"type": offered["type"], "action_id": action_id, "selected_option": option}
+        acted = {"type": offered["type"], "action_id": action_id}
+        acted |= {"selected_option": chosen[0]} if chosen else {}
         payload = {
             **self._common(asked),
             "type": "block_actions",
