@@ -288,6 +288,11 @@ class DebateCommands(app_commands.Group):
             interaction, Invocation("review", ReviewArguments(debate=debate, vote=vote))
         )
 
+    @app_commands.command(description="Show how your votes compare with people and jury")
+    async def me(self, interaction: Interaction) -> None:
+        """Show a person's own votes."""
+        await self._desk.carry_out(interaction, Invocation("me"))
+
     @app_commands.command(description="Show what is stored about you and this server")
     async def privacy(self, interaction: Interaction) -> None:
         """Show what is stored."""

@@ -21,6 +21,7 @@ from engine.chat.answers.answers import Answer, SentFile, to_markdown
 from engine.chat.answers.catalogue import HelpAnswer
 from engine.chat.answers.debates import StartedAnswer
 from engine.chat.answers.management import SettingsAnswer
+from engine.chat.answers.own_record import OwnRecordAnswer
 from engine.chat.answers.presses import vote_answer
 from engine.chat.answers.review_list import ReviewAnswer
 from engine.chat.commands import Commands, parse_command, with_usage
@@ -92,7 +93,7 @@ class FrontDesk:
             return
         if isinstance(answer, SettingsAnswer):
             answer = answer.without(NO_SETTINGS)
-        text = to_markdown(answer)
+        text = to_markdown(answer, link=await self._linked(whisper, answer))
         if isinstance(answer, HelpAnswer) and answer.command is None:
             text = f"{text}\n{texts.FORMS}"
         if isinstance(answer, SentFile):
@@ -103,13 +104,17 @@ class FrontDesk:
         if isinstance(answer, StartedAnswer):
             self.followers.start(self._follow(whisper, answer.debate.code))
 
-    async def _offer(self, whisper: Whisper, review: ReviewAnswer) -> None:
-        """Show debates to review, each with a link and a menu."""
+    async def _linked(self, whisper: Whisper, answer: Answer) -> Callable[[str], str]:
+        """Return what makes a link of a thread; answers without any need no address for it."""
+        if not isinstance(answer, OwnRecordAnswer | ReviewAnswer):
+            return str
         home = await self.workspaces.find(whisper.asker.team)
         url = (await home.rest.identity()).url
-        text = to_markdown(
-            review, link=lambda thread: texts.LINK.format(link=link_to(url, Place.parse(thread)))
-        )
+        return lambda thread: texts.LINK.format(link=link_to(url, Place.parse(thread)))
+
+    async def _offer(self, whisper: Whisper, review: ReviewAnswer) -> None:
+        """Show debates to review, each with a link and a menu."""
+        text = to_markdown(review, link=await self._linked(whisper, review))
         await whisper.say(text, review_menus(review.lines) if review.lines else None)
 
     async def vote(self, asker: Asker, pressed: ButtonPressed) -> None:

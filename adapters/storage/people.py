@@ -18,9 +18,10 @@ from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
 from adapters.storage.installation import find_secret, make_secret, mark_unwiped, wipe
 from adapters.storage.own_data import read_own
+from adapters.storage.own_votes import read_own_votes
 from engine.errors import NotAllowedError
 from engine.judging import Question
-from engine.store import OwnData, Traces
+from engine.store import OwnData, OwnVote, Traces
 
 KEY = "forget"
 ERASED = "@somebody"
@@ -160,6 +161,14 @@ class PeopleTable:
     async def own(self, platform: str, user: str) -> OwnData | None:
         return await asyncio.to_thread(
             self._database.look, lambda connection: read_own(connection, platform, user)
+        )
+
+    async def own_votes(
+        self, platform: str, community: str, user: str, most: int
+    ) -> tuple[OwnVote, ...]:
+        return await asyncio.to_thread(
+            self._database.look,
+            lambda connection: read_own_votes(connection, platform, community, user, most),
         )
 
     async def starter_of(self, debate_id: str) -> str | None:

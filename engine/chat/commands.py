@@ -10,7 +10,15 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from engine.chat import choices, leagues, lifecycle, own_data, revealed, suggestions
+from engine.chat import (
+    choices,
+    leagues,
+    lifecycle,
+    own_data,
+    own_record,
+    revealed,
+    suggestions,
+)
 from engine.chat.answers.answers import Answer
 from engine.chat.answers.catalogue import HelpAnswer, HelpLine
 from engine.chat.command_line import (
@@ -171,6 +179,7 @@ _COMMANDS = (
         "lets you review debates whose winner is unclear",
         review,
     ),
+    Command("me", NOTHING, "shows how your votes compare, to you alone", own_record.me),
     Command("privacy", NOTHING, "shows what is stored about you", own_data.privacy),
     Command("mydata", NOTHING, "sends you everything stored about you", own_data.my_data),
     Command("forget", FORGET, "erases your identity, at once and for good", own_data.forget),

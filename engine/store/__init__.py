@@ -17,7 +17,7 @@ from engine.store.debates import Caps, Debates, NewDebate, Stop
 from engine.store.journal import AttemptStart, Journal, Journaled, Judging, Note, Step
 from engine.store.leases import Lease, Leases
 from engine.store.outbox import Backlog, DeliveryState, Gap, Intent, Outbox, Post
-from engine.store.people import OwnData, OwnRow, People, Traces
+from engine.store.people import OwnData, OwnRow, OwnVote, People, Traces
 from engine.store.store import Store
 from engine.store.votes import (
     Act,
@@ -64,6 +64,7 @@ __all__ = [
     "Outcome",
     "OwnData",
     "OwnRow",
+    "OwnVote",
     "People",
     "Post",
     "Press",

@@ -54,6 +54,21 @@ class OwnData(Value):
     debates: Mapping[str, OwnRow]
 
 
+class OwnVote(Value):
+    """A person's vote on a revealed debate, as it stood at the close.
+
+    `option` is None where it was unclear which stood. `crowd` is what most other people chose
+    (None for a draw or for no one), `jury` the panel's winner or "tie".
+    """
+
+    debate: str
+    option: str | None
+    crowd: str | None
+    jury: str | None
+    rehearsal: bool
+    revealed_at: datetime
+
+
 class People(Protocol):
     """Who is behind the surrogate ids, and their choices; users are platform ids."""
 
@@ -62,6 +77,11 @@ class People(Protocol):
 
     async def own(self, platform: str, user: str) -> OwnData | None:
         """Return everything that is stored of a person, None for nothing."""
+
+    async def own_votes(
+        self, platform: str, community: str, user: str, most: int
+    ) -> tuple[OwnVote, ...]:
+        """Return a person's newest votes on revealed debates of a community, newest first."""
 
     async def starter_of(self, debate_id: str) -> str | None:
         """Return a debate's starter, None if unknown or forgotten."""

@@ -35,6 +35,7 @@ from tests.sample import (
     run,
     turn,
     turn_post,
+    verdict,
     vote,
 )
 
@@ -218,6 +219,24 @@ async def closed(store: Store, *users: str, message: str = "vote-message") -> tu
     closing = Closing(votes=votes, posts=(notice("reveal"),))
     await store.votes.close(r.lease, r.id, LATER, False, lambda _: closing)
     return r.id, numbers
+
+
+async def test_own_votes_stand_beside_those_of_others_and_the_jury(store: Store) -> None:
+    chosen = {"ann": "A", "bob": "B", "cem": "B", "dea": "B"}
+    r = await voting(store)
+    ids = {user: await number_of(store, user) for user in chosen}
+    votes = tuple(vote(ids[user], option) for user, option in chosen.items())
+    closing = Closing(votes=votes, posts=(notice("reveal"),), verdicts={"panel": verdict("A")})
+    mine = ("chat", (await r.get()).community)
+    assert await store.people.own_votes(*mine, "ann", most=9) == ()
+    await store.votes.close(r.lease, r.id, LATER, False, lambda _: closing)
+    (own,) = await store.people.own_votes(*mine, "ann", most=9)
+    assert (own.debate, own.option, own.crowd, own.jury) == (r.id, "A", "B", "A")
+    assert own.revealed_at == LATER
+    assert await store.people.own_votes("chat", "elsewhere", "ann", most=9) == ()
+    assert await store.people.own_votes(*mine, "eve", most=9) == ()
+    await store.people.forget("chat", "ann")
+    assert await store.people.own_votes(*mine, "ann", most=9) == ()
 
 
 async def test_who_opted_out_or_was_forgotten_is_counted_and_hidden(store: Store) -> None:

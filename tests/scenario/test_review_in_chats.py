@@ -53,6 +53,9 @@ async def test_on_discord_a_menu_takes_the_answer(database_url: str) -> None:
             given = {"debate": debate.code, "vote": "tie"}
             await discord.slash("ben", "debate review", given).finished()
             assert sorted(await answers(app)) == ["B", "tie"]
+            own = await discord.slash("cleo", "debate me").finished()
+            assert own.ephemeral
+            assert "You have no vote on a revealed debate here yet" in own.text
             nothing = await discord.slash("ada", "debate review").finished()
             assert "you have answered them all" in nothing.text
 

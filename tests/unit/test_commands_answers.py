@@ -31,6 +31,7 @@ from engine.chat.answers.management import (
     SettingLine,
     SettingsAnswer,
 )
+from engine.chat.answers.own_record import Share
 from engine.chat.answers.privacy_notice import PrivacyAnswer
 from engine.debate import Status
 from engine.judging import Persuasion, Tally, Verdict
@@ -220,6 +221,11 @@ def test_settings_say_what_applies_and_who_set_it() -> None:
     assert "- `channels`: all channels" in said
     assert "- `debate_usd`: no cap" in said
     assert set(UNSET) <= set(SETTING_NAMES)
+
+
+def test_few_votes_are_called_few() -> None:
+    said = [Share(k, n).say() for k, n in ((0, 0), (3, 4), (12, 15))]
+    assert said == ["nothing to compare yet", "3 of 4, too few to say much", "12 of 15 (80 %)"]
 
 
 def test_an_export_too_large_says_how_to_get_it() -> None:

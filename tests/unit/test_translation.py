@@ -25,7 +25,7 @@ from engine.words.translation import LANGUAGES, catalogue, number, plural, say
 ROOT = Path(__file__).parents[2]
 # Modules whose texts only operators, or a person in private, read.
 PRIVATE = ("engine/chat/answers", "engine/chat", "engine/series/report", "bot")
-WORDED_ANSWERS = ("engine/chat/answers/catalogue.py",)
+WORDED_ANSWERS = ("engine/chat/answers/catalogue.py", "engine/chat/answers/own_record.py")
 WORDED = ("say", "plural")
 
 

@@ -1,0 +1,92 @@
+"""Answer to `me`; Markdown for any chat."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import ClassVar, NamedTuple
+
+from engine.chat.answers.answers import Answer, Wording
+from engine.debate import Value
+from engine.store import OwnVote
+from engine.text import headline
+from engine.words.phrases import option_name
+from engine.words.translation import plural, say
+
+ENOUGH = 10  # votes; with fewer, chance decides
+TOPIC_LENGTH = 80  # characters
+
+NO_VOTES = (
+    "You have no vote on a revealed debate here yet. Vote below a debate, and look again after its "
+    "vote closes."
+)
+YOUR_VOTES = (
+    "**Your votes:** {n} revealed debate here",
+    "**Your votes:** {n} revealed debates here",
+)
+WITH_PEOPLE = "- You chose as most other people did: {share}"
+WITH_JURY = "- You chose as the jury did: {share}"
+SHARE = "{k} of {n} ({percent} %)"
+TOO_FEW = "{k} of {n}, too few to say much"
+NEVER = "nothing to compare yet"
+LAST = "**Your last votes**"
+LINE = "- {thread} {topic}: you {own}, people {people}, jury {jury}"
+NO_ONE = "–"
+
+
+class Share(NamedTuple):
+    """How often something was so: `k` of `n` times."""
+
+    k: int
+    n: int
+
+    def say(self) -> str:
+        """Return it in words; few times are called few."""
+        if not self.n:
+            return say(NEVER)
+        if self.n < ENOUGH:
+            return say(TOO_FEW, k=self.k, n=self.n)
+        return say(SHARE, k=self.k, n=self.n, percent=round(100 * self.k / self.n))
+
+
+class OwnVoteLine(Value):
+    """A vote with its debate; `stances` name what people chose among."""
+
+    vote: OwnVote
+    code: str
+    topic: str
+    place: str
+    stances: Mapping[str, str] = {}
+
+
+class OwnRecordAnswer(Answer):
+    """A person's votes here: how often with most others, how often with the jury, and the last."""
+
+    private: ClassVar[bool] = True
+    votes: int
+    crowd: Share
+    jury: Share
+    lines: tuple[OwnVoteLine, ...]
+
+    def say(self, chat: Wording) -> Iterator[str]:
+        """Compare, then list the last votes."""
+        if not self.votes:
+            yield say(NO_VOTES)
+            return
+        yield plural(YOUR_VOTES, self.votes)
+        yield say(WITH_PEOPLE, share=self.crowd.say())
+        yield say(WITH_JURY, share=self.jury.say())
+        yield say(LAST)
+        for line in self.lines:
+            yield say(
+                LINE,
+                thread=chat.link(line.place),
+                topic=headline(line.topic, TOPIC_LENGTH),
+                own=_option(line.vote.option, line.stances),
+                people=_option(line.vote.crowd, line.stances),
+                jury=_option(line.vote.jury, line.stances),
+            )
+
+
+def _option(option: str | None, stances: Mapping[str, str]) -> str:
+    """Return a choice in a few words; a dash for none."""
+    return headline(option_name(option, stances), 40) if option else NO_ONE
