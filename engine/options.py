@@ -24,6 +24,7 @@ Reader = Callable[[str, str], Any]
 
 _SPAN = re.compile(r"(\d+(?:\.\d+)?)(d|h|min|m|sec|s|)")
 _MINUTES = {"d": 1440.0, "h": 60.0, "min": 1.0, "m": 1.0, "": 1.0, "sec": 1 / 60, "s": 1 / 60}
+NONE = ("off", "no", "none")  # for a number that may be 0
 _YES = {"on": True, "yes": True, "true": True, "off": False, "no": False, "false": False}
 
 
@@ -37,7 +38,8 @@ class Options(Value):
     a second debate with sides swapped. `panel` is how many jurors read, and how often. `stance_a`
     and `stance_b` are what the sides argue, where that is not for and against the topic.
     `round_votes` asks people after each round who is ahead, `confidence` with the vote how clear
-    it was. `why` asks a juror to say for the reveal why the panel decided so.
+    it was. `why` asks a juror to say for the reveal why the panel decided so. `questions` is for
+    how many minutes the audience may ask the sides something before they close; 0 for none.
     """
 
     topic: str | None = None
@@ -66,6 +68,7 @@ class Options(Value):
     round_votes: bool | None = None
     confidence: bool | None = None
     why: bool | None = None
+    questions: float | None = None
 
     @field_validator("topic", "format", "language")
     @classmethod
@@ -135,6 +138,7 @@ IN_A_CHAT = (
     "round_votes",
     "confidence",
     "why",
+    "questions",
 )
 """The options of the command; the rest is up to community and operator."""
 
@@ -187,7 +191,9 @@ def read_options(
 
 def read_option(name: str, text: str, spelled: str = "") -> Any:
     """Read one option, which people know as `spelled`. Raises UsageError."""
-    value = _reader_of(name)(spelled or name, text.casefold() if name == "format" else text)
+    off = LIMITS.get(name, (None,))[0] == 0.0 and text.strip().casefold() in NONE
+    said = "0" if off else text.casefold() if name == "format" else text
+    value = _reader_of(name)(spelled or name, said)
     if name in LIMITS:
         _check_limit(name, value, spelled or name)
     return value

@@ -197,6 +197,14 @@ def rename(text: str, names: Mapping[str, str]) -> str:
     return re.sub("|".join(map(re.escape, longest_first)), lambda found: names[found[0]], text)
 
 
+_MARKUP = re.compile(r"([\\`*_~|\[\]])")
+
+
+def literal(text: str) -> str:
+    """Return a piece of a line as Markdown that shows it as it is written."""
+    return _MARKUP.sub(r"\\\1", text)
+
+
 def headline(text: str, limit: int) -> str:
     """Return the text on one line of at most `limit` characters, shortened with an ellipsis."""
     line = " ".join(text.split())

@@ -23,6 +23,7 @@ from adapters.discord import texts
 from adapters.discord.attachments import read_attachments
 from adapters.discord.buttons import review_menus, view_of
 from adapters.discord.errors import ACKNOWLEDGED, NETWORK
+from adapters.discord.forms import modal_of
 from adapters.discord.grounds import ground_of
 from adapters.discord.markup import shown
 from adapters.discord.patience import insist, seconds_left
@@ -42,6 +43,7 @@ from engine.ports import ButtonPressed, Listener
 from engine.text import split_markdown
 from engine.votes.hearing import Heard
 from engine.words.buttons import Button
+from engine.words.forms import Form
 from engine.words.phrases import COMMAND_BUG
 
 PLATFORM = "discord"
@@ -132,6 +134,18 @@ class FrontDesk:
         await self._show(interaction, acknowledged, said)
         if said.started and acknowledged:
             self.followers.start(self._follow(interaction, said))
+
+    async def open_form(self, interaction: Interaction, form: Form) -> None:
+        """Open a form; that acknowledges the button, and cannot be made up for when it is late."""
+        if self.hears() is Hears.ANOTHER_INSTEAD:
+            return
+        with self._working(interaction):
+            try:
+                await interaction.response.send_modal(modal_of(form))
+            except discord.HTTPException as error:
+                log.warning("form not opened", form=form.title, code=error.code)
+            except NETWORK as error:
+                log.warning("form not opened", form=form.title, why=str(error))
 
     async def vote(self, interaction: Interaction, option: str | None) -> None:
         """Cast a vote by button; None withdraws it."""

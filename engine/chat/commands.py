@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from engine.chat import (
+    asking,
     choices,
     leagues,
     lifecycle,
@@ -193,6 +194,11 @@ _COMMANDS = (
     Command("help", HELP, "shows this", help_on),
 )
 COMMANDS: Mapping[str, Command[Any]] = {command.name: command for command in _COMMANDS}
+FORMS: Mapping[str, Callable[[Context, Person, Any], Awaitable[Answer]]] = {
+    "ask": asking.ask_sides,
+    "unask": asking.take_back,
+}
+"""What only forms ask for, which buttons open; no one types it."""
 
 
 @dataclass(slots=True)
@@ -201,6 +207,8 @@ class Commands(Context):
 
     async def run(self, person: Person, asked: Invocation) -> Answer:
         """Run a command, if the person may use it."""
+        if asked.name in FORMS:
+            return await FORMS[asked.name](self, person, asked.arguments)
         command = COMMANDS[asked.name]
         await check(command.who, self.store, person)
         return await command.run(self, person, asked.arguments)

@@ -26,14 +26,14 @@ from engine.debate import (
     Value,
 )
 from engine.errors import BudgetError, NotAllowedError, UsageError
-from engine.formats import Format, find_format
+from engine.formats import FORMATS, Format, find_format
 from engine.formats.format import Roles, read_own
 from engine.jury.history import PanelFit
 from engine.jury.roster import seat_panel
 from engine.jury.rubric import Rubric, find_rubric
 from engine.options import BUILT_IN, STANCES, Options, check_limits
 from engine.prompts.languages import check_language
-from engine.prompts.library import SOURCES, Prompts
+from engine.prompts.library import AUDIENCE, SOURCES, Prompts
 from engine.sources import SourceFile, SourceLimits, read_sources
 from engine.store import Caps
 from engine.text import clean, is_visible
@@ -160,12 +160,25 @@ def complete(order: Order, defaults: Defaults, seed: int) -> tuple[Request, Form
         "rounds": options.rounds or sized.rounds or script.default_rounds,
         "turn_order": script.turn_order or options.turn_order,
         "stance": script.stance or (options.stance and not script.question),
+        "questions": _check_questions(order, options, script),
         "why": options.why and order.platform != UNATTENDED,  # no one reads the reveal
     }
     request = Request(**options.model_dump(exclude={"mirror", "panel"}) | settled)
     check_words(defaults.blocked_words, *texts_of(request))
     _check_ground(order.ground, request.ballot, script)
     return request, script
+
+
+def _check_questions(order: Order, options: Options, script: Format) -> float:
+    """Return for how long the audience may ask; a default counts only where anyone can."""
+    if order.questions and not script.takes_questions:
+        known = ", ".join(name for name in FORMATS if find_format(name).takes_questions)
+        raise UsageError(
+            f"In a {script.name} debate the audience cannot ask questions; leave questions out, or "
+            f"choose one of {known}."
+        )
+    there = script.takes_questions and order.platform != UNATTENDED
+    return (options.questions or 0) if there else 0
 
 
 def _offered_topic(options: Options, topics: Sequence[Topic], seed: int) -> Options:
@@ -268,8 +281,9 @@ def _check_ground(ground: Ground, ballot: BallotKind, script: Format) -> None:
 
 def templates_of(prompts: Prompts, request: Request, defaults: Defaults) -> Prompts:
     """Return the templates that a debate freezes: its format's, and those of what it has."""
-    sourced = request.sources or defaults.retrieval
-    return prompts.only(request.format, "jury", *((SOURCES,) if sourced else ()))
+    sourced = (SOURCES,) if request.sources or defaults.retrieval else ()
+    asked = (AUDIENCE,) if request.questions else ()
+    return prompts.only(request.format, "jury", *sourced, *asked)
 
 
 def freeze(

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from engine.words.forms import Form
+
 LONGEST_INPUT = 3000
 LONGEST_LABEL, LONGEST_VALUE = 75, 150
 GROUP = 100  # options in a list, or in a group of a longer list
@@ -28,7 +30,11 @@ class Label(NamedTuple):
 
 def typed(name: str, label: Label, *, initial: str = "", long: bool = False) -> Json:
     """Return a text field."""
-    element: Json = {"type": "plain_text_input", "multiline": long, "max_length": LONGEST_INPUT}
+    return _typed(name, label, LONGEST_INPUT, initial=initial, long=long)
+
+
+def _typed(name: str, label: Label, most: int, *, initial: str = "", long: bool = False) -> Json:
+    element: Json = {"type": "plain_text_input", "multiline": long, "max_length": most}
     return _field(name, label, element | ({"initial_value": initial} if initial else {}))
 
 
@@ -76,6 +82,14 @@ def view_of(
         "close": _text(close),
         "blocks": [field for field in fields if field is not None],
     }
+
+
+def form_view(form: Form) -> Json:
+    """Return a form that a button opens."""
+    fields = (
+        _typed(one.name, Label(one.label, one.hint), one.most, long=one.long) for one in form.fields
+    )
+    return view_of(form.id, form.title, form.send, form.cancel, fields)
 
 
 def required(field: Json) -> Json:

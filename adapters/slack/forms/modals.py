@@ -14,7 +14,7 @@ from adapters.slack import texts
 from adapters.slack.answering import PLATFORM, FrontDesk, explained
 from adapters.slack.errors import Act
 from adapters.slack.files import read_files
-from adapters.slack.forms.fields import Json, attached
+from adapters.slack.forms.fields import Json, attached, entered_text, form_view
 from adapters.slack.forms.form import command_of, form_of
 from adapters.slack.forms.settings_form import changes_of, settings_form
 from adapters.slack.rest import Rest
@@ -22,11 +22,19 @@ from adapters.slack.whisper import Asker, Whisper
 from engine.chat.answers.answers import Answer
 from engine.chat.answers.management import SettingsAnswer
 from engine.chat.choices import models
-from engine.chat.invocation import Invocation, NoArguments, SettingsArguments, StartArguments
+from engine.chat.invocation import (
+    Invocation,
+    NoArguments,
+    SettingsArguments,
+    StartArguments,
+    submitted_invocation,
+)
 from engine.chat.person import Person
 from engine.chat.settings import find_mistakes
 from engine.delivery.ending import refusal_of
 from engine.errors import NotAllowedError, RostrumError, UsageError, VenueError
+from engine.words.buttons import read_button
+from engine.words.forms import Form
 
 FOR_READING = "files:read"
 FORM_SECONDS = 2.0  # of the three that Slack waits for a response
@@ -83,6 +91,25 @@ class Modals:
             return
         files = attached(view, "files")
         await self._carry_out(ack, view, Invocation("start", command), "topic", files)
+
+    async def open_form(self, asker: Asker, trigger: str, form: Form) -> None:
+        """Open the form of a button."""
+
+        async def make() -> Json:
+            return form_view(form)
+
+        await self._open(asker, trigger, make)
+
+    async def on_form(self, ack: Ack, view: Json) -> None:
+        """Do what a submitted form of a button says."""
+        pressed = read_button(view["callback_id"])
+        names = [block["block_id"] for block in view["blocks"]]
+        typed = {name: entered_text(view, name) or "" for name in names}
+        command = pressed and submitted_invocation(pressed.what, pressed.of, typed)
+        if not command:
+            await ack()
+            return
+        await self._carry_out(ack, view, command, names[0])
 
     async def on_settings(self, ack: Ack, view: Json) -> None:
         """Apply the changes of a submitted form, all or none."""
