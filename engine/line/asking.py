@@ -77,6 +77,8 @@ async def remove(
     )
     if outcome == "others":
         raise NotAllowedError(say(OTHERS, number=number))
-    if outcome != "removed":
-        raise UsageError(say(OVER if outcome == "closed" else UNKNOWN, number=number))
+    if outcome == "closed":
+        raise UsageError(say(OVER))
+    if outcome == "unknown":
+        raise UsageError(say(UNKNOWN, number=number))
     bell.wake(f"closed/{debate.id}")

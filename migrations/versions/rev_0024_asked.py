@@ -1,4 +1,7 @@
-"""The audience of a debate may ask its sides something."""
+"""The audience of a debate may ask its sides something.
+
+An older version would forget a person without what they asked, so it may not go on beside this one.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,6 @@ from alembic import op
 
 revision = "0024"
 down_revision = "0023"
-expands = True
 
 
 def upgrade() -> None:

@@ -94,6 +94,7 @@ def test_limits_are_those_of_a_request() -> None:
         "rounds": (1, 9),
         "vote_minutes": (0.001, 10_080),
         "quorum": (0, 1_000_000),
+        "questions": (0, 60),
     }
     for name, (low, high) in LIMITS.items():
         check_limits(Options(**{name: low}))
