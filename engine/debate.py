@@ -140,8 +140,8 @@ class Model(Value):
         backend, slash, name = reference.strip().partition("/")
         if not slash or not backend.strip() or not name.strip():
             raise UsageError(
-                "“{text}” does not name a model; write backend/model, for example rehearsal/maple.",
-                text=text.strip(),
+                f"“{text.strip()}” does not name a model; write backend/model, "
+                "for example rehearsal/maple."
             )
         name = name.strip()
         vendor = name.split("/")[0] if "/" in name else name.replace("_", "-").split("-")[0]
@@ -286,7 +286,7 @@ class Turn(Value):
 
     `number` counts from 1 through the debate; `place` from 1 within the round, in the order
     of speaking; `words` is the product's one word count (see engine/text.py). `quotations` are
-    those marked as from a source.
+    those marked as from a source, and `asked` the audience's questions that it answers.
     """
 
     step: str
@@ -301,6 +301,7 @@ class Turn(Value):
     model: str
     violations: tuple[Violation, ...] = ()
     quotations: tuple[Quotation, ...] = Field((), exclude_if=not_)
+    asked: tuple[str, ...] = Field((), exclude_if=not_)
 
 
 class JurorHistory(Value):
@@ -410,6 +411,7 @@ class Request(Value):
     round_votes: bool = Field(False, exclude_if=not_)
     confidence: bool = Field(False, exclude_if=not_)
     why: bool = Field(False, exclude_if=not_)
+    questions: float = Field(0, ge=0, le=60, exclude_if=not_)
 
     @property
     def stances(self) -> dict[str, str]:

@@ -21,6 +21,8 @@ POSITION = "position"
 
 # The name and kind of the one that says what sides looked up before the debate.
 RETRIEVED = "retrieved"
+# The name and kind of the one that says what the audience asked, and what of it was put.
+QUESTIONS = "questions"
 
 
 class Artifact(Value):

@@ -136,6 +136,7 @@ class Question(StrEnum):
     AGAIN = "again"
     ROUND = "round"
     CONFIDENCE = "confidence"
+    SUPPORT = "support"  # which of the audience's questions should be put to the sides
 
 
 class Log(NamedTuple):

@@ -204,7 +204,29 @@ class RoundInvite(Said):
     names: Mapping[str, str] = {}
 
 
-Invite = VoteInvite | StanceInvite | AgainInvite | RoundInvite | ConfidenceInvite
+class QuestionsInvite(Said):
+    """Asks people for `minutes` what both sides should answer before they close.
+
+    `listed` are the questions that can be supported, each with its number; `more` were asked and
+    stand outside the list. It is edited as they come; `code` is the debate's.
+    """
+
+    kind: Literal["questions_invite"] = "questions_invite"
+    code: str
+    minutes: float
+    listed: tuple[tuple[int, str], ...] = ()
+    more: int = 0
+    options: tuple[str, ...] = ()
+
+
+class QuestionsClosed(Said):
+    """Replaces it at the end: what both sides have to answer; empty: no one asked anything."""
+
+    kind: Literal["questions_closed"] = "questions_closed"
+    put: tuple[str, ...] = ()
+
+
+Invite = VoteInvite | StanceInvite | AgainInvite | RoundInvite | ConfidenceInvite | QuestionsInvite
 """A message that asks a question, with a reaction or a button for each option."""
 
 
@@ -231,6 +253,8 @@ def asked_by(invite: Invite) -> Asking:
             return Asking(Question.ROUND, None, invite.round)
         case ConfidenceInvite():
             return Asking(Question.CONFIDENCE, None)
+        case QuestionsInvite():
+            return Asking(Question.SUPPORT, timedelta(minutes=invite.minutes))
 
 
 class VoteClosed(Said):
@@ -434,6 +458,8 @@ Message = Annotated[
     | AgainInvite
     | RoundInvite
     | ConfidenceInvite
+    | QuestionsInvite
+    | QuestionsClosed
     | VoteClosed
     | Reveal
     | Notice

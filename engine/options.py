@@ -17,7 +17,6 @@ from pydantic import BaseModel, JsonValue, field_validator
 
 from engine.debate import BallotKind, Length, PanelMode, Request, Scores, TurnOrder, Value
 from engine.errors import UsageError
-from engine.language import Text
 from engine.text import headline
 
 E = TypeVar("E", bound=StrEnum)
@@ -25,6 +24,7 @@ Reader = Callable[[str, str], Any]
 
 _SPAN = re.compile(r"(\d+(?:\.\d+)?)(d|h|min|m|sec|s|)")
 _MINUTES = {"d": 1440.0, "h": 60.0, "min": 1.0, "m": 1.0, "": 1.0, "sec": 1 / 60, "s": 1 / 60}
+NONE = ("off", "no", "none")  # for a number that may be 0
 _YES = {"on": True, "yes": True, "true": True, "off": False, "no": False, "false": False}
 
 
@@ -38,7 +38,8 @@ class Options(Value):
     a second debate with sides swapped. `panel` is how many jurors read, and how often. `stance_a`
     and `stance_b` are what the sides argue, where that is not for and against the topic.
     `round_votes` asks people after each round who is ahead, `confidence` with the vote how clear
-    it was. `why` asks a juror to say for the reveal why the panel decided so.
+    it was. `why` asks a juror to say for the reveal why the panel decided so. `questions` is for
+    how many minutes the audience may ask the sides something before they close; 0 for none.
     """
 
     topic: str | None = None
@@ -67,6 +68,7 @@ class Options(Value):
     round_votes: bool | None = None
     confidence: bool | None = None
     why: bool | None = None
+    questions: float | None = None
 
     @field_validator("topic", "format", "language")
     @classmethod
@@ -136,6 +138,7 @@ IN_A_CHAT = (
     "round_votes",
     "confidence",
     "why",
+    "questions",
 )
 """The options of the command; the rest is up to community and operator."""
 
@@ -156,17 +159,9 @@ def _check_limit(name: str, value: float, spelled: str) -> None:
         return
     if name == "vote_minutes":
         raise UsageError(
-            "{spelled} is {value:.10g} minutes; choose more than 0 and at most a week.",
-            spelled=spelled,
-            value=value,
+            f"{spelled} is {value:.10g} minutes; choose more than 0 and at most a week."
         )
-    raise UsageError(
-        "{spelled} is {value:.10g}; it must be between {low:.10g} and {high:.10g}.",
-        spelled=spelled,
-        value=value,
-        low=low,
-        high=high,
-    )
+    raise UsageError(f"{spelled} is {value:.10g}; it must be between {low:.10g} and {high:.10g}.")
 
 
 LIMITS: Mapping[str, tuple[float, float]] = {
@@ -196,7 +191,9 @@ def read_options(
 
 def read_option(name: str, text: str, spelled: str = "") -> Any:
     """Read one option, which people know as `spelled`. Raises UsageError."""
-    value = _reader_of(name)(spelled or name, text.casefold() if name == "format" else text)
+    off = LIMITS.get(name, (None,))[0] == 0.0 and text.strip().casefold() in NONE
+    said = "0" if off else text.casefold() if name == "format" else text
+    value = _reader_of(name)(spelled or name, said)
     if name in LIMITS:
         _check_limit(name, value, spelled or name)
     return value
@@ -207,39 +204,23 @@ def parse_minutes(name: str, text: str) -> float:
     compact = "".join(text.casefold().split())
     spans = _SPAN.findall(compact)
     if not spans or "".join(number + unit for number, unit in spans) != compact:
-        raise UsageError(
-            "{name} is “{text}”; write a time such as 30m, 1h or 90s.",
-            name=name,
-            text=_shorten(text),
-        )
+        raise UsageError(f"{name} is “{_shorten(text)}”; write a time such as 30m, 1h or 90s.")
     if len(spans) > 1 and any(not unit for _, unit in spans):
-        raise UsageError(
-            "{name} is “{text}”; give each number a unit, as in 1h30m.",
-            name=name,
-            text=_shorten(text),
-        )
+        raise UsageError(f"{name} is “{_shorten(text)}”; give each number a unit, as in 1h30m.")
     return sum(float(number) * _MINUTES[unit] for number, unit in spans)
 
 
 def parse_number(name: str, text: str) -> int:
     """Read a whole number. Raises UsageError."""
     if not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise UsageError(
-            "{name} is “{text}”; write a whole number.",
-            name=name,
-            text=_shorten(text),
-        )
+        raise UsageError(f"{name} is “{_shorten(text)}”; write a whole number.")
     return int(text)
 
 
 def parse_switch(name: str, text: str) -> bool:
     """Read `on` or `off`. Raises UsageError."""
     if text.strip().casefold() not in _YES:
-        raise UsageError(
-            "{name} is “{text}”; write on or off.",
-            name=name,
-            text=_shorten(text),
-        )
+        raise UsageError(f"{name} is “{_shorten(text)}”; write on or off.")
     return _YES[text.strip().casefold()]
 
 
@@ -247,10 +228,7 @@ def parse_list(name: str, text: str) -> tuple[str, ...]:
     """Read a comma-separated list without empty or repeated entries. Raises UsageError."""
     items = tuple(item.strip() for item in text.split(","))
     if not all(items):
-        raise UsageError(
-            "{name} has an empty entry; write a list such as one,two.",
-            name=name,
-        )
+        raise UsageError(f"{name} has an empty entry; write a list such as one,two.")
     return tuple(dict.fromkeys(items))
 
 
@@ -260,13 +238,7 @@ def parse_choice(kinds: type[E], name: str, text: str) -> E:
     known = [kind.value for kind in kinds]
     if word not in known:
         raise UsageError(
-            "{name} is “{text}”; {near} it must be {known:or}."
-            if nearest(word, known)
-            else "{name} is “{text}”; it must be {known:or}.",
-            name=name,
-            text=_shorten(text),
-            near=hint(word, known),
-            known=tuple(known),
+            f"{name} is “{_shorten(text)}”;{hint(word, known)} it must be {' or '.join(known)}."
         )
     return kinds(word)
 
@@ -295,16 +267,10 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     return next(iter(get_close_matches(word.casefold(), list(known), n=1, cutoff=0.6)), None)
 
 
-def hint(word: str, known: Iterable[str]) -> Text:
+def hint(word: str, known: Iterable[str]) -> str:
     """Return “did you mean …?” with the closest known word, or nothing."""
     close = nearest(word, known)
-    return Text("did you mean {close}?", close=close) if close else Text("")
-
-
-def suggest(word: str, known: Iterable[str]) -> Text:
-    """Return “did you mean …?” with the closest known word, or else all of them."""
-    known = tuple(known)
-    return hint(word, known) or Text("choose from {known}.", known=known)
+    return f" did you mean {close}?" if close else ""
 
 
 def _shorten(text: str) -> str:

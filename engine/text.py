@@ -14,8 +14,6 @@ from typing import NamedTuple
 
 import regex
 
-from engine.language import figure
-
 _UNSPACED = (
     r"\p{Script_Extensions=Han}\p{Script_Extensions=Hiragana}\p{Script_Extensions=Katakana}"
     r"\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
@@ -134,7 +132,7 @@ def is_divided(text: str) -> bool:
 
 def dollars(usd: float) -> str:
     """Write an amount of USD with cents, or two digits if it is smaller."""
-    return figure(usd, "usd")
+    return f"{usd:.2f}" if usd == 0 or usd >= 0.1 else f"{usd:.2g}"
 
 
 def columns(text: str) -> int:
@@ -197,6 +195,14 @@ def rename(text: str, names: Mapping[str, str]) -> str:
         return text
     longest_first = sorted(names, key=len, reverse=True)
     return re.sub("|".join(map(re.escape, longest_first)), lambda found: names[found[0]], text)
+
+
+_MARKUP = re.compile(r"([\\`*_~|\[\]])")
+
+
+def literal(text: str) -> str:
+    """Return a piece of a line as Markdown that shows it as it is written."""
+    return _MARKUP.sub(r"\\\1", text)
 
 
 def headline(text: str, limit: int) -> str:

@@ -1,4 +1,4 @@
--- Every table of revision 0023, as the migrations make them. Renew it by: make schema
+-- Every table of revision 0024, as the migrations make them. Renew it by: make schema
 CREATE TABLE adjustments (
 	debate VARCHAR(26) NOT NULL, 
 	name VARCHAR(255) NOT NULL, 
@@ -23,6 +23,18 @@ CREATE TABLE artifacts (
 	body TEXT NOT NULL, 
 	CONSTRAINT pk_artifacts PRIMARY KEY (debate, name), 
 	CONSTRAINT fk_artifacts_debate FOREIGN KEY(debate) REFERENCES debates (id)
+);
+CREATE TABLE asked (
+	debate VARCHAR(26) NOT NULL, 
+	number INTEGER NOT NULL, 
+	person INTEGER, 
+	text TEXT NOT NULL, 
+	asked_at DATETIME NOT NULL, 
+	removed VARCHAR(12) NOT NULL, 
+	removed_at DATETIME, 
+	CONSTRAINT pk_asked PRIMARY KEY (debate, number), 
+	CONSTRAINT fk_asked_debate FOREIGN KEY(debate) REFERENCES debates (id), 
+	CONSTRAINT fk_asked_person FOREIGN KEY(person) REFERENCES people (id)
 );
 CREATE TABLE ballots (
 	debate VARCHAR(26) NOT NULL, 
@@ -291,6 +303,7 @@ CREATE TABLE votes (
 	CONSTRAINT fk_votes_debate FOREIGN KEY(debate) REFERENCES debates (id), 
 	CONSTRAINT fk_votes_person FOREIGN KEY(person) REFERENCES people (id)
 );
+CREATE INDEX ix_asked_person ON asked (person);
 CREATE INDEX ix_calls_out ON calls (state) WHERE state = 'out';
 CREATE INDEX ix_debates_community_created_at ON debates (community, created_at);
 CREATE INDEX ix_debates_created_at ON debates (created_at);
@@ -311,4 +324,4 @@ CREATE INDEX ix_targets_debate ON targets (debate);
 CREATE INDEX ix_targets_message ON targets (message);
 CREATE INDEX ix_upvotes_person ON upvotes (person);
 CREATE INDEX ix_vote_events_debate_question ON vote_events (debate, question);
-INSERT INTO alembic_version VALUES ('0023');
+INSERT INTO alembic_version VALUES ('0024');

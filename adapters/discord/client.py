@@ -17,12 +17,13 @@ from discord import app_commands
 from adapters.discord import votes
 from adapters.discord.answering import PLATFORM, FrontDesk, Interaction
 from adapters.discord.commands import DebateCommands
+from adapters.discord.forms import typed_in
 from adapters.discord.presence import Presence
 from adapters.discord.registration import register
 from adapters.discord.rest import Rest
 from adapters.discord.translation import Translator
 from adapters.in_order import InOrder
-from engine.chat.invocation import pressed_invocation
+from engine.chat.invocation import pressed_invocation, submitted_invocation
 from engine.errors import RostrumError
 from engine.ports import (
     CommunityLost,
@@ -35,6 +36,7 @@ from engine.ports import (
     ThreadShut,
 )
 from engine.words.buttons import read_button
+from engine.words.forms import form_of
 
 FINISH_SECONDS = 5.0  # for events that are being handled when it stops
 log = structlog.get_logger(__name__)
@@ -182,12 +184,21 @@ class Client(discord.AutoShardedClient):
     # --- buttons -------------------------------------------------------------------------
 
     async def on_interaction(self, interaction: Interaction) -> None:
-        """A button or menu was used; its custom id says which."""
-        if interaction.type is not discord.InteractionType.component:
-            return
+        """A button, menu or form was used; its custom id says which."""
         data: dict[str, Any] = dict(interaction.data or {})
         pressed = read_button(str(data.get("custom_id")))
         if pressed is None:
+            return
+        if interaction.type is discord.InteractionType.modal_submit:
+            given = submitted_invocation(pressed.what, pressed.of, typed_in(data))
+            if given is not None:
+                await self._desk.carry_out(interaction, given)
+            return
+        if interaction.type is not discord.InteractionType.component:
+            return
+        form = form_of(pressed)
+        if form is not None:
+            await self._desk.open_form(interaction, form)
             return
         chosen = next(iter(data.get("values") or ()), None)
         asked = pressed_invocation(pressed.what, pressed.of, chosen)

@@ -38,7 +38,7 @@ from engine.errors import (
 )
 from engine.ports import ButtonPressed, CommunityLost, ReactionSeen
 from engine.words.buttons import read_button
-from engine.words.translation import say
+from engine.words.forms import form_of
 
 COMMAND = "/debate"
 FINISH_SECONDS = 5.0
@@ -82,6 +82,7 @@ class Client:
         app.action(ANY)(self._on_button)
         app.view(FORM)(self._modals.on_start)
         app.view(SETTINGS_FORM)(self._modals.on_settings)
+        app.view(ANY)(self._modals.on_form)
         app.event("reaction_added")(self._on_reaction)
         app.event("reaction_removed")(self._on_reaction)
         app.event("app_uninstalled")(self._on_removal)
@@ -136,7 +137,11 @@ class Client:
         asker = _asker_of(place, body)
         if home is None:
             log.info("button from an unknown workspace", action=action["action_id"])
-            self._spawn(Whisper(self._desk.workspaces, asker).say(say(texts.NOT_SERVED)))
+            self._spawn(Whisper(self._desk.workspaces, asker).say(texts.NOT_SERVED))
+            return
+        form = form_of(pressed)
+        if form is not None:
+            self._spawn(self._modals.open_form(asker, body["trigger_id"], form))
             return
         chosen = (action.get("selected_option") or {}).get("value")
         asked = pressed_invocation(pressed.what, pressed.of, chosen)

@@ -29,10 +29,7 @@ log = structlog.get_logger(__name__)
 
 
 class Asker(NamedTuple):
-    """The person and their place; `thread` is the thread of a pressed button.
-
-    `language` is that of the form they fill in, once it is open.
-    """
+    """The person and their place; `thread` is the thread of a pressed button."""
 
     team: str
     channel: str
@@ -40,7 +37,6 @@ class Asker(NamedTuple):
     response_url: str = ""
     thread: str | None = None
     direct: bool = False
-    language: str = ""
 
 
 @dataclass

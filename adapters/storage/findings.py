@@ -66,6 +66,11 @@ def to_unanswered(row: Any) -> tuple[str, str]:
     return row.name.removeprefix(f"{UNANSWERED}/"), orjson.loads(row.body)["problem"]
 
 
+def to_put(row: Any) -> tuple[str, ...]:
+    """Return what the audience asked the sides, from its artifact."""
+    return tuple(orjson.loads(row.body)["put"])
+
+
 def to_artifact(row: Any) -> Artifact:
     """Return an artifact as it is stored."""
     return Artifact(name=row.name, kind=row.kind, valid=row.valid, body=orjson.loads(row.body))

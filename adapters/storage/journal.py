@@ -19,12 +19,13 @@ from adapters.storage.findings import (
     insert_note,
     insert_verdict,
     to_artifact,
+    to_put,
     to_unanswered,
 )
 from adapters.storage.leases import guard, run_guarded, within
 from adapters.storage.outbox import insert_posts
 from engine.debate import Model, PanelMode, Setup, Status, Turn
-from engine.findings import Artifact
+from engine.findings import QUESTIONS, UNANSWERED, Artifact
 from engine.floor.steps import prompt_hash
 from engine.judging import Ballot, Verdict, Vote
 from engine.ports import Attempt, Call, ChatMessage, Reply, utc_now
@@ -63,7 +64,10 @@ UPDATE calls SET state = 'failed', error = 'its process ended before the answer 
 WHERE debate = :debate AND step = :step AND state = 'out'
 """
 CALLS = "SELECT * FROM calls WHERE debate = :debate ORDER BY started_at"
-MISSING = "SELECT name, body FROM artifacts WHERE debate = :debate AND kind = 'unanswered'"
+KEPT = """
+SELECT name, kind, body FROM artifacts
+WHERE debate = :debate AND kind IN ('unanswered', 'questions')
+"""
 FOUND = "SELECT * FROM artifacts WHERE debate = :debate AND kind = :kind ORDER BY name"
 THINKING = """
 SELECT debates.id, debates.thread, calls.step
@@ -165,12 +169,14 @@ class JournalTable:
             if row.state == "done"
         }
         spent = sum(row.cost_max if row.cost is None else row.cost for row in rows)
-        missing = await self._database.rows(MISSING, debate=debate_id) if rows else []
+        kept = await self._database.rows(KEPT, debate=debate_id) if rows else []
+        put = (to_put(row) for row in kept if row.kind == QUESTIONS)
         return Journaled(
             steps=steps,
             attempts=attempts,
             spent=spent,
-            unanswered=dict(map(to_unanswered, missing)),
+            unanswered=dict(to_unanswered(row) for row in kept if row.kind == UNANSWERED),
+            asked=next(put, None),
         )
 
     def began(self, lease: Lease, start: AttemptStart, call: Call) -> asyncio.Future[None]:

@@ -46,6 +46,10 @@ SELECT "user", bot FROM people WHERE platform = :platform AND "user" IN :users A
 NOTE_BOT = 'UPDATE people SET bot = :bot WHERE platform = :platform AND "user" = :user'
 # Some platforms build an event's id from its user's.
 CUT_EVENTS = "UPDATE vote_events SET event = NULL WHERE person = :person"
+# What they asked the sides of a debate goes, but what was put to these stays in its turns.
+CUT_ASKED = (
+    "UPDATE asked SET person = NULL, text = '', removed = 'forgotten' WHERE person = :person"
+)
 CUT_USAGE = "DELETE FROM usage WHERE scope = :scope"
 # What they wanted debated; what a manager approved or others want stays, and nobody suggested it.
 CUT_UPVOTES = "DELETE FROM upvotes WHERE person = :person"
@@ -80,6 +84,7 @@ MENTIONING = """
 SELECT id FROM debates
 WHERE replace(setup, :plain, '') <> setup OR replace(setup, :nick, '') <> setup
 """
+QUESTIONS_OF = "SELECT count(*) FROM asked WHERE person = :person"
 STARTED = "SELECT count(*) FROM debates WHERE starter = :person"
 SUGGESTED = "SELECT count(*) FROM suggestions WHERE suggester = :person"
 UPVOTED = "SELECT count(*) FROM upvotes WHERE person = :person"
@@ -230,7 +235,7 @@ def _cut_off(connection: SqlConnection, person: int) -> None:
     """Delete everything that links a surrogate id to its person."""
     connection.run(CUT_USAGE, scope=f"person:{person}")
     connection.run(CUT_OFF, person=person)
-    for statement in (CUT_EVENTS, CUT_UPVOTES, CUT_SUGGESTIONS, CUT_SUGGESTER):
+    for statement in (CUT_EVENTS, CUT_ASKED, CUT_UPVOTES, CUT_SUGGESTIONS, CUT_SUGGESTER):
         connection.run(statement, person=person)
 
 
@@ -280,6 +285,11 @@ def _digest(key: bytes, platform: str, user: str) -> str:
     return hmac.digest(key, f"{platform}/{user}".encode(), "sha256").hex()
 
 
+def find_known(connection: SqlConnection, platform: str, user: str) -> Known | None:
+    """Return a platform's user, None for one who is not stored."""
+    return _find(connection, platform, user)
+
+
 def _find(connection: SqlConnection, platform: str, user: str) -> Known | None:
     row = connection.first(FIND_KEPT, platform=platform, user=user)
     return row and Known(row.id, row.since)
@@ -305,6 +315,8 @@ def _traces(connection: SqlConnection, platform: str, user: str) -> Traces:
         stances=answers[Question.STANCE_BEFORE] + answers[Question.STANCE_AFTER],
         revisions=answers[Question.AGAIN],
         thumbs=answers[Question.TURN],
+        asked=connection.value(QUESTIONS_OF, person=row.id),
+        supported=answers[Question.SUPPORT],
         entries=sum(of.entries for of in found),
         started=connection.value(STARTED, person=row.id),
         suggested=connection.value(SUGGESTED, person=row.id),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from adapters.storage.archive import ArchiveTable
+from adapters.storage.asking import AskingTable
 from adapters.storage.communities import CommunityTable
 from adapters.storage.database import Database
 from adapters.storage.debates import DebateTable
@@ -33,6 +34,7 @@ class SqlStore:
         self.journal = JournalTable(database)
         self.outbox = OutboxTable(database)
         self.votes = VoteTable(database)
+        self.asking = AskingTable(database)
         self.people = PeopleTable(database)
         self.communities = CommunityTable(database)
         self.installs = InstallTable(database, Vault(keys))

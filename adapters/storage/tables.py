@@ -439,6 +439,19 @@ votes = Table(
     comment="What stood at the close, derived from vote_events",
 )
 
+asked = Table(
+    "asked",
+    metadata,
+    Column("debate", ForeignKey("debates.id"), primary_key=True),
+    Column("number", Integer, primary_key=True, comment="from 1, in the order of asking"),
+    Column("person", ForeignKey("people.id"), index=True, comment="null for one who was forgotten"),
+    Column("text", Text, nullable=False),
+    Column("asked_at", Utc, nullable=False),
+    Column("removed", String(12), nullable=False, comment="by whom; empty: it stands"),
+    Column("removed_at", Utc),
+    comment="What audiences ask the sides of a debate",
+)
+
 outbox = Table(
     "outbox",
     metadata,

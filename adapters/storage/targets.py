@@ -13,7 +13,7 @@ from adapters.storage.database import Database
 from engine.debate import BallotKind
 from engine.judging import REVEALED, Question
 from engine.store import Asked, Target
-from engine.votes.questions import options_of
+from engine.votes.questions import KINDS, options_of
 
 FIND_QUESTION = """
 SELECT targets.debate, targets.question, targets.step, targets.ballot, targets.closed_at,
@@ -114,7 +114,8 @@ def accept(connection: SqlConnection, asked: Asked, message: str) -> None:
     request = orjson.loads(row.setup)["request"]
     where = {"platform": row.platform, "place": row.thread or row.place, "message": message}
     options = options_of(asked.question, tuple(request["sides"]))
-    how = {"ballot": BallotKind(request["ballot"]), "options": options}
+    ballot = KINDS[asked.question].ballot or BallotKind(request["ballot"])
+    how = {"ballot": ballot, "options": options}
     _add(connection, Target(**asked._asdict(), **where, **how))
     connection.run(LISTEN, debate=asked.debate, **where)
 

@@ -27,10 +27,11 @@ class BlindTurn(NamedTuple):
 
 
 class Round(NamedTuple):
-    """A round's title and its speeches."""
+    """A round's title and its speeches, and what the audience `asked` those who speak in it."""
 
     title: str
     speeches: tuple[BlindTurn, ...]
+    asked: tuple[str, ...] = ()
 
 
 class Looked(NamedTuple):
@@ -64,7 +65,7 @@ class Transcript(NamedTuple):
 
         return self._replace(
             rounds=tuple(
-                Round(title, tuple(sorted(speeches, key=rank))) for title, speeches in self.rounds
+                one._replace(speeches=tuple(sorted(one.speeches, key=rank))) for one in self.rounds
             ),
             stances=tuple(sorted(self.stances, key=lambda stance: order.index(stance[0]))),
             quotations=tuple(sorted(self.quotations, key=lambda one: order.index(one.name))),
@@ -156,8 +157,13 @@ class Scribe:
             return BlindTurn(self._cast.names[turn.side], spoke, self._write(turn), model)
 
         ordered = sorted(turns, key=lambda turn: turn.number)
+
+        def hold(title: str, held: Sequence[Turn]) -> Round:
+            asked = (_quote(self._show(" ".join(one.split()))) for one in held[0].asked)
+            return Round(self._title(title), tuple(map(speak, held)), tuple(asked))
+
         rounds = (
-            Round(self._title(title), tuple(map(speak, group)))
+            hold(title, tuple(group))
             for title, group in groupby(ordered, key=lambda turn: turn.round)
         )
         topic, conditions = _quote(self._show(self._topic)), _quote(self._show(self._conditions))

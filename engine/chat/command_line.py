@@ -31,7 +31,6 @@ from engine.options import (
     parse_number,
     parse_switch,
     read_option,
-    suggest,
 )
 from engine.text import headline
 
@@ -106,8 +105,8 @@ def _closing(text: str, start: int) -> int:
         elif mark == opener:
             depth += 1
     raise UsageError(
-        "The quotation mark before “{text}” is not closed; close it and put a space after it.",
-        text=headline(text[start + 1 :], 30),
+        f"The quotation mark before “{headline(text[start + 1 :], 30)}” is not closed; close it "
+        "and put a space after it."
     )
 
 
@@ -155,18 +154,15 @@ def _options(words: Iterable[Word]) -> dict[str, str]:
             continue
         side = _SIDE.fullmatch(word.option)
         if not side and word.option not in known:
-            close, said = hint(word.option, known), _shorten(word.option)
-            if close:
-                raise UsageError("Unknown option “{option}”; {close}", option=said, close=close)
-            raise UsageError("Unknown option “{option}”.", option=said)
+            close = hint(word.option, known)
+            raise UsageError(
+                f"Unknown option “{_shorten(word.option)}”{f';{close}' if close else '.'}"
+            )
         name = side[1] if side else _ALIASES.get(word.option, word.option)
         if name in found:
-            raise UsageError("“{option}” is given twice; give it once.", option=word.option)
+            raise UsageError(f"“{word.option}” is given twice; give it once.")
         if not word.text.strip():
-            raise UsageError(
-                "“{option}=” has no value; write one after the sign.",
-                option=word.option,
-            )
+            raise UsageError(f"“{word.option}=” has no value; write one after the sign.")
         found[name] = word.text.strip()
     return found
 
@@ -182,17 +178,11 @@ def read_settings(words: Sequence[Word]) -> SettingsArguments:
     _refuse_stray_equals(words)
     stray = next((word for word in words if not word.option), None)
     if stray:
-        raise UsageError(
-            "“{text}” is not a setting; write name=value.",
-            text=_shorten(stray.text),
-        )
+        raise UsageError(f"“{_shorten(stray.text)}” is not a setting; write name=value.")
     names = tuple(word.option for word in words)
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice:
-        raise UsageError(
-            "“{option}” is given twice; give it once.",
-            option=_shorten(twice),
-        )
+        raise UsageError(f"“{_shorten(twice)}” is given twice; give it once.")
     return SettingsArguments(changes={word.option: word.text.strip() for word in words})
 
 
@@ -216,11 +206,8 @@ def read_topics(words: Sequence[Word]) -> TopicsArguments:
     if not action:
         return TopicsArguments()
     if action.casefold() not in ACTIONS_ON_TOPICS:
-        raise UsageError(
-            "“{action}” cannot be done with a topic; choose from {known}.",
-            action=_shorten(action),
-            known=tuple(ACTIONS_ON_TOPICS),
-        )
+        known = ", ".join(ACTIONS_ON_TOPICS)
+        raise UsageError(f"“{_shorten(action)}” cannot be done with a topic; choose from {known}.")
     if not number:
         raise UsageError("Give the number of a topic; the command topics shows it.")
     return TopicsArguments.model_validate(
@@ -239,12 +226,10 @@ def read_league(words: Sequence[Word]) -> LeagueArguments:
         if not word.option:
             continue
         if word.option not in known:
-            close = suggest(word.option, known)
-            raise UsageError(
-                "Unknown option “{option}”; {close}", option=_shorten(word.option), close=close
-            )
+            close = hint(word.option, known) or f" choose from {', '.join(known)}."
+            raise UsageError(f"Unknown option “{_shorten(word.option)}”;{close}")
         if word.option in given:
-            raise UsageError("“{option}” is given twice; give it once.", option=word.option)
+            raise UsageError(f"“{word.option}” is given twice; give it once.")
         number = word.option in ("rounds", "quorum")
         text = word.text.strip()
         given[word.option] = parse_number(word.option, text) if number else text
@@ -290,10 +275,7 @@ def _unmarked(text: str) -> str | None:
 def _nothing_after(words: Sequence[Word]) -> None:
     if words:
         said = f"{words[0].option}={words[0].text}" if words[0].option else words[0].text
-        raise UsageError(
-            "Unexpected “{said}”: this command takes no more arguments.",
-            said=_shorten(said),
-        )
+        raise UsageError(f"Unexpected “{_shorten(said)}”: this command takes no more arguments.")
 
 
 def _shorten(text: str) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from engine.chat import (
+    asking,
     choices,
     leagues,
     lifecycle,
@@ -51,8 +52,7 @@ from engine.chat.review import review
 from engine.chat.settings import show_settings
 from engine.debate import BallotKind
 from engine.errors import UsageError
-from engine.language import Text
-from engine.options import hint, suggest
+from engine.options import nearest
 from engine.text import clean, headline
 
 A = TypeVar("A", bound=Arguments)
@@ -90,11 +90,9 @@ async def help_on(context: Context, person: Person, asked: HelpArguments) -> Hel
         formats = await choices.format_lines(context, person)
         return HelpAnswer(commands=lines, formats=formats)
     if name not in COMMANDS:
-        raise UsageError(
-            "Unknown command “{command}”; {near}",
-            command=headline(clean(name), 40),
-            near=suggest(name, COMMANDS),
-        )
+        close = nearest(name, COMMANDS)
+        hint = f"did you mean {close}?" if close else f"choose from {', '.join(COMMANDS)}."
+        raise UsageError(f"Unknown command “{headline(clean(name), 40)}”; {hint}")
     command = COMMANDS[name]
     return HelpAnswer(command=name, commands=(_line(command.usage(hides=hides), command),))
 
@@ -196,6 +194,11 @@ _COMMANDS = (
     Command("help", HELP, "shows this", help_on),
 )
 COMMANDS: Mapping[str, Command[Any]] = {command.name: command for command in _COMMANDS}
+FORMS: Mapping[str, Callable[[Context, Person, Any], Awaitable[Answer]]] = {
+    "ask": asking.ask_sides,
+    "unask": asking.take_back,
+}
+"""What only forms ask for, which buttons open; no one types it."""
 
 
 @dataclass(slots=True)
@@ -204,6 +207,8 @@ class Commands(Context):
 
     async def run(self, person: Person, asked: Invocation) -> Answer:
         """Run a command, if the person may use it."""
+        if asked.name in FORMS:
+            return await FORMS[asked.name](self, person, asked.arguments)
         command = COMMANDS[asked.name]
         await check(command.who, self.store, person)
         return await command.run(self, person, asked.arguments)
@@ -237,12 +242,9 @@ def parse_command(text: str, prefix: str = "/debate", *, hides: bool = True) -> 
     typed = said.split(maxsplit=1)[0]
     name = typed.casefold()
     if name not in COMMANDS:
-        close, see = hint(name, COMMANDS), Text("see {prefix} help.", prefix=prefix)
-        raise UsageError(
-            "Unknown command “{command}”; {near}",
-            command=headline(name, 40),
-            near=Text("{close} {see}", close=close, see=see) if close else see,
-        )
+        close = nearest(name, COMMANDS)
+        hint = f" did you mean {close}?" if close else ""
+        raise UsageError(f"Unknown command “{headline(name, 40)}”;{hint} see {prefix} help.")
     try:
         return Invocation(name, COMMANDS[name].takes.read(split_words(said[len(typed) :])))
     except UsageError as error:
@@ -253,19 +255,11 @@ def with_usage(
     error: UsageError, name: str, prefix: str = "/debate", *, hides: bool = True
 ) -> UsageError:
     """Return the error with the command's usage appended."""
-    return UsageError(
-        "{problem} Usage: {usage}",
-        problem=error.text if hides else _without_secret(error.text),
-        usage=f"{prefix} {COMMANDS[name].usage(hides=hides)}",
-    )
+    said = str(error) if hides else _without_secret(str(error))
+    return UsageError(f"{said} Usage: {prefix} {COMMANDS[name].usage(hides=hides)}")
 
 
 def _without_secret(said: str) -> str:
     """Remove secret ballots from a message, for platforms without them."""
-    known = said.values.get("known") if isinstance(said, Text) else None
-    if not isinstance(said, Text) or not isinstance(known, tuple):
-        return said
-    kept = tuple(word for word in known if word != BallotKind.SECRET)
-    hinted = BallotKind.SECRET in str(said.values.get("near"))
-    template = said.template.replace(" {near}", "") if hinted else said.template
-    return Text(template, **{**said.values, "known": kept})
+    secret = BallotKind.SECRET
+    return said.replace(f" did you mean {secret}?", "").replace(f" or {secret} or ", " or ")

@@ -76,6 +76,20 @@ class TopicsArguments(Arguments):
     number: int = 0
 
 
+class AskArguments(Arguments):
+    """What somebody asks the sides of a debate."""
+
+    debate: str
+    text: str = ""
+
+
+class UnaskArguments(Arguments):
+    """Which of a debate's questions is to go, by its number as typed."""
+
+    debate: str
+    number: str = ""
+
+
 class ForgetArguments(Arguments):
     """Whether to go ahead; otherwise the answer only explains."""
 
@@ -128,4 +142,15 @@ def pressed_invocation(button: str, debate: str, chosen: str | None = None) -> I
             return Invocation("topics", TopicsArguments(action=button, number=int(debate)))
         case "review":
             return Invocation("review", ReviewArguments(debate=debate, vote=chosen))
+    return None
+
+
+def submitted_invocation(form: str, of: str, typed: Mapping[str, str]) -> Invocation | None:
+    """Return the command behind a form that a button opened; None for an unknown one."""
+    debate = of.partition(".")[0]
+    match form:
+        case "ask":
+            return Invocation("ask", AskArguments(debate=debate, **typed))
+        case "unask":
+            return Invocation("unask", UnaskArguments(debate=debate, **typed))
     return None

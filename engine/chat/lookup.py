@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from engine.chat.person import Person
 from engine.debate import Debate, Status
 from engine.errors import NotFoundError, UsageError
-from engine.language import Text
 from engine.store import Store
 from engine.text import clean, headline
 
@@ -27,8 +26,7 @@ async def find_named(store: Store, person: Person, code: str) -> Debate:
     Other communities' debates count as unknown.
     """
     unknown = NotFoundError(
-        "There is no debate “{code}” here; the command list shows them.",
-        code=headline(clean(code), 30),
+        f"There is no debate “{headline(clean(code), 30)}” here; the command list shows them."
     )
     try:
         found = await store.debates.get(code)
@@ -60,15 +58,11 @@ async def find_only(
         return await find_named(store, person, code)
     here = _held_here(person, await find_held(store, person, statuses))
     if not here:
-        raise NotFoundError(
-            "No debate is {wanted:or} in this channel; give a debate's code.",
-            wanted=tuple(Text(status) for status in statuses),
-        )
+        wanted = " or ".join(statuses)
+        raise NotFoundError(f"No debate is {wanted} in this channel; give a debate's code.")
     if len(here) > 1:
-        raise UsageError(
-            "There are several such debates here; choose one of {codes}.",
-            codes=tuple(debate.code for debate in here),
-        )
+        codes = ", ".join(debate.code for debate in here)
+        raise UsageError(f"There are several such debates here; choose one of {codes}.")
     return here[0]
 
 

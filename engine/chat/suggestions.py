@@ -30,10 +30,7 @@ async def suggest(context: Context, person: Person, asked: SuggestArguments) -> 
     """
     topic = check_topic(asked.topic)
     if topic.casefold() == RANDOM:
-        raise UsageError(
-            "“{random}” draws a topic, so it cannot be one; suggest another.",
-            random=RANDOM,
-        )
+        raise UsageError(f"“{RANDOM}” draws a topic, so it cannot be one; suggest another.")
     defaults = await _defaults(context, person)
     check_words(defaults.blocked_words, topic)
     approved = not defaults.topic_approval or await manages(context.store, person)

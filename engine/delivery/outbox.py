@@ -39,6 +39,7 @@ from engine.messages import (
     Arc,
     Invite,
     LeagueTable,
+    QuestionsInvite,
     Reveal,
     StanceInvite,
     VoteInvite,
@@ -260,8 +261,9 @@ class Delivery:
             return None
         if isinstance(intent.message, StanceInvite) and not intent.message.after:
             # No one can answer, so do not wait.
-            question, now = Question.STANCE_BEFORE, self.clock.now()
-            await self.store.votes.close(lease, intent.debate, now, question=question)
+            await self._close(lease, intent, Question.STANCE_BEFORE)
+        if isinstance(intent.message, QuestionsInvite) and intent.target is None:
+            await self._close(lease, intent, Question.SUPPORT)
         # Some of its parts may have been frozen and posted since it was read.
         tried, intent = intent, await self.store.outbox.find(intent.debate, intent.key) or intent
         # A message without a place is refused before its plain parts are frozen.
@@ -275,6 +277,10 @@ class Delivery:
         if isinstance(intent.message, Alert):
             await self._alerts.go_elsewhere(lease, intent)
         return await self._settle(lease, intent, DeliveryState.REFUSED, str(error))
+
+    async def _close(self, lease: Lease, intent: Intent, question: Question) -> None:
+        await self.store.votes.close(lease, intent.debate, self.clock.now(), question=question)
+        self.bell.ring(f"closed/{intent.debate}")
 
     async def _wait(self, intent: Intent, error: VenueAwayError, pause: float) -> None:
         log.warning("platform unavailable", debate=intent.debate, post=intent.key, why=str(error))

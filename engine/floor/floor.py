@@ -19,6 +19,7 @@ from engine.blinding.blinding import BLINDER, blind
 from engine.blinding.identity import scrub
 from engine.blinding.veil import names_of, transcribe, veil_post
 from engine.debate import (
+    Length,
     Model,
     Request,
     Retrieval,
@@ -39,11 +40,15 @@ from engine.judging import Verdict
 from engine.messages import Notice, TurnPost
 from engine.ports import KEPT, ChatMessage, Reply
 from engine.prompts.languages import language_name
-from engine.prompts.library import SOURCES, Prompts, guard
+from engine.prompts.library import AUDIENCE, SOURCES, Prompts, guard
 from engine.sources import check_quotations, named, tell_quotation
 from engine.store import Note, Post
 from engine.text import clean, count_words, first_words, is_divided
 from engine.words.phrases import sum_up
+
+QUESTIONS = "questions"  # the round in which the sides answer the audience
+MOST_PUT = 2  # of the audience's questions are put to the sides
+ANSWER_WORDS: Mapping[Length, int] = {Length.SHORT: 100, Length.NORMAL: 200, Length.LONG: 300}
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -64,6 +69,9 @@ class Desk(Caller, Protocol):
 
     async def keep(self, note: Note) -> None:
         """Store a format's findings."""
+
+    async def hear_questions(self) -> Sequence[str]:
+        """Let the audience ask; return what is put to the sides once its time is over."""
 
 
 class Floor:
@@ -87,6 +95,7 @@ class Floor:
         self._histories: dict[str, list[ChatMessage]] = {}
         self._spoken: Counter[str] = Counter()
         self._adjourned = asyncio.Event()
+        self._asked: tuple[str, ...] = ()
         self.turns: list[Turn] = []
 
     @property
@@ -156,11 +165,13 @@ class Floor:
         role: str = "debater",
         opposing: str | None = None,
         last: bool = False,
+        shorten: str = "",
         **facts: Any,
     ) -> str:
         """Let a seat speak in a round, and return its text once it is stored and queued.
 
-        A text over its limits is sent back once; one that is still over is kept and marked, up
+        A text over its limits is sent back once, with the template `shorten` (the format's own, if
+        empty); one that is still over is kept and marked, up
         to the debate's cap on a reply. After its `last` turn a seat is sent nothing more. `facts`
         are further variables of the template. Raises what `Desk.call` raises.
         """
@@ -174,7 +185,7 @@ class Floor:
         text = clean(reply.text)
         over = violations(text, limits, self._setup.chars_per_word)
         if over:
-            history.append(_user(self._ask_to_shorten(variables, text)))
+            history.append(_user(self._ask_to_shorten(variables, text, shorten)))
             cue |= {"kind": "shorten"}
             reply = await self._answer(f"{step}/shorten", seat, history, role, cue)
             text = clean(reply.text)
@@ -182,6 +193,28 @@ class Floor:
         over += (*replaced(reply.replaced), *long_reply(reply), *refusal(text, reply.finish))
         await self._publish(self._turn(seat, round_name, text, limits, reply.model, over))
         return text
+
+    async def hear_questions(self) -> bool:
+        """Let the audience ask both sides something; return whether anything is to be answered."""
+        asked = await self._desk.hear_questions()
+        self._asked = tuple(self.veiled(one) for one in asked[:MOST_PUT])
+        if not self._asked:
+            self._total -= len(self.request.sides)  # who would have answered
+        return bool(self._asked)
+
+    async def answer(self, seat: str, *, opposing: str | None = None, last: bool = False) -> str:
+        """Let a seat answer the audience, and return its text as `speak` does."""
+        return await self.speak(
+            seat,
+            QUESTIONS,
+            template=f"{AUDIENCE}/answer",
+            shorten=f"{AUDIENCE}/shorten",
+            limits=TurnLimits(words=ANSWER_WORDS[self.request.length]),
+            opposing=opposing,
+            last=last,
+            side=side_of(seat),
+            questions=self._asked,
+        )
 
     async def state(
         self,
@@ -462,12 +495,12 @@ class Floor:
         history.append(ChatMessage(role="assistant", content=second.text))
         return better(answer, read_shape(second, shape))
 
-    def _ask_to_shorten(self, variables: Mapping[str, Any], text: str) -> str:
+    def _ask_to_shorten(self, variables: Mapping[str, Any], text: str, template: str = "") -> str:
         words = count_words(text, self._setup.chars_per_word)
         limits: TurnLimits = variables["limits"]
         undivided = limits.synthesis_chars is not None and not is_divided(text)
         return self._prompts.render(
-            f"{self.request.format}/shorten",
+            template or f"{self.request.format}/shorten",
             **variables,
             written_words=words,
             undivided=undivided,
@@ -494,6 +527,7 @@ class Floor:
             limit=limits.words or 0,
             model=model,
             violations=broken,
+            asked=self._asked if round_name == QUESTIONS else (),
         )
 
     async def _publish(self, turn: Turn, words_a_minute: float | None = None) -> Turn:

@@ -11,7 +11,7 @@ from functools import partial
 
 from engine.debate import Request, TurnOrder, Value
 from engine.findings import DECISION, Artifact
-from engine.floor.floor import Floor
+from engine.floor.floor import QUESTIONS, Floor
 from engine.floor.limits import TurnLimits
 from engine.floor.schema import TEXT, choice, named
 from engine.floor.shapes import Fault, Shape, ShapedAnswer
@@ -58,6 +58,7 @@ class Classic(Format):
     finishes = (1,)
     takes_rounds = True
     summarised = True
+    takes_questions = True
     limits = ClassicLimits
     lengths = Lengths(
         short=Sized({"words": 120, "arguments": 2, "synthesis_chars": 300, "decision_words": 80}),
@@ -69,7 +70,8 @@ class Classic(Format):
     def rounds(self, request: Request) -> tuple[str, ...]:
         """Return the rounds in order; further rebuttals are numbered from 2."""
         more = (f"rebuttal-{number}" for number in range(2, request.rounds + 1))
-        return ("opening", "rebuttal", *more, "assumptions", "closing")
+        rounds = ("opening", "rebuttal", *more, "assumptions", "closing")
+        return self.with_questions(request, rounds)
 
     def turns(self, request: Request) -> int:
         """Return the number of turns."""
@@ -84,6 +86,8 @@ class Classic(Format):
         """Hold the debate."""
         last_a = last_b = None
         for round_name in self.rounds(floor.request):
+            if round_name == QUESTIONS and not await floor.hear_questions():
+                continue
             if floor.request.turn_order is TurnOrder.SIMULTANEOUS:
                 last_a, last_b = await floor.all_at_once(
                     self._speak(floor, "A", round_name, last_b),
@@ -95,6 +99,8 @@ class Classic(Format):
 
     async def _speak(self, floor: Floor, seat: str, round_name: str, opposing: str | None) -> str:
         kind = round_name.split("-")[0]
+        if kind == QUESTIONS:
+            return await floor.answer(seat, opposing=opposing)
         if kind == "closing" and floor.version > PLAIN_CLOSING:
             return await self._close(floor, seat, opposing)
         return await floor.speak(

@@ -11,10 +11,9 @@ from pydantic import BeforeValidator, JsonValue, ValidationError
 
 from engine.debate import Length, Request, Turn, TurnOrder, Value
 from engine.errors import UsageError
-from engine.floor.floor import Floor
+from engine.floor.floor import QUESTIONS, Floor
 from engine.floor.research import research
 from engine.judging import Verdict, Vote
-from engine.language import Text
 from engine.prompts.library import Prompts
 
 _ITEM = re.compile(
@@ -101,7 +100,8 @@ class Format(ABC):
     theirs in any case; `clocked` that a clock decides how many turns there are; `files` that it
     posts files; `summarised` that a juror writes a summary for the reveal; `ends_early` that
     what is said may end it before its last round; `question` that its topic is a question, on
-    which no one takes a side.
+    which no one takes a side; `takes_questions` that the audience may ask both sides something
+    before they close.
     `finishes` are earlier versions that the script still holds as they were: it asks
     `floor.version` where they differ from its own. `rubric` is what jurors score by unless the
     operator has chosen another. `limits` are the format's limits with their
@@ -124,6 +124,7 @@ class Format(ABC):
     summarised: bool = False
     ends_early: bool = False
     question: bool = False
+    takes_questions: bool = False
     limits: type[Value] = NoOptions
     lengths: Lengths = Lengths()
 
@@ -173,6 +174,11 @@ class Format(ABC):
     async def run(self, floor: Floor) -> None:
         """Hold the debate; `floor.adjourn` after the last turn lets the panel begin."""
 
+    def with_questions(self, request: Request, rounds: Sequence[str]) -> tuple[str, ...]:
+        """Return the rounds, with that of the audience's questions before the last if wanted."""
+        asked = (QUESTIONS,) if request.questions and self.takes_questions else ()
+        return (*rounds[:-1], *asked, rounds[-1])
+
     def call(self, request: Request, prompts: Prompts, drawn: Mapping[str, str]) -> dict[str, str]:
         """Return the names of contenders that have more than a letter.
 
@@ -196,21 +202,11 @@ def read_own(name: str, shape: type[O], given: Mapping[str, object]) -> O:
     """Read a format's options, complete with defaults. Raises UsageError naming the wrong one."""
     unknown = sorted(set(given) - set(shape.model_fields))
     if unknown:
-        known = tuple(shape.model_fields) or Text("none")
-        raise UsageError(
-            "The format {name} has no option “{unknown}”; it has: {known}.",
-            name=name,
-            unknown=unknown[0],
-            known=known,
-        )
+        known = ", ".join(shape.model_fields) or "none"
+        raise UsageError(f"The format {name} has no option “{unknown[0]}”; it has: {known}.")
     try:
         return shape.model_validate(dict(given))
     except ValidationError as error:
         mistake = error.errors(include_url=False)[0]
-        option = str(mistake["loc"][0]) if mistake["loc"] else Text("its options")
-        raise UsageError(
-            "The option {option} of {name} is wrong: {mistake}.",
-            option=option,
-            name=name,
-            mistake=mistake["msg"],
-        ) from None
+        option = str(mistake["loc"][0]) if mistake["loc"] else "its options"
+        raise UsageError(f"The option {option} of {name} is wrong: {mistake['msg']}.") from None

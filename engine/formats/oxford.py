@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from engine.debate import Request, TurnOrder, Value
-from engine.floor.floor import Floor
+from engine.floor.floor import QUESTIONS, Floor
 from engine.floor.limits import TurnLimits
 from engine.formats.format import Decision, Format, Lengths, Roles, Sized
 from engine.judging import TIE, Question, Verdict, Vote
@@ -14,6 +14,7 @@ from engine.words.translation import say
 
 NAME = "oxford"
 ROUNDS = {"opening": "1", "rebuttal": "2", "closing": "1"}
+ANSWERS = "2"  # the seat of each side that answers the audience: the other one closes right after
 WHOLE_DEBATE_READ = 1  # the version whose closers were sent their own openings once more
 STANCE_OF = {"A": "for", "B": "against"}
 ROOM: Mapping[str | None, str] = {
@@ -47,6 +48,7 @@ class Oxford(Format):
     finishes = (WHOLE_DEBATE_READ,)
     turn_order = TurnOrder.SEQUENTIAL
     stance = True
+    takes_questions = True
     limits = OxfordLimits
     lengths = Lengths(short=Sized({"words": 120}), long=Sized({"words": 500}))
 
@@ -55,24 +57,29 @@ class Oxford(Format):
         return Roles(self.contenders, seats=("A1", "A2", "B1", "B2"))
 
     def rounds(self, request: Request) -> tuple[str, ...]:
-        """Return the three rounds."""
-        return tuple(ROUNDS)
+        """Return the three rounds, and that of the audience's questions if wanted."""
+        return self.with_questions(request, tuple(ROUNDS))
 
     def turns(self, request: Request) -> int:
         """Return the number of turns."""
-        return 6
+        return 2 * len(self.rounds(request))
 
     def waves(self, request: Request) -> int:
         """Return the number of calls in sequence: all."""
-        return 6
+        return self.turns(request)
 
     async def run(self, floor: Floor) -> None:
         """Hold the debate."""
         limits = OxfordLimits.model_validate(floor.limits)
-        for round_name, number in ROUNDS.items():
+        for round_name in self.rounds(floor.request):
+            if round_name == QUESTIONS and not await floor.hear_questions():
+                continue
             for side in self.contenders:
-                seat = f"{side}{number}"
+                seat = f"{side}{ROUNDS.get(round_name, ANSWERS)}"
                 known = max((turn.number for turn in floor.turns if turn.seat == seat), default=0)
+                if round_name == QUESTIONS:
+                    await floor.answer(seat, opposing=floor.transcript(known), last=True)
+                    continue
                 await floor.speak(
                     seat,
                     round_name,
@@ -80,7 +87,8 @@ class Oxford(Format):
                     limits=TurnLimits(words=limits.words),
                     role="closing" if round_name == "closing" else "debater",
                     opposing=floor.transcript(0 if floor.version == WHOLE_DEBATE_READ else known),
-                    last=round_name != "opening",
+                    last=round_name == "closing"
+                    or (round_name == "rebuttal" and not floor.request.questions),
                     side=side,
                 )
 

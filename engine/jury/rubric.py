@@ -103,11 +103,7 @@ def find_rubric(name: str, criteria: tuple[Criterion, ...] = ()) -> Rubric:
         return Rubric(name=name, criteria=criteria)
     if rubric := _FORMERLY.get(name) or RUBRICS.get(name):
         return rubric
-    raise UsageError(
-        "There is no rubric “{name}”; choose one of {rubrics}.",
-        name=name,
-        rubrics=tuple(RUBRICS),
-    )
+    raise UsageError(f"There is no rubric “{name}”; choose one of {', '.join(RUBRICS)}.")
 
 
 def own_criteria(rubric: Rubric) -> tuple[Criterion, ...]:

@@ -23,7 +23,7 @@ from engine.debate import (
     Turn,
 )
 from engine.floor.example import example
-from engine.floor.floor import Floor
+from engine.floor.floor import MOST_PUT, Floor
 from engine.floor.research import dry_results
 from engine.formats import Format
 from engine.jury.explain import cheapest_of
@@ -49,6 +49,7 @@ UNSPACED = frozenset({"zh", "ja", "th", "lo", "km", "my"})
 TOPIC, CONDITIONS, SOURCES = "{{ topic }}", "{{ conditions }}", "{{ sources }}"
 SOURCE_MARKUP = 80  # characters around a source: its tags, its name and its title
 LOOKED_UP_TOKENS = 60  # that a juror reads of what each turn quoted
+QUESTION = "Q" * 120  # characters of one that the audience may ask
 STANCE = "a few words of stance"
 NO_PANEL = PanelSetup(roster=())
 MOST_OUTLINES = 200  # kept at once; each takes some kilobytes
@@ -278,6 +279,10 @@ class DryDesk:
     async def keep(self, note: Note) -> None:
         """Keep nothing."""
 
+    async def hear_questions(self) -> Sequence[str]:
+        """Return as many questions as are put to the sides."""
+        return (QUESTION,) * MOST_PUT
+
 
 @dataclass(slots=True)
 class Bill:
@@ -347,7 +352,7 @@ async def estimate(
         calls_max=2 * (asked + readings * len(jurors)),
         tokens_in=tokens_in,
         tokens_out=tokens_out,
-        minutes=round(waves * slowest / 60, 2),
+        minutes=round(waves * slowest / 60 + setup.request.questions, 2),
         usd=usd if known else None,
         usd_max=bill.usd_max if known else None,
         reading=round(outline.words / READING, 2),
@@ -425,6 +430,7 @@ def _without_topic(setup: Setup) -> Setup:
         "seats": {seat: cast[f"seat{seat}"] for seat in request.seats},
         "judges": tuple(cast[f"judge{number}"] for number in range(len(request.judges))),
         "drawn": (),
+        "questions": 1.0 if request.questions else 0.0,
         "sources": (Source(title="", text=SOURCES),) if request.sources else (),
     }
     own: dict[str, Any] = {

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from random import Random
 
-from pydantic import Field, SkipValidation
+from pydantic import Field
 
 from engine.blinding.vocabulary import draw_names, kin
 from engine.debate import (
@@ -26,15 +26,14 @@ from engine.debate import (
     Value,
 )
 from engine.errors import BudgetError, NotAllowedError, UsageError
-from engine.formats import Format, find_format
+from engine.formats import FORMATS, Format, find_format
 from engine.formats.format import Roles, read_own
 from engine.jury.history import PanelFit
 from engine.jury.roster import seat_panel
 from engine.jury.rubric import Rubric, find_rubric
-from engine.language import Text
 from engine.options import BUILT_IN, STANCES, Options, check_limits
 from engine.prompts.languages import check_language
-from engine.prompts.library import SOURCES, Prompts
+from engine.prompts.library import AUDIENCE, SOURCES, Prompts
 from engine.sources import SourceFile, SourceLimits, read_sources
 from engine.store import Caps
 from engine.text import clean, is_visible
@@ -53,15 +52,15 @@ MOST_JUDGES = 9  # of a format's own
 
 
 class Ground(Value):
-    """What Rostrum may do in the place of a command; each Text says what to grant.
+    """What Rostrum may do in the place of a command; each message says what to grant.
 
     `unfit`: why no debate can run there; `no_files`: why none that posts files can; `no_removal`:
     why ballots cannot be secret. Empty: no obstacle is known.
     """
 
-    unfit: SkipValidation[str] = ""
-    no_files: SkipValidation[str] = ""
-    no_removal: SkipValidation[str] = ""
+    unfit: str = ""
+    no_files: str = ""
+    no_removal: str = ""
 
 
 class Order(Options):
@@ -135,15 +134,13 @@ def complete(order: Order, defaults: Defaults, seed: int) -> tuple[Request, Form
     own = read_own(script.name, script.options, given).model_dump(mode="json")
     if options.rounds is not None and not script.takes_rounds:
         raise UsageError(
-            "The format {name} has a fixed number of rounds: leave rounds out. Its own "
-            "options: {own}.",
-            name=script.name,
-            own=tuple(own) or Text("none"),
+            f"The format {script.name} has a fixed number of rounds: leave rounds out. "
+            f"Its own options: {', '.join(own) or 'none'}."
         )
     if script.question and order.stance:
         raise UsageError(
-            "A {name} debate answers a question, so no one takes a side on it: leave stance out.",
-            name=script.name,
+            f"A {script.name} debate answers a question, so no one takes a side on it: leave "
+            "stance out."
         )
     roles = script.roles(own)
     sides, drawn = _seat_contenders(roles, order.models, defaults, seed)
@@ -163,12 +160,25 @@ def complete(order: Order, defaults: Defaults, seed: int) -> tuple[Request, Form
         "rounds": options.rounds or sized.rounds or script.default_rounds,
         "turn_order": script.turn_order or options.turn_order,
         "stance": script.stance or (options.stance and not script.question),
+        "questions": _check_questions(order, options, script),
         "why": options.why and order.platform != UNATTENDED,  # no one reads the reveal
     }
     request = Request(**options.model_dump(exclude={"mirror", "panel"}) | settled)
     check_words(defaults.blocked_words, *texts_of(request))
     _check_ground(order.ground, request.ballot, script)
     return request, script
+
+
+def _check_questions(order: Order, options: Options, script: Format) -> float:
+    """Return for how long the audience may ask; a default counts only where anyone can."""
+    if order.questions and not script.takes_questions:
+        known = ", ".join(name for name in FORMATS if find_format(name).takes_questions)
+        raise UsageError(
+            f"In a {script.name} debate the audience cannot ask questions; leave questions out, or "
+            f"choose one of {known}."
+        )
+    there = script.takes_questions and order.platform != UNATTENDED
+    return (options.questions or 0) if there else 0
 
 
 def _offered_topic(options: Options, topics: Sequence[Topic], seed: int) -> Options:
@@ -179,9 +189,8 @@ def _offered_topic(options: Options, topics: Sequence[Topic], seed: int) -> Opti
         fit = [topic for topic in topics if topic.speaks(language)]
         if not fit:
             raise UsageError(
-                "The list has no topic in the language {language}; give a topic, or choose "
-                "another language.",
-                language=language,
+                f"The list has no topic in the language {language}; give a topic, or choose "
+                "another language."
             )
         topic = Random(f"topic/{seed}").choice(fit)
         options = options.model_copy(update={"topic": topic.text})
@@ -236,9 +245,8 @@ def _check_stances(options: Options, roles: Roles, defaults: Defaults) -> dict[s
     missing = [side for side, text in zip("AB", given.values(), strict=True) if not text]
     if missing:
         raise UsageError(
-            "The stance of side {missing} is missing: say what both sides argue, for "
-            "example “tabs” for A and “spaces” for B, or leave both out.",
-            missing=missing[0],
+            f"The stance of side {missing[0]} is missing: say what both sides argue, for example "
+            "“tabs” for A and “spaces” for B, or leave both out."
         )
     models = {model.ref.casefold() for model in (*defaults.debaters, *defaults.judges)}
     for side, text in zip("AB", given.values(), strict=True):
@@ -251,23 +259,15 @@ def _check_stances(options: Options, roles: Roles, defaults: Defaults) -> dict[s
 def _check_stance(side: str, text: str, models: Collection[str]) -> None:
     if len(text) > LONGEST_STANCE:
         raise UsageError(
-            "The stance of side {side} has {n} characters; at most {most} are allowed. "
-            "Shorten it, and put the rest into the conditions.",
-            side=side,
-            n=len(text),
-            most=LONGEST_STANCE,
+            f"The stance of side {side} has {len(text)} characters; at most {LONGEST_STANCE} are "
+            "allowed. Shorten it, and put the rest into the conditions."
         )
     if not is_visible(text):
-        raise UsageError(
-            "All characters of side {side}'s stance are invisible; write a few.",
-            side=side,
-        )
+        raise UsageError(f"All characters of side {side}'s stance are invisible; write a few.")
     if text.casefold() in models:
         raise UsageError(
-            "The stance of side {side} is the name of a model; write what the side argues, "
-            "and choose the model that argues it with {option}.",
-            side=side,
-            option=side.lower(),
+            f"The stance of side {side} is the name of a model; write what the side argues, and "
+            f"choose the model that argues it with {side.lower()}."
         )
 
 
@@ -281,8 +281,9 @@ def _check_ground(ground: Ground, ballot: BallotKind, script: Format) -> None:
 
 def templates_of(prompts: Prompts, request: Request, defaults: Defaults) -> Prompts:
     """Return the templates that a debate freezes: its format's, and those of what it has."""
-    sourced = request.sources or defaults.retrieval
-    return prompts.only(request.format, "jury", *((SOURCES,) if sourced else ()))
+    sourced = (SOURCES,) if request.sources or defaults.retrieval else ()
+    asked = (AUDIENCE,) if request.questions else ()
+    return prompts.only(request.format, "jury", *sourced, *asked)
 
 
 def freeze(
@@ -357,9 +358,8 @@ def check_prices(prices: Mapping[str, Price | None], caps: Caps) -> None:
     unknown = sorted(ref for ref, price in prices.items() if price is None)
     if unknown and (caps.debate_usd is not None or caps.community_daily_usd is not None):
         raise BudgetError(
-            "The price of {unknown} is unknown, so the cap cannot be enforced. Choose "
-            "other models, or ask the operator to set their price.",
-            unknown=tuple(unknown),
+            f"The price of {', '.join(unknown)} is unknown, so the cap cannot be enforced. "
+            "Choose other models, or ask the operator to set their price.",
             hint=f"Set ROSTRUM_PRICES, for example '{{\"{unknown[0]}\": [0.3, 1.2]}}' in USD per "
             "million tokens in and out, or ROSTRUM_BUDGET__DEBATE_USD=off and "
             "ROSTRUM_BUDGET__COMMUNITY_DAILY_USD=off.",
@@ -374,9 +374,7 @@ def _seat_contenders(
     strange = sorted(set(asked) - {*contenders, *roles.seats})
     if strange:
         raise UsageError(
-            "This format has no side {strange}; its sides are {contenders:and}.",
-            strange=strange[0],
-            contenders=tuple(contenders),
+            f"This format has no side {strange[0]}; its sides are {' and '.join(contenders)}."
         )
     chosen = {**defaults.sides, **asked}
     drawn = tuple(side for side in contenders if side not in chosen)
@@ -411,40 +409,22 @@ def _seat_judges(
     free = [juror for juror in roster if kin(juror.family) not in own] or list(roster)
     most = roles.judges if roles.fixed else MOST_JUDGES
     if len(order.judges) > most:
-        raise UsageError(_too_many(most, fixed=roles.fixed), most=most, n=len(order.judges))
+        raise UsageError(
+            f"This format, with these options, has {'' if roles.fixed else 'at most '}{most} "
+            f"{'judge' if most == 1 else 'judges'} of its own, and you named "
+            f"{len(order.judges)}. Leave out the rest. To choose the jury, use jurors."
+        )
     named = order.judges or defaults.own_judges
     asked = named or tuple(free)
     wanted = len(named) if named and not roles.fixed else roles.judges
     return tuple(asked[at % len(asked)] for at in range(wanted))
 
 
-def _too_many(most: int, *, fixed: bool) -> str:
-    if not fixed:
-        return Text(
-            "This format, with these options, has at most {most} judges of its own, and you named "
-            "{n}. Leave out the rest. To choose the jury, use jurors."
-        )
-    if most == 1:
-        return Text(
-            "This format, with these options, has 1 judge of its own, and you named {n}. Leave out "
-            "the rest. To choose the jury, use jurors."
-        )
-    return Text(
-        "This format, with these options, has {most} judges of its own, and you named {n}. Leave "
-        "out the rest. To choose the jury, use jurors."
-    )
-
-
 def _clean(name: str, given: str) -> str:
     text = clean(given).strip()
     if len(text) > LONGEST_TEXT:
         raise UsageError(
-            "The topic of a debate may have at most {most} characters; this one has {n}. "
-            "Shorten it."
-            if name == "topic"
-            else "The conditions of a debate may have at most {most} characters; these have {n}. "
-            "Shorten them.",
-            most=LONGEST_TEXT,
-            n=len(text),
+            f"The {name} of a debate may have at most {LONGEST_TEXT} characters; this one has "
+            f"{len(text)}. Shorten it."
         )
     return text

@@ -78,6 +78,10 @@ class SecondDesk:
     async def publish(self, turn: Turn, compose: Callable[[], Post]) -> None:
         """Post nothing: the turn is already there."""
 
+    async def hear_questions(self) -> Sequence[str]:
+        """Return what the audience asked when the debate was held."""
+        return self.journaled.asked or ()
+
     async def keep(self, note: Note) -> None:
         """Keep what the judges find, until all of it is there."""
         self.notes.append(note)

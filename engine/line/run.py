@@ -39,6 +39,7 @@ from engine.jury.summary import summarise
 from engine.language import speaking
 from engine.line.ahead import warm_up
 from engine.line.invitation import ask_for_stance, invitation
+from engine.line.question_time import QuestionTime
 from engine.line.rounds import Rounds
 from engine.messages import Notice
 from engine.ports import AnswerSchema, Audience, ChatMessage, Models, Reply, utc_now
@@ -128,7 +129,7 @@ class Runner:
         try:
             script = format_of(debate.request.format, debate.setup.format_version)
             asking = (journaled.unanswered, scribe, Rounds(debate, script))
-            desk = LiveDesk(debate, lease, steps, self, *asking)
+            desk = LiveDesk(debate, lease, steps, self, *asking, asked=journaled.asked)
             if journaled.steps:
                 desk.undelivered = await self.store.outbox.undelivered_turns(debate_id)
             await self._announced(debate)
@@ -306,6 +307,7 @@ class LiveDesk:
     unanswered: Mapping[str, str]
     scribe: Scribe
     rounds: Rounds
+    asked: tuple[str, ...] | None = None  # by the audience, once its time for that is over
     undelivered: int = 0
     recording: int = 0
 
@@ -366,6 +368,15 @@ class LiveDesk:
         self.steps.later(
             partial(record, self.lease, self.debate.id, turn, compose()), self._recorded
         )
+
+    async def hear_questions(self) -> tuple[str, ...]:
+        """Let the audience ask; what it put to the sides before a kill stays as it was."""
+        if self.asked is None:
+            await self.steps.flush()
+            runner = self.runner
+            parts = runner.store, runner.keeper, runner.bell
+            self.asked = await QuestionTime(self.debate, self.lease, *parts).hold()
+        return self.asked
 
     async def keep(self, note: Note) -> None:
         """Store a format's findings."""

@@ -37,6 +37,7 @@ JUDGED = frozenset(
     | {"answers"}
 )
 SOURCES = "sources"  # the folder of what is said about sources, where a debate has some
+AUDIENCE = "audience"  # the folder of what is said about the audience's questions
 SENT_BACK = frozenset({"jury/retry", "jury/summary_again"})
 # A template is a small program; its expressions can fail.
 MISTAKES = (TemplateError, TypeError, ValueError, ArithmeticError, LookupError)
@@ -46,7 +47,7 @@ MISTAKES = (TemplateError, TypeError, ValueError, ArithmeticError, LookupError)
 ENVIRONMENT = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)  # noqa: S701
 
 
-_CLOSING = re.compile(r"<(\s*/\s*(?:opponent|source)\s*)>", re.IGNORECASE)
+_CLOSING = re.compile(r"<(\s*/\s*(?:opponent|source|question)\s*)>", re.IGNORECASE)
 
 
 def guard(text: str) -> str:

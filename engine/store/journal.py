@@ -44,13 +44,15 @@ class Journaled(Value):
     """What the journal holds of a debate: results, and money settled or still unknown.
 
     `spent` is USD; an attempt of unknown cost counts at its maximum. `unanswered` gives, by step,
-    the reason why the script continued without an answer.
+    the reason why the script continued without an answer. `asked` is what the audience put to the
+    sides, None before its time to ask was over.
     """
 
     steps: dict[str, Step]
     attempts: dict[str, int]
     spent: float
     unanswered: Mapping[str, str] = {}
+    asked: tuple[str, ...] | None = None
 
 
 class AttemptStart(NamedTuple):

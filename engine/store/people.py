@@ -16,6 +16,8 @@ class Traces(Value):
     (answers to who is ahead), `stances`,
     `revisions` (answers after a reveal) and `thumbs` count questions, `entries` every choice made
     or withdrawn. `suggested` topics are theirs, and `upvotes` the suggested topics that they want.
+    `asked` counts questions that they asked the sides of debates, and `supported` the debates in
+    which they were for somebody's question.
     `since` is when a forgotten person came back.
     """
 
@@ -26,6 +28,8 @@ class Traces(Value):
     stances: int = 0
     revisions: int = 0
     thumbs: int = 0
+    asked: int = 0
+    supported: int = 0
     entries: int = 0
     started: int = 0
     suggested: int = 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from engine.store.archive import Archive
+from engine.store.asking import Asking
 from engine.store.communities import Communities
 from engine.store.debates import Debates
 from engine.store.installs import Installs
@@ -41,6 +42,10 @@ class Store(Protocol):
     @property
     def votes(self) -> Votes:
         """The log of votes."""
+
+    @property
+    def asking(self) -> Asking:
+        """What audiences ask."""
 
     @property
     def people(self) -> People:

@@ -13,7 +13,7 @@ from engine.debate import BallotKind, Value
 from engine.delivery.last_word import LastWord
 from engine.floor.keeper import Keeper
 from engine.floor.wake import Bell
-from engine.judging import How
+from engine.judging import How, Question
 from engine.ports import (
     ButtonPressed,
     Clock,
@@ -49,12 +49,14 @@ class Heard(Value):
     """The outcome of an event; after a button press, `option` is the person's current choice.
 
     `name` is that of the agent whose answer was chosen, where agents have names.
-    "noted" is an event that is not an answer, "unknown" one that belongs to no debate.
+    "noted" is an event that is not an answer, "unknown" one that belongs to no debate. `question`
+    is what was answered, where that is known.
     """
 
     outcome: Outcome | Literal["noted"]
     option: str | None = None
     name: str = ""
+    question: Question | None = None
 
 
 @dataclass(slots=True)
@@ -145,8 +147,10 @@ class Hearing:
         if target is None:
             return Heard(outcome=found.outcome, option=found.option)
         self._count(target, How.BUTTON, found.outcome)
-        name = await self._name_of(target, found.option or "")
-        return Heard(outcome=found.outcome, option=found.option, name=name)
+        given = {"outcome": found.outcome, "option": found.option, "question": target.question}
+        if target.question is Question.SUPPORT:
+            return Heard(**given)
+        return Heard(**given, name=await self._name_of(target, found.option or ""))
 
     def _count(self, target: Target, how: How, outcome: Outcome) -> None:
         self.keeper.watch.answered(self.venue.platform, target.question, how, outcome, 1)

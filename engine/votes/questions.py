@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from engine.debate import Status
+from engine.debate import BallotKind, Status
 from engine.judging import EVEN, TIE, WEAK, Question
 
 UP, DOWN, UNSURE = "up", "down", "unsure"
 THUMBS = (UP, DOWN)
 STANCES = (UP, DOWN, UNSURE)
+NUMBERS = tuple("123456789")
 CLOSE, CLEAR, ONE_SIDED = "close", "clear", "onesided"
 CONFIDENCES = (CLOSE, CLEAR, ONE_SIDED)
 CONFIDENCE_NAMES = {CLOSE: "close", CLEAR: "clear", ONE_SIDED: "one-sided"}
@@ -42,7 +43,8 @@ class Kind:
     its debate is in one of the states `during`, under the lease `lease`/ID, and those `along` close
     with it. Without a time of its own it closes once one of those `until` opens. What the platform
     did not report in a gap is read soon after it, or, if it is `brief`, at its close. `waits` is
-    what the debate waits for while it cannot be read; empty: it waits for nothing.
+    what the debate waits for while it cannot be read; empty: it waits for nothing. `ballot` is how
+    it is always answered; None: as the debate is voted on.
     """
 
     options: Callable[[tuple[str, ...]], tuple[str, ...]]
@@ -52,6 +54,7 @@ class Kind:
     until: tuple[Question, ...] = ()
     brief: bool = False
     waits: str = WAITS_TO_CLOSE
+    ballot: BallotKind | None = None
 
 
 # Those that are due at the same time close in this order.
@@ -71,6 +74,15 @@ KINDS = {
         until=(Question.ROUND, Question.VOTE),
         brief=True,
         waits="",
+    ),
+    # By buttons, which stand below what was asked: there is nothing to read on the platform.
+    Question.SUPPORT: Kind(
+        lambda _: NUMBERS,
+        during=(Status.QUEUED, Status.RUNNING),
+        lease="support",  # the runner holds the debate, and waits for the questions
+        brief=True,
+        waits="",
+        ballot=BallotKind.PRIVATE,
     ),
     Question.VOTE: Kind(
         vote_options,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from engine.text import headline
@@ -18,7 +18,13 @@ DETAILS = "Details"
 UPVOTE = "▲ {upvotes} · {topic}"
 APPROVE = "Approve {number}"
 REMOVE = "Remove {number}"
-ACTIONS = ("stop", "status", "vote", "review", "why", "details", "upvote", "approve", "remove")
+ASK = "Ask"
+UNASK = "Remove"
+SUPPORT = "👍 {number}"
+ACTIONS = (
+    *("stop", "status", "vote", "review", "why", "details", "upvote", "approve", "remove"),
+    *("ask", "unask"),  # which open a form
+)
 LABEL_LENGTH = 70  # characters; platforms take 75, a mark included
 
 
@@ -32,7 +38,10 @@ class Button(NamedTuple):
 
 
 class ButtonAction(NamedTuple):
-    """The action of a button or menu, and the debate, option or topic it applies to (`of`)."""
+    """The action of a button or menu, and the debate, option or topic it applies to (`of`).
+
+    Of one that opens a form, that is the debate's code and language, as in `k7f2qz.de`.
+    """
 
     what: str
     of: str
@@ -54,6 +63,13 @@ def result_buttons(code: str) -> tuple[Button, ...]:
         Button(f"{PREFIX}:why:{code}", say(WHY)),
         Button(f"{PREFIX}:details:{code}", say(DETAILS)),
     )
+
+
+def question_buttons(code: str, language: str, numbers: Sequence[int]) -> tuple[Button, ...]:
+    """Return the buttons to ask a question, to support one by its number, and to remove one."""
+    named = (Button(f"{PREFIX}:vote:{n}", say(SUPPORT, number=n)) for n in numbers)
+    removes = (Button(f"{PREFIX}:unask:{code}.{language}", say(UNASK)),) if numbers else ()
+    return (Button(f"{PREFIX}:ask:{code}.{language}", say(ASK)), *named, *removes)
 
 
 def ballot_buttons(

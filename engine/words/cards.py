@@ -21,6 +21,8 @@ from engine.messages import (
     Notice,
     Phase,
     Progress,
+    QuestionsClosed,
+    QuestionsInvite,
     Report,
     Reveal,
     RoundInvite,
@@ -31,13 +33,14 @@ from engine.messages import (
     VoteInvite,
     Where,
 )
-from engine.text import headline
+from engine.text import headline, literal
 from engine.words.buttons import (
     DETAILS,
     WHY,
     Button,
     ballot_buttons,
     debate_buttons,
+    question_buttons,
     result_buttons,
 )
 from engine.words.card import BallotPaper, Card, Page, markdown_of
@@ -157,6 +160,16 @@ ROUND_LASTS = "Open until the next round ends. The reveal shows what people said
 SURE = "How clear was it?"
 SURE_ASKS = "How far ahead is your choice?"
 SURE_LASTS = "Optional. It closes with the vote, which counts the same without it."
+QUESTIONS = "Questions from the audience"
+QUESTIONS_ASK = "**What should both sides answer before they close?**"
+QUESTIONS_LAST = (
+    "Open for {lasts}. Press Ask to ask something, or a number to support that question; both "
+    "sides answer the two with most support. No one sees who asked."
+)
+QUESTIONS_PUT = "**Both sides now answer:**"
+NO_QUESTIONS = "No one asked anything, so the debate goes on."
+LISTED = "**{number}** · {text}"
+MORE_ASKED = ("{n} more question was asked.", "{n} more questions were asked.")
 AGAIN = "Now that you know the models"
 AGAIN_ASKS = (
     "{asks} You now know the models and the result. Answer again, even if you "
@@ -203,6 +216,10 @@ def card_of(message: Message) -> Card:  # noqa: C901 - one case a message
             return Card(
                 say(SURE), "vote", ballot=paper, small=say(SURE_LASTS), buttons=_buttons(paper)
             )
+        case QuestionsInvite():
+            return _questions(message)
+        case QuestionsClosed():
+            return _put(message)
         case VoteClosed():
             title = say(CLOSED_EARLY if message.early else CLOSED)
             return Card(title, "vote", lines=(plural(CLOSED_WITH, message.votes),))
@@ -472,6 +489,27 @@ def _round(invite: RoundInvite) -> Card:
     paper = BallotPaper(asks, invite.options, invite.ballot, True, captions)
     title, buttons = say(ROUND, round=round_name(invite.round)), _buttons(paper)
     return Card(title, "vote", ballot=paper, small=say(ROUND_LASTS), buttons=buttons)
+
+
+def _questions(invite: QuestionsInvite) -> Card:
+    more = (plural(MORE_ASKED, invite.more),) if invite.more else ()
+    listed = (say(LISTED, number=number, text=literal(text)) for number, text in invite.listed)
+    return Card(
+        say(QUESTIONS),
+        "vote",
+        text="\n".join((say(QUESTIONS_ASK), "", *listed, *more)).rstrip(),
+        small=say(QUESTIONS_LAST, lasts=plural(MINUTES_LEFT, invite.minutes)),
+        buttons=question_buttons(
+            invite.code, invite.language, tuple(number for number, _ in invite.listed)
+        ),
+    )
+
+
+def _put(closed: QuestionsClosed) -> Card:
+    if not closed.put:
+        return Card(say(QUESTIONS), "vote", lines=(say(NO_QUESTIONS),))
+    put = (say(LISTED, number=i, text=literal(text)) for i, text in enumerate(closed.put, 1))
+    return Card(say(QUESTIONS), "vote", text="\n".join((say(QUESTIONS_PUT), "", *put)))
 
 
 def _vote_on(invite: VoteInvite | AgainInvite) -> BallotPaper:

@@ -58,9 +58,14 @@ class ScriptedDesk:
         self.posts: list[Post] = []
         self.notes: list[Note] = []
         self.talking = self.most_talking = 0
+        self.audience: tuple[str, ...] = ()
 
     async def room(self) -> None:
         """Never wait."""
+
+    async def hear_questions(self) -> Sequence[str]:
+        """Return what the audience asks here."""
+        return self.audience
 
     async def call(
         self,

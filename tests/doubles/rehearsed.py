@@ -65,6 +65,7 @@ class RehearsedDesk:
     posts: list[Post] = field(default_factory=list)
     held: list[Post] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
+    audience: tuple[str, ...] = ()
     calls: int = 0
     talking: int = 0
     most_talking: int = 0
@@ -72,6 +73,10 @@ class RehearsedDesk:
 
     async def room(self) -> None:
         """Never wait."""
+
+    async def hear_questions(self) -> Sequence[str]:
+        """Return what the audience asks here."""
+        return self.audience
 
     async def call(
         self,

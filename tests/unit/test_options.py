@@ -77,7 +77,7 @@ def test_text_is_read_and_what_is_a_value_already_is_taken() -> None:
             "--vote-minutes is 11520 minutes; choose more than 0 and at most",
         ),
         ("turn_order", "simultan", "--turn-order is “simultan”; did you mean simultaneous?"),
-        ("ballot", "loud", "--ballot is “loud”; it must be open, secret or private."),
+        ("ballot", "loud", "--ballot is “loud”; it must be open or secret or private."),
         ("mirror", "perhaps", "--mirror is “perhaps”; write on or off."),
     ],
 )
@@ -94,6 +94,7 @@ def test_limits_are_those_of_a_request() -> None:
         "rounds": (1, 9),
         "vote_minutes": (0.001, 10_080),
         "quorum": (0, 1_000_000),
+        "questions": (0, 60),
     }
     for name, (low, high) in LIMITS.items():
         check_limits(Options(**{name: low}))

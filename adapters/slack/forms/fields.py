@@ -5,10 +5,10 @@ Each is an input block whose id is its name. Sizes are those of Slack's Block Ki
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from engine.words.translation import say
+from engine.words.forms import Form
 
 LONGEST_INPUT = 3000
 LONGEST_LABEL, LONGEST_VALUE = 75, 150
@@ -30,7 +30,11 @@ class Label(NamedTuple):
 
 def typed(name: str, label: Label, *, initial: str = "", long: bool = False) -> Json:
     """Return a text field."""
-    element: Json = {"type": "plain_text_input", "multiline": long, "max_length": LONGEST_INPUT}
+    return _typed(name, label, LONGEST_INPUT, initial=initial, long=long)
+
+
+def _typed(name: str, label: Label, most: int, *, initial: str = "", long: bool = False) -> Json:
+    element: Json = {"type": "plain_text_input", "multiline": long, "max_length": most}
     return _field(name, label, element | ({"initial_value": initial} if initial else {}))
 
 
@@ -80,6 +84,14 @@ def view_of(
     }
 
 
+def form_view(form: Form) -> Json:
+    """Return a form that a button opens."""
+    fields = (
+        _typed(one.name, Label(one.label, one.hint), one.most, long=one.long) for one in form.fields
+    )
+    return view_of(form.id, form.title, form.send, form.cancel, fields)
+
+
 def required(field: Json) -> Json:
     """Return a field as a required one."""
     return field | {"optional": False}
@@ -88,11 +100,6 @@ def required(field: Json) -> Json:
 def same(values: Iterable[str]) -> list[Pair]:
     """Return values as their own labels, each once."""
     return [(value, value) for value in dict.fromkeys(values)]
-
-
-def said(labels: Mapping[str, str]) -> list[Pair]:
-    """Return values with their labels in the language spoken."""
-    return [(value, say(label)) for value, label in labels.items()]
 
 
 # --- what was entered --------------------------------------------------------------------

@@ -14,7 +14,7 @@ from adapters.slack import texts
 from adapters.slack.answering import PLATFORM, FrontDesk, explained
 from adapters.slack.errors import Act
 from adapters.slack.files import read_files
-from adapters.slack.forms.fields import Json, attached
+from adapters.slack.forms.fields import Json, attached, entered_text, form_view
 from adapters.slack.forms.form import command_of, form_of
 from adapters.slack.forms.settings_form import changes_of, settings_form
 from adapters.slack.rest import Rest
@@ -22,12 +22,19 @@ from adapters.slack.whisper import Asker, Whisper
 from engine.chat.answers.answers import Answer
 from engine.chat.answers.management import SettingsAnswer
 from engine.chat.choices import models
-from engine.chat.invocation import Invocation, NoArguments, SettingsArguments, StartArguments
+from engine.chat.invocation import (
+    Invocation,
+    NoArguments,
+    SettingsArguments,
+    StartArguments,
+    submitted_invocation,
+)
 from engine.chat.person import Person
 from engine.chat.settings import find_mistakes
 from engine.delivery.ending import refusal_of
 from engine.errors import NotAllowedError, RostrumError, UsageError, VenueError
-from engine.language import speaking, spoken
+from engine.words.buttons import read_button
+from engine.words.forms import Form
 
 FOR_READING = "files:read"
 FORM_SECONDS = 2.0  # of the three that Slack waits for a response
@@ -55,8 +62,7 @@ class Modals:
             offered = await models(self._desk.commands, person, NoArguments())
             return form_of(offered, await self._most_files(home.rest))
 
-        with speaking(await self._desk.language(asker, ask=False)):
-            await self._open(asker, trigger, make)
+        await self._open(asker, trigger, make)
 
     async def _most_files(self, rest: Rest) -> int:
         """Return how many files can be attached: none unless the app may read files."""
@@ -74,38 +80,53 @@ class Modals:
             answer = await self._desk.commands.run(person, Invocation("settings", asked))
             return settings_form(cast(SettingsAnswer, answer), self._desk.commands.defaults)
 
-        with speaking(await self._desk.language(asker)):
-            await self._open(asker, trigger, make)
+        await self._open(asker, trigger, make)
 
     async def on_start(self, ack: Ack, view: Json) -> None:
         """Start the debate of a submitted form."""
-        with speaking(_asker_of(view).language):
-            try:
-                command = command_of(view)
-            except UsageError as error:
-                await ack(response_action="errors", errors={"minutes": refusal_of(error)})
-                return
-            files = attached(view, "files")
-            await self._carry_out(ack, view, Invocation("start", command), "topic", files)
+        try:
+            command = command_of(view)
+        except UsageError as error:
+            await ack(response_action="errors", errors={"minutes": str(error)})
+            return
+        files = attached(view, "files")
+        await self._carry_out(ack, view, Invocation("start", command), "topic", files)
+
+    async def open_form(self, asker: Asker, trigger: str, form: Form) -> None:
+        """Open the form of a button."""
+
+        async def make() -> Json:
+            return form_view(form)
+
+        await self._open(asker, trigger, make)
+
+    async def on_form(self, ack: Ack, view: Json) -> None:
+        """Do what a submitted form of a button says."""
+        pressed = read_button(view["callback_id"])
+        names = [block["block_id"] for block in view["blocks"]]
+        typed = {name: entered_text(view, name) or "" for name in names}
+        command = pressed and submitted_invocation(pressed.what, pressed.of, typed)
+        if not command:
+            await ack()
+            return
+        await self._carry_out(ack, view, command, names[0])
 
     async def on_settings(self, ack: Ack, view: Json) -> None:
         """Apply the changes of a submitted form, all or none."""
         changes = changes_of(view)
-        with speaking(_asker_of(view).language):
-            mistakes = find_mistakes(changes, self._desk.commands.defaults)
-            if mistakes:
-                await ack(response_action="errors", errors=mistakes)
-                return
-            first = next(iter(changes), view["blocks"][0]["block_id"])
-            command = Invocation("settings", SettingsArguments(changes=changes))
-            await self._carry_out(ack, view, command, first)
+        mistakes = find_mistakes(changes, self._desk.commands.defaults)
+        if mistakes:
+            await ack(response_action="errors", errors=mistakes)
+            return
+        first = next(iter(changes), view["blocks"][0]["block_id"])
+        command = Invocation("settings", SettingsArguments(changes=changes))
+        await self._carry_out(ack, view, command, first)
 
     async def _open(self, asker: Asker, trigger: str, make: Callable[[], Awaitable[Json]]) -> None:
         """Open a form; it remembers who asked, and where."""
 
         async def run() -> None:
-            kept = asker._replace(language=spoken())
-            view = await make() | {"private_metadata": json.dumps(kept._asdict())}
+            view = await make() | {"private_metadata": json.dumps(asker._asdict())}
             rest = (await self._desk.workspaces.find(asker.team)).rest
             body = {"trigger_id": trigger, "view": view}
             await rest.write(Act.OPEN, "views.open", body, place=asker.channel)
@@ -121,7 +142,7 @@ class Modals:
         files: Sequence[Json] = (),
     ) -> None:
         """Run a command; an early refusal is shown in the form."""
-        asker = _asker_of(view)
+        asker = Asker(**json.loads(view["private_metadata"]))
         running = asyncio.ensure_future(self._run(asker, command, files))
         done, _ = await asyncio.wait([running], timeout=FORM_SECONDS)
         refusal = running.exception() if done else None
@@ -147,8 +168,3 @@ class Modals:
             await self._desk.finish(whisper, await running)
 
         await explained(whisper, run)
-
-
-def _asker_of(view: Json) -> Asker:
-    """Return who a form was opened for."""
-    return Asker(**json.loads(view["private_metadata"]))

@@ -78,8 +78,7 @@ class Audited(Format):
         named = AuditedOptions.model_validate(options).archetypes
         if len(named) != len(self.contenders):
             raise UsageError(
-                "audited needs two archetypes, for A and for B, and has {n}.",
-                n=len(named),
+                f"audited needs two archetypes, for A and for B, and has {len(named)}."
             )
         return Roles(self.contenders, judges=1)
 
@@ -132,9 +131,5 @@ def _cast(floor: Floor, options: AuditedOptions) -> dict[str, str]:
     known = floor.prompts.data(f"{NAME}/archetypes", Archetypes).archetypes
     for name in options.archetypes:
         if name not in known:
-            raise UsageError(
-                "There is no archetype “{name}”; choose from {known}.",
-                name=name,
-                known=tuple(known),
-            )
+            raise UsageError(f"There is no archetype “{name}”; choose from {', '.join(known)}.")
     return dict(zip("AB", options.archetypes, strict=True))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Literal
 
 from engine.debate import Request, TurnOrder, Value
-from engine.floor.floor import Floor
+from engine.floor.floor import QUESTIONS, Floor
 from engine.floor.limits import TurnLimits
 from engine.floor.shapes import ShapedAnswer
 from engine.formats.format import Format, Labels, Lengths, Roles, Sized
@@ -52,6 +52,7 @@ class Structured(Format):
     version = 2
     finishes = (1,)
     files = True
+    takes_questions = True
     options = StructuredOptions
     turn_order = TurnOrder.SIMULTANEOUS
     limits = StructuredLimits
@@ -73,16 +74,16 @@ class Structured(Format):
         return Roles(self.contenders, judges=1)
 
     def rounds(self, request: Request) -> tuple[str, ...]:
-        """Return the three rounds."""
-        return ("opening", "cross-examination", "closing")
+        """Return the three rounds, and that of the audience's questions if wanted."""
+        return self.with_questions(request, ("opening", "cross-examination", "closing"))
 
     def turns(self, request: Request) -> int:
         """Return the number of turns."""
-        return 6
+        return 2 * len(self.rounds(request))
 
     def waves(self, request: Request) -> int:
         """Return the rounds; the judge is asked beside the panel."""
-        return 3
+        return len(self.rounds(request))
 
     async def run(self, floor: Floor) -> None:
         """Hold the debate."""
@@ -99,6 +100,9 @@ class Structured(Format):
         )
         heard = dict(zip("BA", crossed, strict=True))
         responses = {side: _responses(heard[side], arguments[side]) for side in "AB"}
+
+        if QUESTIONS in self.rounds(floor.request) and await floor.hear_questions():
+            await floor.all_at_once(*(floor.answer(side) for side in "AB"))
 
         closed = await floor.all_at_once(
             *(

@@ -1,0 +1,84 @@
+"""What the audience asks the sides of a debate, from a form or a keyboard to the store."""
+
+from __future__ import annotations
+
+from engine.blinding.mentions import scrub
+from engine.debate import Debate
+from engine.errors import NotAllowedError, UsageError
+from engine.floor.wake import Bell
+from engine.ports import Clock
+from engine.store import Store
+from engine.store.asking import MOST_ASKED, NewQuestion
+from engine.text import clean, is_visible
+from engine.votes.audience import MOST_LISTED, standing_questions
+from engine.words.translation import say
+
+LONGEST_QUESTION = 300  # characters
+NONE_WRITTEN = "Your question is empty. Write one that both sides can answer."
+TOO_LONG = "Your question has {n} characters; at most {most} are allowed. Shorten it."
+OVER = "The time for questions is over, so nothing was changed."
+AGAIN = (
+    "You have asked a question already, number {number}. To ask another one, remove that one first."
+)
+OFTEN = "You cannot ask another question in this debate."
+FULL = "This debate has {most} questions already and takes no more. Support one of them."
+FORGOTTEN = (
+    "You asked to be forgotten, so your question is not stored. Use /debate optin to take part in "
+    "debates that start after it."
+)
+UNKNOWN = "There is no question {number} here. Give the number of one in the list."
+OTHERS = "Question {number} is someone else's. Only they and managers can remove it."
+
+
+def read_question(given: str) -> str:
+    """Return a question as it is kept: one line, without mentions. Raises UsageError."""
+    text = " ".join(scrub(clean(given)).split())
+    if not is_visible(text):
+        raise UsageError(say(NONE_WRITTEN))
+    if len(text) > LONGEST_QUESTION:
+        raise UsageError(say(TOO_LONG, n=len(text), most=LONGEST_QUESTION))
+    return text
+
+
+async def ask(store: Store, bell: Bell, clock: Clock, debate: Debate, user: str, text: str) -> int:
+    """Keep a person's question and return its number.
+
+    Raises UsageError for one that cannot be taken, and NotAllowedError for a forgotten person.
+    """
+    new = NewQuestion(
+        debate=debate.id,
+        platform=debate.platform,
+        user=user,
+        text=read_question(text),
+        asked_at=clock.now(),
+    )
+    outcome, number = await store.asking.ask(new)
+    if outcome == "forgotten":
+        raise NotAllowedError(say(FORGOTTEN))
+    refusals = {"again": AGAIN, "often": OFTEN, "full": FULL, "closed": OVER}
+    if outcome in refusals:
+        raise UsageError(say(refusals[outcome], number=number, most=MOST_ASKED))
+    bell.wake(f"closed/{debate.id}")  # the runner waits there, and lists it
+    return number
+
+
+async def is_listed(store: Store, debate: Debate, number: int) -> bool:
+    """Return whether people can support a question: only the first ones are listed."""
+    listed = standing_questions(await store.asking.asked(debate.id))[:MOST_LISTED]
+    return any(one.number == number for one in listed)
+
+
+async def remove(
+    store: Store, bell: Bell, clock: Clock, debate: Debate, user: str, number: int, *, manager: bool
+) -> None:
+    """Take a question back, one's own or as a manager. Raises UsageError or NotAllowedError."""
+    outcome = await store.asking.remove(
+        debate.id, number, debate.platform, user, manager=manager, now=clock.now()
+    )
+    if outcome == "others":
+        raise NotAllowedError(say(OTHERS, number=number))
+    if outcome == "closed":
+        raise UsageError(say(OVER))
+    if outcome == "unknown":
+        raise UsageError(say(UNKNOWN, number=number))
+    bell.wake(f"closed/{debate.id}")

@@ -1,0 +1,45 @@
+"""Which of the audience's questions stand, how many people support each, and which are put. Pure.
+
+A person supports one question at a time; their last choice counts.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from engine.floor.floor import MOST_PUT
+from engine.judging import VoteEvent
+from engine.store.asking import AudienceQuestion
+from engine.votes.hands import hands_held, standing_option
+
+MOST_LISTED = 5  # that people can choose from at a time: the first that stand
+
+
+class Chosen(NamedTuple):
+    """A question that is put to the sides, and how many people support it."""
+
+    question: AudienceQuestion
+    support: int
+
+
+def standing_questions(asked: Sequence[AudienceQuestion]) -> tuple[AudienceQuestion, ...]:
+    """Return the questions that were not taken back."""
+    return tuple(one for one in asked if not one.removed)
+
+
+def support_of(events: Sequence[VoteEvent]) -> Mapping[int, int]:
+    """Return how many people support each question, by its number."""
+    hands = hands_held(events, tally_visible=False).values()
+    chosen = (standing_option(held) for held in hands)
+    return Counter(int(one.option) for one in chosen if one is not None)
+
+
+def choose(
+    asked: Sequence[AudienceQuestion], support: Mapping[int, int], most: int = MOST_PUT
+) -> tuple[Chosen, ...]:
+    """Return the questions to put to both sides: those with most support, the earlier of equals."""
+    found = [Chosen(one, support.get(one.number, 0)) for one in standing_questions(asked)]
+    found.sort(key=lambda one: (-one.support, one.question.number))
+    return tuple(found[:most])

@@ -1,0 +1,56 @@
+"""Forms that buttons open: their fields and words. Platforms draw them and return the answers."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from engine.language import speaking
+from engine.words.buttons import PREFIX, ButtonAction
+from engine.words.translation import say
+
+ASK_TITLE = "Ask both sides"
+ASK_LABEL = "Your question"
+ASK_HINT = "One question, in a sentence or two"
+ASK_SEND = "Ask"
+REMOVE_TITLE = "Remove a question"
+REMOVE_LABEL = "Its number"
+REMOVE_HINT = "Your own, or any if you manage this place"
+REMOVE_SEND = "Remove"
+CANCEL = "Cancel"
+LONGEST_TYPED = 1000  # characters; what is too long is answered with how long it may be
+
+
+class Field(NamedTuple):
+    """A text field of a form: its label, what stands in it while it is empty, its most characters.
+
+    `long` fields have several lines.
+    """
+
+    name: str
+    label: str
+    hint: str
+    most: int
+    long: bool = False
+
+
+class Form(NamedTuple):
+    """A form and its id, which says like a button's what is done with it."""
+
+    id: str
+    title: str
+    send: str
+    cancel: str
+    fields: tuple[Field, ...]
+
+
+def form_of(pressed: ButtonAction) -> Form | None:
+    """Return the form that a button opens, in the language that the button names; None: none."""
+    if pressed.what not in ("ask", "unask"):
+        return None
+    form_id = f"{PREFIX}:{pressed.what}:{pressed.of}"
+    with speaking(pressed.of.partition(".")[2]):
+        if pressed.what == "ask":
+            asks = Field("text", say(ASK_LABEL), say(ASK_HINT), LONGEST_TYPED, long=True)
+            return Form(form_id, say(ASK_TITLE), say(ASK_SEND), say(CANCEL), (asks,))
+        number = Field("number", say(REMOVE_LABEL), say(REMOVE_HINT), 4)
+        return Form(form_id, say(REMOVE_TITLE), say(REMOVE_SEND), say(CANCEL), (number,))
