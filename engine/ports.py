@@ -324,9 +324,9 @@ class Location:
 class Part(Value):
     """One rendered piece of a message, frozen before it is first sent.
 
-    `reference` is the short text (`k7f2qz·3·1/2`) that the platform shows with the piece and
-    that finds it again; `body` is the adapter's own JSON or text. `plain`: it has no markup and
-    replaces one that was refused.
+    `reference` is the short text (`k7f2qz·3·1/2`) by which the platform finds the piece again:
+    it is kept where people do not see it, or in small print. `body` is the adapter's own JSON or
+    text. `plain`: it has no markup and replaces one that was refused.
     """
 
     reference: str

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from engine.messages import File
 from engine.ports import Part
+from engine.words.card import Reference
 
 NO_MENTIONS: dict[str, list[str]] = {"parse": []}  # no text pings anyone
 LONGEST_NONCE = 25
@@ -58,9 +59,16 @@ def nonce_of(place: str, reference: str) -> str:
 
 
 def carries(message: dict[str, Any], reference: str) -> bool:
-    """Return whether a message read back shows a reference: in a footer, or below plain text."""
-    footers = ((embed.get("footer") or {}).get("text") or "" for embed in message["embeds"])
+    """Return whether a message read back shows a reference: in a footer, or below plain text.
+
+    Earlier releases wrote it whole, at the beginning of the footer.
+    """
+    small_print = Reference.read(reference).small_print
     last = (message.get("content") or "").rpartition("\n")[2]
-    return last == SMALL.format(text=reference) or any(
-        footer.split(" ", 1)[0] == reference for footer in footers
+    if last in (SMALL.format(text=small_print), SMALL.format(text=reference)):
+        return True
+    footers = ((embed.get("footer") or {}).get("text") or "" for embed in message["embeds"])
+    return any(
+        f" · {footer}".endswith(f" · {small_print}") or footer.split(" ", 1)[0] == reference
+        for footer in footers
     )

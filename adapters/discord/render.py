@@ -17,7 +17,7 @@ from engine.delivery.gaps import numbered
 from engine.messages import Message, Progress
 from engine.ports import Part
 from engine.text import chop, clean, headline, split_markdown
-from engine.words.card import Card, Piece, by_side, in_pieces, markdown_of
+from engine.words.card import Card, Piece, Reference, by_side, in_pieces, markdown_of
 from engine.words.cards import STATE, card_of, closes, progressed
 from engine.words.phrases import FILE_LEFT_OUT
 from engine.words.translation import in_its_language, say
@@ -48,10 +48,12 @@ def parts(message: Message, stem: str) -> tuple[Part, ...]:
 def plain(source: Part | str, reference: str) -> tuple[Part, ...]:
     """Turn a refused payload, or a text, into messages without embeds, files or buttons."""
     text = source if isinstance(source, str) else _said(Payload.of(source))
-    room = CONTENT - len(reference) - 20
+    room = CONTENT - len(reference) - 30
     pieces = chop(clean(text), room, lambda piece: units(escape(piece)))
     return tuple(
-        Payload({"content": f"{escape(piece)}\n{SMALL.format(text=ref)}"}).part(ref, plain=True)
+        Payload(
+            {"content": f"{escape(piece)}\n{SMALL.format(text=Reference.read(ref).small_print)}"}
+        ).part(ref, plain=True)
         for ref, piece in zip(numbered(reference, len(pieces)), pieces, strict=True)
     )
 
@@ -75,7 +77,8 @@ def _payload(card: Card, piece: Piece) -> Payload:
     embed: dict[str, Any] = {}
     if piece.number == 1:
         embed["author"] = {"name": headline(clean(card.title), AUTHOR) or "…"}
-    footer = [piece.reference, card.footer] if piece.last and card.footer else [piece.reference]
+    mark = Reference.read(piece.reference).small_print
+    footer = [card.footer, mark] if piece.last and card.footer else [mark]
     embed |= {"color": colour_of(card.side), "description": piece.text}
     embed |= {"footer": {"text": " · ".join(footer)}}
     if piece.last and card.state:

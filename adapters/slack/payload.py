@@ -44,7 +44,10 @@ class Payload(NamedTuple):
 
 
 def carries(message: dict[str, Any], reference: str) -> bool:
-    """Return whether a message read back has a reference, in its metadata or last line."""
+    """Return whether a message read back has a reference: in its metadata.
+
+    Earlier releases wrote it in the last line, too.
+    """
     metadata = message.get("metadata") or {}
     if metadata.get("event_type") == EVENT_TYPE:
         return bool(metadata.get("event_payload", {}).get("reference") == reference)

@@ -1,6 +1,7 @@
 """Cards as Slack blocks, under the mark of their side; pure.
 
-A message has a title line, one `markdown` block, and a line with its reference.
+A message has a title line, one `markdown` block, and a line with its number. Its reference is in
+its metadata, which no one sees.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from engine.delivery.gaps import numbered
 from engine.messages import Message, Progress
 from engine.ports import Part
 from engine.text import chop, clean, headline
-from engine.words.card import Card, Piece, by_side, in_pieces, markdown_of
+from engine.words.card import Card, Piece, Reference, by_side, in_pieces, markdown_of
 from engine.words.cards import card_of, closes, progressed
 from engine.words.phrases import FILE_LEFT_OUT
 from engine.words.translation import in_its_language, say
@@ -44,13 +45,13 @@ def plain(source: Part | str, reference: str) -> tuple[Part, ...]:
     text = source if isinstance(source, str) else _said(Payload.of(source))
     pieces = chop(clean(text), PLAIN - len(reference) - 10, lambda piece: len(escape(piece)))
     return tuple(
-        Payload(f"{escape(piece)}\n{ref}", []).part(ref, plain=True)
+        Payload(f"{escape(piece)}\n{Reference.read(ref).mark}", []).part(ref, plain=True)
         for ref, piece in zip(numbered(reference, len(pieces)), pieces, strict=True)
     )
 
 
 def _said(payload: Payload) -> str:
-    """Return the text of a payload without its reference, which begins the last line."""
+    """Return the text of a payload without its number, which begins the last line."""
     *blocks, last = payload.blocks
     said = []
     for block in (*blocks, last | {"elements": last["elements"][1:]}):
@@ -80,13 +81,14 @@ def _payload(card: Card, piece: Piece) -> Payload:
     blocks = [line_block(title)]
     if piece.text.strip():
         blocks.append(markdown_block(piece.text))
-    below = [piece.reference]
+    number = Reference.read(piece.reference).mark
+    below = [number]
     if piece.last:
         blocks += [_state(card.state)] if card.state else []
         # Slack has no secret ballots, and so no buttons for them.
         secret = card.ballot is not None and card.ballot.kind is BallotKind.SECRET
         blocks += [row(card.buttons)] if card.buttons and not secret else []
-        below = [" · ".join(filter(None, (piece.reference, card.footer)))]
+        below = [" · ".join(filter(None, (number, card.code, card.footer)))]
         below += [card.small] if card.small else []
     blocks.append(line_block(*below))
     if piece.last and card.closes:  # which Slack's own markup has to say

@@ -14,7 +14,7 @@ from adapters.terminal.markup import colour_of, line, markdown
 from engine.messages import MESSAGE, Message, VoteInvite
 from engine.ports import Part
 from engine.text import clean
-from engine.words.card import BallotPaper, Card
+from engine.words.card import BallotPaper, Card, Reference
 from engine.words.cards import card_of, with_heading
 from engine.words.translation import in_its_language, say
 
@@ -28,14 +28,18 @@ def parts(message: Message, stem: str) -> tuple[Part, ...]:
 
 @in_its_language
 def plain(message: Message, reference: str, folder: Path | None = None) -> str:
-    """Return a message as plain lines, with the reference in the first.
+    """Return a message as plain lines, with its number in the first.
 
     `folder` is the folder of its files, if they are stored.
     """
     card = card_of(message)
     head = f"[{card.title}] {card.footer}".rstrip()
     text = [card.text] if card.text else []
-    rows = [f"{head} ({reference})", *text, *(row.plain for row in _rows(card, folder))]
+    rows = [
+        f"{head} ({_number(card, reference)})",
+        *text,
+        *(row.plain for row in _rows(card, folder)),
+    ]
     return clean("\n".join(rows)) + "\n"
 
 
@@ -50,12 +54,17 @@ def pretty(
     return Panel(
         Group(*text, *_rows(card, folder)),
         title=Text(clean(card.title), style=f"bold {colour}"),
-        subtitle=Text(f"{card.footer}  {reference}".strip(), style="dim"),
+        subtitle=Text(f"{card.footer}  {_number(card, reference)}".strip(), style="dim"),
         title_align="left",
         subtitle_align="right",
         border_style=colour,
         style="dim" if dim else "none",
     )
+
+
+def _number(card: Card, reference: str) -> str:
+    """Return a message's number, with the debate's code where people should see it."""
+    return " · ".join(filter(None, (Reference.read(reference).mark, card.code)))
 
 
 def _rows(card: Card, folder: Path | None) -> Iterator[Text]:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from engine.ports import Draft
 from engine.votes.questions import STANCES
+from engine.words.card import Reference
 from engine.words.phrases import NO_STANCES, option_name, round_name
 from engine.words.translation import say
 
@@ -18,7 +19,7 @@ DRAFT = "{seat} · {round}"
 FILE = "File: {name}"
 THINKS = "{seats} is thinking…"
 THINK = "{seats} are thinking…"
-EDITED = "{reference} was edited"
+EDITED = "{number} was edited"
 EARLIER = "Earlier in this debate:"
 CAST = "{user} votes: {option}"
 STOOD = "{user} is {option}"
@@ -72,7 +73,7 @@ def earlier() -> str:
 
 def edited(reference: str) -> str:
     """Return the line on a message that was edited."""
-    return say(EDITED, reference=reference)
+    return say(EDITED, number=Reference.read(reference).mark)
 
 
 def hand_text(

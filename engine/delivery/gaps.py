@@ -14,6 +14,7 @@ from engine.language import speaking
 from engine.messages import Content, Notice, TurnPost
 from engine.ports import Venue
 from engine.store import DeliveryState, Intent, Post
+from engine.words.card import BESIDE
 from engine.words.cards import plain_text, turn_title
 from engine.words.translation import say
 
@@ -30,7 +31,7 @@ log = structlog.get_logger(__name__)
 
 def stem_of(intent: Intent) -> str:
     """Return the common stem of a message's references; a notice shares its message's number."""
-    beside = "gap" if intent.key.endswith(SUFFIX) else ""
+    beside = BESIDE if intent.key.endswith(SUFFIX) else ""
     return f"{short_code(intent.debate)}{beside}·{intent.number}"
 
 

@@ -18,6 +18,8 @@ from engine.words.translation import say
 
 WARNING = "⚠️ {said}"
 OPTION = "{mark} {name}"
+WHOLE = "1/1"  # the piece of a message that was not split
+BESIDE = "gap"  # in the references of what stands in place of a message
 T = TypeVar("T")
 
 
@@ -47,7 +49,8 @@ class Card(NamedTuple):
 
     `side` picks the colour: a contender, "judge", "vote", the level of a notice, or empty for
     neutral. `text` is arbitrary Markdown, including a model's; `lines` and `warnings` use only
-    bold and code. `small` ends the text in small print; `footer` stands beside the reference.
+    bold and code. `small` ends the text in small print; `footer` stands beside the number.
+    `code` is the debate's, which commands take: for small print that does not show it yet.
     `picture` is drawn on platforms that show pictures; a standing has its `alt` text beside it.
     `pages` are what `buttons` open; a platform without buttons shows them below. `closes` is when
     people can no longer answer; a platform writes it beside the small print, in its own form.
@@ -62,6 +65,7 @@ class Card(NamedTuple):
     ballot: BallotPaper | None = None
     small: str = ""
     footer: str = ""
+    code: str = ""
     state: Progress | None = None
     buttons: tuple[Button, ...] = ()
     files: tuple[File, ...] = ()
@@ -119,6 +123,33 @@ def by_side(side: str, named: Mapping[str, T], numbered: Sequence[T], other: T) 
     if side.isascii() and side.isdigit():
         return numbered[(int(side) - 1) % len(numbered)]
     return named.get(side, other)
+
+
+class Reference(NamedTuple):
+    """A reference in its parts, as people see it: number 3, piece 1/2 and debate `k7f2qz`."""
+
+    code: str
+    number: str
+    piece: str
+
+    @classmethod
+    def read(cls, reference: str) -> Reference:
+        """Read `k7f2qz·3·1/2`. The notice that replaces message 3 is 3b."""
+        code, number, piece = (*reference.split("·"), "", "")[:3]
+        if code.endswith(BESIDE):
+            code, number = code.removesuffix(BESIDE), f"{number}b"
+        return cls(code, number, piece)
+
+    @property
+    def mark(self) -> str:
+        """Return the number by which people find a message: `#3`."""
+        return f"#{self.number}"
+
+    @property
+    def small_print(self) -> str:
+        """Return all of it, as short as can be read back: `#3 · k7f2qz`, `#3 · 1/2 · k7f2qz`."""
+        piece = () if self.piece in ("", WHOLE) else (self.piece,)
+        return " · ".join((self.mark, *piece, self.code))
 
 
 class Piece(NamedTuple):

@@ -59,7 +59,7 @@ from engine.words.reveal import ASIDE, news_lines, reveal_lines
 from engine.words.scores import board_lines, sparkline
 from engine.words.translation import in_its_language, plural, say
 
-DEBATE = "Debate {code}"
+DEBATE = "Debate"
 TOPIC_LENGTH = 200  # characters, of the debate that a reveal is of
 CONDITIONS = "**Conditions:** {conditions}"
 SOURCES = "**Sources that everyone reads:** {sources}"
@@ -274,10 +274,11 @@ def _announcement(debate: Announcement) -> Card:
     if progress is not None and progress.result is not None:
         return _news(debate, progress, progress.result)
     return Card(
-        say(DEBATE, code=debate.code),
+        say(DEBATE),
         "info",
         debate.topic,
         lines=tuple(_terms(debate)),
+        code=debate.code,
         small=estimated(debate.estimate),
         state=debate.progress,
         buttons=debate_buttons(debate.code, stoppable=_stoppable(debate)),
@@ -287,9 +288,10 @@ def _announcement(debate: Announcement) -> Card:
 def _news(debate: Announcement, progress: Progress, result: Reveal) -> Card:
     """Return what an announcement becomes at the end: the outcome, and why."""
     return Card(
-        say(DEBATE, code=debate.code),
+        say(DEBATE),
         "info",
         debate.topic,
+        code=debate.code,
         lines=tuple(news_lines(result, veiled=progress.veiled)),
         state=progress,
         buttons=result_buttons(debate.code),

@@ -7,7 +7,6 @@ holds in the end, and its log of who did what when, is the benchmark's only orac
 from __future__ import annotations
 
 import asyncio
-import re
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
@@ -27,6 +26,7 @@ from tests.doubles.control import Control, Json
 from tests.doubles.discord.control import DiscordControl
 from tests.doubles.discord.server import DiscordServer
 from tests.doubles.discord.state import Message as DiscordMessage
+from tests.doubles.references import in_small_print, on_slack
 from tests.doubles.slack.control import SlackControl
 from tests.doubles.slack.deliveries import DidNotRespondError
 from tests.doubles.slack.deliveries import Told as Event
@@ -36,7 +36,6 @@ from tests.doubles.slack.state import Message as SlackMessage
 
 LOOK_SECONDS = 0.01
 UNSURE_SECONDS = 2.0  # what was told so shortly before a session was lost may not have been heard
-REFERENCE = re.compile(r"\w+·\d+·\d+/\d+")
 
 
 @dataclass(slots=True)
@@ -201,9 +200,9 @@ class Hall(ABC):
                 held.setdefault(name, []).append(option)
         return held
 
+    @abstractmethod
     def _references(self) -> list[str]:
-        every = [REFERENCE.findall(text) for texts in self.threads().values() for _, text in texts]
-        return [found[-1] for found in every if found]
+        """Return the references of all messages."""
 
 
 class DiscordHall(Hall):
@@ -251,6 +250,10 @@ class DiscordHall(Hall):
 
     def lost(self) -> int:
         return len(self.gaps) - 1
+
+    def _references(self) -> list[str]:
+        texts = [text for said in self.threads().values() for _, text in said]
+        return [found for text in texts if (found := in_small_print(text))]
 
     def threads(self) -> dict[str, list[tuple[float, str]]]:
         world = self.discord.world
@@ -343,6 +346,10 @@ class SlackHall(Hall):
 
     def lost(self) -> int:
         return self.slack.socket.connects - 1
+
+    def _references(self) -> list[str]:
+        everything = self.slack.world.everything()
+        return [found for message in everything if (found := on_slack(message.metadata))]
 
     def threads(self) -> dict[str, list[tuple[float, str]]]:
         found: dict[str, list[tuple[float, str]]] = {}

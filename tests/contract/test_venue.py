@@ -54,7 +54,7 @@ from tests.doubles.slack.state import TEAM
 from tests.sample import announcement, speech
 
 OPTIONS = ("A", "B", "tie", "weak")
-REFERENCE = re.compile(r"k7f2qz·\d+·\d+/\d+")
+REFERENCE = re.compile(r"#\d+(?: · \d+/\d+)?(?: · k7f2qz)?")
 
 
 @dataclass
@@ -224,10 +224,11 @@ async def test_turns_of_a_place_come_in_order_and_another_place_waits_for_none(
     assert order == [1, 2, 3, 4]
 
 
-async def test_what_is_posted_is_seen_with_its_reference(stage: Stage) -> None:
+async def test_what_is_posted_is_seen_with_its_number_and_no_reference(stage: Stage) -> None:
     await post(stage, turn("Remote work pays."), 3)
     assert "Remote work pays." in stage.seen()
-    assert "k7f2qz·3·1/1" in stage.seen()
+    assert "#3" in stage.seen()
+    assert "k7f2qz·3·1/1" not in stage.seen()
 
 
 async def test_a_post_is_found_by_its_reference_after_what_came_before(stage: Stage) -> None:

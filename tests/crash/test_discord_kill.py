@@ -19,6 +19,7 @@ from tests.crash.conftest import NewScene, Scene
 from tests.doubles.discord import Remote, hang
 from tests.doubles.discord.refusals import Json
 from tests.doubles.faults import When
+from tests.doubles.references import on_discord
 from tests.scenario.discord_stage import OPTIONS, counted_in
 
 MESSAGES = "/channels/*/messages"
@@ -87,7 +88,7 @@ class DiscordBot(Bot[Remote]):
         posted = all(
             f"'{title}'" in said for title in (card_markdown.CLOSED_EARLY, card_markdown.REVEAL)
         )
-        return posted and "the whole debate is" in announced(state)
+        return posted and "the whole debate" in announced(state)
 
 
 async def hold(scene: Scene, lead: Callable[[DiscordBot], Awaitable[None]], doomed: bool) -> Held:
@@ -130,7 +131,7 @@ def author(message: Json) -> str:
 
 def reference(message: Json) -> list[str]:
     """Return the parts of a message's reference: debate, number, piece."""
-    return str(message["embeds"][0]["footer"]["text"]).split(" ")[0].split("·")
+    return on_discord(message).split("·")
 
 
 def shown(message: Json) -> tuple[str, list[str]]:

@@ -7,7 +7,6 @@ process of its own, and what it holds in the end is the oracle.
 from __future__ import annotations
 
 import asyncio
-import re
 from collections import Counter
 from collections.abc import Awaitable, Callable
 
@@ -18,6 +17,7 @@ from engine.words import cards as card_markdown
 from tests.crash.bot import PATIENCE, Act, Bot, Held, Send, Voters
 from tests.crash.conftest import NewScene, Scene
 from tests.doubles.faults import When
+from tests.doubles.references import on_slack
 from tests.doubles.slack import Remote, hang
 from tests.doubles.slack.refusals import Json
 
@@ -30,7 +30,6 @@ ACTS = ((0, "+", "A"), (1, "+", "B"), (0, "+", "tie"), (0, "-", "A"))
 TOLD = {"before": ("ada", "ben"), "after": ("cleo", "dan")}
 # Raise or lower it knowingly: sends twice, votes, and one absence.
 KILLS = 2 * (10 + 4) + 2 * 4 + 1 + 2 * (1 + 1)
-_REFERENCE = re.compile(r"\w+·(\d+·\d+/\d+)")
 
 
 class SlackBot(Bot[Remote]):
@@ -99,14 +98,12 @@ def killed(both: tuple[Held, Held]) -> Held:
 
 def title(message: Json) -> str:
     first = message["blocks"][0] if message.get("blocks") else {}
-    said = str(first["elements"][0]["text"]) if first.get("type") == "context" else ""
-    return re.sub(r"^Debate \w+$", "Debate", said)
+    return str(first["elements"][0]["text"]) if first.get("type") == "context" else ""
 
 
 def reference(message: Json) -> str:
     """Return a message's place in its debate: number and piece."""
-    found = _REFERENCE.findall(message["shown"])
-    return str(found[-1]) if found else ""
+    return on_slack(message.get("metadata")).partition("·")[2]
 
 
 def shown(held: Held) -> list[tuple[str, str]]:

@@ -43,7 +43,7 @@ async def hold(folder: Path) -> DiscordServer:
             await voting(app)
             await stage.close()
             await ended(app)
-            await until(lambda: "the whole debate is" in discord.messages()[0].text)
+            await until(lambda: "the whole debate" in discord.messages()[0].text)
     return discord
 
 

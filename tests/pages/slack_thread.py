@@ -46,7 +46,7 @@ async def hold(folder: Path) -> SlackServer:
             await voting(app)
             await stage.close()
             await ended(app)
-            await until(lambda: "the whole debate is" in stage.root.text)
+            await until(lambda: "the whole debate" in stage.root.text)
     return slack
 
 

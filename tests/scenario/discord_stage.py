@@ -30,6 +30,7 @@ from engine.judging import Question
 from engine.ports import VenueLimits, utc_now
 from tests.doubles.discord import DiscordServer, Interaction
 from tests.doubles.discord.state import Channel, Message
+from tests.doubles.references import on_discord
 from tests.doubles.waiting import until as until
 from tests.scenario.told_votes import told_votes
 
@@ -215,8 +216,7 @@ def author(message: Message) -> str:
 
 def reference(message: Message) -> str:
     """Return the reference in a message's footer."""
-    footer = message.embeds[0].get("footer", {}) if message.embeds else {}
-    return str(footer.get("text", "")).split(" ")[0]
+    return on_discord({"embeds": message.embeds, "content": message.content})
 
 
 def custom_ids(message: Message) -> list[str]:

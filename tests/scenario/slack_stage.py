@@ -6,7 +6,6 @@ Processes begin and end on it as often as a test likes; what people see is read 
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -27,6 +26,7 @@ from bot.run import serving
 from bot.settings.settings import Settings
 from engine.debate import Debate, Status
 from engine.ports import VenueLimits
+from tests.doubles.references import on_slack
 from tests.doubles.slack import Asked, SlackServer
 from tests.doubles.slack.state import Message
 from tests.scenario.discord_stage import settings_of, state, until
@@ -36,7 +36,6 @@ SWIFT = VenueLimits(typing_seconds=0.1, send_seconds=1.0, state_seconds=0.05)
 TEA = '"Tea beats coffee"'
 VOTES = ("Vote", "Oylama")  # the invitation, in English and in Turkish
 OPTIONS = ("a", "b", "handshake", "no_entry_sign")
-_REFERENCE = re.compile(r"\w+·\d+·\d+/\d+")
 
 
 @dataclass
@@ -151,7 +150,8 @@ class SlackStage:
 
     def references(self) -> list[str]:
         """Return the references of all messages, in order."""
-        return [ref for m in self.slack.world.everything() for ref in _REFERENCE.findall(m.text)]
+        everything = self.slack.world.everything()
+        return [ref for m in everything if (ref := on_slack(m.metadata))]
 
 
 @asynccontextmanager

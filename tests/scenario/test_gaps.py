@@ -45,7 +45,7 @@ async def test_a_refused_turn_is_plain_and_in_its_place(chat: Chat) -> None:
         assert [m.plain for m in chat.thread()[:8]] == [number == 2 for number in range(1, 9)]
         plain = chat.thread()[1]
         assert f"{SECOND}\n" in plain.text
-        assert plain.text.endswith("·3·1/1")
+        assert "#3" in plain.text.splitlines()[-1]
         if isinstance(chat, OnDiscord):
             assert plain.text.startswith("B · opening · turn 2 of 8\n")
             assert "**" not in plain.text.replace("\\*", "")

@@ -73,9 +73,9 @@ async def test_the_reveal_of_a_deleted_thread_is_in_the_channel(
         (reveal,) = await until(lambda: reveals(discord, discord.channel.id))
         assert "Tea beats coffee" in reveal.text
         assert "rehearsal/" in reveal.text
-        assert "named in its channel" in await status_of(stage, debate.code)
+        assert "the result is in its channel" in await status_of(stage, debate.code)
         card = discord.messages()[0]
-        await until(lambda: "named in this channel" in card.text)
+        await until(lambda: "The result is in this channel" in card.text)
     assert private(discord) == []
 
 
@@ -87,13 +87,13 @@ async def test_a_locked_thread_gets_its_reveal_when_it_is_unlocked(
         await close(app, debate)
         assert len(reveals(discord, discord.channel.id)) == 1
         assert reveals(discord, stage.thread.id) == []
-        assert "named in its channel" in await status_of(stage, debate.code)
+        assert "the result is in its channel" in await status_of(stage, debate.code)
         discord.lock(stage.thread.id, locked=False)
         await until(lambda: reveals(discord, stage.thread.id))
         await ended(app)
-        assert "named in its thread" in await status_of(stage, debate.code)
+        assert "The result is in its thread" in await status_of(stage, debate.code)
         card = discord.messages()[0]
-        await until(lambda: "the whole debate is in <#" in card.text)
+        await until(lambda: "the whole debate in <#" in card.text)
         # Nor is anything said twice, however often it is locked and unlocked.
         for locked in (True, False, True, False):
             discord.lock(stage.thread.id, locked=locked)
@@ -116,7 +116,7 @@ async def test_where_the_channel_is_closed_too_the_starter_is_told_privately(
         place = discord.world.channels[told.channel_id]
         assert discord.users["ada"].id in place.members
         text = stage.discord.press("ben", discord.messages()[0], f"rostrum:status:{debate.code}")
-        assert "the starter got the result privately" in (await text.finished()).text
+        assert "started it got the result privately" in (await text.finished()).text
 
 
 async def test_status_claims_no_reveal_that_nobody_saw(
@@ -141,7 +141,7 @@ async def test_a_reveal_whose_answer_was_lost_is_in_the_channel_once(
         place = f"/channels/{discord.channel.id}/messages"
         discord.fail(drop("after"), "POST", place)
         await ended(app)
-        assert "named in its channel" in await status_of(stage, debate.code)
+        assert "the result is in its channel" in await status_of(stage, debate.code)
     assert len(reveals(discord, discord.channel.id)) == 1
 
 
@@ -168,7 +168,7 @@ async def test_a_vote_that_cannot_be_asked_for_leaves_the_result_in_the_channel(
         (reveal,) = reveals(discord, discord.channel.id)
         assert "rehearsal/" in reveal.text
         for said in (await status_of(stage, debate.code), await until(lambda: told(asked))):
-            assert "named in its channel" in said
+            assert "the result is in its channel" in said
             assert "Discord refused to post" in said
     assert len(asked.messages) == 1
 
@@ -222,7 +222,7 @@ async def test_on_slack_a_reveal_goes_to_the_channel_and_then_to_the_starter(
             assert "rehearsal/" in told.text
             await ended_on_slack(app)
             asked = await slack.slash("ben", f"/debate status {debate.code}")
-            await asked.said("the starter got the result privately")
+            await asked.said("started it got the result privately")
 
 
 # --- early ends ------------------------------------------------------------------------------

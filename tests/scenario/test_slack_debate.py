@@ -69,7 +69,7 @@ async def test_a_debate_from_the_command_to_the_reveal(
     assert len(stage.references()) == len(set(stage.references()))
     for message in slack.world.everything():
         assert message.metadata is not None
-        assert message.metadata["event_payload"]["reference"] in message.text
+        assert message.metadata["event_payload"]["reference"] not in message.text
 
 
 async def test_the_announcement_shows_how_far_the_debate_is(

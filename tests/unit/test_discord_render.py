@@ -52,7 +52,7 @@ def buttons(message: Message) -> list[str]:
 def test_a_turn_shows_its_side_round_words_and_reference() -> None:
     shown = embed(turn("Tea is older."))
     assert shown["author"]["name"] == "A · opening · turn 3 of 8"
-    assert shown["footer"]["text"] == "k7f2qz·3·1/1 · 412 of 500 words"
+    assert shown["footer"]["text"] == "412 of 500 words · #3 · k7f2qz"
     assert shown["description"] == "Tea is older."
 
 
@@ -79,7 +79,7 @@ def test_a_long_turn_is_cut_between_sentences_and_balances_its_code() -> None:
     assert first["embeds"][0]["description"].endswith(".")
     assert "author" in first["embeds"][0]
     assert not any("author" in body["embeds"][0] for body in more)
-    assert more[-1]["embeds"][0]["footer"]["text"].endswith("412 of 500 words")
+    assert more[-1]["embeds"][0]["footer"]["text"].startswith("412 of 500 words · #3 · ")
     for body in (first, *more):
         assert body["embeds"][0]["description"].count("```") % 2 == 0
     assert more[-1]["embeds"][0]["description"].endswith("The end.")
@@ -185,10 +185,21 @@ def test_a_nonce_is_stable_short_and_of_its_place() -> None:
 
 
 def test_a_reference_is_not_found_in_another_that_begins_alike() -> None:
+    message = {"embeds": [{"footer": {"text": "5 words · #3 · 1/12 · k7f2qz"}}, {"title": "x"}]}
+    assert not carries(message, "k7f2qz·3·1/1")
+    assert not carries(message, "k7f2qzgap·3·1/12")
+    assert carries(message, "k7f2qz·3·1/12")
+    other = {"embeds": [{"footer": {"text": "#13 · k7f2qz"}}]}
+    assert not carries(other, "k7f2qz·3·1/1")
+    assert carries(other, "k7f2qz·13·1/1")
+
+
+def test_references_of_earlier_releases_are_still_read() -> None:
     message = {"embeds": [{"footer": {"text": "k7f2qz·3·1/12 · 5 words"}}, {"title": "x"}]}
     assert not carries(message, "k7f2qz·3·1/1")
     assert carries(message, "k7f2qz·3·1/12")
+    assert carries({"embeds": [], "content": "Said.\n-# k7f2qz·3·1/1"}, "k7f2qz·3·1/1")
 
 
 def test_a_notice_without_words_can_be_sent() -> None:
-    assert embed(Notice(text=""))["footer"]["text"] == f"{STEM}·1/1"
+    assert embed(Notice(text=""))["footer"]["text"] == "#3 · k7f2qz"

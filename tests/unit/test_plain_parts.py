@@ -42,7 +42,7 @@ def test_on_slack_nothing_in_plain_text_notifies_anyone() -> None:
 def test_on_discord_every_mark_is_shown_as_it_is() -> None:
     [part] = discord.plain("**a** <@1> `x`", "k7·3·1/1")
     content = DiscordPayload.of(part).body["content"]
-    assert content == "\\*\\*a\\*\\* \\<\\@1\\> \\`x\\`\n-# k7·3·1/1"
+    assert content == "\\*\\*a\\*\\* \\<\\@1\\> \\`x\\`\n-# #3 · k7"
 
 
 def test_a_refused_part_says_the_same_without_markup() -> None:
@@ -51,11 +51,11 @@ def test_a_refused_part_says_the_same_without_markup() -> None:
     assert plain.plain
     assert plain.reference == part.reference
     said = DiscordPayload.of(plain).body["content"]
-    assert said == "A · opening · turn 1 of 8\nTea wakes\\.\n-# k7·3·1/1"
+    assert said == "A · opening · turn 1 of 8\nTea wakes\\.\n-# #3 · k7"
     [part] = slack.parts(speech("Tea & <b> wakes."), "k7·3")
     [plain] = slack.plain(part, part.reference)
     text = SlackPayload.of(plain).text
-    assert text.endswith("A · opening · turn 1 of 8\nTea &amp; &lt;b&gt; wakes.\nk7·3·1/1")
+    assert text.endswith("A · opening · turn 1 of 8\nTea &amp; &lt;b&gt; wakes.\n#3")
 
 
 def test_further_pieces_have_references_of_their_own() -> None:

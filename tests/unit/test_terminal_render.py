@@ -82,7 +82,7 @@ def test_a_part_carries_the_message_itself(message: Message) -> None:
 
 def test_a_turn_in_plain_lines() -> None:
     assert said(TURN) == (
-        "[A · opening · turn 1 of 8] 3 of 500 words (k7f2qz·3·1/1)\n## Work\n\nIt **pays**.\n"
+        "[A · opening · turn 1 of 8] 3 of 500 words (#3)\n## Work\n\nIt **pays**.\n"
     )
 
 
@@ -181,7 +181,7 @@ def test_a_stance_is_asked_for_before_and_after() -> None:
 def test_it_is_asked_again_in_full_after_the_reveal() -> None:
     invite = AgainInvite(options=("A", "B", "tie", "weak"), minutes=1440)
     text = said(invite)
-    assert text.startswith("[Now that you know the models] (k7f2qz")
+    assert text.startswith("[Now that you know the models] (#3)")
     assert "Who debated better? You now know the models" in text
     assert "Your vote above stays unchanged.\nA · B · tie · both weak\n" in text
     assert "You can answer for 24 hours." in text
@@ -189,7 +189,7 @@ def test_it_is_asked_again_in_full_after_the_reveal() -> None:
 
 def test_people_are_asked_who_is_ahead_and_the_reveal_shows_the_course_in_one_line() -> None:
     text = said(RoundInvite(round="opening", options=("A", "B", "even")))
-    assert text.startswith("[After opening] (k7f2qz")
+    assert text.startswith("[After opening] (#3)")
     assert "Who is ahead? A · B · even" in text
     agents = RoundInvite(
         round="draft", options=("1", "2", "even"), names={"1": "Nurse", "2": "Ada"}
@@ -205,7 +205,7 @@ def test_people_are_asked_who_is_ahead_and_the_reveal_shows_the_course_in_one_li
 
 def test_people_are_asked_how_clear_it_was() -> None:
     text = said(ConfidenceInvite(options=("close", "clear", "onesided")))
-    assert text.startswith("[How clear was it?] (k7f2qz")
+    assert text.startswith("[How clear was it?] (#3)")
     assert "How far ahead is your choice? close · clear · one-sided" in text
     assert "Optional. It closes with the vote" in text
 

@@ -225,7 +225,7 @@ async def test_another_edit_is_told_in_a_line() -> None:
     venue, screen = opened()
     message = await venue.post("t", part("one"))
     await venue.edit("t", message, part("two"))
-    assert "k7f2qz·1·1/1 was edited" in screen.getvalue()
+    assert "#1 was edited" in screen.getvalue()
 
 
 async def test_a_body_of_another_version_is_refused_in_a_sentence() -> None:

@@ -29,6 +29,7 @@ from engine.ports import (
     VenueLimits,
 )
 from engine.text import clean, split_markdown
+from engine.words.card import Reference
 from tests.doubles.memory.wording import wording
 
 PART_LIMIT = 1900
@@ -134,7 +135,7 @@ class MemoryVenue:
         texts = split_markdown(clean(wording(message)), PART_LIMIT - len(stem) - 12) or ("",)
         references = [f"{stem}·{i}/{len(texts)}" for i in range(1, len(texts) + 1)]
         parts = tuple(
-            Part(reference=reference, body=f"{text}\n{reference}")
+            Part(reference=reference, body=f"{text}\n{Reference.read(reference).small_print}")
             for reference, text in zip(references, texts, strict=True)
         )
         if self.recording:
@@ -145,7 +146,8 @@ class MemoryVenue:
         """Turn a piece that was refused, or a text, into one without markup."""
         text = source if isinstance(source, str) else source.body.rpartition("\n")[0]
         piece = clean(text).replace("*", "").replace("`", "")
-        return (Part(reference=reference, body=f"{piece}\n{reference}", plain=True),)
+        shown = f"{piece}\n{Reference.read(reference).small_print}"
+        return (Part(reference=reference, body=shown, plain=True),)
 
     def turn(self, place: str, *, first: bool = False) -> AbstractAsyncContextManager[None]:
         """Let every message go at once."""

@@ -103,8 +103,9 @@ class Message:
         shown |= {"blocks": self.blocks} if self.blocks else {}
         shown |= {"thread_ts": self.thread_ts} if self.thread_ts else {}
         shown |= {"subtype": "thread_broadcast"} if self.broadcast else {}
-        if metadata and self.metadata:
-            shown["metadata"] = self.metadata
+        if self.metadata:  # without the argument that includes it, Slack leaves the payload out
+            payload = self.metadata["event_payload"] if metadata else {}
+            shown["metadata"] = {**self.metadata, "event_payload": payload}
         held = [
             {"name": name, "count": len(users), "users": list(users)}
             for name, users in self.reactions.items()
