@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from adapters.dispatch.local import LocalDispatcher
 from adapters.metrics.counts import Counts
+from adapters.models.moderation import HttpModerator
 from adapters.models.router import open_models
 from adapters.storage.database import START_SECONDS
 from adapters.storage.migrate import make_ready
@@ -33,7 +34,7 @@ from engine.line.intake import Defaults
 from engine.line.run import Runner
 from engine.line.service import Service
 from engine.options import Options
-from engine.ports import Audience, Clock, Dispatcher, Models, Venue
+from engine.ports import Audience, Clock, Dispatcher, Models, Moderator, Venue
 from engine.prompts.library import Prompts, load_prompts
 from engine.sources import SourceLimits
 from engine.store import Caps, Store
@@ -105,6 +106,12 @@ def open_configured_models(settings: Settings, fleet: Fleet | None = None) -> Mo
     return open_models(endpoints, settings.prices, search=search, fleet=fleet)
 
 
+def open_moderator(settings: Settings) -> Moderator | None:
+    """Return what asks the moderation model; None where none is set."""
+    endpoint = settings.moderation.endpoint()
+    return HttpModerator(endpoint) if endpoint else None
+
+
 async def find_debate(settings: Settings, debate_id: str) -> Debate:
     """Return a stored debate by its id or code. Raises NotFoundError or StoreError."""
     async with read_store(settings) as store:
@@ -134,6 +141,7 @@ async def run_app(
     store = SqlStore(database, settings.vault_keys())
     sharing = open_sharing(settings, database, role)
     models = models or open_configured_models(settings, sharing.fleet)
+    moderator = open_moderator(settings)
     try:
         await make_ready(database)
         if prepare is not None:
@@ -147,6 +155,7 @@ async def run_app(
             counts=counts,
             role=role,
             sharing=sharing,
+            moderator=moderator,
         )
         async with line.running():
             yield _offer(settings, line, store)
@@ -154,7 +163,10 @@ async def run_app(
         raise first_error(group) from group
     finally:
         await stopping.close_in_time(
-            models=models.aclose, database=store.close, traces=counts.aclose
+            models=models.aclose,
+            **({"moderation": moderator.aclose} if moderator else {}),
+            database=store.close,
+            traces=counts.aclose,
         )
 
 
@@ -203,6 +215,7 @@ class MainLine:
         role: Role = Role.COMMAND,
         counts: Counts | None = None,
         sharing: Sharing | None = None,
+        moderator: Moderator | None = None,
     ) -> None:
         self._role, self._sharing = role, sharing or Sharing()
         self._stop_by = 0.0
@@ -219,7 +232,9 @@ class MainLine:
             venue.platform: VoteWindow(venue, *joints, self.deliveries[venue.platform].shares)
             for venue in venues
         }
-        self.service = Service(store, models, self._dispatcher, prompts, bell, clock, self._windows)
+        self.service = Service(
+            store, models, self._dispatcher, prompts, bell, clock, self._windows, moderator
+        )
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:

@@ -461,6 +461,17 @@ class Retrieval(Value):
     characters: int = 2_000
 
 
+class Moderation(Value):
+    """What a moderation model says of the texts that a person wrote of a debate.
+
+    `categories` are those that it found, in its own words.
+    """
+
+    model: str
+    flagged: bool
+    categories: tuple[str, ...] = ()
+
+
 class Setup(Value):
     """Everything a debate depends on, frozen when it starts.
 
@@ -489,6 +500,7 @@ class Setup(Value):
     replaced: tuple[Replacement, ...] = ()
     called: dict[str, str] = {}
     retrieval: Retrieval | None = Field(None, exclude_if=not_)
+    moderation: Moderation | None = Field(None, exclude_if=not_)
 
     @property
     def models(self) -> tuple[Model, ...]:

@@ -3,6 +3,7 @@
 ```
 RostrumError
 ├── UsageError            an invalid request
+│   └── FlaggedError      … that a moderation model flagged
 ├── NotAllowedError       not permitted for this person or in this channel
 ├── SettingsError         contradictory settings, or a setting that refers to nothing
 ├── NotFoundError         no such debate
@@ -46,6 +47,10 @@ class RostrumError(Exception):
 
 class UsageError(RostrumError):
     """The request is invalid."""
+
+
+class FlaggedError(UsageError):
+    """A moderation model flagged what a debate is to be about."""
 
 
 class NotAllowedError(RostrumError):

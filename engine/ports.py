@@ -18,7 +18,7 @@ from typing import Any, Literal, Protocol
 import orjson
 from pydantic import Field
 
-from engine.debate import Model, Origin, Price, Sampling, Usage, Value
+from engine.debate import Model, Moderation, Origin, Price, Sampling, Usage, Value
 from engine.messages import Message
 
 # --- time ------------------------------------------------------------------------------
@@ -239,6 +239,16 @@ class AttemptLog(Protocol):
 
     def ended(self, attempt: Attempt, reply: Reply | None = None) -> None:
         """Record how it ended, without waiting; `reply` is given with the successful try."""
+
+
+class Moderator(Protocol):
+    """Asks a moderation model about texts that people write."""
+
+    async def check(self, texts: Sequence[str]) -> Moderation:
+        """Return what it says of all of them. Raises ModelError, which is never a decision."""
+
+    async def aclose(self) -> None:
+        """Close every connection."""
 
 
 class Models(Protocol):

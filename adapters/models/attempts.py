@@ -64,7 +64,7 @@ async def persist(call: Call, log: AttemptLog, policy: RetryPolicy, sender: Send
         if outcome.then in (Next.NOW, Next.WIDER):
             continue
         failures += 1
-        wait = _wait(outcome, failures, policy)
+        wait = wait_after(outcome, failures, policy)
         if wait is None:
             passing = outcome.then is not Next.FINAL
             sentence = _sentence(call, outcome, number, policy)
@@ -74,7 +74,7 @@ async def persist(call: Call, log: AttemptLog, policy: RetryPolicy, sender: Send
         await asyncio.sleep(wait)
 
 
-def _wait(fault: CallFault, failures: int, policy: RetryPolicy) -> float | None:
+def wait_after(fault: CallFault, failures: int, policy: RetryPolicy) -> float | None:
     """Return the seconds until the next try, None for no more tries."""
     if fault.then is Next.FINAL or failures >= policy.tries:
         return None

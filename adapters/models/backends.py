@@ -162,6 +162,15 @@ class SearchEndpoint(Value):
         return Backend.of(RETRIEVAL, base_url=base_url, api_key=self.key, timeout_s=self.timeout_s)
 
 
+class ModerationEndpoint(Value):
+    """Where a moderation model is asked, and which."""
+
+    model: str
+    base_url: str
+    key: SecretStr | None = None
+    timeout_s: float = 10.0
+
+
 def faults_of(
     name: str, preset: str | None, base_url: str | None, api_key: SecretStr | None
 ) -> list[str]:

@@ -44,6 +44,9 @@ INSERT INTO upvotes (suggestion, person) VALUES (:number, :person) ON CONFLICT D
 """
 WITHDRAW = "DELETE FROM upvotes WHERE suggestion = :number AND person = :person"
 APPROVE = "UPDATE suggestions SET approved = TRUE WHERE number = :number"
+SET_ASIDE = f"""
+UPDATE suggestions SET approved = FALSE WHERE {OF} AND topic = :topic AND debate IS NULL
+"""  # noqa: S608
 REMOVE_UPVOTES = "DELETE FROM upvotes WHERE suggestion = :number"
 REMOVE = "DELETE FROM suggestions WHERE number = :number"
 USE = f"UPDATE suggestions SET debate = :debate WHERE {OF} AND topic = :topic AND debate IS NULL"  # noqa: S608
@@ -115,6 +118,10 @@ class SuggestionTable:
             return _one(connection, of, number)
 
         return await self._database.write(store)
+
+    async def set_aside(self, platform: str, community: str, topic: str) -> None:
+        of = {"platform": platform, "community": community, "topic": topic_id(topic)}
+        await self._database.run(SET_ASIDE, **of)
 
     async def remove(self, platform: str, community: str, number: int) -> Suggestion:
         of = {"platform": platform, "community": community}

@@ -10,6 +10,8 @@ import orjson
 from adapters.finding import Finding
 from adapters.models.backends import Backend
 from adapters.models.discovery import NoListError, find_local_servers, is_listed, probe
+from adapters.models.moderation import HttpModerator
+from adapters.models.outcomes import CallFault
 from adapters.proxies import proxy_of
 from bot.doctor.database import check_database, check_retention
 from bot.doctor.debate import check_debate
@@ -20,6 +22,7 @@ from engine.prompts.library import load_prompts
 from engine.store.installs import Install
 from engine.text import clean
 
+HARMLESS = "Tea beats coffee"
 SCHEMA_VERSION = 1  # of the JSON
 RESULTS = {True: "ok", False: "fail", None: "note"}
 SETTINGS = "settings"
@@ -75,7 +78,7 @@ async def _look() -> AsyncIterator[Finding]:
         yield Finding("secret", True, f"{name} is from {place}")
     yield _check_templates(settings)
     yield check_retention(settings)
-    for part in (check_database, _check_backends, check_roster, check_debate):
+    for part in (check_database, _check_backends, _check_moderation, check_roster, check_debate):
         async for finding in part(settings):
             yield finding
     for subject, part in (("discord", _check_discord), ("slack", _check_slack)):
@@ -110,6 +113,24 @@ async def _check_backends(settings: Settings) -> AsyncIterator[Finding]:
     for server in await find_local_servers():
         text = f"{server.name} answers at {server.base_url}; see the README for using it"
         yield Finding("local server", None, text)
+
+
+async def _check_moderation(settings: Settings) -> AsyncIterator[Finding]:
+    """Try the moderation model, if one is set."""
+    endpoint, subject = settings.moderation.endpoint(), "moderation"
+    if endpoint is None:
+        return
+    moderator = HttpModerator(endpoint)
+    try:
+        said = await moderator.ask([HARMLESS])
+    finally:
+        await moderator.aclose()
+    if isinstance(said, CallFault):
+        yield Finding(subject, False, f"{said.what}; {said.advice}")
+    elif said.flagged:
+        yield Finding(subject, None, f"{said.model} flags even “{HARMLESS}”; choose another model")
+    else:
+        yield Finding(subject, True, f"{said.model} answers")
 
 
 async def check_backend(settings: Settings, backend: Backend) -> Finding:

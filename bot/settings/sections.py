@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
 
-from adapters.models.backends import SearchEndpoint
+from adapters.models.backends import PRESETS, ModerationEndpoint, SearchEndpoint
 from bot.settings.format_sections import MOST
 from bot.settings.sources import Section, json_object
 from engine.debate import RETRIEVAL, Model, PanelMode, Price, Retrieval, Sampling
@@ -22,6 +22,7 @@ from engine.prompts.languages import check_language
 
 _WEB = re.compile(r"https?://[^/\s]+(/\S*)?")
 SHORTEST_KEY = 16
+OPENAI = PRESETS["openai"].base_url
 _SQLITE, _POSTGRES = "sqlite+aiosqlite:///", "postgresql://"
 _SERVERS = (_POSTGRES, "postgres://", "postgresql+psycopg://")
 
@@ -357,6 +358,23 @@ class RetrievalSettings(Section):
             calls=self.calls,
             results=self.results,
             characters=self.characters,
+        )
+
+
+class ModerationSettings(Section):
+    """The moderation model that is asked about topics before a debate; none without a `model`."""
+
+    model: str = ""
+    base_url: Annotated[str, AfterValidator(_address)] = OPENAI
+    key: SecretStr | None = None
+    timeout_s: Annotated[float, Field(gt=0, le=60)] = 10.0
+
+    def endpoint(self) -> ModerationEndpoint | None:
+        """Return where to ask; None without a model."""
+        if not self.model:
+            return None
+        return ModerationEndpoint(
+            model=self.model, base_url=self.base_url, key=self.key, timeout_s=self.timeout_s
         )
 
 

@@ -37,6 +37,7 @@ from bot.settings.sections import (
     Keys,
     Language,
     LogSettings,
+    ModerationSettings,
     OneModel,
     PanelSettings,
     Prices,
@@ -140,6 +141,7 @@ class Settings(BaseSettings):
     panel: PanelSettings = PanelSettings()
     sources: SourcesSettings = SourcesSettings()
     retrieval: RetrievalSettings = RetrievalSettings()
+    moderation: ModerationSettings = ModerationSettings()
     chars_per_word: float = Field(1.5, gt=0, allow_inf_nan=False)
     reply_chars: int = Field(40_000, ge=1_000, le=1_000_000)
     templates_dir: Path | None = None

@@ -26,13 +26,15 @@ APPROVERS = managers("approve or remove topics")
 async def suggest(context: Context, person: Person, asked: SuggestArguments) -> SuggestedAnswer:
     """Put a topic on the list, or before a manager; a known one gets an upvote.
 
-    Raises UsageError for a topic that cannot be debated here, and at a limit.
+    Raises UsageError for a topic that cannot be debated here, and at a limit; ModelError while a
+    moderation model cannot be asked.
     """
     topic = check_topic(asked.topic)
     if topic.casefold() == RANDOM:
         raise UsageError(f"“{RANDOM}” draws a topic, so it cannot be one; suggest another.")
     defaults = await _defaults(context, person)
     check_words(defaults.blocked_words, topic)
+    await context.service.moderate([topic])
     approved = not defaults.topic_approval or await manages(context.store, person)
     found = await context.store.suggestions.suggest(
         person.platform,

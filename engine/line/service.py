@@ -16,6 +16,7 @@ from ulid import ULID
 from engine.debate import (
     Debate,
     Model,
+    Moderation,
     PanelMode,
     Price,
     Replacement,
@@ -25,17 +26,25 @@ from engine.debate import (
     Value,
     short_code,
 )
-from engine.errors import BudgetError, LeaseLostError, UsageError
+from engine.errors import BudgetError, FlaggedError, LeaseLostError, UsageError
 from engine.floor.wake import Bell
 from engine.formats import Format, find_format
 from engine.jury.history import PanelFit, fit
 from engine.jury.plan import attendance
 from engine.line.estimate import estimate
-from engine.line.intake import Defaults, Order, check_prices, complete, freeze, templates_of
+from engine.line.intake import (
+    Defaults,
+    Order,
+    check_prices,
+    complete,
+    freeze,
+    templates_of,
+    texts_of,
+)
 from engine.line.mirror import add_up, check_mirrored, exchange
 from engine.line.replacing import replace_models, replaced_post
 from engine.messages import Announcement, Estimate
-from engine.ports import Clock, Dispatcher, Inbound, Models
+from engine.ports import Clock, Dispatcher, Inbound, Models, Moderator
 from engine.prompts.library import Prompts
 from engine.sources import named
 from engine.store import Caps, NewDebate, Post, Store
@@ -46,6 +55,10 @@ from engine.votes.window import VoteWindow
 
 HISTORY_DEBATES = 2000
 HISTORY_SECONDS = 60.0
+FLAGGED = (
+    "The automatic check for harmful content flagged this, so nothing was started. Reword it, or "
+    "choose another topic."
+)
 BEING_COUNTED = "The vote on debate {code} is being counted right now; try again in a moment."
 log = structlog.get_logger(__name__)
 
@@ -95,6 +108,7 @@ class Service:
     bell: Bell
     clock: Clock
     windows: Mapping[str, VoteWindow]
+    moderator: Moderator | None = None
     new_seed: Callable[[], int] = lambda: secrets.randbits(48)
     new_id: Callable[[], str] = lambda: str(ULID())
     _fitted: dict[bool, Fitted] = field(default_factory=dict)
@@ -103,17 +117,25 @@ class Service:
     async def start(self, order: Order, defaults: Defaults) -> Started:
         """Queue a debate, and its mirror if requested.
 
-        Raises UsageError or BudgetError and then stores nothing.
+        Raises UsageError or BudgetError, and ModelError while a moderation model cannot be asked;
+        then nothing is stored.
         """
         seed = self.new_seed() if order.seed is None else order.seed
         request, script = complete(order, defaults, seed)
         if order.mirror:
             check_mirrored(script.name, script.roles(request.options), request)
-        plans = [await self._plan(request, script, order, defaults, seed)]
+        moderation = await self._moderate(order, texts_of(request))
+        plans = [await self._plan(request, script, order, defaults, seed, moderation)]
         if order.mirror:
             plans.append(
                 await self._plan(
-                    exchange(request), script, order, defaults, seed, mirror_of=plans[0].new.id
+                    exchange(request),
+                    script,
+                    order,
+                    defaults,
+                    seed,
+                    moderation,
+                    mirror_of=plans[0].new.id,
                 )
             )
         for plan in plans:
@@ -131,6 +153,7 @@ class Service:
         order: Order,
         defaults: Defaults,
         seed: int,
+        moderation: Moderation | None,
         *,
         mirror_of: str | None = None,
     ) -> Plan:
@@ -142,7 +165,7 @@ class Service:
             freeze, request, script, order, defaults, prompts, seed=seed, number=ordinal
         )
         setup, expected = await self._estimate(frozen, script, prompts, defaults.caps)
-        setup = setup.model_copy(update={"mirror_of": mirror_of})
+        setup = setup.model_copy(update={"mirror_of": mirror_of, "moderation": moderation})
         new = NewDebate(
             id=self.new_id(),
             number=number,
@@ -156,6 +179,28 @@ class Service:
             series_key=order.series and order.series.key,
         )
         return Plan(new, expected, prompts)
+
+    async def _moderate(self, order: Order, texts: Sequence[str]) -> Moderation | None:
+        try:
+            return await self.moderate(texts)
+        except FlaggedError:
+            # Drawn from the list it would be refused again: managers look at it first.
+            await self.store.suggestions.set_aside(order.platform, order.community, texts[0])
+            raise
+
+    async def moderate(self, texts: Sequence[str]) -> Moderation | None:
+        """Return what the moderation model says of texts by people; None without one.
+
+        Raises FlaggedError, and ModelError if it cannot be asked.
+        """
+        if self.moderator is None:
+            return None
+        said = await self.moderator.check([text for text in texts if text])
+        if said.flagged:
+            # Without the text, which is not logged.
+            log.info("topic flagged", model=said.model, categories=said.categories)
+            raise FlaggedError(FLAGGED)
+        return said
 
     async def quote(self, order: Order, defaults: Defaults, ordinal: int) -> Quote:
         """Return what a debate would be and take, storing nothing.

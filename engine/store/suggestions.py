@@ -72,5 +72,8 @@ class Suggestions(Protocol):
     async def approve(self, platform: str, community: str, number: int) -> Suggestion:
         """Put a suggestion on the list. Raises NotFoundError."""
 
+    async def set_aside(self, platform: str, community: str, topic: str) -> None:
+        """Have a manager approve the open suggestion of a topic again, if there is one."""
+
     async def remove(self, platform: str, community: str, number: int) -> Suggestion:
         """Delete an open suggestion with its upvotes, and return it. Raises NotFoundError."""

@@ -178,6 +178,8 @@ class ModelServer:
         self.peers: set[object] = set()
         self.models: list[Body] = [{"id": "plain"}]
         self.stated: list[Body] = []
+        self.moderated: list[Body] = []
+        self.flags: Mapping[str, str] = {"harassment": "idiots", "violence": "kill"}
         self.cache: MarkedCache | None = None
         self.lists = 0
         self.in_flight = self.most_in_flight = self.answered = 0
@@ -253,6 +255,7 @@ class ModelServer:
     async def __aenter__(self) -> Self:
         app = web.Application(client_max_size=64 * 2**20)
         app.router.add_post("/v1/chat/completions", self._complete)
+        app.router.add_post("/v1/moderations", self._moderate)
         app.router.add_get("/v1/models", self._list)
         self._runner = web.AppRunner(app, shutdown_timeout=0.05, access_log=None)
         await self._runner.setup()
@@ -288,6 +291,26 @@ class ModelServer:
     async def _list(self, request: web.Request) -> web.Response:
         self.lists += 1
         return web.json_response({"object": "list", "data": self.models})
+
+    async def _moderate(self, request: web.Request) -> web.StreamResponse:
+        """Flag inputs with a word of `flags`; acts scripted for their model come first."""
+        if self._down:
+            return _abort(request)
+        body: Body = orjson.loads(await request.read())
+        self.moderated.append(body)
+        scripted = self._scripts[str(body.get("model")), None]
+        if scripted:
+            act = scripted.popleft()
+            await asyncio.sleep(act.wait)
+            return await self._perform(request, act, body)
+        given = body["input"] if isinstance(body["input"], list) else [body["input"]]
+        results = []
+        for text in given:
+            found = {category: word in text for category, word in self.flags.items()}
+            scores = {category: 0.9 if holds else 0.01 for category, holds in found.items()}
+            flagged = any(found.values())
+            results.append({"flagged": flagged, "categories": found, "category_scores": scores})
+        return web.json_response({"id": "modr-1", "model": body["model"], "results": results})
 
     async def _complete(self, request: web.Request) -> web.StreamResponse:
         if self._down:

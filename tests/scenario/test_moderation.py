@@ -1,0 +1,163 @@
+"""A moderation model is asked before a debate starts, and decides nothing while it is away."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from functools import partial
+from typing import Any
+
+import orjson
+import pytest
+from pydantic import SecretStr
+from structlog.testing import capture_logs
+
+from adapters.models.attempts import RetryPolicy
+from adapters.models.backends import ModerationEndpoint
+from adapters.models.moderation import HttpModerator
+from adapters.models.outcomes import CallFault
+from bot.app import App
+from bot.doctor.doctor import run_check
+from engine.debate import Moderation
+from engine.errors import ModelError, RostrumError
+from tests.doubles.model_server import Act, ModelServer, hang, status
+from tests.scenario.chat_stage import Chat, OnDiscord
+from tests.scenario.test_suggested_topics import change, the_next
+
+QUICK = RetryPolicy(tries=3, first_wait=0.001, longest_wait=0.002, max_retry_after=0.2)
+HARMFUL = "Only idiots drink coffee"
+
+
+@pytest.fixture
+async def guard(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[ModelServer]:
+    monkeypatch.setattr("bot.app.HttpModerator", partial(HttpModerator, policy=QUICK))
+    async with ModelServer() as server:
+        yield server
+
+
+def posted(chat: Chat) -> int:
+    """Count what the bot posted for all to see."""
+    messages = chat.discord.messages() if isinstance(chat, OnDiscord) else chat.slack.messages()
+    return len(messages)
+
+
+async def test_what_is_flagged_is_not_started_and_what_is_away_decides_nothing(
+    chat: Chat, guard: ModelServer
+) -> None:
+    chat.stage.settings["moderation"] = {"model": "guard", "base_url": guard.base_url}
+    with capture_logs() as logs:
+        async with chat.stage.process() as app:
+            await held(chat, guard, app)
+    said = str(logs)
+    assert "topic flagged" in said
+    assert not any(text in said for text in ("idiots", "Cats", "Rain"))
+
+
+async def held(chat: Chat, guard: ModelServer, app: App) -> None:
+    # Flagged in the topic, the conditions, a stance, or a suggestion.
+    stances = {"for": "tea", "against": "coffee, you idiots"}
+    for given in ({"topic": HARMFUL}, {"conditions": "no-idiots"}):
+        assert "flagged this, so nothing was started" in await chat.start(**given)
+    if not isinstance(chat, OnDiscord):
+        line = " ".join(f'{name}="{text}"' for name, text in stances.items())
+        asked = await chat.slack.slash("ada", f'/debate start "Tea" {line}')
+        await asked.said("flagged this")
+        assert guard.moderated[-1]["input"] == ["Tea", *stances.values()]
+    refused = await chat.give("ada", "suggest", topic=HARMFUL)
+    assert "flagged this" in refused.text
+    # Away: tried again; in the end nothing is started, and nothing is decided.
+    guard.script(status(503), status(429, retry_after=0), Act(reset="before"), model="guard")
+    for _ in range(3):
+        guard.script(status(503), model="guard")
+    assert "cannot be reached at the moment" in await chat.start(topic="Tea")
+    assert "try again in a minute" in (await chat.give("ada", "suggest", topic="Rain")).text
+    guard.script(status(401), model="guard")
+    broken = await chat.start(topic="Tea")
+    assert "the check does not work" in broken
+    assert "ROSTRUM_" not in broken
+    assert (posted(chat), guard.requests) == (0, [])
+    assert await app.store.debates.recent() == []
+    assert await app.store.suggestions.open(chat.title.casefold(), community(chat)) == []
+    # What is on the list already waits for a manager once it is flagged.
+    await change(chat, "topic_approval", "off")
+    await chat.give("ada", "suggest", topic="Cats beat dogs")
+    guard.flags = {"animals": "Cats"}
+    assert await the_next(app, chat) == "Cats beat dogs"
+    assert "flagged this" in await chat.start(topic="random", language="en")
+    assert await the_next(app, chat) is None
+    assert "rostrum:approve:" in "".join((await chat.give("olga", "topics")).buttons)
+    # A failure that passes while it is tried again is not noticed.
+    guard.script(status(503), status(503), model="guard")
+    await chat.start(topic="Tea is fine")
+    (debate,) = await app.store.debates.recent()
+    assert debate.setup.moderation == Moderation(model="guard", flagged=False)
+
+
+def community(chat: Chat) -> str:
+    """Return the id of the server, or of the workspace."""
+    if isinstance(chat, OnDiscord):
+        return chat.discord.guild.id
+    return chat.slack.world.user("ada").team
+
+
+MISTRAL = {"results": [{"categories": {"sexual": False, "law": True}}]}
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ({"results": [{"flagged": False}]}, Moderation(model="guard", flagged=False)),
+        (MISTRAL, Moderation(model="guard", flagged=True, categories=("law",))),
+        ({"results": []}, None),
+        ({"results": [{"scores": 1}]}, None),
+        ({"choices": []}, None),
+        ([], None),
+    ],
+)
+async def test_answers_of_other_endpoints_are_read_or_decide_nothing(
+    guard: ModelServer, answer: Any, expected: Moderation | None
+) -> None:
+    guard.script(Act(body=orjson.dumps(answer)), model="guard")
+    endpoint = ModerationEndpoint(
+        model="guard", base_url=guard.base_url, key=SecretStr("sk-guard-0123456789")
+    )
+    moderator = HttpModerator(endpoint, QUICK)
+    try:
+        said = await moderator.ask(["Tea", "No milk"])
+    finally:
+        await moderator.aclose()
+    if expected is None:
+        assert isinstance(said, CallFault)
+    else:
+        assert said == expected
+    assert guard.moderated == [{"model": "guard", "input": ["Tea", "No milk"]}]
+
+
+async def test_an_endpoint_that_hangs_is_given_up(guard: ModelServer) -> None:
+    guard.script(*[hang()] * 3, model="guard")
+    endpoint = ModerationEndpoint(model="guard", base_url=guard.base_url, timeout_s=0.05)
+    moderator = HttpModerator(endpoint, QUICK)
+    try:
+        with pytest.raises(ModelError) as caught:
+            await moderator.check(["Tea"])
+    finally:
+        await moderator.aclose()
+    assert caught.value.passing
+
+
+async def test_check_tries_it(
+    guard: ModelServer,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Any,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ROSTRUM_MODERATION__MODEL", "guard")
+    monkeypatch.setenv("ROSTRUM_MODERATION__BASE_URL", guard.base_url)
+    await run_check()
+    assert "ok    moderation: guard answers" in capsys.readouterr().out
+    guard.script(status(401), model="guard")
+    with pytest.raises(RostrumError):
+        await run_check()
+    assert "FAIL  moderation: refused the key (401); check ROSTRUM_MODERATION__" in (
+        capsys.readouterr().out
+    )
