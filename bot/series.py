@@ -79,9 +79,10 @@ def _check_backends(series: Series, settings: Settings) -> None:
     known = {"rehearsal", *(backend.name for backend in settings.endpoints())}
     for model in (*series.models, *series.jury.models):
         if model.backend not in known:
+            near = hint(model.backend, known)
             raise UsageError(
-                f"{model.ref} is on the backend {model.backend}, which is not configured."
-                f"{hint(model.backend, known)} Set ROSTRUM_BACKENDS, or choose another model."
+                f"{model.ref} is on the backend {model.backend}, which is not configured. "
+                f"{f'{near} ' if near else ''}Set ROSTRUM_BACKENDS, or choose another model."
             )
 
 
@@ -202,8 +203,8 @@ async def find_series(store: Store, name: str) -> StoredSeries:
         known = [series.name for series in await store.series.all()]
         near = hint(name, known)
         raise NotFoundError(
-            f"There is no series “{name}”{f';{near} A' if near else '; a'} series is known once it "
-            "has run."
+            f"There is no series “{name}”; {f'{near} A' if near else 'a'} series is known once "
+            "it has run."
         )
     return stored
 

@@ -140,8 +140,8 @@ class Model(Value):
         backend, slash, name = reference.strip().partition("/")
         if not slash or not backend.strip() or not name.strip():
             raise UsageError(
-                f"“{text.strip()}” does not name a model; write backend/model, "
-                "for example rehearsal/maple."
+                "“{text}” does not name a model; write backend/model, for example rehearsal/maple.",
+                text=text.strip(),
             )
         name = name.strip()
         vendor = name.split("/")[0] if "/" in name else name.replace("_", "-").split("-")[0]

@@ -23,10 +23,13 @@ RostrumError
 └── ExportError           an export's folder cannot be written
 ```
 
-Each message is written for the person who reads it: what happened, then what to do.
+Each message is written for the person who reads it: what happened, then what to do. One that chats
+show is a template with its values (engine/language.py), so that people read it in their language.
 """
 
 from __future__ import annotations
+
+from engine.language import Text
 
 
 def why_of(error: BaseException) -> str:
@@ -37,12 +40,19 @@ def why_of(error: BaseException) -> str:
 class RostrumError(Exception):
     """Root of every error that Rostrum raises on purpose.
 
-    `hint` names a setting to change; only the operator sees it, never a chat.
+    `message` is in English; it may have blanks for `values`. `hint` names a setting to change;
+    only the operator sees it, never a chat.
     """
 
-    def __init__(self, message: str = "", *, hint: str = "") -> None:
-        super().__init__(message)
+    def __init__(self, message: str = "", /, *, hint: str = "", **values: object) -> None:
+        super().__init__(Text(message, **values) if values else message)
         self.hint = hint
+
+    @property
+    def text(self) -> str:
+        """Its message, which can be said in other languages if it is a Text."""
+        message: str = self.args[0]
+        return message
 
 
 class UsageError(RostrumError):

@@ -1,10 +1,16 @@
-"""The language that people read at the moment: a debate's own, English where none is set."""
+"""The language that people read at the moment, and texts that can be said in any.
+
+A text of Rostrum's own is an English template with its values. As a string it is English, for logs
+and operators; engine/words/translation.py says it in the language spoken.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from string import Formatter
+from typing import Any
 
 ENGLISH = "en"
 _spoken: ContextVar[str] = ContextVar("language", default=ENGLISH)
@@ -23,3 +29,66 @@ def speaking(language: str) -> Iterator[None]:
         yield
     finally:
         _spoken.reset(before)
+
+
+class Text(str):
+    """An English text that remembers its template and values, so that it can be translated.
+
+    Values are data, never templates; one that is a Text is translated too, and a tuple is a list:
+    `{names}` is “a, b, c”, `{names:or}` is “a, b or c”, `{names:and}` is “a, b and c”. `{usd:usd}`
+    is an amount with cents, or with two digits if it is smaller.
+    """
+
+    template: str
+    values: Mapping[str, object]
+
+    def __new__(cls, template: str, /, **values: object) -> Text:
+        """Fill in the template in English; without values it is taken as it is."""
+        text = super().__new__(cls, ENGLISH_FILLER.fill(template, values))
+        text.template, text.values = template, values
+        return text
+
+
+def figure(value: float, spec: str) -> str:
+    """Return a number in English, by Python's formats or as an amount of money."""
+    if spec == "usd":
+        spec = ".2f" if value == 0 or value >= 0.1 else ".2g"
+    return format(value, spec)
+
+
+class Filler(Formatter):
+    """Fills in templates, in English."""
+
+    def fill(self, template: str, values: Mapping[str, object]) -> str:
+        """Return a template with its values; without any it is no template."""
+        return self.vformat(template, (), values) if values else template
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        """Write a value: a text, a list, a number, or anything by its own format."""
+        match value:
+            case Text():
+                return format(self.word(value), format_spec)
+            case tuple():
+                return self.listed([self.format_field(item, "") for item in value], format_spec)
+            case bool():
+                return format(value, format_spec)
+            case int() | float():
+                return self.number(value, format_spec)
+        return format(value, format_spec)
+
+    def word(self, text: Text) -> str:
+        """Return a nested text."""
+        return str(text)
+
+    def number(self, value: float, spec: str) -> str:
+        """Return a number."""
+        return figure(value, spec)
+
+    def listed(self, items: list[str], how: str) -> str:
+        """Return a list with commas; `how` is the word before the last one, if any."""
+        if not how or len(items) < 2:
+            return ", ".join(items)
+        return f"{', '.join(items[:-1])} {how} {items[-1]}"
+
+
+ENGLISH_FILLER = Filler()

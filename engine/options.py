@@ -17,6 +17,7 @@ from pydantic import BaseModel, JsonValue, field_validator
 
 from engine.debate import BallotKind, Length, PanelMode, Request, Scores, TurnOrder, Value
 from engine.errors import UsageError
+from engine.language import Text
 from engine.text import headline
 
 E = TypeVar("E", bound=StrEnum)
@@ -159,9 +160,17 @@ def _check_limit(name: str, value: float, spelled: str) -> None:
         return
     if name == "vote_minutes":
         raise UsageError(
-            f"{spelled} is {value:.10g} minutes; choose more than 0 and at most a week."
+            "{spelled} is {value:.10g} minutes; choose more than 0 and at most a week.",
+            spelled=spelled,
+            value=value,
         )
-    raise UsageError(f"{spelled} is {value:.10g}; it must be between {low:.10g} and {high:.10g}.")
+    raise UsageError(
+        "{spelled} is {value:.10g}; it must be between {low:.10g} and {high:.10g}.",
+        spelled=spelled,
+        value=value,
+        low=low,
+        high=high,
+    )
 
 
 LIMITS: Mapping[str, tuple[float, float]] = {
@@ -204,23 +213,39 @@ def parse_minutes(name: str, text: str) -> float:
     compact = "".join(text.casefold().split())
     spans = _SPAN.findall(compact)
     if not spans or "".join(number + unit for number, unit in spans) != compact:
-        raise UsageError(f"{name} is “{_shorten(text)}”; write a time such as 30m, 1h or 90s.")
+        raise UsageError(
+            "{name} is “{text}”; write a time such as 30m, 1h or 90s.",
+            name=name,
+            text=_shorten(text),
+        )
     if len(spans) > 1 and any(not unit for _, unit in spans):
-        raise UsageError(f"{name} is “{_shorten(text)}”; give each number a unit, as in 1h30m.")
+        raise UsageError(
+            "{name} is “{text}”; give each number a unit, as in 1h30m.",
+            name=name,
+            text=_shorten(text),
+        )
     return sum(float(number) * _MINUTES[unit] for number, unit in spans)
 
 
 def parse_number(name: str, text: str) -> int:
     """Read a whole number. Raises UsageError."""
     if not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise UsageError(f"{name} is “{_shorten(text)}”; write a whole number.")
+        raise UsageError(
+            "{name} is “{text}”; write a whole number.",
+            name=name,
+            text=_shorten(text),
+        )
     return int(text)
 
 
 def parse_switch(name: str, text: str) -> bool:
     """Read `on` or `off`. Raises UsageError."""
     if text.strip().casefold() not in _YES:
-        raise UsageError(f"{name} is “{_shorten(text)}”; write on or off.")
+        raise UsageError(
+            "{name} is “{text}”; write on or off.",
+            name=name,
+            text=_shorten(text),
+        )
     return _YES[text.strip().casefold()]
 
 
@@ -228,7 +253,10 @@ def parse_list(name: str, text: str) -> tuple[str, ...]:
     """Read a comma-separated list without empty or repeated entries. Raises UsageError."""
     items = tuple(item.strip() for item in text.split(","))
     if not all(items):
-        raise UsageError(f"{name} has an empty entry; write a list such as one,two.")
+        raise UsageError(
+            "{name} has an empty entry; write a list such as one,two.",
+            name=name,
+        )
     return tuple(dict.fromkeys(items))
 
 
@@ -238,7 +266,13 @@ def parse_choice(kinds: type[E], name: str, text: str) -> E:
     known = [kind.value for kind in kinds]
     if word not in known:
         raise UsageError(
-            f"{name} is “{_shorten(text)}”;{hint(word, known)} it must be {' or '.join(known)}."
+            "{name} is “{text}”; {near} it must be {known:or}."
+            if nearest(word, known)
+            else "{name} is “{text}”; it must be {known:or}.",
+            name=name,
+            text=_shorten(text),
+            near=hint(word, known),
+            known=tuple(known),
         )
     return kinds(word)
 
@@ -267,10 +301,16 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     return next(iter(get_close_matches(word.casefold(), list(known), n=1, cutoff=0.6)), None)
 
 
-def hint(word: str, known: Iterable[str]) -> str:
+def hint(word: str, known: Iterable[str]) -> Text:
     """Return “did you mean …?” with the closest known word, or nothing."""
     close = nearest(word, known)
-    return f" did you mean {close}?" if close else ""
+    return Text("did you mean {close}?", close=close) if close else Text("")
+
+
+def suggest(word: str, known: Iterable[str]) -> Text:
+    """Return “did you mean …?” with the closest known word, or else all of them."""
+    known = tuple(known)
+    return hint(word, known) or Text("choose from {known}.", known=known)
 
 
 def _shorten(text: str) -> str:

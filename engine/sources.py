@@ -53,19 +53,24 @@ def check_files(sizes: Sequence[tuple[str, int]], limits: SourceLimits) -> None:
     """Check names and sizes in bytes, before anything is read. Raises UsageError."""
     if len(sizes) > limits.files:
         raise UsageError(
-            f"A debate takes at most {limits.files} sources, and these are {len(sizes)}; leave "
-            "some out."
+            "A debate takes at most {files} sources, and these are {n}; leave some out.",
+            files=limits.files,
+            n=len(sizes),
         )
     for name, size in sizes:
         if PurePath(name).suffix.lower() not in SUFFIXES:
             raise UsageError(
-                f"{_called(name)} is not a source that debaters can read; give plain text or "
-                f"Markdown, as a file that ends in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}."
+                "{name} is not a source that debaters can read; give plain text or "
+                "Markdown, as a file that ends in {suffixes:or}.",
+                name=_called(name),
+                suffixes=tuple(SUFFIXES),
             )
         if size > limits.bytes:
             raise UsageError(
-                f"{_called(name)} has {size:,} bytes; a source may have at most "
-                f"{limits.bytes:,}. Shorten it."
+                "{name} has {size:,} bytes; a source may have at most {most:,}. Shorten it.",
+                name=_called(name),
+                size=size,
+                most=limits.bytes,
             )
 
 
@@ -76,8 +81,10 @@ def read_sources(files: Sequence[SourceFile], limits: SourceLimits) -> tuple[Sou
     total = sum(len(source.text) for source in sources)
     if total > limits.total:
         raise UsageError(
-            f"The sources have {total:,} characters together; at most {limits.total:,} are "
-            "allowed. Leave some out, or shorten them."
+            "The sources have {total:,} characters together; at most {most:,} are "
+            "allowed. Leave some out, or shorten them.",
+            total=total,
+            most=limits.total,
         )
     return sources
 
@@ -87,17 +94,27 @@ def _read(file: SourceFile, most: int) -> Source:
         text = file.content.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise UsageError(
-            f"{_called(file.name)} is not text in UTF-8; save it in that encoding."
+            "{name} is not text in UTF-8; save it in that encoding.",
+            name=_called(file.name),
         ) from None
     if "\0" in text:
-        raise UsageError(f"{_called(file.name)} is not text; give plain text or Markdown.")
+        raise UsageError(
+            "{name} is not text; give plain text or Markdown.",
+            name=_called(file.name),
+        )
     text = clean(text).strip()
     if not is_visible(text):
-        raise UsageError(f"{_called(file.name)} is empty; leave it out, or write something in it.")
+        raise UsageError(
+            "{name} is empty; leave it out, or write something in it.",
+            name=_called(file.name),
+        )
     if len(text) > most:
         raise UsageError(
-            f"{_called(file.name)} has {len(text):,} characters; a source may have at most "
-            f"{most:,}. Shorten it, or divide it."
+            "{name} has {n:,} characters; a source may have at most {most:,}. Shorten it, "
+            "or divide it.",
+            name=_called(file.name),
+            n=len(text),
+            most=most,
         )
     return Source(title=_title(file.name), text=text)
 

@@ -14,6 +14,8 @@ from typing import NamedTuple
 
 import regex
 
+from engine.language import figure
+
 _UNSPACED = (
     r"\p{Script_Extensions=Han}\p{Script_Extensions=Hiragana}\p{Script_Extensions=Katakana}"
     r"\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
@@ -132,7 +134,7 @@ def is_divided(text: str) -> bool:
 
 def dollars(usd: float) -> str:
     """Write an amount of USD with cents, or two digits if it is smaller."""
-    return f"{usd:.2f}" if usd == 0 or usd >= 0.1 else f"{usd:.2g}"
+    return figure(usd, "usd")
 
 
 def columns(text: str) -> int:

@@ -27,6 +27,7 @@ from adapters.discord.forms import modal_of
 from adapters.discord.grounds import ground_of
 from adapters.discord.markup import shown
 from adapters.discord.patience import insist, seconds_left
+from adapters.discord.translation import language_around, language_of
 from adapters.discord.venue import DiscordVenue
 from engine.chat.answers.answers import Answer, SentFile, to_markdown
 from engine.chat.answers.debates import StartedAnswer
@@ -39,12 +40,14 @@ from engine.chat.invocation import Invocation, SettingsArguments
 from engine.chat.person import Person
 from engine.delivery.ending import refusal_of
 from engine.errors import RostrumError, UsageError
+from engine.language import speaking
 from engine.ports import ButtonPressed, Listener
 from engine.text import split_markdown
 from engine.votes.hearing import Heard
 from engine.words.buttons import Button
 from engine.words.forms import Form
 from engine.words.phrases import COMMAND_BUG
+from engine.words.translation import say
 
 PLATFORM = "discord"
 MOST_BYTES = 10 * 2**20 - 4096  # of a file, as Discord counts them with the request around it
@@ -128,9 +131,10 @@ class FrontDesk:
                 given = command.arguments.model_copy(update={"sources": files})
                 command = command._replace(arguments=given)
             _refuse_broadcast(command)
-            return said_of(await self.commands.run(person_of(interaction), command))
+            answer = await self.commands.run(person_of(interaction), command)
+            return said_of(answer, language_around(interaction))
 
-        said = await _explained(run)
+        said = await _explained(run, language_around(interaction))
         await self._show(interaction, acknowledged, said)
         if said.started and acknowledged:
             self.followers.start(self._follow(interaction, said))
@@ -160,7 +164,8 @@ class FrontDesk:
         async def run() -> AnswerText:
             return AnswerText(vote_answer(await self._press(pressed_of(interaction, option))))
 
-        await self._show(interaction, acknowledged, await _explained(run))
+        said = await _explained(run, language_around(interaction))
+        await self._show(interaction, acknowledged, said)
 
     async def _acknowledge(self, interaction: Interaction) -> bool | None:
         """Return whether it was acknowledged in time; None if another process answers it."""
@@ -173,7 +178,8 @@ class FrontDesk:
     def _working(self, interaction: Interaction) -> Iterator[None]:
         self.at_work.add(interaction)
         try:
-            yield
+            with speaking(language_of(interaction)):
+                yield
         finally:
             self.at_work.discard(interaction)
 
@@ -195,16 +201,17 @@ class FrontDesk:
                 ended = to_markdown(status)
                 await _edit_answer(interaction, replace(said, private=f"{ended}{link}"))
             else:
-                link = "\n" + texts.THREAD.format(thread=status.debate.thread)
+                link = "\n" + say(texts.THREAD, thread=status.debate.thread)
                 await _edit_answer(interaction, replace(said, private=f"{said.private}{link}"))
 
     async def _show(self, interaction: Interaction, acknowledged: bool, said: AnswerText) -> None:
         """Show an answer privately, or else its public part in the channel."""
         if not (acknowledged and await _edit_answer(interaction, said)):
-            await self._say(interaction, said.public or texts.ASK_AGAIN)
+            with speaking(language_around(interaction)):
+                await self._say(interaction, said.public or say(texts.ASK_AGAIN))
 
     async def _say(self, interaction: Interaction, text: str) -> None:
-        late = texts.TOO_LATE.format(user=interaction.user.id, answer=text)
+        late = say(texts.TOO_LATE, user=interaction.user.id, answer=text)
         try:
             for piece in _pieces(late):
                 body = {"embeds": [{"description": piece}]}
@@ -278,14 +285,16 @@ def pressed_of(interaction: Interaction, option: str | None) -> ButtonPressed:
     )
 
 
-def said_of(answer: Answer) -> AnswerText:
-    """Word an answer for the person, and for everyone."""
+def said_of(answer: Answer, around: str) -> AnswerText:
+    """Word an answer for the person, and for everyone in the language `around` them."""
     if isinstance(answer, SettingsAnswer):
         answer = answer.without(NO_SETTINGS)
     public = answer.public()
+    with speaking(around):
+        read_by_all = None if public is None else to_markdown(public)
     return AnswerText(
         private=to_markdown(answer, link=lambda thread: f"<#{thread}>"),
-        public=None if public is None else to_markdown(public),
+        public=read_by_all,
         file=answer if isinstance(answer, SentFile) else None,
         started=answer.debate.code if isinstance(answer, StartedAnswer) else "",
         offered=answer.lines if isinstance(answer, ReviewAnswer) else (),
@@ -293,16 +302,19 @@ def said_of(answer: Answer) -> AnswerText:
     )
 
 
-async def _explained(run: Callable[[], Awaitable[AnswerText]]) -> AnswerText:
+async def _explained(run: Callable[[], Awaitable[AnswerText]], around: str) -> AnswerText:
     """Return an answer, or the reason why there is none."""
+    why: Callable[[], str]
     try:
         return await run()
     except RostrumError as error:
-        said = refusal_of(error)
-        return AnswerText(said, said)
+        why = partial(refusal_of, error)
     except Exception:  # the person gets an answer, and the log has the details
         log.exception("unhandled error in a command")
-        return AnswerText(COMMAND_BUG, COMMAND_BUG)
+        why = partial(say, COMMAND_BUG)
+    with speaking(around):
+        public = why()
+    return AnswerText(why(), public)
 
 
 async def _edit_answer(interaction: Interaction, said: AnswerText) -> bool:

@@ -15,6 +15,7 @@ from discord import app_commands
 
 from adapters.discord import texts
 from adapters.discord.answering import NO_SETTINGS, FrontDesk, Interaction, person_of
+from adapters.discord.translation import language_of
 from engine.chat.choices import (
     CommandChoice,
     format_choices,
@@ -40,10 +41,12 @@ from engine.chat.invocation import (
 from engine.chat.review import NO_VOTE
 from engine.chat.suggestions import match_topics
 from engine.errors import UsageError
+from engine.language import speaking
 from engine.options import IN_A_CHAT, STANCES
 from engine.store.community import SETTING_NAMES
 from engine.votes.questions import vote_options
 from engine.words.phrases import TOPIC_HINT
+from engine.words.translation import say
 
 LONGEST_CHOICE = 100  # characters
 LONGEST_INPUT = 4000
@@ -139,7 +142,8 @@ class DebateCommands(app_commands.Group):
             if value is not None
         }
         if topic is None:
-            await interaction.response.send_modal(TopicForm(self._desk, given))
+            with speaking(language_of(interaction)):
+                await interaction.response.send_modal(TopicForm(self._desk, given))
         else:
             await self._desk.carry_out(interaction, partial(start_command, given), attached(given))
 
@@ -386,19 +390,19 @@ class TopicForm(discord.ui.Modal):
     """Asks for a topic that may be long; the other options were given with the command."""
 
     def __init__(self, desk: FrontDesk, given: Mapping[str, Any]) -> None:
-        super().__init__(title=texts.TOPIC_TITLE)
+        super().__init__(title=say(texts.TOPIC_TITLE))
         self._desk, self._given = desk, given
         self.topic: discord.ui.TextInput[TopicForm] = discord.ui.TextInput(
             custom_id="topic",
-            label=texts.TOPIC_FIELD,
-            placeholder=TOPIC_HINT,
+            label=say(texts.TOPIC_FIELD),
+            placeholder=say(TOPIC_HINT),
             style=discord.TextStyle.paragraph,
             max_length=LONGEST_INPUT,
         )
         self.conditions: discord.ui.TextInput[TopicForm] = discord.ui.TextInput(
             custom_id="conditions",
-            label=texts.CONDITIONS_FIELD,
-            placeholder=texts.CONDITIONS_HINT,
+            label=say(texts.CONDITIONS_FIELD),
+            placeholder=say(texts.CONDITIONS_HINT),
             style=discord.TextStyle.paragraph,
             default=given.get("conditions"),
             required=False,
@@ -407,8 +411,8 @@ class TopicForm(discord.ui.Modal):
         self.stances: dict[str, discord.ui.TextInput[TopicForm]] = {
             name: discord.ui.TextInput(
                 custom_id=said,
-                label=texts.STANCE_FIELDS[said],
-                placeholder=texts.STANCE_HINTS[said],
+                label=say(texts.STANCE_FIELDS[said]),
+                placeholder=say(texts.STANCE_HINTS[said]),
                 default=given.get(name),
                 required=False,
                 max_length=LONGEST_INPUT,

@@ -13,6 +13,7 @@ import discord
 
 from adapters.discord import texts
 from engine.errors import MessageGoneError, VenueAwayError, VenueError, VenueGoneError, why_of
+from engine.language import Text
 
 UNKNOWN_CHANNEL, UNKNOWN_GUILD, UNKNOWN_MESSAGE = 10003, 10004, 10008
 UNKNOWN_EMOJI = 10014
@@ -59,16 +60,16 @@ def explain(error: Exception, act: Act, place: str, message: str = "") -> VenueE
         case UnreadyError(status=429):
             return slow_down(error.after)
         case UnreadyError():
-            said = texts.FAILING.format(status=error.status)
+            said = Text(texts.FAILING, status=error.status)
             return VenueAwayError(said, retry_after=RETRY_SECONDS, maybe_stored=True)
         case discord.LoginFailure():
             return VenueGoneError(texts.TOKEN_REFUSED)
         case discord.HTTPException():
             return _refusal(error, act, place, message)
         case aiohttp.ClientConnectorError():
-            return VenueAwayError(texts.AWAY.format(why=why_of(error)), retry_after=RETRY_SECONDS)
+            return VenueAwayError(Text(texts.AWAY, why=why_of(error)), retry_after=RETRY_SECONDS)
         case _:
-            said = texts.UNANSWERED.format(why=why_of(error))
+            said = Text(texts.UNANSWERED, why=why_of(error))
             return VenueAwayError(said, retry_after=RETRY_SECONDS, maybe_stored=True)
 
 
@@ -78,15 +79,16 @@ KNOWN = (discord.DiscordException, UnreadyError, *NETWORK)
 
 def slow_down(seconds: float) -> VenueAwayError:
     """Return the error for a request that was not carried out because of a rate limit."""
-    return VenueAwayError(texts.SLOW_DOWN.format(seconds=seconds), retry_after=seconds)
+    return VenueAwayError(Text(texts.SLOW_DOWN, seconds=seconds), retry_after=seconds)
 
 
 def _refusal(error: discord.HTTPException, act: Act, place: str, message: str) -> VenueError:
-    said = _sentence(error, act).format(
+    said = Text(
+        _sentence(error, act),
         place=place,
         message=message,
-        doing=texts.DOING[act],
-        permissions=texts.PERMISSIONS[act],
+        doing=Text(texts.DOING[act]),
+        permissions=Text(texts.PERMISSIONS[act]),
         why=" ".join(error.text.split()).rstrip(".") or f"status {error.status}",
     )
     if error.code == UNKNOWN_MESSAGE:

@@ -13,6 +13,7 @@ from adapters.discord.permissions import (
     lacking,
     missing,
 )
+from engine.language import Text
 from engine.line.intake import Ground
 
 Interaction = discord.Interaction[discord.Client]
@@ -24,8 +25,8 @@ def ground_of(interaction: Interaction) -> Ground:
     """Return the obstacles in a command's channel or thread, from the bot's permissions in it."""
     channel, held = interaction.channel, interaction.app_permissions
     place, inside = interaction.channel_id, isinstance(channel, discord.Thread)
-    files = missing(held, FOR_FILES) and texts.NO_FILES.format(place=place)
-    removal = missing(held, FOR_SECRET) and texts.NO_REMOVAL.format(place=place)
+    files = missing(held, FOR_FILES) and Text(texts.NO_FILES, place=place)
+    removal = missing(held, FOR_SECRET) and Text(texts.NO_REMOVAL, place=place)
     return Ground(
         unfit=_unfit_kind(channel, held) or _lacking(held, place, inside=inside),
         no_files=files or "",
@@ -42,9 +43,9 @@ def _unfit_kind(channel: object, held: discord.Permissions) -> str:
         said = texts.NO_FORUM
     elif isinstance(channel, discord.Thread) and channel.locked and not held.manage_threads:
         said = texts.LOCKED_HERE
-    return said.format(place=getattr(channel, "id", ""))
+    return Text(said, place=str(getattr(channel, "id", ""))) if said else ""
 
 
 def _lacking(held: discord.Permissions, place: int | None, *, inside: bool) -> str:
     names = lacking(held, INSIDE_A_THREAD if inside else FOR_A_DEBATE)
-    return texts.LACKING.format(place=place, permissions=names) if names else ""
+    return Text(texts.LACKING, place=place, permissions=names) if names else ""

@@ -1,4 +1,4 @@
-"""Names and descriptions of the commands in other languages, from the tables in locales/.
+"""Whose language is spoken, and the commands' names and descriptions from the tables in locales/.
 
 Each table maps an English text to its translation; texts missing in a table stay English. A
 person's Discord client picks the language.
@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from discord import Locale, app_commands
+from discord import Client, Interaction, Locale, app_commands
 
+from engine.language import ENGLISH
 from engine.words.translation import catalogue
 
 TABLES = {
@@ -25,6 +26,17 @@ def table(language: str) -> Mapping[str, str]:
     """Return a language's table."""
     forms = catalogue(language, "adapters.discord")
     return {text: form for text, form in forms.items() if isinstance(form, str)}
+
+
+def language_of(interaction: Interaction[Client]) -> str:
+    """Return the language of the person's client."""
+    return str(interaction.locale.value)
+
+
+def language_around(interaction: Interaction[Client]) -> str:
+    """Return the language of the server, for what everyone there reads."""
+    locale = interaction.guild_locale
+    return str(locale.value) if locale else ENGLISH
 
 
 class Translator(app_commands.Translator):

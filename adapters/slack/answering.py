@@ -28,13 +28,15 @@ from engine.chat.commands import Commands, parse_command, with_usage
 from engine.chat.following import OVER, Followers, follow
 from engine.chat.invocation import Invocation, SettingsArguments
 from engine.chat.person import Person
-from engine.chat.settings import RESET
+from engine.chat.settings import RESET, usual_language
 from engine.debate import BallotKind
 from engine.delivery.ending import refusal_of
 from engine.errors import NotAllowedError, RostrumError, UsageError
+from engine.language import ENGLISH, speaking
 from engine.line.intake import Ground
 from engine.ports import ButtonPressed, Listener
 from engine.words.phrases import COMMAND_BUG
+from engine.words.translation import say
 
 PLATFORM = "slack"
 MOST_BYTES = 100 * 2**20  # Slack accepts a gigabyte, but exports are built in memory
@@ -60,7 +62,8 @@ class FrontDesk:
         async def run() -> None:
             await self.finish(whisper, await self.run(asker, command))
 
-        await explained(whisper, run)
+        with speaking(await self.language(asker)):
+            await explained(whisper, run)
 
     async def carry_out_line(self, asker: Asker, line: str) -> None:
         """Run a typed command; errors in it are shown with its usage."""
@@ -74,7 +77,8 @@ class FrontDesk:
                 raise with_usage(error, command.name, hides=False) from None
             await self.finish(whisper, answer)
 
-        await explained(whisper, run)
+        with speaking(await self.language(asker)):
+            await explained(whisper, run)
 
     async def run(self, asker: Asker, command: Invocation) -> Answer:
         """Run a command. Raises RostrumError, whose message is for the person."""
@@ -95,11 +99,11 @@ class FrontDesk:
             answer = answer.without(NO_SETTINGS)
         text = to_markdown(answer, link=await self._linked(whisper, answer))
         if isinstance(answer, HelpAnswer) and answer.command is None:
-            text = f"{text}\n{texts.FORMS}"
+            text = f"{text}\n{say(texts.FORMS)}"
         if isinstance(answer, SentFile):
             home = await self.workspaces.find(whisper.asker.team)
             await hand_over(home.rest, whisper.asker.user, text, answer)
-            text = f"{text}\n{texts.HANDED_OVER}"
+            text = f"{text}\n{say(texts.HANDED_OVER)}"
         await whisper.say(text, row(buttons) if (buttons := answer.buttons()) else None)
         if isinstance(answer, StartedAnswer):
             self.followers.start(self._follow(whisper, answer.debate.code))
@@ -110,7 +114,7 @@ class FrontDesk:
             return str
         home = await self.workspaces.find(whisper.asker.team)
         url = (await home.rest.identity()).url
-        return lambda thread: texts.LINK.format(link=link_to(url, Place.parse(thread)))
+        return lambda thread: say(texts.LINK, link=link_to(url, Place.parse(thread)))
 
     async def _offer(self, whisper: Whisper, review: ReviewAnswer) -> None:
         """Show debates to review, each with a link and a menu."""
@@ -122,9 +126,28 @@ class FrontDesk:
         whisper = Whisper(self.workspaces, asker)
 
         async def run() -> None:
-            await whisper.say(vote_answer(await self.listener(pressed)))
+            heard = await self.listener(pressed)
+            with speaking(await self.language(asker, many=True)):
+                await whisper.say(vote_answer(heard))
 
         await explained(whisper, run)
+
+    async def language(self, asker: Asker, *, many: bool = False, ask: bool = True) -> str:
+        """Return the language that a person reads: their own, else their community's.
+
+        `many` may need theirs at once; without `ask` Slack is not asked.
+        """
+        if asker.language:
+            return asker.language
+        try:
+            home = await self.workspaces.find(asker.team)
+            own = home.people.known_language(asker.user)
+            if ask and not own:
+                own = await home.people.language(asker.user, many=many)
+            return own or await usual_language(self.commands, PLATFORM, home.team)
+        except RostrumError as error:
+            log.info("person lookup failed", why=str(error))
+            return ENGLISH
 
     async def person(self, asker: Asker) -> Person:
         """Return the person and their place. Raises NotAllowedError outside a channel."""
@@ -151,11 +174,11 @@ class FrontDesk:
             if status.debate.status in OVER:
                 await whisper.say(to_markdown(status))
                 if thread is None:
-                    await whisper.say(texts.NO_THREAD)
+                    await whisper.say(say(texts.NO_THREAD))
             elif thread is not None:
                 home = await self.workspaces.find(whisper.asker.team)
                 url = (await home.rest.identity()).url
-                await whisper.say(texts.THREAD.format(link=link_to(url, Place.parse(thread))))
+                await whisper.say(say(texts.THREAD, link=link_to(url, Place.parse(thread))))
 
 
 async def explained(whisper: Whisper, run: Callable[[], Awaitable[None]]) -> None:
@@ -166,7 +189,7 @@ async def explained(whisper: Whisper, run: Callable[[], Awaitable[None]]) -> Non
         await whisper.say(refusal_of(error))
     except Exception:  # the person gets an answer, and the log has the details
         log.exception("unhandled error in a command")
-        await whisper.say(COMMAND_BUG)
+        await whisper.say(say(COMMAND_BUG))
 
 
 def _refuse_what_slack_lacks(command: Invocation) -> None:

@@ -39,6 +39,7 @@ from engine.errors import (
 from engine.ports import ButtonPressed, CommunityLost, ReactionSeen
 from engine.words.buttons import read_button
 from engine.words.forms import form_of
+from engine.words.translation import say
 
 COMMAND = "/debate"
 FINISH_SECONDS = 5.0
@@ -137,7 +138,7 @@ class Client:
         asker = _asker_of(place, body)
         if home is None:
             log.info("button from an unknown workspace", action=action["action_id"])
-            self._spawn(Whisper(self._desk.workspaces, asker).say(texts.NOT_SERVED))
+            self._spawn(Whisper(self._desk.workspaces, asker).say(say(texts.NOT_SERVED)))
             return
         form = form_of(pressed)
         if form is not None:

@@ -14,6 +14,7 @@ from slack_sdk.errors import SlackApiError, SlackClientError
 
 from adapters.slack import texts
 from engine.errors import MessageGoneError, VenueAwayError, VenueError, VenueGoneError, why_of
+from engine.language import Text
 
 NETWORK = (aiohttp.ClientError, OSError, asyncio.TimeoutError)
 KNOWN = (SlackClientError, *NETWORK)
@@ -79,9 +80,9 @@ def explain(error: Exception, act: Act, place: str, message: str = "") -> VenueE
         case SlackApiError():
             return _refusal(Answered(error), act, place, message)
         case aiohttp.ClientConnectorError():
-            return VenueAwayError(texts.AWAY.format(why=why_of(error)))
+            return VenueAwayError(Text(texts.AWAY, why=why_of(error)))
         case SlackClientError() | aiohttp.ClientError() | OSError() | TimeoutError():
-            return VenueAwayError(texts.UNANSWERED.format(why=why_of(error)), maybe_stored=True)
+            return VenueAwayError(Text(texts.UNANSWERED, why=why_of(error)), maybe_stored=True)
         case _:
             return unreadable()
 
@@ -93,7 +94,7 @@ def unreadable() -> VenueAwayError:
 
 def slow_down(seconds: float) -> VenueAwayError:
     """Return the error for a request that was not carried out because of a rate limit."""
-    return VenueAwayError(texts.SLOW_DOWN.format(seconds=seconds), retry_after=seconds)
+    return VenueAwayError(Text(texts.SLOW_DOWN, seconds=seconds), retry_after=seconds)
 
 
 def limited_for(error: Exception) -> float | None:
@@ -112,7 +113,7 @@ def name_of(error: BaseException) -> str:
 
 
 def _refusal(answered: Answered, act: Act, place: str, message: str) -> VenueError:
-    said = {"place": place, "message": message, "doing": texts.DOING[act]}
+    said = {"place": place, "message": message, "doing": Text(texts.DOING[act])}
     name = answered.name
     if answered.status == 429 or name in _LIMITED:
         return slow_down(answered.after)
@@ -120,20 +121,20 @@ def _refusal(answered: Answered, act: Act, place: str, message: str) -> VenueErr
         return unreadable()
     if answered.status >= 500 or name in _FAILED:
         why = name or f"status {answered.status}"
-        return VenueAwayError(texts.FAILING.format(why=why), maybe_stored=True)
+        return VenueAwayError(Text(texts.FAILING, why=why), maybe_stored=True)
     if name in _TOKEN:
         return VenueGoneError(texts.TOKEN_REFUSED)
     if name in _GONE and not (act is Act.REACT and name in _RESTRICTED):
-        return VenueGoneError(_GONE[name].format(**said))
+        return VenueGoneError(Text(_GONE[name], **said))
     if name == "message_not_found":
-        return MessageGoneError(texts.MESSAGE_GONE.format(**said))
+        return MessageGoneError(Text(texts.MESSAGE_GONE, **said))
     if name == "messages_tab_disabled":
         return VenueError(texts.MESSAGES_TAB)
     if name in _LATE:
         return VenueError(texts.FORM_TOO_LATE)
     if name == "missing_scope":
-        return VenueError(texts.MISSING_SCOPE.format(needed=answered.needed, **said))
-    return VenueError(texts.REFUSED.format(why=name.replace("_", " "), **said))
+        return VenueError(Text(texts.MISSING_SCOPE, needed=answered.needed, **said))
+    return VenueError(Text(texts.REFUSED, why=name.replace("_", " "), **said))
 
 
 def _seconds(headers: Any) -> float:

@@ -12,6 +12,7 @@ from adapters.slack.errors import Act, name_of
 from adapters.slack.install.workspaces import Workspace
 from adapters.slack.rest import Rest
 from engine.errors import VenueError
+from engine.language import Text
 from engine.line.intake import Ground
 
 SCOPES = ("chat:write", "reactions:read", "reactions:write")
@@ -41,7 +42,7 @@ async def _scopes(rest: Rest) -> frozenset[str]:
 
 def _lacking(scopes: frozenset[str], wanted: tuple[str, ...]) -> str:
     names = [name for name in wanted if name not in scopes] if scopes else []
-    return texts.LACKING.format(scopes=", ".join(names)) if names else ""
+    return Text(texts.LACKING, scopes=tuple(names)) if names else ""
 
 
 async def _unfit(rest: Rest, channel: str) -> str:

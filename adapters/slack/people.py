@@ -1,4 +1,4 @@
-"""Slack's data on people: who is a bot, and who is an admin."""
+"""Slack's data on people: who is a bot, who is an admin, and in which language they read."""
 
 from __future__ import annotations
 
@@ -15,16 +15,21 @@ from engine.errors import VenueAwayError, VenueError
 from engine.store.people import People
 
 FRESH_SECONDS = 600.0
+LANGUAGE_SECONDS = 1.0  # an answer waits at most as long for the language it is in
 MOST_REMEMBERED = 10_000
 PLATFORM = "slack"
 log = structlog.get_logger(__name__)
 
 
 class Profile(NamedTuple):
-    """A person's profile; `admin`: an admin or owner of the workspace."""
+    """A person's profile; `admin`: an admin or owner of the workspace.
+
+    `language` is a BCP-47 code, empty if Slack did not say.
+    """
 
     bot: bool = False
     admin: bool = False
+    language: str = ""
 
 
 class Profiles:
@@ -38,11 +43,32 @@ class Profiles:
         self._rest, self._team, self._people = rest, team, people
         self._known: dict[str, tuple[float, Profile]] = {}
         self._asking: dict[str, asyncio.Future[Profile]] = {}
+        self._silent_until = 0.0  # as a lookup for the language alone failed
 
     def is_bot(self, user: str) -> bool | None:
         """Return whether a user is a bot, None if not looked up yet."""
         found = self._known.get(user)
         return None if found is None else found[1].bot
+
+    def known_language(self, user: str) -> str:
+        """Return a person's language without asking Slack; empty if it is unknown."""
+        found = self._known.get(user)
+        return found[1].language if found else ""
+
+    async def language(self, user: str, *, many: bool) -> str:
+        """Return a person's language; empty if Slack does not say within a second.
+
+        `many` may ask at once, as voters do: they are looked up one at a time, and the others go
+        without. Slack answers a hundred questions a minute, and some matter more.
+        """
+        known = self.known_language(user)
+        if known or time.monotonic() < self._silent_until or (many and self._asking):
+            return known
+        asked = asyncio.ensure_future(self.profile(user))
+        await asyncio.wait((asked,), timeout=LANGUAGE_SECONDS)
+        if asked.done() and user not in self._known:
+            self._silent_until = time.monotonic() + FRESH_SECONDS
+        return self.known_language(user)
 
     async def profile(self, user: str) -> Profile:
         """Return a profile, an expired one if Slack fails; else that of an ordinary person."""
@@ -100,13 +126,15 @@ class Profiles:
             done.exception()  # its waiters get it too
 
     async def _ask(self, user: str) -> Profile:
-        read = self._rest.read(Act.ASK, "users.info", {"user": user}, place=user)
+        asked = {"user": user, "include_locale": "true"}
+        read = self._rest.read(Act.ASK, "users.info", asked, place=user)
         answer = (await read)["user"]
         # Shared channels have admins of other workspaces.
         own = answer.get("team_id", self._team) == self._team
         profile = Profile(
             bot=bool(answer.get("is_bot")),
             admin=own and bool(answer.get("is_admin") or answer.get("is_owner")),
+            language=str(answer.get("locale") or ""),
         )
         self._remember(user, profile, time.monotonic() + FRESH_SECONDS)
         return profile

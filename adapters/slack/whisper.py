@@ -29,7 +29,10 @@ log = structlog.get_logger(__name__)
 
 
 class Asker(NamedTuple):
-    """The person and their place; `thread` is the thread of a pressed button."""
+    """The person and their place; `thread` is the thread of a pressed button.
+
+    `language` is that of the form they fill in, once it is open.
+    """
 
     team: str
     channel: str
@@ -37,6 +40,7 @@ class Asker(NamedTuple):
     response_url: str = ""
     thread: str | None = None
     direct: bool = False
+    language: str = ""
 
 
 @dataclass

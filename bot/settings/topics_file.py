@@ -86,8 +86,8 @@ def _topic(held: dict[str, Any]) -> Topic:
     """Return an entry's topic. Raises ValueError with a sentence, or UsageError for a language."""
     for key, value in held.items():
         if key not in KEYS:
-            known = hint(key, KEYS) or f" use {', '.join(KEYS)}."
-            raise ValueError(f"there is no entry “{headline(key, 40)}”;{known}")
+            known = hint(key, KEYS) or f"use {', '.join(KEYS)}."
+            raise ValueError(f"there is no entry “{headline(key, 40)}”; {known}")
         if not isinstance(value, str):
             raise ValueError(f"{key} is not a text; put it between quotation marks.")
     said = {key: " ".join(clean(value).split()) for key, value in held.items()}

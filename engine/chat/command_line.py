@@ -31,6 +31,7 @@ from engine.options import (
     parse_number,
     parse_switch,
     read_option,
+    suggest,
 )
 from engine.text import headline
 
@@ -105,8 +106,8 @@ def _closing(text: str, start: int) -> int:
         elif mark == opener:
             depth += 1
     raise UsageError(
-        f"The quotation mark before “{headline(text[start + 1 :], 30)}” is not closed; close it "
-        "and put a space after it."
+        "The quotation mark before “{text}” is not closed; close it and put a space after it.",
+        text=headline(text[start + 1 :], 30),
     )
 
 
@@ -154,15 +155,18 @@ def _options(words: Iterable[Word]) -> dict[str, str]:
             continue
         side = _SIDE.fullmatch(word.option)
         if not side and word.option not in known:
-            close = hint(word.option, known)
-            raise UsageError(
-                f"Unknown option “{_shorten(word.option)}”{f';{close}' if close else '.'}"
-            )
+            close, said = hint(word.option, known), _shorten(word.option)
+            if close:
+                raise UsageError("Unknown option “{option}”; {close}", option=said, close=close)
+            raise UsageError("Unknown option “{option}”.", option=said)
         name = side[1] if side else _ALIASES.get(word.option, word.option)
         if name in found:
-            raise UsageError(f"“{word.option}” is given twice; give it once.")
+            raise UsageError("“{option}” is given twice; give it once.", option=word.option)
         if not word.text.strip():
-            raise UsageError(f"“{word.option}=” has no value; write one after the sign.")
+            raise UsageError(
+                "“{option}=” has no value; write one after the sign.",
+                option=word.option,
+            )
         found[name] = word.text.strip()
     return found
 
@@ -178,11 +182,17 @@ def read_settings(words: Sequence[Word]) -> SettingsArguments:
     _refuse_stray_equals(words)
     stray = next((word for word in words if not word.option), None)
     if stray:
-        raise UsageError(f"“{_shorten(stray.text)}” is not a setting; write name=value.")
+        raise UsageError(
+            "“{text}” is not a setting; write name=value.",
+            text=_shorten(stray.text),
+        )
     names = tuple(word.option for word in words)
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice:
-        raise UsageError(f"“{_shorten(twice)}” is given twice; give it once.")
+        raise UsageError(
+            "“{option}” is given twice; give it once.",
+            option=_shorten(twice),
+        )
     return SettingsArguments(changes={word.option: word.text.strip() for word in words})
 
 
@@ -206,8 +216,11 @@ def read_topics(words: Sequence[Word]) -> TopicsArguments:
     if not action:
         return TopicsArguments()
     if action.casefold() not in ACTIONS_ON_TOPICS:
-        known = ", ".join(ACTIONS_ON_TOPICS)
-        raise UsageError(f"“{_shorten(action)}” cannot be done with a topic; choose from {known}.")
+        raise UsageError(
+            "“{action}” cannot be done with a topic; choose from {known}.",
+            action=_shorten(action),
+            known=tuple(ACTIONS_ON_TOPICS),
+        )
     if not number:
         raise UsageError("Give the number of a topic; the command topics shows it.")
     return TopicsArguments.model_validate(
@@ -226,10 +239,12 @@ def read_league(words: Sequence[Word]) -> LeagueArguments:
         if not word.option:
             continue
         if word.option not in known:
-            close = hint(word.option, known) or f" choose from {', '.join(known)}."
-            raise UsageError(f"Unknown option “{_shorten(word.option)}”;{close}")
+            close = suggest(word.option, known)
+            raise UsageError(
+                "Unknown option “{option}”; {close}", option=_shorten(word.option), close=close
+            )
         if word.option in given:
-            raise UsageError(f"“{word.option}” is given twice; give it once.")
+            raise UsageError("“{option}” is given twice; give it once.", option=word.option)
         number = word.option in ("rounds", "quorum")
         text = word.text.strip()
         given[word.option] = parse_number(word.option, text) if number else text
@@ -275,7 +290,10 @@ def _unmarked(text: str) -> str | None:
 def _nothing_after(words: Sequence[Word]) -> None:
     if words:
         said = f"{words[0].option}={words[0].text}" if words[0].option else words[0].text
-        raise UsageError(f"Unexpected “{_shorten(said)}”: this command takes no more arguments.")
+        raise UsageError(
+            "Unexpected “{said}”: this command takes no more arguments.",
+            said=_shorten(said),
+        )
 
 
 def _shorten(text: str) -> str:

@@ -52,7 +52,8 @@ from engine.chat.review import review
 from engine.chat.settings import show_settings
 from engine.debate import BallotKind
 from engine.errors import UsageError
-from engine.options import nearest
+from engine.language import Text
+from engine.options import hint, suggest
 from engine.text import clean, headline
 
 A = TypeVar("A", bound=Arguments)
@@ -90,9 +91,11 @@ async def help_on(context: Context, person: Person, asked: HelpArguments) -> Hel
         formats = await choices.format_lines(context, person)
         return HelpAnswer(commands=lines, formats=formats)
     if name not in COMMANDS:
-        close = nearest(name, COMMANDS)
-        hint = f"did you mean {close}?" if close else f"choose from {', '.join(COMMANDS)}."
-        raise UsageError(f"Unknown command “{headline(clean(name), 40)}”; {hint}")
+        raise UsageError(
+            "Unknown command “{command}”; {near}",
+            command=headline(clean(name), 40),
+            near=suggest(name, COMMANDS),
+        )
     command = COMMANDS[name]
     return HelpAnswer(command=name, commands=(_line(command.usage(hides=hides), command),))
 
@@ -242,9 +245,12 @@ def parse_command(text: str, prefix: str = "/debate", *, hides: bool = True) -> 
     typed = said.split(maxsplit=1)[0]
     name = typed.casefold()
     if name not in COMMANDS:
-        close = nearest(name, COMMANDS)
-        hint = f" did you mean {close}?" if close else ""
-        raise UsageError(f"Unknown command “{headline(name, 40)}”;{hint} see {prefix} help.")
+        close, see = hint(name, COMMANDS), Text("see {prefix} help.", prefix=prefix)
+        raise UsageError(
+            "Unknown command “{command}”; {near}",
+            command=headline(name, 40),
+            near=Text("{close} {see}", close=close, see=see) if close else see,
+        )
     try:
         return Invocation(name, COMMANDS[name].takes.read(split_words(said[len(typed) :])))
     except UsageError as error:
@@ -255,11 +261,19 @@ def with_usage(
     error: UsageError, name: str, prefix: str = "/debate", *, hides: bool = True
 ) -> UsageError:
     """Return the error with the command's usage appended."""
-    said = str(error) if hides else _without_secret(str(error))
-    return UsageError(f"{said} Usage: {prefix} {COMMANDS[name].usage(hides=hides)}")
+    return UsageError(
+        "{problem} Usage: {usage}",
+        problem=error.text if hides else _without_secret(error.text),
+        usage=f"{prefix} {COMMANDS[name].usage(hides=hides)}",
+    )
 
 
 def _without_secret(said: str) -> str:
     """Remove secret ballots from a message, for platforms without them."""
-    secret = BallotKind.SECRET
-    return said.replace(f" did you mean {secret}?", "").replace(f" or {secret} or ", " or ")
+    known = said.values.get("known") if isinstance(said, Text) else None
+    if not isinstance(said, Text) or not isinstance(known, tuple):
+        return said
+    kept = tuple(word for word in known if word != BallotKind.SECRET)
+    hinted = BallotKind.SECRET in str(said.values.get("near"))
+    template = said.template.replace(" {near}", "") if hinted else said.template
+    return Text(template, **{**said.values, "known": kept})

@@ -24,7 +24,7 @@ from engine.errors import NotAllowedError, NotFoundError, UsageError
 from engine.formats import find_format
 from engine.line.intake import Defaults
 from engine.messages import Outcome
-from engine.options import BUILT_IN, Options, hint
+from engine.options import BUILT_IN, Options, suggest
 from engine.ports import Location
 from engine.series.league import FEWEST_MODELS, Decided, League, System
 from engine.series.matches import LeagueMatches, draw
@@ -53,8 +53,11 @@ async def league(context: Context, person: Person, asked: LeagueArguments) -> An
         case "stop":
             await check(MANAGERS, context.store, person)
             return await _stop(context, person)
-    near = hint(asked.action, ("start", "standing", "stop")) or " choose start, standing or stop."
-    raise UsageError(f"“{headline(clean(asked.action), 40)}” is nothing that league does;{near}")
+    raise UsageError(
+        "“{action}” is nothing that league does; {near}",
+        action=headline(clean(asked.action), 40),
+        near=suggest(asked.action, ("start", "standing", "stop")),
+    )
 
 
 async def _show(context: Context, person: Person) -> LeagueAnswer:
@@ -141,7 +144,8 @@ def _series(context: Context, person: Person, asked: LeagueArguments, defaults: 
     topics = [topic for topic in defaults.topics if topic.speaks(chosen.language or "")]
     if not topics:
         raise UsageError(
-            f"The list has no topic in the language {chosen.language}; change the setting language."
+            "The list has no topic in the language {language}; change the setting language.",
+            language=chosen.language,
         )
     Random(f"topics/{seed}").shuffle(topics)
     place = Place(platform=person.platform, channel=person.place)
@@ -162,8 +166,11 @@ def _play(asked: LeagueArguments, models: Sequence[Model], seed: int) -> League:
     count = len(models)
     if not FEWEST_MODELS <= count <= MOST_MODELS:
         raise UsageError(
-            f"A league has {FEWEST_MODELS} to {MOST_MODELS} models, and {count} are offered here; "
-            "a manager can change that with the setting models."
+            "A league has {fewest} to {most} models, and {count} are offered here; a manager can "
+            "change that with the setting models.",
+            fewest=FEWEST_MODELS,
+            most=MOST_MODELS,
+            count=count,
         )
     system = _choice("system", asked.system, System, System.ROUND_ROBIN)
     if system is System.KNOCKOUT and asked.rounds is not None:
@@ -178,8 +185,10 @@ def _play(asked: LeagueArguments, models: Sequence[Model], seed: int) -> League:
     )
     if not 1 <= played.total <= MOST_MATCHES:
         raise UsageError(
-            f"This league would have {played.total} matches; it can have 1 to {MOST_MATCHES}. "
-            "Change rounds, or let fewer models take part."
+            "This league would have {total} matches; it can have 1 to {most}. "
+            "Change rounds, or let fewer models take part.",
+            total=played.total,
+            most=MOST_MATCHES,
         )
     return played
 
@@ -189,6 +198,10 @@ def _choice(name: str, text: str | None, choices: type[E], default: E) -> E:
         return default
     said = text.strip().casefold().replace("-", "_").replace("knock_out", "knockout")
     if said not in tuple(choices):
-        near = hint(said, tuple(choices)) or f" choose from {', '.join(choices)}."
-        raise UsageError(f"{name} is “{headline(clean(text), 40)}”;{near}")
+        raise UsageError(
+            "{name} is “{text}”; {near}",
+            name=name,
+            text=headline(clean(text), 40),
+            near=suggest(said, tuple(choices)),
+        )
     return choices(said)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from engine.chat.person import Person
 from engine.debate import Debate, Status
 from engine.errors import NotFoundError, UsageError
+from engine.language import Text
 from engine.store import Store
 from engine.text import clean, headline
 
@@ -26,7 +27,8 @@ async def find_named(store: Store, person: Person, code: str) -> Debate:
     Other communities' debates count as unknown.
     """
     unknown = NotFoundError(
-        f"There is no debate “{headline(clean(code), 30)}” here; the command list shows them."
+        "There is no debate “{code}” here; the command list shows them.",
+        code=headline(clean(code), 30),
     )
     try:
         found = await store.debates.get(code)
@@ -58,11 +60,15 @@ async def find_only(
         return await find_named(store, person, code)
     here = _held_here(person, await find_held(store, person, statuses))
     if not here:
-        wanted = " or ".join(statuses)
-        raise NotFoundError(f"No debate is {wanted} in this channel; give a debate's code.")
+        raise NotFoundError(
+            "No debate is {wanted:or} in this channel; give a debate's code.",
+            wanted=tuple(Text(status) for status in statuses),
+        )
     if len(here) > 1:
-        codes = ", ".join(debate.code for debate in here)
-        raise UsageError(f"There are several such debates here; choose one of {codes}.")
+        raise UsageError(
+            "There are several such debates here; choose one of {codes}.",
+            codes=tuple(debate.code for debate in here),
+        )
     return here[0]
 
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from engine.chat.person import Person, settings_of
 from engine.debate import Debate
 from engine.errors import NotAllowedError
+from engine.language import Text
 from engine.store import Store
 
 
@@ -31,7 +32,10 @@ def managers(task: str) -> Who:
 async def check(who: Who, store: Store, person: Person) -> None:
     """Refuse a person who may not use a command. Raises NotAllowedError."""
     if who.task and not await manages(store, person):
-        raise NotAllowedError(f"Only a manager of this community can {who.task}; please ask one.")
+        raise NotAllowedError(
+            "Only a manager of this community can {task}; please ask one.",
+            task=Text(who.task),
+        )
 
 
 async def check_started(store: Store, person: Person, debate: Debate) -> bool:
@@ -40,7 +44,8 @@ async def check_started(store: Store, person: Person, debate: Debate) -> bool:
         return True
     if not await manages(store, person):
         raise NotAllowedError(
-            f"Only its starter or a manager can stop debate {debate.code}; please ask them."
+            "Only its starter or a manager can stop debate {code}; please ask them.",
+            code=debate.code,
         )
     return False
 

@@ -40,7 +40,10 @@ async def review(
         return ReviewAnswer(lines=lines)
     debate = await find_named(store, person, asked.debate)
     if debate.revealed_at is None:
-        raise UsageError(f"Debate {debate.code} is not revealed yet; vote on it in its thread.")
+        raise UsageError(
+            "Debate {code} is not revealed yet; vote on it in its thread.",
+            code=debate.code,
+        )
     if asked.vote is None:
         return ReviewAnswer(lines=(line_of(debate),))
     return await revise(store, debate, person.user, asked.vote, now)
@@ -99,7 +102,11 @@ def _read_choice(debate: Debate, vote: str) -> str | None:
     said = vote.strip().casefold()
     if said not in known:
         raise UsageError(
-            f"“{headline(clean(vote), 40)}” is not an answer for debate {debate.code}; choose "
-            f"from {', '.join(options)}, or {NO_VOTE} to withdraw your answer."
+            "“{vote}” is not an answer for debate {code}; choose from {options}, or {none} to "
+            "withdraw your answer.",
+            vote=headline(clean(vote), 40),
+            code=debate.code,
+            options=tuple(options),
+            none=NO_VOTE,
         )
     return known[said]

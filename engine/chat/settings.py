@@ -20,6 +20,7 @@ from engine.dataset.license import read_license
 from engine.debate import Model
 from engine.errors import NotAllowedError, UsageError
 from engine.formats import FORMATS, find_format
+from engine.language import ENGLISH, Text
 from engine.line.intake import MOST_JUDGES, Defaults, Order
 from engine.options import (
     BUILT_IN,
@@ -29,11 +30,13 @@ from engine.options import (
     parse_number,
     parse_switch,
     read_option,
+    suggest,
 )
 from engine.prompts.languages import check_language
 from engine.store import Caps
 from engine.store.community import SETTING_NAMES, CommunitySettings
 from engine.text import clean, headline, is_visible
+from engine.words.translation import say
 
 MOST_CHANNELS = 100
 MOST_STARTERS = 25
@@ -64,6 +67,12 @@ async def show_settings(
         applied = await settings_of(context.store, person)
     lines = setting_lines(applied, context.defaults)
     return SettingsAnswer(settings=lines, changed=tuple(asked.changes))
+
+
+async def usual_language(context: Context, platform: str, community: str) -> str:
+    """Return the language of a community's debates, unless they name another."""
+    settings = await context.store.communities.get(platform, community)
+    return settings.language or (BUILT_IN | context.defaults).language or ENGLISH
 
 
 # --- the operator's frame ----------------------------------------------------------------
@@ -107,8 +116,16 @@ def choose_model(text: str, offered: Iterable[Model]) -> Model:
     if wanted in known:
         return known[wanted]
     close = nearest(wanted, known)
-    hint = f"did you mean {known[close].ref}?" if close else "the command models lists them."
-    raise UsageError(f"“{headline(clean(text), 80)}” is not a model offered here; {hint}")
+    hint = (
+        Text("did you mean {close}?", close=known[close].ref)
+        if close
+        else Text("the command models lists them.")
+    )
+    raise UsageError(
+        "“{text}” is not a model offered here; {near}",
+        text=headline(clean(text), 80),
+        near=hint,
+    )
 
 
 def order_of(person: Person, command: StartArguments, defaults: Defaults) -> Order:
@@ -156,8 +173,9 @@ def _still_offered(
     kept = tuple(model for model in chosen if model.ref in offered)
     if chosen and not kept:
         raise UsageError(
-            f"None of the {name} set here is available any more; ask a manager to change the "
-            f"setting {name}."
+            "None of the {name} set here is available any more; ask a manager to change "
+            "the setting {name}.",
+            name=name,
         )
     return kept or offers[0]
 
@@ -230,9 +248,11 @@ def change_settings(
     values: dict[str, object] = {}
     for name, text in changes.items():
         if name not in SETTING_NAMES:
-            close = nearest(name, SETTING_NAMES)
-            hint = f"did you mean {close}?" if close else f"choose from {', '.join(SETTING_NAMES)}."
-            raise UsageError(f"“{headline(clean(name), 40)}” is not a setting; {hint}")
+            raise UsageError(
+                "“{name}” is not a setting; {near}",
+                name=headline(clean(name), 40),
+                near=suggest(name, SETTING_NAMES),
+            )
         said = clean(text).strip()
         unset = said.casefold() in RESET
         if unset:
@@ -251,7 +271,7 @@ def find_mistakes(changes: Mapping[str, str], defaults: Defaults) -> dict[str, s
         try:
             change_settings(CommunitySettings(), {name: text}, defaults)
         except UsageError as error:
-            mistakes[name] = str(error)
+            mistakes[name] = say(error.text)
     return mistakes
 
 
@@ -266,7 +286,12 @@ def _choose_all(names: Sequence[str], offered: Sequence[Model]) -> tuple[Model, 
 def _judges(name: str, text: str, defaults: Defaults) -> tuple[Model, ...]:
     judges = _choose_all(parse_list(name, text), (*defaults.judges, *defaults.own_judges))
     if len(judges) > MOST_JUDGES:
-        raise UsageError(f"{name} lists {len(judges)} models; the limit is {MOST_JUDGES}.")
+        raise UsageError(
+            "{name} lists {n} models; the limit is {most}.",
+            name=name,
+            n=len(judges),
+            most=MOST_JUDGES,
+        )
     return judges
 
 
@@ -277,11 +302,15 @@ def _seats(name: str, text: str, defaults: Defaults) -> dict[str, Model]:
         seat, equals, model = (part.strip() for part in item.partition("="))
         if not equals:
             raise UsageError(
-                f"{name} has “{headline(item, 40)}”; write seat=model, as in A2=online/x."
+                "{name} has “{item}”; write seat=model, as in A2=online/x.",
+                name=name,
+                item=headline(item, 40),
             )
         if seat.upper() not in known:
             raise UsageError(
-                f"There is no seat “{headline(seat, 40)}”; choose from {', '.join(sorted(known))}."
+                "There is no seat “{seat}”; choose from {known}.",
+                seat=headline(seat, 40),
+                known=tuple(sorted(known)),
             )
         seats[seat.upper()] = choose_model(model, defaults.debaters)
     return seats
@@ -290,33 +319,55 @@ def _seats(name: str, text: str, defaults: Defaults) -> dict[str, Model]:
 def _channels(name: str, text: str, _: Defaults) -> tuple[str, ...]:
     channels = tuple(_reference(name, item) for item in parse_list(name, text))
     if len(channels) > MOST_CHANNELS:
-        raise UsageError(f"{name} lists {len(channels)} channels; the limit is {MOST_CHANNELS}.")
+        raise UsageError(
+            "{name} lists {n} channels; the limit is {most}.",
+            name=name,
+            n=len(channels),
+            most=MOST_CHANNELS,
+        )
     return channels
 
 
 def _starters(name: str, text: str, _: Defaults) -> tuple[str, ...]:
     groups = tuple(_reference(name, item) for item in parse_list(name, text))
     if len(groups) > MOST_STARTERS:
-        raise UsageError(f"{name} lists {len(groups)} groups; the limit is {MOST_STARTERS}.")
+        raise UsageError(
+            "{name} lists {n} groups; the limit is {most}.",
+            name=name,
+            n=len(groups),
+            most=MOST_STARTERS,
+        )
     return groups
 
 
 def _words(name: str, text: str, _: Defaults) -> tuple[str, ...]:
     words = parse_list(name, text)
     if len(words) > MOST_WORDS:
-        raise UsageError(f"{name} lists {len(words)} words; the limit is {MOST_WORDS}.")
+        raise UsageError(
+            "{name} lists {n} words; the limit is {most}.",
+            name=name,
+            n=len(words),
+            most=MOST_WORDS,
+        )
     for word in words:
         if len(word) > LONGEST_WORD or not is_visible(word):
             raise UsageError(
-                f"{name} has “{headline(word, 40)}”; write words of at most {LONGEST_WORD} "
-                "characters, with commas between."
+                "{name} has “{word}”; write words of at most {most} characters, "
+                "with commas between.",
+                name=name,
+                word=headline(word, 40),
+                most=LONGEST_WORD,
             )
     return words
 
 
 def _reference(name: str, text: str) -> str:
     if len(text) > LONGEST_REFERENCE or not _REFERENCE.fullmatch(text):
-        raise UsageError(f"{name} has “{headline(text, 40)}”, which is not an id of this platform.")
+        raise UsageError(
+            "{name} has “{text}”, which is not an id of this platform.",
+            name=name,
+            text=headline(text, 40),
+        )
     return text
 
 
@@ -326,7 +377,11 @@ def _usd(name: str, text: str, defaults: Defaults) -> float:
     except ValueError:
         usd = -1.0
     if not 0 <= usd <= 1e6:
-        raise UsageError(f"{name} is “{headline(text, 40)}”; write an amount in USD, as in 0.50.")
+        raise UsageError(
+            "{name} is “{text}”; write an amount in USD, as in 0.50.",
+            name=name,
+            text=headline(text, 40),
+        )
     return _capped(name, usd, defaults)
 
 
@@ -337,7 +392,12 @@ def _number(name: str, text: str, defaults: Defaults) -> int:
 def _capped(name: str, value: float, defaults: Defaults) -> float:
     cap = getattr(defaults.caps, _CAPS[name])
     if cap is not None and value > cap:
-        raise UsageError(f"{name} is {value:g}, above the operator's limit of {cap:g}; lower it.")
+        raise UsageError(
+            "{name} is {value:g}, above the operator's limit of {cap:g}; lower it.",
+            name=name,
+            value=value,
+            cap=cap,
+        )
     return value
 
 

@@ -31,7 +31,10 @@ async def suggest(context: Context, person: Person, asked: SuggestArguments) -> 
     """
     topic = check_topic(asked.topic)
     if topic.casefold() == RANDOM:
-        raise UsageError(f"“{RANDOM}” draws a topic, so it cannot be one; suggest another.")
+        raise UsageError(
+            "“{random}” draws a topic, so it cannot be one; suggest another.",
+            random=RANDOM,
+        )
     defaults = await _defaults(context, person)
     check_words(defaults.blocked_words, topic)
     await context.service.moderate([topic])

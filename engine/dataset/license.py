@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from engine.errors import UsageError
+from engine.language import Text
 from engine.options import nearest
 from engine.text import clean, headline
 
@@ -51,11 +52,16 @@ def read_license(name: str, text: str) -> str | None:
         pass
     close = nearest(text.strip().casefold(), (*_SAME, *_VERSIONED))
     hint = (
-        f"did you mean {canonicalize_license_expression(close)}?"
+        Text("did you mean {close}?", close=canonicalize_license_expression(close))
         if close
-        else f"write one such as CC-BY-4.0, or {OTHER}."
+        else Text("write one such as CC-BY-4.0, or {other}.", other=OTHER)
     )
-    raise UsageError(f"{name} is “{headline(clean(text), 40)}”, which is not an SPDX id; {hint}")
+    raise UsageError(
+        "{name} is “{text}”, which is not an SPDX id; {near}",
+        name=name,
+        text=headline(clean(text), 40),
+        near=hint,
+    )
 
 
 def front_matter(license: str | None) -> tuple[str, ...]:

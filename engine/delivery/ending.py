@@ -20,6 +20,7 @@ from engine.errors import (
 )
 from engine.messages import Reveal, Where
 from engine.store import DeliveryState, Outbox
+from engine.words.translation import say
 
 STOPPED_BY_BUG = (
     "Stopped by a bug in Rostrum; the details are in its log. Everything so far is kept; try to "
@@ -64,7 +65,7 @@ def reason_of(error: RostrumError) -> str:
 
 def cause_of(error: RostrumError) -> Cause:
     """Return the kind of reason for a debate's end."""
-    kinds = {
+    kinds: dict[type[RostrumError], Cause] = {
         RefusedError: Cause.REFUSED,
         ModelError: Cause.MODEL,
         BudgetError: Cause.BUDGET,
@@ -119,11 +120,11 @@ def why(debate: Debate) -> str:
 
 
 def refusal_of(error: RostrumError) -> str:
-    """Return why a command failed, without details of storage or settings."""
+    """Return why a command failed, in the language spoken, without storage or settings."""
     if isinstance(error, SettingsError | StoreError):
         log.error("command refused", why=str(error))
-        return REFUSED
-    return without_settings(str(error))
+        return say(REFUSED)
+    return without_settings(say(error.text))
 
 
 def without_settings(text: str) -> str:

@@ -49,7 +49,11 @@ def find_format(name: str) -> Format:
     """Return a format by name. Raises UsageError naming those that exist."""
     if name not in FORMATS:
         said = headline(clean(name), 40)
-        raise UsageError(f"There is no format “{said}”; choose from {', '.join(FORMATS)}.")
+        raise UsageError(
+            "There is no format “{said}”; choose from {formats}.",
+            said=said,
+            formats=tuple(FORMATS),
+        )
     return FORMATS[name]
 
 

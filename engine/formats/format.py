@@ -14,6 +14,7 @@ from engine.errors import UsageError
 from engine.floor.floor import QUESTIONS, Floor
 from engine.floor.research import research
 from engine.judging import Verdict, Vote
+from engine.language import Text
 from engine.prompts.library import Prompts
 
 _ITEM = re.compile(
@@ -202,11 +203,21 @@ def read_own(name: str, shape: type[O], given: Mapping[str, object]) -> O:
     """Read a format's options, complete with defaults. Raises UsageError naming the wrong one."""
     unknown = sorted(set(given) - set(shape.model_fields))
     if unknown:
-        known = ", ".join(shape.model_fields) or "none"
-        raise UsageError(f"The format {name} has no option “{unknown[0]}”; it has: {known}.")
+        known = tuple(shape.model_fields) or Text("none")
+        raise UsageError(
+            "The format {name} has no option “{unknown}”; it has: {known}.",
+            name=name,
+            unknown=unknown[0],
+            known=known,
+        )
     try:
         return shape.model_validate(dict(given))
     except ValidationError as error:
         mistake = error.errors(include_url=False)[0]
-        option = str(mistake["loc"][0]) if mistake["loc"] else "its options"
-        raise UsageError(f"The option {option} of {name} is wrong: {mistake['msg']}.") from None
+        option = str(mistake["loc"][0]) if mistake["loc"] else Text("its options")
+        raise UsageError(
+            "The option {option} of {name} is wrong: {mistake}.",
+            option=option,
+            name=name,
+            mistake=mistake["msg"],
+        ) from None

@@ -103,7 +103,11 @@ def find_rubric(name: str, criteria: tuple[Criterion, ...] = ()) -> Rubric:
         return Rubric(name=name, criteria=criteria)
     if rubric := _FORMERLY.get(name) or RUBRICS.get(name):
         return rubric
-    raise UsageError(f"There is no rubric “{name}”; choose one of {', '.join(RUBRICS)}.")
+    raise UsageError(
+        "There is no rubric “{name}”; choose one of {rubrics}.",
+        name=name,
+        rubrics=tuple(RUBRICS),
+    )
 
 
 def own_criteria(rubric: Rubric) -> tuple[Criterion, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from random import Random
 
-from pydantic import Field
+from pydantic import Field, SkipValidation
 
 from engine.blinding.vocabulary import draw_names, kin
 from engine.debate import (
@@ -31,6 +31,7 @@ from engine.formats.format import Roles, read_own
 from engine.jury.history import PanelFit
 from engine.jury.roster import seat_panel
 from engine.jury.rubric import Rubric, find_rubric
+from engine.language import Text
 from engine.options import BUILT_IN, STANCES, Options, check_limits
 from engine.prompts.languages import check_language
 from engine.prompts.library import AUDIENCE, SOURCES, Prompts
@@ -52,15 +53,15 @@ MOST_JUDGES = 9  # of a format's own
 
 
 class Ground(Value):
-    """What Rostrum may do in the place of a command; each message says what to grant.
+    """What Rostrum may do in the place of a command; each Text says what to grant.
 
     `unfit`: why no debate can run there; `no_files`: why none that posts files can; `no_removal`:
     why ballots cannot be secret. Empty: no obstacle is known.
     """
 
-    unfit: str = ""
-    no_files: str = ""
-    no_removal: str = ""
+    unfit: SkipValidation[str] = ""
+    no_files: SkipValidation[str] = ""
+    no_removal: SkipValidation[str] = ""
 
 
 class Order(Options):
@@ -134,13 +135,15 @@ def complete(order: Order, defaults: Defaults, seed: int) -> tuple[Request, Form
     own = read_own(script.name, script.options, given).model_dump(mode="json")
     if options.rounds is not None and not script.takes_rounds:
         raise UsageError(
-            f"The format {script.name} has a fixed number of rounds: leave rounds out. "
-            f"Its own options: {', '.join(own) or 'none'}."
+            "The format {name} has a fixed number of rounds: leave rounds out. Its own "
+            "options: {own}.",
+            name=script.name,
+            own=tuple(own) or Text("none"),
         )
     if script.question and order.stance:
         raise UsageError(
-            f"A {script.name} debate answers a question, so no one takes a side on it: leave "
-            "stance out."
+            "A {name} debate answers a question, so no one takes a side on it: leave stance out.",
+            name=script.name,
         )
     roles = script.roles(own)
     sides, drawn = _seat_contenders(roles, order.models, defaults, seed)
@@ -189,8 +192,9 @@ def _offered_topic(options: Options, topics: Sequence[Topic], seed: int) -> Opti
         fit = [topic for topic in topics if topic.speaks(language)]
         if not fit:
             raise UsageError(
-                f"The list has no topic in the language {language}; give a topic, or choose "
-                "another language."
+                "The list has no topic in the language {language}; give a topic, or choose "
+                "another language.",
+                language=language,
             )
         topic = Random(f"topic/{seed}").choice(fit)
         options = options.model_copy(update={"topic": topic.text})
@@ -245,8 +249,9 @@ def _check_stances(options: Options, roles: Roles, defaults: Defaults) -> dict[s
     missing = [side for side, text in zip("AB", given.values(), strict=True) if not text]
     if missing:
         raise UsageError(
-            f"The stance of side {missing[0]} is missing: say what both sides argue, for example "
-            "“tabs” for A and “spaces” for B, or leave both out."
+            "The stance of side {missing} is missing: say what both sides argue, for "
+            "example “tabs” for A and “spaces” for B, or leave both out.",
+            missing=missing[0],
         )
     models = {model.ref.casefold() for model in (*defaults.debaters, *defaults.judges)}
     for side, text in zip("AB", given.values(), strict=True):
@@ -259,15 +264,23 @@ def _check_stances(options: Options, roles: Roles, defaults: Defaults) -> dict[s
 def _check_stance(side: str, text: str, models: Collection[str]) -> None:
     if len(text) > LONGEST_STANCE:
         raise UsageError(
-            f"The stance of side {side} has {len(text)} characters; at most {LONGEST_STANCE} are "
-            "allowed. Shorten it, and put the rest into the conditions."
+            "The stance of side {side} has {n} characters; at most {most} are allowed. "
+            "Shorten it, and put the rest into the conditions.",
+            side=side,
+            n=len(text),
+            most=LONGEST_STANCE,
         )
     if not is_visible(text):
-        raise UsageError(f"All characters of side {side}'s stance are invisible; write a few.")
+        raise UsageError(
+            "All characters of side {side}'s stance are invisible; write a few.",
+            side=side,
+        )
     if text.casefold() in models:
         raise UsageError(
-            f"The stance of side {side} is the name of a model; write what the side argues, and "
-            f"choose the model that argues it with {side.lower()}."
+            "The stance of side {side} is the name of a model; write what the side argues, "
+            "and choose the model that argues it with {option}.",
+            side=side,
+            option=side.lower(),
         )
 
 
@@ -358,8 +371,9 @@ def check_prices(prices: Mapping[str, Price | None], caps: Caps) -> None:
     unknown = sorted(ref for ref, price in prices.items() if price is None)
     if unknown and (caps.debate_usd is not None or caps.community_daily_usd is not None):
         raise BudgetError(
-            f"The price of {', '.join(unknown)} is unknown, so the cap cannot be enforced. "
-            "Choose other models, or ask the operator to set their price.",
+            "The price of {unknown} is unknown, so the cap cannot be enforced. Choose "
+            "other models, or ask the operator to set their price.",
+            unknown=tuple(unknown),
             hint=f"Set ROSTRUM_PRICES, for example '{{\"{unknown[0]}\": [0.3, 1.2]}}' in USD per "
             "million tokens in and out, or ROSTRUM_BUDGET__DEBATE_USD=off and "
             "ROSTRUM_BUDGET__COMMUNITY_DAILY_USD=off.",
@@ -374,7 +388,9 @@ def _seat_contenders(
     strange = sorted(set(asked) - {*contenders, *roles.seats})
     if strange:
         raise UsageError(
-            f"This format has no side {strange[0]}; its sides are {' and '.join(contenders)}."
+            "This format has no side {strange}; its sides are {contenders:and}.",
+            strange=strange[0],
+            contenders=tuple(contenders),
         )
     chosen = {**defaults.sides, **asked}
     drawn = tuple(side for side in contenders if side not in chosen)
@@ -409,22 +425,40 @@ def _seat_judges(
     free = [juror for juror in roster if kin(juror.family) not in own] or list(roster)
     most = roles.judges if roles.fixed else MOST_JUDGES
     if len(order.judges) > most:
-        raise UsageError(
-            f"This format, with these options, has {'' if roles.fixed else 'at most '}{most} "
-            f"{'judge' if most == 1 else 'judges'} of its own, and you named "
-            f"{len(order.judges)}. Leave out the rest. To choose the jury, use jurors."
-        )
+        raise UsageError(_too_many(most, fixed=roles.fixed), most=most, n=len(order.judges))
     named = order.judges or defaults.own_judges
     asked = named or tuple(free)
     wanted = len(named) if named and not roles.fixed else roles.judges
     return tuple(asked[at % len(asked)] for at in range(wanted))
 
 
+def _too_many(most: int, *, fixed: bool) -> str:
+    if not fixed:
+        return Text(
+            "This format, with these options, has at most {most} judges of its own, and you named "
+            "{n}. Leave out the rest. To choose the jury, use jurors."
+        )
+    if most == 1:
+        return Text(
+            "This format, with these options, has 1 judge of its own, and you named {n}. Leave out "
+            "the rest. To choose the jury, use jurors."
+        )
+    return Text(
+        "This format, with these options, has {most} judges of its own, and you named {n}. Leave "
+        "out the rest. To choose the jury, use jurors."
+    )
+
+
 def _clean(name: str, given: str) -> str:
     text = clean(given).strip()
     if len(text) > LONGEST_TEXT:
         raise UsageError(
-            f"The {name} of a debate may have at most {LONGEST_TEXT} characters; this one has "
-            f"{len(text)}. Shorten it."
+            "The topic of a debate may have at most {most} characters; this one has {n}. "
+            "Shorten it."
+            if name == "topic"
+            else "The conditions of a debate may have at most {most} characters; these have {n}. "
+            "Shorten them.",
+            most=LONGEST_TEXT,
+            n=len(text),
         )
     return text

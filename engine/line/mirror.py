@@ -18,8 +18,10 @@ def check_mirrored(name: str, roles: Roles, request: Request) -> None:
     """Refuse a mirror that would add no information. Raises UsageError with the reason."""
     if roles.contenders != tuple(OTHER):
         raise UsageError(
-            f"A mirror swaps two sides, but a {name} debate has {len(roles.contenders)}; "
-            "leave mirror out, or choose another format."
+            "A mirror swaps two sides, but a {name} debate has {n}; leave mirror out, or "
+            "choose another format.",
+            name=name,
+            n=len(roles.contenders),
         )
     if exchange(request).model_copy(update={"drawn": request.drawn}) == request:
         raise UsageError(

@@ -31,6 +31,7 @@ from engine.floor.wake import Bell
 from engine.formats import Format, find_format
 from engine.jury.history import PanelFit, fit
 from engine.jury.plan import attendance
+from engine.language import Text
 from engine.line.estimate import estimate
 from engine.line.intake import (
     Defaults,
@@ -49,7 +50,6 @@ from engine.prompts.library import Prompts
 from engine.sources import named
 from engine.store import Caps, NewDebate, Post, Store
 from engine.store.pairs import awaits
-from engine.text import dollars
 from engine.votes.hearing import Heard
 from engine.votes.window import VoteWindow
 
@@ -247,8 +247,10 @@ class Service:
         ended = debate.status in (Status.FAILED, Status.PARTIAL)
         if changes and not ended:
             raise UsageError(
-                f"Debate {debate.code} is {debate.status}; a model can be replaced only in one "
-                "that failed or reached its cap."
+                "Debate {code} is {status}; a model can be replaced only in one that "
+                "failed or reached its cap.",
+                code=debate.code,
+                status=Text(debate.status),
             )
         if ended:
             setup = await replace_models(debate.setup, changes, self.models)
@@ -260,7 +262,9 @@ class Service:
             await self.dispatcher.submit(debate.id)
         elif debate.status is not Status.VOTING and not await self.store.outbox.next(debate.id):
             raise UsageError(
-                f"Debate {debate.code} is {debate.status}; there is nothing to resume."
+                "Debate {code} is {status}; there is nothing to resume.",
+                code=debate.code,
+                status=Text(debate.status),
             )
         self.bell.ring(f"outbox/{debate.platform}", debate.id)
         self.bell.ring(f"votes/{debate.platform}")
@@ -271,7 +275,9 @@ class Service:
         debate = await self.store.debates.get(debate_id)
         if not debate.status.live:
             raise UsageError(
-                f"Debate {debate.code} is {debate.status}; only a running debate can be stopped."
+                "Debate {code} is {status}; only a running debate can be stopped.",
+                code=debate.code,
+                status=Text(debate.status),
             )
         await self.store.debates.ask_stop(debate.id, reason)
         self.bell.ring("stop")
@@ -293,21 +299,28 @@ class Service:
         debate = await self.store.debates.get(debate_id)
         if debate.status is Status.VOTING and debate.vote_opened_at is None:
             raise UsageError(
-                f"The vote on debate {debate.code} opens once every turn is posted; close it then."
+                "The vote on debate {code} opens once every turn is posted; close it then.",
+                code=debate.code,
             )
         if debate.status is not Status.VOTING:
-            raise UsageError(f"Debate {debate.code} is {debate.status}; it has no open vote.")
+            raise UsageError(
+                "Debate {code} is {status}; it has no open vote.",
+                code=debate.code,
+                status=Text(debate.status),
+            )
         mirror = await self.store.debates.mirror_of(debate)
         if mirror is not None and awaits(debate, mirror, self.clock.now()):
             raise UsageError(
-                f"Revealing debate {debate.code} now would name the models of its mirror "
-                f"{mirror.code} before people can vote there. Close this vote once the mirror's "
-                "vote is open, or stop the mirror first."
+                "Revealing debate {code} now would name the models of its mirror {mirror} "
+                "before people can vote there. Close this vote once the mirror's vote is "
+                "open, or stop the mirror first.",
+                code=debate.code,
+                mirror=mirror.code,
             )
         try:
             await self.windows[debate.platform].close(debate.id, early=True)
         except LeaseLostError as error:
-            raise UsageError(BEING_COUNTED.format(code=debate.code)) from error
+            raise UsageError(BEING_COUNTED, code=debate.code) from error
         return await self.store.debates.get(debate.id)
 
     async def _price(self, models: Sequence[Model], caps: Caps) -> dict[str, Price | None]:
@@ -352,8 +365,10 @@ def reserve(setup: Setup, expected: Estimate, caps: Caps) -> Setup:
     cap, usd, most = setup.cap_usd, expected.usd or 0.0, expected.usd_max or 0.0
     if cap is not None and usd > cap:
         raise BudgetError(
-            f"This debate is expected to cost {dollars(usd)} USD; the cap per debate is "
-            f"{dollars(cap)}; choose cheaper models, fewer rounds or fewer jurors.",
+            "This debate is expected to cost {usd:usd} USD; the cap per debate is {cap:usd}; "
+            "choose cheaper models, fewer rounds or fewer jurors.",
+            usd=usd,
+            cap=cap,
             hint="The cap is ROSTRUM_BUDGET__DEBATE_USD.",
         )
     reserved = most if cap is None else min(most, cap)
@@ -395,9 +410,9 @@ def _warnings(setup: Setup) -> tuple[str, ...]:
     sides = [model.ref for model in setup.request.sides.values()]
     found = []
     if len(set(sides)) < len(sides):
-        found.append("The same model argues more than one side.")
+        found.append(Text("The same model argues more than one side."))
     if setup.panel.recusal_failed:
-        found.append("Every juror belongs to a debater's family; none could be recused.")
+        found.append(Text("Every juror belongs to a debater's family; none could be recused."))
     if len(setup.panel.roster) < 2 and setup.panel.mode is PanelMode.ADAPTIVE:
-        found.append("A verdict needs two valid ballots, but the jury has one juror.")
+        found.append(Text("A verdict needs two valid ballots, but the jury has one juror."))
     return tuple(found)

@@ -39,9 +39,14 @@ def check_language(code: str) -> str:
     near = dict.fromkeys(
         written[one] for one in get_close_matches(_primary(code), written, n=3, cutoff=0.5)
     )
-    close = f" Near it: {', '.join(f'{one} ({NAMES[one]})' for one in near)}." if near else ""
+    if not near:
+        raise UsageError(
+            "“{code}” is not a language code; write one like en, tr or zh-Hant.", code=code[:40]
+        )
     raise UsageError(
-        f"“{code[:40]}” is not a language code; write one like en, tr or zh-Hant.{close}"
+        "“{code}” is not a language code; write one like en, tr or zh-Hant. Near it: {near}.",
+        code=code[:40],
+        near=tuple(f"{one} ({NAMES[one]})" for one in near),
     )
 
 

@@ -16,6 +16,7 @@ from engine.debate import Model, PanelMode, Value
 from engine.errors import UsageError
 from engine.formats import find_format
 from engine.formats.format import read_own
+from engine.language import Text
 from engine.options import STANCES, Options, check_limits, hint, parse_minutes, read_options
 from engine.prompts.languages import check_language
 from engine.series.league import League
@@ -227,8 +228,8 @@ def _describe(kind: type[BaseModel], error: ValidationError) -> str:
             word = str(mistake["loc"][-1])
             known = _siblings(kind, [str(part) for part in mistake["loc"][:-1]])
             where = f" in [{mistake['loc'][0]}]" if len(mistake["loc"]) > 1 else ""
-            near = hint(word, known) or f" the keys are {', '.join(known)}."
-            return f"There is no key “{headline(word, 40)}”{where};{near}"
+            near = hint(word, known) or f"the keys are {', '.join(known)}."
+            return f"There is no key “{headline(word, 40)}”{where}; {near}"
         case "missing":
             return f"{key} is missing; the file must give it."
         case "enum":
@@ -246,6 +247,11 @@ def _bound(mistake: Mapping[str, Any]) -> str:
         (f"{words[name]} {limit:.10g}" for name, limit in limits.items() if name in words),
         "a whole number",
     )
+
+
+def _ahead(near: str) -> str:
+    """Return a hint with a space behind it, if there is one."""
+    return f"{near} " if near else ""
 
 
 def _keys() -> frozenset[str]:
@@ -316,7 +322,7 @@ def _of_list(known: Mapping[str, Model], name: str) -> Model:
     (model,) = _models("pairing", (name,))
     if known and model.ref not in known:
         raise UsageError(
-            f"pairing names {model.ref}, which is not in models;{hint(model.ref, known)} "
+            f"pairing names {model.ref}, which is not in models; {_ahead(hint(model.ref, known))}"
             "add it there."
         )
     return known.get(model.ref, model)
@@ -327,8 +333,9 @@ def _pairing(file: _File) -> Pairing:
         return Pairing.ALL
     known = [one.value for one in Pairing]
     if file.pairing not in known:
+        near = _ahead(hint(file.pairing, known))
         raise UsageError(
-            f"pairing is “{headline(file.pairing, 40)}”;{hint(file.pairing, known)} it must be "
+            f"pairing is “{headline(file.pairing, 40)}”; {near}it must be "
             f"{', '.join(known)}, or a list of pairs."
         )
     pairing = Pairing(file.pairing)
@@ -401,8 +408,9 @@ def contenders_of(options: Options) -> tuple[str, str]:
     contenders = script.roles(own).contenders
     if len(contenders) != 2:
         raise UsageError(
-            f"{script.name} has {len(contenders)} contenders with these options; in a series two "
-            "models meet."
+            "In a {name} debate with these options {n} take part; in a series two models meet.",
+            name=script.name,
+            n=len(contenders),
         )
     return contenders[0], contenders[1]
 
@@ -425,7 +433,9 @@ def read_people(place: Place, every: str, at: str, names: tuple[str, str]) -> Pe
     """
     minutes = parse_minutes(names[0], every)
     if not 1 <= minutes <= 60 * 24 * 366:
-        raise UsageError(f"{names[0]} must be between a minute and a year, as in 1d or 12h.")
+        raise UsageError(
+            "{name} must be between a minute and a year, as in 1d or 12h.", name=names[0]
+        )
     return People(place=place, every=minutes, at=_daily(names[1], at) if at else None)
 
 
@@ -434,17 +444,19 @@ def _daily(name: str, text: str) -> Daily:
     found = re.fullmatch(r"([01]?\d|2[0-3]):([0-5]\d)", clock)
     if not found:
         raise UsageError(
-            f"{name} is “{headline(clean(text), 40)}”; write a time of day and a time zone, "
-            "as in 09:00 Europe/Berlin."
+            "{name} is “{text}”; write a time of day and a time zone, as in 09:00 Europe/Berlin.",
+            name=name,
+            text=headline(clean(text), 40),
         )
     zone = zone.strip() or "UTC"
     try:
         ZoneInfo(zone)
     except (KeyError, ValueError, OSError):
-        near = hint(zone, _zones())
         raise UsageError(
-            f"{name} names the time zone “{headline(clean(zone), 40)}”, which does not exist;"
-            f"{near or ' write one such as Europe/Berlin.'}"
+            "{name} names the time zone “{zone}”, which does not exist; {near}",
+            name=name,
+            zone=headline(clean(zone), 40),
+            near=hint(zone, _zones()) or Text("write one such as Europe/Berlin."),
         ) from None
     return Daily(hour=int(found[1]), minute=int(found[2]), zone=zone)
 

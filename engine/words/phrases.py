@@ -94,7 +94,7 @@ def sided(side: str, stances: Mapping[str, str]) -> str:
 
 def review_hint(code: str, names: Mapping[str, str]) -> str:
     """Return what a menu asks of a revealed debate; `names` are those of agents who answered."""
-    return (REVIEW_HINT_ANSWERS if names else REVIEW_HINT).format(code=code)
+    return say(REVIEW_HINT_ANSWERS if names else REVIEW_HINT, code=code)
 
 
 def rehearsed(who: Rehearsal) -> str:

@@ -1,4 +1,6 @@
-"""Texts in the language of a debate, from the catalogues in locales/, one TOML file a language.
+"""Texts in the language spoken, from the catalogues in locales/: TOML files that a language names.
+
+`de.toml` has what everyone reads, `de.private.toml` what one person reads: answers and refusals.
 
 A catalogue maps an English template to its translation; where there is a number, to one form, or
 to the singular and the plural. A text that a catalogue lacks stays English.
@@ -10,10 +12,9 @@ import tomllib
 from collections.abc import Callable, Mapping
 from functools import cache, wraps
 from importlib.resources import files
-from string import Formatter
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, TypeVar
 
-from engine.language import ENGLISH, speaking, spoken
+from engine.language import ENGLISH, ENGLISH_FILLER, Filler, Text, figure, speaking, spoken
 
 if TYPE_CHECKING:
     from babel import Locale
@@ -40,12 +41,17 @@ def catalogue(language: str, package: str = "engine.words") -> Mapping[str, str 
     """Read a package's catalogue; that of English is empty, as of any language without a file."""
     if language not in LANGUAGES:
         return {}
-    text = files(package).joinpath("locales", f"{language}.toml").read_text("utf-8")
-    return tomllib.loads(text)
+    found: dict[str, str | list[str]] = {}
+    for file in files(package).joinpath("locales").iterdir():
+        if file.name.startswith(f"{language}."):
+            found |= tomllib.loads(file.read_text("utf-8"))
+    return found
 
 
 def say(template: str, /, **values: object) -> str:
     """Return a text in the language spoken now, with its blanks filled in; values are data."""
+    if isinstance(template, Text):
+        values, template = {**template.values, **values}, template.template
     found = catalogue(_primary()).get(template, template)
     return _fill(found if isinstance(found, str) else found[-1], values)
 
@@ -60,7 +66,7 @@ def plural(forms: Forms, n: float, /, **more: object) -> str:
 
 def number(value: float, spec: str) -> str:
     """Return a number with the decimal mark of the language spoken now."""
-    written, language = format(value, spec), _primary()
+    written, language = figure(value, spec), _primary()
     return written.translate(_marks(language)) if language in LANGUAGES else written
 
 
@@ -99,20 +105,31 @@ def in_its_language(
     return rendered
 
 
-class _Filler(Formatter):
-    """Fills in templates; numbers are written as the language writes them."""
+class _Filler(Filler):
+    """Fills in templates in the language spoken now."""
 
-    def format_field(self, value: Any, format_spec: str) -> str:
-        if isinstance(value, float):
-            return number(value, format_spec)
-        return format(value, format_spec)
+    def word(self, text: Text) -> str:
+        return say(text)
+
+    def number(self, value: float, spec: str) -> str:
+        return number(value, spec)
+
+    def listed(self, items: list[str], how: str) -> str:
+        language = _primary()
+        if language not in LANGUAGES:
+            return ENGLISH_FILLER.listed(items, how)
+        if not how:
+            return say(", ").join(items)
+        from babel.lists import format_list
+
+        return format_list(items, "or" if how == "or" else "standard", _locale(language))
 
 
 _FILLER = _Filler()
 
 
 def _fill(template: str, values: Mapping[str, object]) -> str:
-    return _FILLER.vformat(template, (), values) if values else template
+    return _FILLER.fill(template, values)
 
 
 def _primary() -> str:

@@ -165,7 +165,7 @@ def test_any_text_is_a_command_or_an_explanation(text: str) -> None:
         ("x vote=soon", "vote_minutes is “soon”; write a time such as 30m, 1h or 90s."),
         ("x vote=1h30", "vote_minutes is “1h30”; give each number a unit"),
         ("x blind=maybe", "blind is “maybe”; write on or off."),
-        ("x ballot=secrte", "ballot is “secrte”; did you mean secret? it must be open or"),
+        ("x ballot=secrte", "ballot is “secrte”; did you mean secret? it must be open,"),
         ("x jurors=a/b,,c/d", "jurors has an empty entry"),
         ('"Tea" beats', "“beats”: this command takes no more arguments."),
         ('topic="Tea" beats', "“beats”: this command takes no more arguments."),

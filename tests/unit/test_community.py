@@ -190,7 +190,7 @@ def test_default_or_nothing_undoes_a_setting() -> None:
         ("broadcast", "loudly", "broadcast is “loudly”; write on or off."),
         ("license", "cc-by-40", "which is not an SPDX id; did you mean CC-BY-4.0?"),
         ("license", "mine\nall: mine", "license is “mine all: mine”, which is not an SPDX id"),
-        ("ballot", "loud", "ballot is “loud”; it must be open or secret or private."),
+        ("ballot", "loud", "ballot is “loud”; it must be open, secret or private."),
     ],
 )
 def test_a_wrong_value_is_refused_with_what_is_right(name: str, text: str, why: str) -> None:

@@ -77,7 +77,7 @@ def test_text_is_read_and_what_is_a_value_already_is_taken() -> None:
             "--vote-minutes is 11520 minutes; choose more than 0 and at most",
         ),
         ("turn_order", "simultan", "--turn-order is “simultan”; did you mean simultaneous?"),
-        ("ballot", "loud", "--ballot is “loud”; it must be open or secret or private."),
+        ("ballot", "loud", "--ballot is “loud”; it must be open, secret or private."),
         ("mirror", "perhaps", "--mirror is “perhaps”; write on or off."),
     ],
 )

@@ -90,7 +90,18 @@ def every_text() -> set[str]:
     return {text for text in found if re.search(r"[^\W\d_]", re.sub(r"\{[^}]*\}", "", text))}
 
 
-ALWAYS = {"/gap", "up", "down", "roundtable"}  # names that a function holds beside its texts
+ALWAYS = {
+    "default",
+    "manager_role",
+    "rostrum:form",
+    "rostrum:settings",
+    "stance_a",
+    "stance_b",
+    "/gap",
+    "up",
+    "down",
+    "roundtable",
+}  # names that a function holds beside its texts
 CATALOGUES = {language: catalogue(language) for language in LANGUAGES}
 
 

@@ -5,10 +5,11 @@ Each is an input block whose id is its name. Sizes are those of Slack's Block Ki
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from engine.words.forms import Form
+from engine.words.translation import say
 
 LONGEST_INPUT = 3000
 LONGEST_LABEL, LONGEST_VALUE = 75, 150
@@ -100,6 +101,11 @@ def required(field: Json) -> Json:
 def same(values: Iterable[str]) -> list[Pair]:
     """Return values as their own labels, each once."""
     return [(value, value) for value in dict.fromkeys(values)]
+
+
+def said(labels: Mapping[str, str]) -> list[Pair]:
+    """Return values with their labels in the language spoken."""
+    return [(value, say(label)) for value, label in labels.items()]
 
 
 # --- what was entered --------------------------------------------------------------------

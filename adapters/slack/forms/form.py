@@ -10,6 +10,7 @@ from adapters.slack.forms.fields import (
     entered,
     entered_text,
     required,
+    said,
     same,
     select,
     select_several,
@@ -23,6 +24,7 @@ from engine.options import IN_A_CHAT, STANCES, read_option, read_options
 from engine.prompts.languages import NAMES
 from engine.sources import pasted
 from engine.words.phrases import TOPIC_HINT
+from engine.words.translation import say
 
 FORM = "rostrum:form"
 LANGUAGES = [(code, f"{name} ({code})") for code, name in NAMES.items()]
@@ -36,37 +38,37 @@ def form_of(offered: ModelsAnswer, most_files: int = 0) -> Json:
         typed("for", _label("for", texts.FOR_IT)),
         typed("against", _label("against", texts.AGAINST_IT)),
         typed("conditions", _label("conditions"), long=True),
-        typed("source", Label(texts.FIELDS["source"], texts.SOURCE_HINT), long=True),
-        attach("files", Label(texts.FIELDS["files"]), most_files) if most_files else None,
+        typed("source", _label("source", texts.SOURCE_HINT), long=True),
+        attach("files", _label("files"), most_files) if most_files else None,
         select("format", _label("format", texts.AS_USUAL), same(FORMATS)),
         select("a", _label("a", texts.DRAWN), debaters),
         select("b", _label("b", texts.DRAWN), debaters),
         select_several("jurors", _label("jurors", texts.AS_USUAL), jurors),
         select("language", _label("language", texts.AS_USUAL), LANGUAGES),
-        select("panel", _label("panel", texts.AS_USUAL), list(texts.PANELS.items())),
-        select("length", _label("length", texts.AS_USUAL), list(texts.LENGTHS.items())),
-        select("ballot", _label("ballot", texts.AS_USUAL), list(texts.BALLOTS.items())),
-        select("round_votes", _label("round_votes", texts.AS_USUAL), list(texts.SWITCH.items())),
-        select("confidence", _label("confidence", texts.AS_USUAL), list(texts.SWITCH.items())),
+        select("panel", _label("panel", texts.AS_USUAL), said(texts.PANELS)),
+        select("length", _label("length", texts.AS_USUAL), said(texts.LENGTHS)),
+        select("ballot", _label("ballot", texts.AS_USUAL), said(texts.BALLOTS)),
+        select("round_votes", _label("round_votes", texts.AS_USUAL), said(texts.SWITCH)),
+        select("confidence", _label("confidence", texts.AS_USUAL), said(texts.SWITCH)),
         typed("minutes", _label("minutes", texts.MINUTES_HINT)),
     )
-    return view_of(FORM, texts.FORM_TITLE, texts.FORM_SEND, texts.FORM_CLOSE, fields)
+    return view_of(FORM, say(texts.FORM_TITLE), say(texts.FORM_SEND), say(texts.FORM_CLOSE), fields)
 
 
 def command_of(view: Json) -> StartArguments:
     """Return the submitted values. Raises UsageError for invalid minutes."""
-    said = {name: text for name in texts.FIELDS if (text := entered_text(view, name))}
-    asked: dict[str, object] = {name: said[name] for name in IN_A_CHAT if name in said}
-    asked |= {name: said[field] for field, name in STANCES.items() if field in said}
-    if "minutes" in said:
-        asked["vote_minutes"] = read_option("vote_minutes", said["minutes"], "minutes")
+    given = {name: text for name in texts.FIELDS if (text := entered_text(view, name))}
+    asked: dict[str, object] = {name: given[name] for name in IN_A_CHAT if name in given}
+    asked |= {name: given[field] for field, name in STANCES.items() if field in given}
+    if "minutes" in given:
+        asked["vote_minutes"] = read_option("vote_minutes", given["minutes"], "minutes")
     return StartArguments(
         **read_options(asked).given(),
-        sides={side: said[side] for side in ("a", "b") if side in said},
+        sides={side: given[side] for side in ("a", "b") if side in given},
         jurors=entered(view, "jurors"),
-        sources=(pasted(said["source"]),) if "source" in said else (),
+        sources=(pasted(given["source"]),) if "source" in given else (),
     )
 
 
 def _label(name: str, inside: str = "") -> Label:
-    return Label(texts.FIELDS[name], inside)
+    return Label(say(texts.FIELDS[name]), say(inside) if inside else "")

@@ -33,6 +33,7 @@ from engine.chat.person import Person
 from engine.chat.settings import find_mistakes
 from engine.delivery.ending import refusal_of
 from engine.errors import NotAllowedError, RostrumError, UsageError, VenueError
+from engine.language import speaking, spoken
 from engine.words.buttons import read_button
 from engine.words.forms import Form
 
@@ -62,7 +63,8 @@ class Modals:
             offered = await models(self._desk.commands, person, NoArguments())
             return form_of(offered, await self._most_files(home.rest))
 
-        await self._open(asker, trigger, make)
+        with speaking(await self._desk.language(asker, ask=False)):
+            await self._open(asker, trigger, make)
 
     async def _most_files(self, rest: Rest) -> int:
         """Return how many files can be attached: none unless the app may read files."""
@@ -80,17 +82,19 @@ class Modals:
             answer = await self._desk.commands.run(person, Invocation("settings", asked))
             return settings_form(cast(SettingsAnswer, answer), self._desk.commands.defaults)
 
-        await self._open(asker, trigger, make)
+        with speaking(await self._desk.language(asker)):
+            await self._open(asker, trigger, make)
 
     async def on_start(self, ack: Ack, view: Json) -> None:
         """Start the debate of a submitted form."""
-        try:
-            command = command_of(view)
-        except UsageError as error:
-            await ack(response_action="errors", errors={"minutes": str(error)})
-            return
-        files = attached(view, "files")
-        await self._carry_out(ack, view, Invocation("start", command), "topic", files)
+        with speaking(_asker_of(view).language):
+            try:
+                command = command_of(view)
+            except UsageError as error:
+                await ack(response_action="errors", errors={"minutes": refusal_of(error)})
+                return
+            files = attached(view, "files")
+            await self._carry_out(ack, view, Invocation("start", command), "topic", files)
 
     async def open_form(self, asker: Asker, trigger: str, form: Form) -> None:
         """Open the form of a button."""
@@ -98,7 +102,8 @@ class Modals:
         async def make() -> Json:
             return form_view(form)
 
-        await self._open(asker, trigger, make)
+        with speaking(await self._desk.language(asker, ask=False)):
+            await self._open(asker, trigger, make)
 
     async def on_form(self, ack: Ack, view: Json) -> None:
         """Do what a submitted form of a button says."""
@@ -109,24 +114,27 @@ class Modals:
         if not command:
             await ack()
             return
-        await self._carry_out(ack, view, command, names[0])
+        with speaking(_asker_of(view).language):
+            await self._carry_out(ack, view, command, names[0])
 
     async def on_settings(self, ack: Ack, view: Json) -> None:
         """Apply the changes of a submitted form, all or none."""
         changes = changes_of(view)
-        mistakes = find_mistakes(changes, self._desk.commands.defaults)
-        if mistakes:
-            await ack(response_action="errors", errors=mistakes)
-            return
-        first = next(iter(changes), view["blocks"][0]["block_id"])
-        command = Invocation("settings", SettingsArguments(changes=changes))
-        await self._carry_out(ack, view, command, first)
+        with speaking(_asker_of(view).language):
+            mistakes = find_mistakes(changes, self._desk.commands.defaults)
+            if mistakes:
+                await ack(response_action="errors", errors=mistakes)
+                return
+            first = next(iter(changes), view["blocks"][0]["block_id"])
+            command = Invocation("settings", SettingsArguments(changes=changes))
+            await self._carry_out(ack, view, command, first)
 
     async def _open(self, asker: Asker, trigger: str, make: Callable[[], Awaitable[Json]]) -> None:
         """Open a form; it remembers who asked, and where."""
 
         async def run() -> None:
-            view = await make() | {"private_metadata": json.dumps(asker._asdict())}
+            kept = asker._replace(language=spoken())
+            view = await make() | {"private_metadata": json.dumps(kept._asdict())}
             rest = (await self._desk.workspaces.find(asker.team)).rest
             body = {"trigger_id": trigger, "view": view}
             await rest.write(Act.OPEN, "views.open", body, place=asker.channel)
@@ -142,7 +150,7 @@ class Modals:
         files: Sequence[Json] = (),
     ) -> None:
         """Run a command; an early refusal is shown in the form."""
-        asker = Asker(**json.loads(view["private_metadata"]))
+        asker = _asker_of(view)
         running = asyncio.ensure_future(self._run(asker, command, files))
         done, _ = await asyncio.wait([running], timeout=FORM_SECONDS)
         refusal = running.exception() if done else None
@@ -168,3 +176,8 @@ class Modals:
             await self._desk.finish(whisper, await running)
 
         await explained(whisper, run)
+
+
+def _asker_of(view: Json) -> Asker:
+    """Return who a form was opened for."""
+    return Asker(**json.loads(view["private_metadata"]))

@@ -14,6 +14,7 @@ from adapters.slack.forms.fields import (
     Pair,
     changed,
     entered,
+    said,
     same,
     select,
     select_channels,
@@ -25,10 +26,10 @@ from adapters.slack.forms.form import LANGUAGES
 from engine.chat.answers.management import SettingLine, SettingsAnswer, unset
 from engine.formats import FORMATS
 from engine.line.intake import Defaults
+from engine.words.translation import say
 
 SETTINGS_FORM = "rostrum:settings"
 DEFAULT = "default"  # the engine's word that resets a setting
-SWITCH = ("on", "off")
 
 
 def settings_form(answer: SettingsAnswer, defaults: Defaults) -> Json:
@@ -43,26 +44,26 @@ def settings_form(answer: SettingsAnswer, defaults: Defaults) -> Json:
         _plain(lines["seats"]),
         _one(lines["format"], same(FORMATS)),
         _one(lines["language"], LANGUAGES),
-        _one(lines["length"], list(texts.LENGTHS.items())),
+        _one(lines["length"], said(texts.LENGTHS)),
         select_channels("channels", _label(lines["channels"]), _own(lines["channels"])),
         _plain(lines["vote_minutes"]),
         _plain(lines["quorum"]),
-        _one(lines["panel"], list(texts.PANELS.items())),
-        _one(lines["ballot"], list(texts.BALLOTS.items())),
-        _one(lines["broadcast"], same(SWITCH)),
-        _one(lines["again"], same(SWITCH)),
-        _one(lines["round_votes"], same(SWITCH)),
-        _one(lines["confidence"], same(SWITCH)),
+        _one(lines["panel"], said(texts.PANELS)),
+        _one(lines["ballot"], said(texts.BALLOTS)),
+        _one(lines["broadcast"], said(texts.SWITCH)),
+        _one(lines["again"], said(texts.SWITCH)),
+        _one(lines["round_votes"], said(texts.SWITCH)),
+        _one(lines["confidence"], said(texts.SWITCH)),
         _plain(lines["debate_usd"]),
         _plain(lines["daily_usd"]),
         _plain(lines["user_daily_debates"]),
         _plain(lines["max_live"]),
         _plain(lines["license"]),
-        _one(lines["topic_approval"], same(SWITCH)),
+        _one(lines["topic_approval"], said(texts.SWITCH)),
         _plain(lines["blocked_words"]),
         _plain(lines["starters"]),
     )
-    labels = (texts.SETTINGS_TITLE, texts.SETTINGS_SEND, texts.FORM_CLOSE)
+    labels = (say(texts.SETTINGS_TITLE), say(texts.SETTINGS_SEND), say(texts.FORM_CLOSE))
     return view_of(SETTINGS_FORM, *labels, fields)
 
 
@@ -78,9 +79,11 @@ def _several(line: SettingLine, offered: Iterable[str]) -> Json | None:
 
 def _one(line: SettingLine, pairs: Iterable[Pair]) -> Json | None:
     """Return a list whose first entry resets the setting, as Slack's lists cannot be cleared."""
-    usual = texts.UNDO if line.own else texts.USUAL.format(value=_value(line))
+    usual = say(texts.UNDO) if line.own else say(texts.USUAL, value=_value(line))
     initial = line.value if line.own else DEFAULT
-    return select(line.name, Label(texts.SETTINGS[line.name]), [(DEFAULT, usual), *pairs], initial)
+    return select(
+        line.name, Label(say(texts.SETTINGS[line.name])), [(DEFAULT, usual), *pairs], initial
+    )
 
 
 def _plain(line: SettingLine) -> Json:
@@ -88,8 +91,8 @@ def _plain(line: SettingLine) -> Json:
 
 
 def _label(line: SettingLine) -> Label:
-    below = texts.EMPTY_UNDOES if line.own else texts.EMPTY_IS.format(value=_value(line))
-    return Label(texts.SETTINGS[line.name], below=below)
+    below = say(texts.EMPTY_UNDOES) if line.own else say(texts.EMPTY_IS, value=_value(line))
+    return Label(say(texts.SETTINGS[line.name]), below=below)
 
 
 def _value(line: SettingLine) -> str:

@@ -28,11 +28,11 @@ def vote_answer(heard: object) -> str:
         case Heard(outcome="stored" | "duplicate", question=Question.SUPPORT, option=number):
             return say(SUPPORTED, number=number) if number else say(UNSUPPORTED)
         case Heard(outcome="stored" | "duplicate", option=None):
-            return WITHDRAWN
+            return say(WITHDRAWN)
         case Heard(outcome="stored" | "duplicate", option=str(option), name=name):
-            return VOTED.format(option=name or option_name(option))
+            return say(VOTED, option=name or option_name(option))
         case Heard(outcome="closed"):
-            return CLOSED
+            return say(CLOSED)
         case Heard(outcome="forgotten"):
-            return FORGOTTEN
-    return UNKNOWN
+            return say(FORGOTTEN)
+    return say(UNKNOWN)

@@ -78,7 +78,8 @@ class Audited(Format):
         named = AuditedOptions.model_validate(options).archetypes
         if len(named) != len(self.contenders):
             raise UsageError(
-                f"audited needs two archetypes, for A and for B, and has {len(named)}."
+                "audited needs two archetypes, for A and for B, and has {n}.",
+                n=len(named),
             )
         return Roles(self.contenders, judges=1)
 
@@ -131,5 +132,9 @@ def _cast(floor: Floor, options: AuditedOptions) -> dict[str, str]:
     known = floor.prompts.data(f"{NAME}/archetypes", Archetypes).archetypes
     for name in options.archetypes:
         if name not in known:
-            raise UsageError(f"There is no archetype “{name}”; choose from {', '.join(known)}.")
+            raise UsageError(
+                "There is no archetype “{name}”; choose from {known}.",
+                name=name,
+                known=tuple(known),
+            )
     return dict(zip("AB", options.archetypes, strict=True))

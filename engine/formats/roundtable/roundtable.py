@@ -117,8 +117,9 @@ class Roundtable(Format):
         given = RoundtableOptions.model_validate(options)
         if len(given.personas) > given.agents:
             raise UsageError(
-                f"{len(given.personas)} personas are named for {given.agents} agents; "
-                "name at most one each."
+                "{n} personas are named for {agents} agents; name at most one each.",
+                n=len(given.personas),
+                agents=given.agents,
             )
         agents = tuple(str(number) for number in range(1, given.agents + 1))
         return Roles(agents, judges=given.judges, one_model=given.one_model, fixed=True)

@@ -50,8 +50,12 @@ class Manual(Value):
         names = {seat: asked.get(seat, DEFAULT_PERSONALITIES[int(seat[1:]) - 1]) for seat in SEATS}
         for name in names.values():
             if name not in self.personalities:
-                known = ", ".join(self.personalities)
-                raise UsageError(f"There is no personality “{name}”; choose from {known}.")
+                known = tuple(self.personalities)
+                raise UsageError(
+                    "There is no personality “{name}”; choose from {known}.",
+                    name=name,
+                    known=known,
+                )
         return {seat: self.personalities[name] for seat, name in names.items()}
 
 
@@ -60,11 +64,18 @@ def read_personalities(given: Sequence[str]) -> dict[str, str]:
     pairs = [item.partition("=") for item in given]
     for seat, equals, name in pairs:
         if not equals or not name.strip():
-            raise UsageError(f"“{seat}” gives no personality; write for example A1=logical.")
+            raise UsageError(
+                "“{seat}” gives no personality; write for example A1=logical.",
+                seat=seat,
+            )
     asked = {seat.strip().upper(): name.strip().lower() for seat, _, name in pairs}
     for seat in asked:
         if seat not in SEATS:
-            raise UsageError(f"There is no seat “{seat}” in team; it has {', '.join(SEATS)}.")
+            raise UsageError(
+                "There is no seat “{seat}” in team; it has {seats}.",
+                seat=seat,
+                seats=tuple(SEATS),
+            )
     return asked
 
 
