@@ -177,8 +177,10 @@ def _check_questions(order: Order, options: Options, script: Format) -> float:
     if order.questions and not script.takes_questions:
         known = ", ".join(name for name in FORMATS if find_format(name).takes_questions)
         raise UsageError(
-            f"In a {script.name} debate the audience cannot ask questions; leave questions out, or "
-            f"choose one of {known}."
+            "In a {name} debate the audience cannot ask questions; leave questions out, or "
+            "choose one of {known}.",
+            name=script.name,
+            known=known,
         )
     there = script.takes_questions and order.platform != UNATTENDED
     return (options.questions or 0) if there else 0
