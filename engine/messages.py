@@ -11,13 +11,14 @@ from base64 import b64decode
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from operator import not_
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import Field, TypeAdapter
+from pydantic import Field, TypeAdapter, ValidationInfo, model_validator
 
 from engine.debate import BallotKind, Criterion, Length, Rehearsal, Value, Violation
 from engine.judging import Persuasion, Question, RoundTally, Tally, Verdict, Why
 from engine.language import spoken
+from engine.marks import MARKS, Marks
 
 Phase = Literal[
     "queued", "running", "judging", "voting", "closed", "partial", "cancelled", "failed", "gone"
@@ -130,7 +131,20 @@ class TurnPost(Said):
     quotations: str = Field("", exclude_if=not_)
 
 
-class VoteInvite(Said):
+class Invitation(Said):
+    """What every message that asks has: its options, and which reactions stand for them."""
+
+    options: tuple[str, ...]
+    marks: Marks = MARKS
+
+    @model_validator(mode="before")
+    @classmethod
+    def _keep_marks(cls, data: Any, info: ValidationInfo) -> Any:
+        """Leave what was stored before there were `marks` the letters that it was asked with."""
+        return {"marks": "letters", **data} if info.mode == "json" else data
+
+
+class VoteInvite(Invitation):
     """Asks people to vote.
 
     The venue seeds one reaction an option; a private ballot has buttons instead, a secret one
@@ -141,7 +155,6 @@ class VoteInvite(Said):
     """
 
     kind: Literal["vote_invite"] = "vote_invite"
-    options: tuple[str, ...]
     minutes: float
     quorum: int
     ballot: BallotKind = BallotKind.OPEN
@@ -155,7 +168,7 @@ class VoteInvite(Said):
     until: datetime | None = Field(None, exclude_if=not_)
 
 
-class StanceInvite(Said):
+class StanceInvite(Invitation):
     """Asks what people think of the topic, before the debate or after it.
 
     Before the first turn the debate waits `seconds` for answers; the second question closes with
@@ -165,32 +178,29 @@ class StanceInvite(Said):
     kind: Literal["stance_invite"] = "stance_invite"
     topic: str
     after: bool
-    options: tuple[str, ...]
     seconds: float | None = None
     ballot: BallotKind = BallotKind.OPEN
     stances: Mapping[str, str] = {}
 
 
-class AgainInvite(Said):
+class AgainInvite(Invitation):
     """Asks again who debated better, below the reveal; otherwise like the first invite."""
 
     kind: Literal["again_invite"] = "again_invite"
-    options: tuple[str, ...]
     minutes: float
     ballot: BallotKind = BallotKind.OPEN
     stances: Mapping[str, str] = {}
     names: Mapping[str, str] = {}
 
 
-class ConfidenceInvite(Said):
+class ConfidenceInvite(Invitation):
     """Asks those who voted how clear they found it; it closes with the vote."""
 
     kind: Literal["confidence_invite"] = "confidence_invite"
-    options: tuple[str, ...]
     ballot: BallotKind = BallotKind.OPEN
 
 
-class RoundInvite(Said):
+class RoundInvite(Invitation):
     """Asks who is ahead after a round, until the next round or the vote; nothing waits for it.
 
     `names` are those of agents who answer a question.
@@ -198,13 +208,12 @@ class RoundInvite(Said):
 
     kind: Literal["round_invite"] = "round_invite"
     round: str
-    options: tuple[str, ...]
     ballot: BallotKind = BallotKind.OPEN
     stances: Mapping[str, str] = {}
     names: Mapping[str, str] = {}
 
 
-class QuestionsInvite(Said):
+class QuestionsInvite(Invitation):
     """Asks people for `minutes` what both sides should answer before they close.
 
     `listed` are the questions that can be supported, each with its number; `more` were asked and

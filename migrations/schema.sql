@@ -1,4 +1,4 @@
--- Every table of revision 0024, as the migrations make them. Renew it by: make schema
+-- Every table of revision 0025, as the migrations make them. Renew it by: make schema
 CREATE TABLE adjustments (
 	debate VARCHAR(26) NOT NULL, 
 	name VARCHAR(255) NOT NULL, 
@@ -233,7 +233,7 @@ CREATE TABLE targets (
 	step VARCHAR(255) NOT NULL, 
 	ballot VARCHAR(8) NOT NULL, 
 	options VARCHAR(64) NOT NULL, 
-	closed_at DATETIME, 
+	closed_at DATETIME, marks VARCHAR(8), 
 	CONSTRAINT pk_targets PRIMARY KEY (platform, place, message), 
 	CONSTRAINT fk_targets_debate FOREIGN KEY(debate) REFERENCES debates (id)
 );
@@ -324,4 +324,4 @@ CREATE INDEX ix_targets_debate ON targets (debate);
 CREATE INDEX ix_targets_message ON targets (message);
 CREATE INDEX ix_upvotes_person ON upvotes (person);
 CREATE INDEX ix_vote_events_debate_question ON vote_events (debate, question);
-INSERT INTO alembic_version VALUES ('0024');
+INSERT INTO alembic_version VALUES ('0025');

@@ -7,10 +7,10 @@ from typing import Any
 
 import discord
 
-from adapters.discord.votes import EMOJIS
 from engine.chat.answers.review_list import ReviewLine
+from engine.marks import REACTIONS
 from engine.words.buttons import Button, review_menu
-from engine.words.phrases import option_name, review_hint
+from engine.words.phrases import review_hint
 
 ROW = 5  # buttons in a row on Discord
 _ROW_KIND, _BUTTON_KIND = 1, 2
@@ -28,7 +28,7 @@ def rows(buttons: Sequence[Button]) -> list[dict[str, Any]]:
 
 def _button(button: Button) -> dict[str, Any]:
     shown = {"type": _BUTTON_KIND, "style": RED if button.danger else GREY, "label": button.label}
-    emoji = {"emoji": {"name": EMOJIS[button.option]}} if button.option else {}
+    emoji = {"emoji": {"name": REACTIONS[button.option]}} if button.option else {}
     return shown | {"custom_id": button.id} | emoji
 
 
@@ -52,8 +52,7 @@ def review_menus(lines: Sequence[ReviewLine]) -> discord.ui.View:
         menu: discord.ui.Select[discord.ui.View] = discord.ui.Select(
             custom_id=review_menu(code), placeholder=review_hint(code, line.names)
         )
-        for option in line.options:
-            name = option_name(option, line.names)
-            menu.add_option(label=name, value=option, emoji=EMOJIS[option])
+        for option, name in line.choices:
+            menu.add_option(label=name, value=option, emoji=REACTIONS[option])
         view.add_item(menu)
     return view

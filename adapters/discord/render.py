@@ -12,8 +12,8 @@ from typing import Any
 from adapters.discord.buttons import rows
 from adapters.discord.markup import escape, shown, units
 from adapters.discord.payload import SMALL, Payload
-from adapters.discord.votes import EMOJIS
 from engine.delivery.gaps import numbered
+from engine.marks import REACTIONS
 from engine.messages import Message, Progress
 from engine.ports import Part
 from engine.text import chop, clean, headline, split_markdown
@@ -41,7 +41,7 @@ def parts(message: Message, stem: str) -> tuple[Part, ...]:
     card = card_of(message)
     said = " · ".join(filter(None, (closes(card, _in_time), card.small)))
     small = f"\n{SMALL.format(text=said)}" if said else ""
-    cut = split_markdown(shown(markdown_of(card, EMOJIS) + small), DESCRIPTION, units)
+    cut = split_markdown(shown(markdown_of(card, REACTIONS) + small), DESCRIPTION, units)
     return tuple(_payload(card, piece).part(piece.reference) for piece in in_pieces(cut, stem))
 
 
@@ -76,7 +76,7 @@ def _payload(card: Card, piece: Piece) -> Payload:
     """Return one piece; the first has the title, the last the footer, state, buttons and files."""
     embed: dict[str, Any] = {}
     if piece.number == 1:
-        embed["author"] = {"name": headline(clean(card.title), AUTHOR) or "…"}
+        embed["author"] = {"name": headline(clean(card.heading), AUTHOR) or "…"}
     mark = Reference.read(piece.reference).small_print
     footer = [card.footer, mark] if piece.last and card.footer else [mark]
     embed |= {"color": colour_of(card.side), "description": piece.text}

@@ -23,9 +23,10 @@ from adapters.discord.payload import NO_MENTIONS, Payload, carries, nonce_of
 from adapters.discord.permissions import lacking
 from adapters.discord.rest import Rest
 from adapters.discord.rights import rights_in
-from adapters.discord.votes import EMOJIS, option_of
+from adapters.discord.votes import reaction_of
 from engine.delivery.pace import GAP_SECONDS, ChannelPace
 from engine.errors import MessageGoneError, VenueAwayError, VenueError, VenueGoneError
+from engine.marks import REACTIONS
 from engine.messages import Message
 from engine.ports import Location, Part, Reactions, VenueLimits
 from engine.text import clean, headline
@@ -181,7 +182,7 @@ class DiscordVenue:
         for option in options:
             if option not in mine:
                 path = f"{MESSAGE}/reactions/{{emoji}}/@me"
-                emoji = EMOJIS[option]
+                emoji = REACTIONS[option]
                 await self._awake(Act.REACT, "PUT", path, place=place, message=message, emoji=emoji)
 
     async def reactions(self, place: str, message: str) -> Reactions:
@@ -204,7 +205,7 @@ class DiscordVenue:
     async def remove_reaction(self, place: str, message: str, user: str, option: str) -> None:
         """Remove a person's reaction; needs Manage Messages."""
         path = f"{MESSAGE}/reactions/{{emoji}}/{{user_id}}"
-        of = {"emoji": EMOJIS[option], "user_id": user}
+        of = {"emoji": REACTIONS[option], "user_id": user}
         try:
             async with self._reacting.turn(place):
                 await self._awake(Act.REMOVE, "DELETE", path, place=place, message=message, **of)
@@ -327,7 +328,7 @@ def _seeded(message: dict[str, Any]) -> frozenset[str]:
 
 def _option(reaction: dict[str, Any]) -> str | None:
     emoji = reaction["emoji"]
-    return None if emoji.get("id") else option_of(emoji["name"])
+    return None if emoji.get("id") else reaction_of(emoji["name"])
 
 
 def _code(error: VenueError) -> int:

@@ -1,33 +1,20 @@
-"""Maps Discord's reactions to a vote's options; pure."""
+"""Maps Discord's emoji to the reactions of a vote; pure."""
 
 from __future__ import annotations
 
 import discord
 
+from engine.marks import REACTIONS
 from engine.ports import ReactionsCleared, ReactionSeen
 
-EMOJIS = {
-    "A": "🅰️",
-    "B": "🅱️",
-    **{str(number): f"{number}\ufe0f\u20e3" for number in range(1, 10)},
-    "tie": "🤝",
-    "weak": "🚫",
-    "up": "👍",
-    "down": "👎",
-    "unsure": "🤷",
-    "even": "⚖️",
-    "close": "🔍",
-    "clear": "✅",
-    "onesided": "💥",
-}
 # Discord sends emoji with or without the selector of their coloured form.
 _COLOURED = "\ufe0f"
-_OPTIONS = {emoji.replace(_COLOURED, ""): option for option, emoji in EMOJIS.items()}
+_REACTIONS = {emoji.replace(_COLOURED, ""): reaction for reaction, emoji in REACTIONS.items()}
 
 
-def option_of(emoji: str | None) -> str | None:
-    """Return an emoji's option, None for other emoji."""
-    return _OPTIONS.get((emoji or "").replace(_COLOURED, ""))
+def reaction_of(emoji: str | None) -> str | None:
+    """Return the name of an emoji's reaction, None for other emoji."""
+    return _REACTIONS.get((emoji or "").replace(_COLOURED, ""))
 
 
 def reaction_seen(
@@ -38,7 +25,7 @@ def reaction_seen(
     Discord says whether a user is a bot only when a reaction is added; one that was not counted
     then cannot be withdrawn.
     """
-    option = None if event.emoji.is_custom_emoji() else option_of(event.emoji.name)
+    option = None if event.emoji.is_custom_emoji() else reaction_of(event.emoji.name)
     if option is None or event.user_id == me or (event.member is not None and event.member.bot):
         return None
     return ReactionSeen(
@@ -57,7 +44,7 @@ def all_cleared(event: discord.RawReactionClearEvent) -> ReactionsCleared:
 
 def emoji_cleared(event: discord.RawReactionClearEmojiEvent) -> ReactionsCleared | None:
     """Translate the removal of one emoji by a moderator; None for other emoji."""
-    option = None if event.emoji.is_custom_emoji() else option_of(event.emoji.name)
+    option = None if event.emoji.is_custom_emoji() else reaction_of(event.emoji.name)
     if option is None:
         return None
     return ReactionsCleared(str(event.channel_id), str(event.message_id), option)

@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from adapters.slack.votes import SHOWN
 from engine.chat.answers.review_list import ReviewLine
+from engine.marks import REACTIONS
 from engine.words.buttons import PREFIX, Button, review_menu
-from engine.words.phrases import option_name, review_hint
+from engine.words.phrases import review_hint
 
 ANY = re.compile(rf"^{PREFIX}:")
 
@@ -31,14 +31,14 @@ def _menu(line: ReviewLine) -> dict[str, Any]:
         "action_id": review_menu(code),
         "placeholder": _plain(review_hint(code, line.names)),
         "options": [
-            {"text": _plain(f"{SHOWN[option]} {option_name(option, line.names)}"), "value": option}
-            for option in line.options
+            {"text": _plain(f"{REACTIONS[option]} {name}"), "value": option}
+            for option, name in line.choices
         ],
     }
 
 
 def _button(button: Button) -> dict[str, Any]:
-    label = f"{SHOWN[button.option]} {button.label}" if button.option else button.label
+    label = f"{REACTIONS[button.option]} {button.label}" if button.option else button.label
     shown = {"type": "button", "action_id": button.id, "text": _plain(label)}
     return shown | ({"style": "danger"} if button.danger else {})
 

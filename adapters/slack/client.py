@@ -28,7 +28,7 @@ from adapters.slack.forms.settings_form import SETTINGS_FORM
 from adapters.slack.install.workspaces import Workspace
 from adapters.slack.markup import typed
 from adapters.slack.venue import Place, SlackVenue
-from adapters.slack.votes import option_of
+from adapters.slack.votes import reaction_of
 from adapters.slack.whisper import Asker, Whisper
 from engine.chat.invocation import pressed_invocation
 from engine.errors import (
@@ -155,7 +155,7 @@ class Client:
 
     async def _on_reaction(self, event: Json, body: Json, context: AsyncBoltContext) -> None:
         """Store a reaction to one of our messages; raises if Slack must repeat it."""
-        item, option = event["item"], option_of(event["reaction"])
+        item, option = event["item"], reaction_of(event["reaction"])
         if option is None or item.get("type") != "message":
             return
         # The person's next event waits until this one is stored, lookups included.

@@ -16,6 +16,7 @@ from adapters.slack.payload import Payload
 from adapters.slack.votes import SHOWN
 from engine.debate import BallotKind
 from engine.delivery.gaps import numbered
+from engine.marks import SIDES
 from engine.messages import Message, Progress
 from engine.ports import Part
 from engine.text import chop, clean, headline
@@ -27,7 +28,7 @@ from engine.words.translation import in_its_language, say
 PLAIN = 4_000  # characters without blocks; Slack splits longer texts
 LINE = 200  # characters of the line above and of the notification's text, before escaping
 
-MARKS = {"A": "🔵", "B": "🔴", "judge": "🟡", "vote": "", "info": "", "warning": "", "error": ""}
+MARKS = {**SIDES, "judge": "🟡", "vote": "", "info": "", "warning": "", "error": ""}
 OTHER_MARKS = ("🔵", "🔴", "🟢", "🟣", "🟤", "🟠", "⚫", "⚪", "🟡")
 NO_MARK = "▫️"
 

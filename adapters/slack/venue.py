@@ -19,7 +19,7 @@ from adapters.slack.grounds import ground_of
 from adapters.slack.install.workspaces import Workspace, Workspaces
 from adapters.slack.payload import Payload, carries
 from adapters.slack.rest import Json
-from adapters.slack.votes import NAMES, by_option, is_whole, option_of
+from adapters.slack.votes import NAMES, held_by, is_whole, reaction_of
 from engine.delivery.pace import GAP_SECONDS, ChannelPace
 from engine.errors import VenueError
 from engine.messages import Message
@@ -174,8 +174,8 @@ class SlackVenue:
         where = Place.parse(place)
         home = await self._home(where)
         me, kept = home.user, await self._kept(where, message)
-        shown = [r for r in kept.get("reactions", ()) if option_of(r["name"]) is not None]
-        held = by_option(shown)
+        shown = [r for r in kept.get("reactions", ()) if reaction_of(r["name"]) is not None]
+        held = held_by(shown)
         seeded = frozenset(option for option, users in held.items() if me in users)
         people = frozenset[str]().union(*held.values()) - {me}
         bots = await home.people.bots(sorted(people)) | {me}

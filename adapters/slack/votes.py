@@ -1,4 +1,4 @@
-"""Maps Slack's reactions to a vote's options; pure."""
+"""Maps Slack's names of emoji to the reactions of a vote; pure."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 _NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 NAMES = {
-    "A": "a",
-    "B": "b",
+    "A": "large_blue_circle",
+    "B": "red_circle",
     **{str(number): name for number, name in enumerate(_NUMBERS, start=1)},
     "tie": "handshake",
     "weak": "no_entry_sign",
@@ -19,24 +19,28 @@ NAMES = {
     "close": "mag",
     "clear": "white_check_mark",
     "onesided": "boom",
+    "letter-A": "a",
+    "letter-B": "b",
 }
-SHOWN = {option: f":{name}:" for option, name in NAMES.items()}
+"""What Slack calls the emoji of each reaction (engine/marks.py)."""
+
+SHOWN = {reaction: f":{name}:" for reaction, name in NAMES.items()}
 _OTHER_NAMES = {"thumbsup": "up", "thumbsdown": "down"}
-_OPTIONS = {name: option for option, name in NAMES.items()} | _OTHER_NAMES
+_REACTIONS = {name: reaction for reaction, name in NAMES.items()} | _OTHER_NAMES
 
 
-def option_of(name: str) -> str | None:
-    """Return a reaction's option, in any skin tone; None for other emoji."""
-    return _OPTIONS.get(name.split("::")[0])
+def reaction_of(name: str) -> str | None:
+    """Return the reaction of an emoji, in any skin tone; None for other emoji."""
+    return _REACTIONS.get(name.split("::")[0])
 
 
-def by_option(reactions: Iterable[Mapping[str, Any]]) -> dict[str, frozenset[str]]:
-    """Return who holds which option, bots included; skin tones count as one emoji."""
+def held_by(reactions: Iterable[Mapping[str, Any]]) -> dict[str, frozenset[str]]:
+    """Return who holds which reaction, bots included; skin tones count as one emoji."""
     held: dict[str, frozenset[str]] = {}
-    for reaction in reactions:
-        option = option_of(reaction["name"])
-        if option is not None:
-            held[option] = held.get(option, frozenset()) | set(reaction["users"])
+    for each in reactions:
+        reaction = reaction_of(each["name"])
+        if reaction is not None:
+            held[reaction] = held.get(reaction, frozenset()) | set(each["users"])
     return held
 
 

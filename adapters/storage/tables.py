@@ -402,6 +402,7 @@ targets = Table(
     Column("ballot", String(8), nullable=False),
     Column("options", String(64), nullable=False, comment="with spaces between"),
     Column("closed_at", Utc, comment="since when its answers stay as they are"),
+    Column("marks", String(8), comment="the reactions of its options; none: letters for sides"),
     Index(None, "message"),
     comment="The messages whose reactions and buttons mean something",
 )

@@ -12,6 +12,7 @@ from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
 from engine.debate import BallotKind
 from engine.judging import REVEALED, Question
+from engine.marks import Marks
 from engine.store import Asked, Target
 from engine.votes.questions import KINDS, options_of
 
@@ -36,8 +37,8 @@ ON CONFLICT (debate, question, step) DO UPDATE SET
 WHERE questions.message IS NULL
 """
 ADD = """
-INSERT INTO targets (platform, place, message, debate, question, step, ballot, options)
-VALUES (:platform, :place, :message, :debate, :question, :step, :ballot, :options)
+INSERT INTO targets (platform, place, message, debate, question, step, ballot, options, marks)
+VALUES (:platform, :place, :message, :debate, :question, :step, :ballot, :options, :marks)
 ON CONFLICT DO NOTHING
 """
 LISTEN = """
@@ -63,7 +64,8 @@ ORDER BY targets.question DESC, targets.step
 DEBATE = "SELECT platform, place, thread, setup FROM debates WHERE id = :debate"
 ASKED = tuple(question for question in Question if question is not Question.TURN)
 STATE = ("unread", "closes_at")
-PLAIN = tuple(set(Target.model_fields) - {"closed", "ended", "options", *STATE})
+PLAIN = tuple(set(Target.model_fields) - {"closed", "ended", "options", "marks", *STATE})
+FIRST_MARKS: Marks = "letters"  # of what was asked before there were others
 
 
 LOCK_QUESTION = """
@@ -108,21 +110,21 @@ def accept_thumbs(connection: SqlConnection, turn: Asked, targets: Iterable[Targ
         _add(connection, target)
 
 
-def accept(connection: SqlConnection, asked: Asked, message: str) -> None:
+def accept(connection: SqlConnection, asked: Asked, message: str, marks: Marks) -> None:
     """Take a question's answers on a message, also on one that was lost with its thread."""
     row = connection.first(DEBATE, debate=asked.debate)
     request = orjson.loads(row.setup)["request"]
     where = {"platform": row.platform, "place": row.thread or row.place, "message": message}
     options = options_of(asked.question, tuple(request["sides"]))
     ballot = KINDS[asked.question].ballot or BallotKind(request["ballot"])
-    how = {"ballot": ballot, "options": options}
+    how = {"ballot": ballot, "options": options, "marks": marks}
     _add(connection, Target(**asked._asdict(), **where, **how))
     connection.run(LISTEN, debate=asked.debate, **where)
 
 
 def _add(connection: SqlConnection, target: Target) -> None:
     plain = {name: getattr(target, name) for name in PLAIN}
-    connection.run(ADD, options=" ".join(target.options), **plain)
+    connection.run(ADD, options=" ".join(target.options), marks=target.marks, **plain)
 
 
 def _to_target(row: Any) -> Target:
@@ -131,7 +133,7 @@ def _to_target(row: Any) -> Target:
     ended = row.ended_at is not None
     closed = ended or row.closed_at is not None
     state = {"closed": closed, "ended": ended} | {name: getattr(row, name) for name in STATE}
-    return Target(**plain, **state, options=options)
+    return Target(**plain, **state, options=options, marks=row.marks or FIRST_MARKS)
 
 
 class Targets:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from rich.console import RenderableType
 from rich.text import Text
 
+from engine.marks import unmarked
 from engine.text import clean
 from engine.words.card import by_side
 
@@ -41,7 +42,7 @@ def line(markdown: str, style: str = "") -> Text:
     for marked in _MARKED.finditer(text):
         line.append(text[end : marked.start()])
         bold, code = marked.group("bold", "code")
-        colour = colour_of(bold) if bold else colour
+        colour = colour_of(unmarked(bold)) if bold else colour
         line.append(bold or code, f"bold {colour}" if bold else colour)
         end = marked.end()
     return line.append(text[end:])

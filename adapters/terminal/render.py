@@ -33,7 +33,7 @@ def plain(message: Message, reference: str, folder: Path | None = None) -> str:
     `folder` is the folder of its files, if they are stored.
     """
     card = card_of(message)
-    head = f"[{card.title}] {card.footer}".rstrip()
+    head = f"[{card.heading}] {card.footer}".rstrip()
     text = [card.text] if card.text else []
     rows = [
         f"{head} ({_number(card, reference)})",
@@ -53,7 +53,7 @@ def pretty(
     text = [markdown(card.text)] if card.text else []
     return Panel(
         Group(*text, *_rows(card, folder)),
-        title=Text(clean(card.title), style=f"bold {colour}"),
+        title=Text(clean(card.heading), style=f"bold {colour}"),
         subtitle=Text(f"{card.footer}  {_number(card, reference)}".strip(), style="dim"),
         title_align="left",
         subtitle_align="right",

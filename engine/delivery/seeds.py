@@ -98,7 +98,8 @@ class Seeds:
     async def _add(self, target: Target, options: Sequence[str]) -> dict[str, bool]:
         """Add reactions; return those that failed, and whether a retry makes sense."""
         try:
-            await self.venue.seed(target.place, target.message, options)
+            reactions = [target.reaction_to(option) for option in options]
+            await self.venue.seed(target.place, target.message, reactions)
         except (VenueGoneError, MessageGoneError):
             raise
         except VenueError as error:

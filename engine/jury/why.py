@@ -9,17 +9,21 @@ from engine.blinding.identity import scrub
 from engine.blinding.veil import names_of
 from engine.debate import Setup
 from engine.judging import TIE, Ballot, Verdict, Why
+from engine.marks import marked
 from engine.text import clean, rename, whole_sentences
 
 REASONS, SENTENCE = 600, 300  # characters of a juror's reasons, and of those that a reveal quotes
 
 
-def told_reasons(setup: Setup, ballot: Ballot, most: int) -> str:
+def told_reasons(setup: Setup, ballot: Ballot, most: int, *, marks: bool = False) -> str:
     """Return a juror's reasons as people read them: sides by name, no model's name, not too long.
 
-    They end with a sentence, or between words if the first one is too long.
+    They end with a sentence, or between words if the first one is too long. With `marks` sides
+    have theirs, as in everything that is shown.
     """
-    names = {ballot.names[side]: name for side, name in called(setup).items()}
+    names = {
+        ballot.names[side]: marked(name) if marks else name for side, name in called(setup).items()
+    }
     text = " ".join(clean(scrub(ballot.reasons, names_hidden(setup))).split())
     return whole_sentences(rename(text, names), most)
 
@@ -57,7 +61,7 @@ def _signal(ballot: Ballot, side: str) -> float:
 def quote(setup: Setup, verdict: Verdict, ballots: Iterable[Ballot]) -> Why | None:
     """Return the most representative juror's own words; None where no one wrote any."""
     ballot = representative(verdict, ballots)
-    text = told_reasons(setup, ballot, SENTENCE) if ballot else ""
+    text = told_reasons(setup, ballot, SENTENCE, marks=True) if ballot else ""
     return Why(text=text, juror=ballot.juror, quoted=True) if ballot and text else None
 
 

@@ -201,5 +201,5 @@ def _juror_lines(setup: Setup, ballots: Iterable[Ballot]) -> Iterator[JurorLine]
                 problem=ballot.problem,
                 contradictory=ballot.contradictory,
                 recused=ballot.recused,
-                reasons=told_reasons(setup, ballot, REASONS) if ballot.valid else "",
+                reasons=told_reasons(setup, ballot, REASONS, marks=True) if ballot.valid else "",
             )

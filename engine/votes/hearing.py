@@ -106,7 +106,8 @@ class Hearing:
 
     async def _react(self, seen: ReactionSeen) -> Heard:
         target = await self._find(seen.place, seen.message)
-        if target is None or seen.option not in target.options:
+        option = target.option_of(seen.option) if target else None
+        if target is None or option is None:
             return Heard(outcome="unknown")
         if target.ballot is BallotKind.PRIVATE:
             return Heard(outcome="unknown")  # it is answered by button alone
@@ -118,7 +119,7 @@ class Hearing:
                 place=seen.place,
                 message=seen.message,
                 user=seen.user,
-                option=seen.option,
+                option=option,
                 added=seen.added,
                 event=seen.event,
                 given_at=seen.given_at,
@@ -128,7 +129,7 @@ class Hearing:
         )
         self._count(target, How.LIVE, outcome)
         if target.ballot is BallotKind.SECRET and outcome in HIDDEN:
-            self.removals.add(Shown(seen.place, seen.message, seen.user, seen.option))
+            self.removals.add(Shown(seen.place, seen.message, seen.user, option, seen.option))
         return Heard(outcome=outcome)
 
     async def _press(self, pressed: ButtonPressed) -> Heard:
@@ -165,10 +166,11 @@ class Hearing:
         self,
         event: ReactionsCleared | MessageDeleted,
         act: Act,
-        option: str | None = None,
+        reaction: str | None = None,
     ) -> Heard:
         target = await self._find(event.place, event.message)
-        if target is None:
+        option = target.option_of(reaction) if target and reaction else None
+        if target is None or (reaction and not option):
             return Heard(outcome="unknown")
         noted = Intervention.on(target, act, self.clock.now(), option)
         await self.store.votes.intervene(target, noted)

@@ -151,7 +151,7 @@ class Reader:
         if all(each.closed for each in asking):
             return Recovered(unread=_unread(asking))
         began = self.clock.now()
-        reactions = _together(target.options, [await self._read(each) for each in asking])
+        reactions = _together(target, [await self._read(each) for each in asking])
         # Everything seen was given by now; no earlier time can be claimed.
         ended = self.clock.now()
         users = sorted({user for held in reactions.holders.values() for user in held})
@@ -186,7 +186,8 @@ class Reader:
     def _hide(self, target: Target, reactions: Reactions) -> None:
         for option in target.options:
             for user in sorted(reactions.holders.get(option, ())):
-                self.removals.add(Shown(target.place, target.message, user, option))
+                reaction = target.reaction_to(option)
+                self.removals.add(Shown(target.place, target.message, user, option, reaction))
 
     async def _read(self, target: Target) -> Reactions:
         """Read the reactions; on a permanent failure the votes stay as last known.
@@ -238,14 +239,19 @@ class Reader:
         return await self._ask(target)
 
 
-def _together(options: Sequence[str], readings: Sequence[Reactions]) -> Reactions:
-    """Return who holds what on any of a question's messages; other emoji are ignored."""
+def _together(target: Target, readings: Sequence[Reactions]) -> Reactions:
+    """Return who holds what option on any of a question's messages; other emoji are ignored."""
+    reactions = {option: target.reaction_to(option) for option in target.options}
     return Reactions(
         holders={
-            option: frozenset[str]().union(*(one.holders.get(option, ()) for one in readings))
-            for option in options
+            option: frozenset[str]().union(*(one.holders.get(reaction, ()) for one in readings))
+            for option, reaction in reactions.items()
         },
-        seeded=frozenset[str]().union(*(one.seeded for one in readings)),
+        seeded=frozenset(
+            option
+            for option, reaction in reactions.items()
+            if any(reaction in one.seeded for one in readings)
+        ),
         complete=all(one.complete for one in readings),
     )
 

@@ -17,12 +17,13 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A visible reaction that must be removed."""
+    """A visible reaction that must be removed, and the option that it stands for."""
 
     place: str
     message: str
     user: str
     option: str
+    reaction: str
 
 
 @dataclass(slots=True)
@@ -52,7 +53,7 @@ class Removals:
         for _ in range(MOST_TRIES):
             try:
                 await self.venue.remove_reaction(
-                    shown.place, shown.message, shown.user, shown.option
+                    shown.place, shown.message, shown.user, shown.reaction
                 )
             except VenueAwayError as error:
                 await self.clock.sleep(error.retry_after)

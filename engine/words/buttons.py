@@ -76,8 +76,11 @@ def ballot_buttons(
     options: tuple[str, ...], stances: Mapping[str, str] = NO_STANCES
 ) -> tuple[Button, ...]:
     """Return a button per option, then the one that withdraws a vote."""
-    labels = {option: headline(option_name(option, stances), LABEL_LENGTH) for option in options}
-    named = (Button(f"{PREFIX}:vote:{option}", labels[option], option) for option in options)
+    names = {option: option_name(option, stances, bare=True) for option in options}
+    named = (
+        Button(f"{PREFIX}:vote:{option}", headline(name, LABEL_LENGTH), option)
+        for option, name in names.items()
+    )
     return (*named, Button(f"{PREFIX}:withdraw", say(WITHDRAW)))
 
 

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import NamedTuple, TypeVar
 
 from engine.debate import BallotKind
+from engine.marks import MARKS, SIDES, Marks, reaction_to
 from engine.messages import Arc, File, LeagueTable, Progress
 from engine.words.buttons import Button
 from engine.words.phrases import HOW_TO_VOTE, option_name
@@ -31,10 +32,16 @@ class BallotPaper(NamedTuple):
     kind: BallotKind
     inline: bool = False
     stances: Mapping[str, str] = {}
+    marks: Marks = MARKS
 
     def name(self, option: str) -> str:
         """Return an option's display name."""
         return option_name(option, self.stances)
+
+    def beside(self, emojis: Mapping[str, str], option: str) -> str:
+        """Return an option's display name beside the emoji of its reaction."""
+        mark = emojis[reaction_to(option, self.marks)]
+        return OPTION.format(mark=mark, name=option_name(option, self.stances, bare=True))
 
 
 class Page(NamedTuple):
@@ -75,6 +82,11 @@ class Card(NamedTuple):
     pages: tuple[Page, ...] = ()
     closes: datetime | None = None
 
+    @property
+    def heading(self) -> str:
+        """The title, behind the mark of its side where that is A or B."""
+        return f"{SIDES[self.side]} {self.title}" if self.side in SIDES else self.title
+
     def attached(self) -> tuple[File, ...]:
         """Return the files to post with it; draws the picture, which is slow."""
         if self.picture is None:
@@ -89,8 +101,8 @@ class Card(NamedTuple):
         return (*self.files, picture_of(self.picture))
 
 
-def markdown_of(card: Card, marks: Mapping[str, str]) -> str:
-    """Return everything between title and small print; `marks` maps options to emoji."""
+def markdown_of(card: Card, emojis: Mapping[str, str]) -> str:
+    """Return everything between title and small print; `emojis` are those of reactions."""
     text = card.text
     if card.warnings:
         # A turn may leave a code fence open, which would swallow the warnings.
@@ -98,7 +110,7 @@ def markdown_of(card: Card, marks: Mapping[str, str]) -> str:
         text += closing_fence(text) + warned
     elif text and card.lines:
         text += closing_fence(text)
-    asked = _asked(card.ballot, marks) if card.ballot else ()
+    asked = _asked(card.ballot, emojis) if card.ballot else ()
     topic = [heading(card.topic)] if card.topic else []
     return "\n".join((*topic, *([text] if text else ()), *card.lines, *asked))
 
@@ -108,8 +120,8 @@ def heading(topic: str) -> str:
     return topic if "\n" in topic or "**" in topic else f"**{topic}**"
 
 
-def _asked(paper: BallotPaper, marks: Mapping[str, str]) -> Iterator[str]:
-    names = [OPTION.format(mark=marks[one], name=paper.name(one)) for one in paper.options]
+def _asked(paper: BallotPaper, emojis: Mapping[str, str]) -> Iterator[str]:
+    names = [paper.beside(emojis, one) for one in paper.options]
     if paper.inline:
         yield f"{paper.asks} {' · '.join(names)}"
     else:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 
 from engine.debate import BallotKind, Length, Violation
+from engine.marks import marked
 from engine.messages import (
     AgainInvite,
     Alert,
@@ -73,7 +74,7 @@ LENGTHS: Mapping[Length, str] = {
     Length.NORMAL: "",
     Length.LONG: ", long",
 }
-SIDES = {"A": "**A** argues for it", "B": "**B** argues against it"}
+SIDES = {"A": "**{side}** argues for it", "B": "**{side}** argues against it"}
 ARGUES = "**{side}** argues: {stance}"
 SIDE = "**{side}** takes part"
 JURY = ("{n} juror reads it {how}", "{n} jurors read it {how}")
@@ -307,15 +308,13 @@ def _terms(debate: Announcement) -> Iterator[str]:
         yield plural(SEARCHES, debate.searches)
     yield ""
     if debate.stances:
-        yield from (say(ARGUES, side=s, stance=said) for s, said in debate.stances.items())
+        yield from (say(ARGUES, side=marked(s), stance=said) for s, said in debate.stances.items())
     elif debate.names:
         yield say(
             AT_THE_TABLE, names=" · ".join(f"**{debate.names[s]}**" for s in debate.contenders)
         )
     else:
-        yield " · ".join(
-            say(SIDES[s]) if s in SIDES else say(SIDE, side=s) for s in debate.contenders
-        )
+        yield " · ".join(say(SIDES.get(s, SIDE), side=marked(s)) for s in debate.contenders)
     yield say(
         SETTING,
         format=f"{debate.format}{say(LENGTHS[debate.length])}",
@@ -488,7 +487,7 @@ def _again(invite: AgainInvite) -> Card:
 def _round(invite: RoundInvite) -> Card:
     asks = say(ROUND_ASKS_ANSWERS if invite.names else ROUND_ASKS)
     captions = {**invite.stances, **invite.names}
-    paper = BallotPaper(asks, invite.options, invite.ballot, True, captions)
+    paper = BallotPaper(asks, invite.options, invite.ballot, True, captions, invite.marks)
     title, buttons = say(ROUND, round=round_name(invite.round)), _buttons(paper)
     return Card(title, "vote", ballot=paper, small=say(ROUND_LASTS), buttons=buttons)
 
@@ -517,7 +516,7 @@ def _put(closed: QuestionsClosed) -> Card:
 def _vote_on(invite: VoteInvite | AgainInvite) -> BallotPaper:
     asks = say(INVITE_ASKS_ANSWERS if invite.names else INVITE_ASKS)
     captions = {**invite.stances, **invite.names}
-    return BallotPaper(asks, invite.options, invite.ballot, stances=captions)
+    return BallotPaper(asks, invite.options, invite.ballot, False, captions, invite.marks)
 
 
 def _buttons(paper: BallotPaper) -> tuple[Button, ...]:

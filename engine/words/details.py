@@ -147,7 +147,7 @@ def _jurors(lines: Iterable[JurorLine], names: Mapping[str, str]) -> Iterator[st
 
 
 def _reading(line: JurorLine, names: Mapping[str, str]) -> str:
-    order = say(", ").join(line.order)
+    order = say(", ").join(map(option_name, line.order))
     if names:  # each juror reads them all, from another one on
         order = say(FROM, name=option_name(line.order[0], names))
     if line.verdict is None:

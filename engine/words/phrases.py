@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 
 from engine.debate import BallotKind, Quotation, Rehearsal
+from engine.marks import marked
 from engine.messages import Estimate
 from engine.sources import IN_NAMED, IN_NONE, IN_OTHER, outcome_of
 from engine.text import dollars, headline
@@ -69,24 +70,26 @@ COMMAND_BUG = (
 )
 
 
-def option_name(option: str, stances: Mapping[str, str] = NO_STANCES) -> str:
+def option_name(option: str, stances: Mapping[str, str] = NO_STANCES, *, bare: bool = False) -> str:
     """Return the display name of a ballot option, with the stance that it is for.
 
-    Where agents answer a question, `stances` holds their names instead.
+    Where agents answer a question, `stances` holds their names instead. `bare`: A and B stand
+    without their marks, as the emoji is beside them.
     """
     if any(side.isdigit() for side in stances):
         return stances.get(option) or (
             say(NONE_GOOD) if option == "weak" else say(OPTIONS.get(option, option))
         )
+    shown = option if bare else marked(option)
     if option in stances:
-        return say(SIDE_AND_STANCE, side=option, stance=stances[option])
+        return say(SIDE_AND_STANCE, side=shown, stance=stances[option])
     side = SIDE_OF_THUMB.get(option, "")
-    return stances.get(side) or say(OPTIONS.get(option, option))
+    return stances.get(side) or say(OPTIONS.get(option, shown))
 
 
 def sided(side: str, stances: Mapping[str, str]) -> str:
     """Return a side in bold, with a few words of its stance."""
-    bold = f"**{stances.get(side, side) if side.isdigit() else side}**"
+    bold = f"**{stances.get(side, side) if side.isdigit() else marked(side)}**"
     if side not in stances or side.isdigit():
         return bold
     return say(SIDE_IN_BRACKETS, side=bold, stance=headline(stances[side], BRIEF_STANCE))

@@ -17,8 +17,8 @@ from typing import Any
 import orjson
 from aiohttp import web
 
-from adapters.discord.votes import option_of as option_of_emoji
-from adapters.slack.votes import option_of as option_of_name
+from adapters.discord.votes import reaction_of as reaction_of_emoji
+from adapters.slack.votes import reaction_of as reaction_of_name
 from tests.bench import SLACK_MINUTE
 from tests.bench.oracle import Deed, Telling
 from tests.bench.voters import OPTIONS, Move
@@ -295,7 +295,7 @@ class DiscordHall(Hall):
                     self._note(place.id, message, emojis)
 
     def _note(self, place: str, message: DiscordMessage, emojis: list[str]) -> None:
-        of = {option_of_emoji(emoji): emoji for emoji in emojis}  # seeded in any order
+        of = {reaction_of_emoji(emoji): emoji for emoji in emojis}  # seeded in any order
         by_option = {option: of[option] for option in OPTIONS}
         self.ballots[message.id] = Booth(place, message.id, message.created, by_option)
 
@@ -381,7 +381,7 @@ class SlackHall(Hall):
                 self._note(message, mine)
 
     def _note(self, message: SlackMessage, emojis: list[str]) -> None:
-        of = {option_of_name(name): name for name in emojis}
+        of = {reaction_of_name(name): name for name in emojis}
         by_option = {option: of[option] for option in OPTIONS}
         place = message.thread_ts or message.ts
         self.ballots[message.ts] = Booth(place, message.ts, float(message.ts), by_option)

@@ -20,13 +20,13 @@ from rich.console import Console
 
 from adapters.discord.rest import Rest
 from adapters.discord.venue import DiscordVenue
-from adapters.discord.votes import EMOJIS
 from adapters.slack import votes as slack_votes
 from adapters.slack.install.workspaces import OneWorkspace
 from adapters.slack.rest import Rest as SlackRest
 from adapters.slack.venue import SlackVenue
 from adapters.terminal.venue import TerminalVenue
 from engine.errors import MessageGoneError, VenueAwayError, VenueError, VenueGoneError
+from engine.marks import REACTIONS
 from engine.messages import (
     AgainInvite,
     ConfidenceInvite,
@@ -98,11 +98,11 @@ async def discord() -> AsyncIterator[Stage]:
         venue = DiscordVenue(rest, gap=0.0)
 
         async def react(user: str, place: str, message: str, option: str) -> None:
-            server.react(user, message, EMOJIS[option])
+            server.react(user, message, REACTIONS[option])
 
         async def unreact(user: str, place: str, message: str, option: str) -> None:
-            if user in server.holders(message, EMOJIS[option]):
-                server.unreact(user, message, EMOJIS[option])
+            if user in server.holders(message, REACTIONS[option]):
+                server.unreact(user, message, REACTIONS[option])
 
         def seen() -> str:
             places = list(server.world.channels)

@@ -7,7 +7,7 @@ async with Remote.spawned(tmp_path) as discord:
     await discord.until(lambda state: state["hanging"])
     …                                          # kill -9 it: stored, and never answered
     await discord.release()
-    await discord.act("react", "ada", message_id, "🅰️")
+    await discord.act("react", "ada", message_id, "🔵")
     state = await discord.state()
 ```
 """

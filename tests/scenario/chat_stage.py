@@ -22,7 +22,13 @@ TYPED = (
     *("topic", "language", "format", "rounds", "ballot", "mirror", "model_a", "model_b"),
     *("round_votes", "confidence"),
 )
-EMOJIS = {"up": ("👍", "+1"), "down": ("👎", "-1"), "A": ("🅰️", "a"), "B": ("🅱️", "b")}
+EMOJIS = {
+    "up": ("👍", "+1"),
+    "down": ("👎", "-1"),
+    "A": ("🔵", "large_blue_circle"),
+    "B": ("🔴", "red_circle"),
+}
+EMOJIS |= {"letter A": ("🅰️", "a"), "letter B": ("🅱️", "b")}
 EMOJIS |= {"tie": ("🤝", "handshake"), "4": ("4️⃣", "four")}
 EMOJIS |= {"even": ("⚖️", "scales"), "close": ("🔍", "mag"), "onesided": ("💥", "boom")}
 

@@ -35,7 +35,7 @@ from tests.doubles.waiting import until as until
 from tests.scenario.told_votes import told_votes
 
 SWIFT = VenueLimits(typing_seconds=0.1, send_seconds=1.0, state_seconds=0.05)
-OPTIONS = {"A": "🅰️", "B": "🅱️", "tie": "🤝", "weak": "🚫"}
+OPTIONS = {"A": "🔵", "B": "🔴", "tie": "🤝", "weak": "🚫"}
 PASS_DEADLINE = """
 UPDATE questions SET closes_at = :ago
 WHERE question = 'vote' AND debate IN (SELECT id FROM debates WHERE status = 'voting')

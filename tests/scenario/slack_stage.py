@@ -35,7 +35,7 @@ from tests.scenario.told_votes import told_votes
 SWIFT = VenueLimits(typing_seconds=0.1, send_seconds=1.0, state_seconds=0.05)
 TEA = '"Tea beats coffee"'
 VOTES = ("Vote", "Oylama")  # the invitation, in English and in Turkish
-OPTIONS = ("a", "b", "handshake", "no_entry_sign")
+OPTIONS = ("large_blue_circle", "red_circle", "handshake", "no_entry_sign")
 
 
 @dataclass

@@ -10,6 +10,7 @@ import pytest
 import engine.delivery.outbox
 from bot.app import App
 from engine.judging import Question
+from engine.marks import REACTIONS, marked
 from engine.store import DebateRecord, ExportFilter
 from tests.doubles.faults import status
 from tests.doubles.waiting import until
@@ -78,7 +79,7 @@ async def test_one_tap_says_who_is_ahead_and_the_reveal_shows_the_course(chat: C
         reveal = await close(chat)
         await chat.ended(app)
         assert answers(await record_of(app)) == {"opening": ["A", "B", "even"]}
-    assert "Ahead after opening: A 1, B 1, even 1" in reveal
+    assert "Ahead after opening: 🔵 A 1, 🔴 B 1, even 1" in reveal
     questions = [title for title in titles if title.startswith("After ")]
     assert questions == ["After opening", "After rebuttal", "After assumptions"]
     assert [titles.index(one) for one in questions] == [2, 5, 8]
@@ -99,7 +100,7 @@ async def test_reactions_of_an_outage_are_read_when_the_round_closes(chat: Chat)
         reveal = await close(chat)
         await chat.ended(app)
         assert answers(await record_of(app)) == {"opening": ["A", "even"]}
-    assert "Ahead after opening: A 1, even 1" in reveal
+    assert "Ahead after opening: 🔵 A 1, even 1" in reveal
 
 
 async def test_in_a_private_debate_it_is_a_button_that_only_its_person_sees(chat: Chat) -> None:
@@ -107,14 +108,14 @@ async def test_in_a_private_debate_it_is_a_button_that_only_its_person_sees(chat
         opening = await hold_up(chat, app, ballot="private")
         for user, option in (("ada", "A"), ("ben", "even"), ("ada", "B")):
             answer = await press(chat, user, opening, option)
-            assert f"Vote recorded: {option}" in answer
+            assert f"Vote recorded: {marked(option)}" in answer
         await known(app, 3, Question.ROUND)
         chat.faults.clear()
         await voting(app)
         reveal = await close(chat)
         await chat.ended(app)
         assert answers(await record_of(app)) == {"opening": ["B", "even"]}
-    assert "Ahead after opening: B 1, even 1" in reveal
+    assert "Ahead after opening: 🔴 B 1, even 1" in reveal
 
 
 async def test_how_clear_it_was_is_one_more_tap_beside_the_vote(chat: Chat) -> None:
@@ -173,6 +174,5 @@ async def press(chat: Chat, user: str, message: str, option: str) -> str:
         asked = await chat.discord.press(user, message, button).finished()
         assert asked.ephemeral
         return asked.text
-    labels = {"A": "a", "B": "b", "even": "scales"}
-    pressed = await chat.slack.press(user, message, f":{labels[option]}: {option}")
+    pressed = await chat.slack.press(user, message, f"{REACTIONS[option]} {option}")
     return await pressed.said("")

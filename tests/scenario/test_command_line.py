@@ -38,7 +38,7 @@ COMMANDS = (
     "bench",
 )
 TABLES = {"debates": 1, "turns": 8, "verdicts": 6, "votes": 6}
-TURN = re.compile(r"(?m)^\[([AB]) · [a-z]+ · turn (\d) of 8\]")
+TURN = re.compile(r"(?m)^\[[🔵🔴] ([AB]) · [a-z]+ · turn (\d) of 8\]")
 ALL_TURNS = ["A1", "B2", "A3", "B4", "A5", "B6", "A7", "B8"]
 LONG_TOPIC = "Cities with good trams should close their centres to private cars for ever"
 KEY = "sk-canary-5d1f9c"
@@ -444,8 +444,8 @@ def test_the_demo_shows_a_whole_debate_and_exports_it(errands: dict[str, Errand]
     assert [side + number for side, number in TURN.findall(shown)] == ALL_TURNS
     before, reveal = shown.split("[Reveal]")
     assert "rehearsal/" not in before
-    assert re.search(r"A was rehearsal/\w+", reveal)
-    assert "People: A 3 · B 2 · tie 1 · both weak 0; A's share 60% (23–88%)" in reveal
+    assert re.search(r"🔵 A was rehearsal/\w+", reveal)
+    assert "People: 🔵 A 3 · 🔴 B 2 · tie 1 · both weak 0; 🔵 A's share 60% (23–88%)" in reveal
     assert re.search(r"Jury: .* \(.*\d%.*, \d jurors read it, \d readings counted\)", reveal)
     assert re.search(r"People and jury (dis)?agree", reveal)
     assert "Exported to demo-export: debates 1, turns 8, verdicts " in reveal
@@ -489,7 +489,7 @@ def test_a_second_demo_replaces_the_first_ones_export(errands: dict[str, Errand]
     ("name", "out", "words"),
     [
         ("turkish", "demo-export", ("language:tr", "Çay kahveden iyidir", "savunuyorum", "B 2")),
-        ("chinese", "中文", ("language:zh", "我方", "论点", "A 3 · B 2 · 平局 1")),
+        ("chinese", "中文", ("language:zh", "我方", "论点", "🔵 A 3 · 🔴 B 2 · 平局 1")),
     ],
 )
 def test_the_demo_speaks_other_languages(

@@ -62,7 +62,7 @@ async def test_a_debate_from_the_command_to_the_reveal(
         assert {"rehearsal/maple", "rehearsal/willow"} <= set(reveal.text.split("`"))
         await ended(app)
     turns = [m for m in discord.messages(stage.thread.id) if " · turn " in author(m)]
-    assert [author(m)[0] for m in turns] == ["A", "B"] * 4
+    assert [author(m)[:3] for m in turns] == ["🔵 A", "🔴 B"] * 4
     assert {m.embeds[0]["color"] for m in turns} == {render.BLUE, render.RED}
     assert author(discord.messages(stage.thread.id)[-2]) == "The vote was closed early"
     assert discord.world.pings == []

@@ -137,12 +137,12 @@ async def test_a_debate_started_in_a_thread_or_a_post_is_held_there(
         assert (debate.place, debate.thread) == (thread.id, thread.id)
         assert len(turns(discord, thread)) == 8
         await until(lambda: len(ballot(discord, thread).reactions) == 4)
-        discord.react("ben", ballot(discord, thread).id, "🅰️")
+        discord.react("ben", ballot(discord, thread).id, "🔵")
         close = discord.slash("olga", "debate close", channel=thread.id)
         assert "closed" in (await close.finished()).text
         await ended(app)
     (reveal,) = [m for m in discord.messages(thread.id) if author(m) == "Reveal"]
-    assert "People: **A** (1–0)" in reveal.text
+    assert "People: **🔵 A** (1–0)" in reveal.text
     inside = {message.channel_id for message in posted(discord)}
     assert inside == {thread.id}
 
@@ -288,12 +288,12 @@ async def test_a_secret_vote_says_whether_others_could_be_seen(
         await stage.start(ballot="secret")
         debate = await voting(app)
         message = await until(lambda: whole(ballot(discord, discord.threads()[-1])))
-        discord.react("ben", message.id, "🅰️")
-        await until(lambda: not discord.holders(message.id, "🅰️"))
+        discord.react("ben", message.id, "🔵")
+        await until(lambda: not discord.holders(message.id, "🔵"))
         discord.deny("manage_messages", discord.channel.id)
-        discord.react("cleo", message.id, "🅱️")
+        discord.react("cleo", message.id, "🔴")
         await noted(app, debate.id, 1)
-        discord.react("olga", message.id, "🅱️")
+        discord.react("olga", message.id, "🔴")
         await noted(app, debate.id, 2)
         await app.service.close_vote(debate.id)
         with app.store.archive.reading(ExportFilter()) as records:

@@ -310,7 +310,7 @@ async def test_a_private_vote_is_by_button_and_for_the_voters_eyes(
         a, b, tie, _, withdraw = custom_ids(ballot)
         asked = await discord.press("ben", ballot, a).finished()
         assert asked.ephemeral
-        assert "Vote recorded: A" in asked.text
+        assert "Vote recorded: 🔵 A" in asked.text
         await discord.press("ben", ballot, b).finished()
         await discord.press("cleo", ballot, a).finished()
         asked = await discord.press("cleo", ballot, withdraw).finished()

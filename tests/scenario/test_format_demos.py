@@ -12,8 +12,8 @@ from bot import cli
 from engine.formats import FORMATS
 
 SHOWN = {  # before the reveal, and after it
-    "audited": (("A · exchange 1 · turn 1 of 10",), ("[Scorecard]", "[The arc]", "[Register]")),
-    "classic": (("A · opening · turn 1 of 8",), ("Jury: ",)),
+    "audited": (("🔵 A · exchange 1 · turn 1 of 10",), ("[Scorecard]", "[The arc]", "[Register]")),
+    "classic": (("🔵 A · opening · turn 1 of 8",), ("Jury: ",)),
     "oxford": (("A1 · opening · turn 1 of 6",), ("People who answered both times: ",)),
     "roundtable": (("Practitioner · draft · turn 1 of 9",), ("has the winning answer]",)),
     "structured": (("A-1.", "cross-examination · turn 3 of 6"), ("[Decision briefing]", "- A-1 ")),

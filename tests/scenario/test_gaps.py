@@ -47,7 +47,7 @@ async def test_a_refused_turn_is_plain_and_in_its_place(chat: Chat) -> None:
         assert f"{SECOND}\n" in plain.text
         assert "#3" in plain.text.splitlines()[-1]
         if isinstance(chat, OnDiscord):
-            assert plain.text.startswith("B · opening · turn 2 of 8\n")
+            assert plain.text.startswith("🔴 B · opening · turn 2 of 8\n")
             assert "**" not in plain.text.replace("\\*", "")
             assert chat.discord.world.pings == []
         assert debate.gaps == 0

@@ -62,7 +62,7 @@ async def test_the_reveal_of_a_deleted_thread_is_in_the_channel(
     stage: DiscordStage, discord: DiscordServer, when: str
 ) -> None:
     async with stage.at_vote() as (app, ballot, debate):
-        discord.react("ben", ballot.id, "🅰️")
+        discord.react("ben", ballot.id, "🔵")
         if when == "just then":
             posted = f"/channels/{stage.thread.id}/messages"
             discord.fail(denied(Code.UNKNOWN_CHANNEL), "POST", posted, times=-1)

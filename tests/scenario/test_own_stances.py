@@ -13,6 +13,7 @@ from engine.chat.commands import parse_command
 from engine.chat.invocation import StartArguments
 from engine.debate import BallotKind
 from engine.formats import FORMATS, find_format
+from engine.marks import marked
 from engine.messages import Announcement, Reveal, StanceInvite, VoteInvite
 from engine.topics import built_in_topics, find_topic
 from engine.words.cards import card_of
@@ -80,22 +81,22 @@ async def test_card_vote_and_reveal_name_the_stances(database_url: str, tmp_path
     whole = await hold(database_url, tmp_path / "out", "classic", ballot=BallotKind.PRIVATE)
     cards = [m for m in whole.posted if isinstance(m, Announcement)]
     (card,) = {card_of(m).lines for m in cards if not (m.progress and m.progress.result)}
-    assert f"**A** argues: {TABS}" in card
-    assert f"**B** argues: {SPACES}" in card
+    assert f"**🔵 A** argues: {TABS}" in card
+    assert f"**🔴 B** argues: {SPACES}" in card
     assert not any("argues for it" in line for line in card)
     vote = card_of(next(m for m in whole.posted if isinstance(m, VoteInvite)))
     assert vote.ballot is not None
     assert [vote.ballot.name(one) for one in vote.ballot.options] == [
-        f"A: {TABS}", f"B: {SPACES}", "tie", "both weak",
+        f"🔵 A: {TABS}", f"🔴 B: {SPACES}", "tie", "both weak",
     ]  # fmt: skip
     labels = [button.label for button in vote.buttons]
     assert labels[:2] == [f"A: {TABS}", f"B: {SPACES}"]
     reveal = card_of(next(m for m in whole.posted if isinstance(m, Reveal))).lines
-    assert any(line.startswith(f"**A** ({TABS}) was `rehearsal/") for line in reveal)
+    assert any(line.startswith(f"**🔵 A** ({TABS}) was `rehearsal/") for line in reveal)
     winner = whole.table("debates")[0]["jury_winner"]
     if winner in ("A", "B"):
         outcome = next(line for line in reveal if line.startswith("People: "))
-        assert f"Jury: **{winner}: { {'A': TABS, 'B': SPACES}[winner] }**, " in outcome
+        assert f"Jury: **{marked(winner)}: { {'A': TABS, 'B': SPACES}[winner] }**, " in outcome
 
 
 async def test_people_are_asked_for_their_own_view_in_these_words(

@@ -72,7 +72,7 @@ async def test_on_slack_a_press_is_forgotten_with_the_person(on_slack: SlackStag
     ada, ben = (slack.world.user(name).id for name in ("ada", "ben"))
     async with on_slack.at_vote('"Tea beats coffee" ballot=private') as (_, ballot, _):
         for user in ("ada", "ben"):
-            await (await slack.press(user, ballot.ts, ":a: A")).said()
+            await (await slack.press(user, ballot.ts, "🔵 A")).said()
         given = await slack.slash("ben", "/debate mydata")
         assert "direct messages" in await given.said("direct messages")
         (file,) = slack.world.files.values()
@@ -82,7 +82,7 @@ async def test_on_slack_a_press_is_forgotten_with_the_person(on_slack: SlackStag
             asked = await slack.slash(user, "/debate forget confirm=yes")
             await asked.said("You are forgotten.")
         assert traces(on_slack.url, ada, ben) == []
-        late = await slack.press("ben", ballot.ts, ":b: B")
+        late = await slack.press("ben", ballot.ts, "🔴 B")
         await late.said("You asked to be forgotten")
         counted = counted_on_slack(await on_slack.close())
         assert counted["A"] == 2

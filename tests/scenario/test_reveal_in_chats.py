@@ -48,7 +48,7 @@ async def test_a_reveal_says_who_won_and_why_and_numbers_come_on_demand(chat: Ch
         outcome = next(n for n, line in enumerate(lines) if line.startswith("People: "))
         assert re.match(r"People: \*\*A\*\* \(1–0\) · Jury: \*\*.+\*\*", lines[outcome])
         assert lines[outcome + 1].startswith("People and jury **")
-        for said_why in ("**Why the jury decided so:** ", "- Best point of **A**: "):
+        for said_why in ("**Why the jury decided so:** ", "- Best point of **🔵 A**: "):
             assert any(line.startswith(said_why) for line in lines), said_why
         assert not NUMBERS.search(reveal)
         why = await pressed(chat, "cleo", message, "why")

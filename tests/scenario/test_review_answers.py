@@ -64,14 +64,14 @@ async def test_what_is_answered_is_kept_apart_and_offered_no_more(hall: Hall) ->
         assert f"- `{debate.code}` {debate.thread}: Tea is better than coffee (A, B, " in listed
         assert "kept separate" in listed
         said = await say(session, ANN, f"review {debate.code} b")
-        assert said.startswith(f"Answer on debate `{debate.code}` recorded: B.")
+        assert said.startswith(f"Answer on debate `{debate.code}` recorded: 🔴 B.")
         assert "they change no result" in said
         assert await offered(session, ANN) == []
         assert await offered(session, BOB) == [debate.code]
         assert "you have answered them all" in await say(session, ANN, "review")
         assert await answers(session, debate) == ["B"]
         result = await say(session, ANN, f"result {debate.code}")
-    assert "**People:** A 1 · B 0" in result
+    assert "**People:** 🔵 A 1 · 🔴 B 0" in result
 
 
 @pytest.mark.parametrize("ballot", BallotKind)
@@ -163,6 +163,6 @@ async def test_a_vote_before_anybody_can_have_read_is_fast_and_counts(hall: Hall
         result = await say(session, ANN, f"result {debate.code}")
     assert words > 200
     assert (vote.fast, vote.gold) == (True, True)
-    assert "**People:** A 1 · B 0" in result
+    assert "**People:** 🔵 A 1 · 🔴 B 0" in result
     assert debate.opened_at is not None
     assert readable_from(debate, 500) == debate.opened_at + timedelta(seconds=30)

@@ -49,7 +49,7 @@ async def test_on_discord_a_menu_takes_the_answer(database_url: str) -> None:
             menu = f"rostrum:review:{debate.code}"
             chosen = await discord.press("ada", asked.messages[0], menu, values=["B"]).finished()
             assert chosen.ephemeral
-            assert "recorded: B." in chosen.text
+            assert "recorded: 🔴 B." in chosen.text
             given = {"debate": debate.code, "vote": "tie"}
             await discord.slash("ben", "debate review", given).finished()
             assert sorted(await answers(app)) == ["B", "tie"]
@@ -70,7 +70,7 @@ async def test_on_slack_a_menu_takes_the_answer(database_url: str) -> None:
             await asked.said(f"`{debate.code}` [in its thread](")
             menu = f"rostrum:review:{debate.code}"
             chosen = await slack.choose("ben", asked.messages[-1], menu, "B")
-            await chosen.said("recorded: B.")
+            await chosen.said("recorded: 🔴 B.")
             other = await slack.slash("cleo", f"/debate review {debate.code} tie")
             await other.said("recorded: tie.")
             assert sorted(await answers(app)) == ["B", "tie"]
@@ -91,7 +91,7 @@ async def test_on_discord_a_server_has_it_asked_below_the_reveal(database_url: s
             await stage.close()
             asked = await stage.said(AGAIN)
             await until_seen(lambda: len(asked.reactions) == 4 or None)
-            discord.react("ada", asked.id, "🅱️")
+            discord.react("ada", asked.id, "🔴")
             await until_answered(app, "B")
             assert "You can answer for 24 hours." in asked.text
 
@@ -112,8 +112,8 @@ async def test_on_slack_a_workspace_has_it_asked_below_the_reveal(
             while not await again_is_open(app):  # noqa: ASYNC110
                 await asyncio.sleep(0.02)
             if ballot == "private":
-                pressed = await slack.press("ada", asked.ts, ":b: B")
-                await pressed.said("Vote recorded: B.")
+                pressed = await slack.press("ada", asked.ts, "🔴 B")
+                await pressed.said("Vote recorded: 🔴 B.")
             else:
                 await slack.react("ada", asked.ts, "b")
             await until_answered(app, "B")

@@ -53,7 +53,7 @@ async def test_a_debate_from_the_command_to_the_reveal(
         ballot = await stage.ballot()
         link = f"archives/{slack.channel.id}/p{stage.root.ts.replace('.', '')}"
         await asked.said(link)
-        await slack.react("ben", ballot.ts, "a")
+        await slack.react("ben", ballot.ts, "large_blue_circle")
         await slack.deliveries.heard()
         await voting(app)
         reveal = await stage.close()
@@ -197,10 +197,10 @@ async def test_a_form_says_why_a_debate_cannot_start(stage: SlackStage, slack: S
 
 async def test_private_ballots_are_cast_by_buttons(stage: SlackStage, slack: SlackServer) -> None:
     async with stage.at_vote('"Tea" ballot=private') as (_, ballot, _):
-        pressed = await slack.press("ben", ballot.ts, ":b: B")
-        assert "recorded: B" in await pressed.said()
-        pressed = await slack.press("cleo", ballot.ts, ":a: A")
-        assert "recorded: A" in await pressed.said()
+        pressed = await slack.press("ben", ballot.ts, "🔴 B")
+        assert "recorded: 🔴 B" in await pressed.said()
+        pressed = await slack.press("cleo", ballot.ts, "🔵 A")
+        assert "recorded: 🔵 A" in await pressed.said()
         back = await slack.press("cleo", ballot.ts, "Withdraw my vote")
         assert "withdrawn" in await back.said()
         private = [sent.text for sent in slack.sent if sent.method == "response_url"]
@@ -433,7 +433,7 @@ async def test_two_hundred_debates_keep_nobody_waiting(
             # A command that waited for a debate's call would never be answered.
             await ask(server)
             for channel in channels[::4]:
-                await slack.react("ben", slack.messages(channel.id)[0].ts, "a")
+                await slack.react("ben", slack.messages(channel.id)[0].ts, "large_blue_circle")
             await slack.deliveries.heard()
             assert server.answered == 0
             server.gate.set()

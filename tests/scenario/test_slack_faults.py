@@ -136,7 +136,7 @@ async def test_an_answer_that_is_not_slacks_is_waited_out_wherever_it_comes(
         slack.fail(answer, method)
     slack.fail(answer, "chat.postMessage", text="turn 2 of 8")
     async with stage.at_vote() as (app, ballot, _):
-        await slack.react("ben", ballot.ts, "a")
+        await slack.react("ben", ballot.ts, "large_blue_circle")
         await slack.deliveries.heard()
         reveal = await stage.close()
         assert counted(reveal)["A"] == 1
@@ -217,7 +217,7 @@ async def test_what_is_gone_in_a_vote_ends_in_a_clear_state_and_keeps_votes(
 ) -> None:
     with capture_logs() as logs:
         async with stage.at_vote() as (app, ballot, debate):
-            await slack.react("ben", ballot.ts, "a")
+            await slack.react("ben", ballot.ts, "large_blue_circle")
             await slack.deliveries.heard()
             make(slack, stage, trouble)
             await app.service.close_vote(debate.id)
@@ -318,7 +318,7 @@ async def test_another_workspace_is_refused_in_words_and_changes_nothing(
         for event in (
             {"type": "app_uninstalled"},
             {"type": "tokens_revoked", "tokens": {"bot": ["U1"]}},
-            reaction("reaction_added", "U1", "a", ballot) | {"item_user": None},
+            reaction("reaction_added", "U1", "large_blue_circle", ballot) | {"item_user": None},
         ):
             slack.deliveries.tell_of(slack.world.teams["T0BAY"], event)
         await slack.deliveries.heard()
@@ -346,14 +346,14 @@ async def test_an_export_that_the_app_may_not_send_says_what_to_turn_on(
 async def test_a_reaction_that_slack_refuses_keeps_no_vote_from_opening(
     stage: SlackStage, slack: SlackServer, error: str
 ) -> None:
-    slack.fail(refused(error), "reactions.add", text='"b"', times=-1)
+    slack.fail(refused(error), "reactions.add", text='"red_circle"', times=-1)
     async with stage.process() as app:
         await stage.start()
         debate = await voting(app)
         ballot = await stage.said("Vote")
-        assert set(ballot.reactions) == {"a", "handshake", "no_entry_sign"}
-        await slack.react("ben", ballot.ts, "b")
-        await slack.react("cleo", ballot.ts, "a")
+        assert set(ballot.reactions) == {"large_blue_circle", "handshake", "no_entry_sign"}
+        await slack.react("ben", ballot.ts, "red_circle")
+        await slack.react("cleo", ballot.ts, "large_blue_circle")
         await slack.deliveries.heard()
         assert counted(await stage.close()) == {"A": 1, "B": 1, "tie": 0, "both weak": 0}
         assert (await ended(app)).id == debate.id

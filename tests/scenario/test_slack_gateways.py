@@ -93,7 +93,7 @@ async def test_two_gateways_hear_and_one_of_them_posts_and_each_message_once(
             await stage.start()
             await until(lambda: len(stage.references()) > 3)
         ballot = await stage.ballot()
-        for name, option in (("ada", "a"), ("ben", "b")):
+        for name, option in (("ada", "large_blue_circle"), ("ben", "red_circle")):
             await slack.react(name, ballot.ts, option)
         await slack.deliveries.heard()
         assert {"A": 1, "B": 1}.items() <= counted(await stage.close()).items()

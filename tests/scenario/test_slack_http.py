@@ -110,7 +110,7 @@ async def test_whoever_calls_learns_nothing_of_a_defect(
     stage: SlackStage, caplog: pytest.LogCaptureFixture
 ) -> None:
     slack = stage.slack
-    event = {"type": "reaction_added", "reaction": "a", "user": "not-to-be-logged"}
+    event = {"type": "reaction_added", "reaction": "large_blue_circle", "user": "not-to-be-logged"}
     told = {"type": "event_callback", "team_id": "T0HALL", "event_id": "E1", "event": event}
     body = json.dumps(told).encode()
     async with stage.process():
@@ -142,7 +142,7 @@ async def test_requests_are_taken_on_loopback_unless_told_otherwise(stage: Slack
 
 async def test_votes_come_over_http_too(stage: SlackStage) -> None:
     async with stage.at_vote() as (_, ballot, _):
-        await stage.slack.react("ben", ballot.ts, "b")
+        await stage.slack.react("ben", ballot.ts, "red_circle")
         await stage.slack.deliveries.heard()
         await stage.slack.deliveries.repeat(1, retry=2)
         assert counted(await stage.close())["B"] == 1

@@ -57,7 +57,9 @@ async def test_two_workspaces_install_and_each_holds_a_debate(
             assert f"installed in {name}" in page.text
         ballots = await asyncio.gather(stage.vote("ada", hall.id), stage.vote("bay-ada", lounge.id))
         await until_true(partial(_all_open, app))
-        for ballot, user, option in zip(ballots, ("ben", "bay-olga"), ("a", "b"), strict=True):
+        for ballot, user, option in zip(
+            ballots, ("ben", "bay-olga"), ("large_blue_circle", "red_circle"), strict=True
+        ):
             await slack.react(user, ballot.ts, option)
         await slack.deliveries.heard()
         for user, channel in (("olga", hall), ("bay-olga", lounge)):
@@ -97,8 +99,8 @@ async def test_in_a_shared_channel_votes_count_and_other_workspaces_admins_manag
     async with stage.process() as app:  # one that does not remember what it posted
         # What nobody was told of it reads once, before it is told anything.
         await until(lambda: slack.calls.count("reactions.get") > read)
-        told = reaction("reaction_added", guest.id, "a", ballot)
-        ballot.reactions["a"][guest.id] = None
+        told = reaction("reaction_added", guest.id, "large_blue_circle", ballot)
+        ballot.reactions["large_blue_circle"][guest.id] = None
         slack.deliveries.tell_of(slack.world.teams[BAY], told)
         await slack.deliveries.heard()
         (debate,) = await app.store.debates.recent()
@@ -141,7 +143,7 @@ async def test_a_process_that_begins_again_knows_its_workspaces(
         await stage.install(TEAM)
         ballot = await stage.vote("ada", slack.channel.id)
         await voting(app)
-    await slack.react("ben", ballot.ts, "a")
+    await slack.react("ben", ballot.ts, "large_blue_circle")
     async with stage.process():
         closing = await slack.slash("olga", "/debate close")
         await closing.said("closed")
@@ -352,7 +354,7 @@ async def test_a_workspace_that_leaves_while_people_vote_keeps_its_votes(
         await stage.install(TEAM)
         ballot = await stage.vote("ada", slack.channel.id)
         await voting(app)
-        await slack.react("ben", ballot.ts, "a")
+        await slack.react("ben", ballot.ts, "large_blue_circle")
         await slack.deliveries.heard()
         slack.uninstall()
         closed = await state(app, lambda d: d.status is not Status.VOTING)

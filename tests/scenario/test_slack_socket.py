@@ -94,10 +94,10 @@ async def test_votes_that_were_missed_are_read_as_soon_as_slack_is_back(
     stage: SlackStage, slack: SlackServer, trouble: str
 ) -> None:
     async with stage.at_vote() as (app, ballot, _):
-        await slack.react("ada", ballot.ts, "a")
+        await slack.react("ada", ballot.ts, "large_blue_circle")
         await until_cast(app, "A")
         slack.deliveries.held = True  # for good: only the reactions themselves tell of it
-        await slack.react("ben", ballot.ts, "b")
+        await slack.react("ben", ballot.ts, "red_circle")
         before = slack.socket.connects
         await getattr(slack.socket, trouble)()
         await until(lambda: slack.socket.connects > before, 20)
@@ -112,11 +112,11 @@ async def test_votes_cast_while_nothing_ran_are_read_at_the_start(
     stage.http = http
     async with stage.process() as app:
         ballot = await stage.vote()
-        await slack.react("ada", ballot.ts, "a")
+        await slack.react("ada", ballot.ts, "large_blue_circle")
         await until_cast(app, "A")
-    await slack.unreact("ada", ballot.ts, "a")
+    await slack.unreact("ada", ballot.ts, "large_blue_circle")
     for user in ("ben", "cleo", "olga"):  # more than Slack names unless it is asked for all
-        await slack.react(user, ballot.ts, "b")
+        await slack.react(user, ballot.ts, "red_circle")
     async with stage.process() as app:
         events = await until_cast(app, "A", "A", "B", "B", "B")
         assert {(e.option, e.added) for e in events[1:]} == {("A", False), ("B", True)}

@@ -39,14 +39,14 @@ async def test_doubled_late_and_backward_events_change_nothing(
 ) -> None:
     async with stage.at_vote() as (app, ballot, _):
         slack.deliveries.doubled = True
-        await slack.react("ada", ballot.ts, "a")
-        await slack.react("ben", ballot.ts, "b")
+        await slack.react("ada", ballot.ts, "large_blue_circle")
+        await slack.react("ben", ballot.ts, "red_circle")
         await slack.deliveries.heard()
         slack.deliveries.held = True
-        await slack.unreact("ben", ballot.ts, "b")
+        await slack.unreact("ben", ballot.ts, "red_circle")
         await slack.react("ben", ballot.ts, "handshake")
-        await slack.react("cleo", ballot.ts, "b")
-        await slack.unreact("cleo", ballot.ts, "b")
+        await slack.react("cleo", ballot.ts, "red_circle")
+        await slack.unreact("cleo", ballot.ts, "red_circle")
         slack.deliveries.flow(backwards=True)
         await slack.deliveries.heard()
         for retry in (1, 2, 3):
@@ -62,7 +62,7 @@ async def test_a_late_retry_may_be_the_only_telling(
     stage.http = http
     async with stage.at_vote() as (app, ballot, _):
         slack.deliveries.held = True
-        await slack.react("ben", ballot.ts, "a")
+        await slack.react("ben", ballot.ts, "large_blue_circle")
         await slack.deliveries.repeat(1, retry=3)
         assert await cast(app) == [("A", True)]
         slack.deliveries.flow()
@@ -74,8 +74,8 @@ async def test_what_is_told_again_after_a_restart_is_still_the_same(
     stage: SlackStage, slack: SlackServer
 ) -> None:
     async with stage.at_vote() as (_, ballot, _):
-        await slack.react("ben", ballot.ts, "a")
-        await slack.unreact("ben", ballot.ts, "a")
+        await slack.react("ben", ballot.ts, "large_blue_circle")
+        await slack.unreact("ben", ballot.ts, "large_blue_circle")
         await slack.deliveries.heard()
     async with stage.process() as app:
         await slack.deliveries.repeat(2, retry=3)
@@ -89,10 +89,10 @@ async def test_seeds_bots_and_other_emojis_are_nobodys_vote(
 ) -> None:
     slack.add_user("robo", bot=True)
     async with stage.at_vote() as (app, ballot, _):
-        await slack.react("robo", ballot.ts, "a")
+        await slack.react("robo", ballot.ts, "large_blue_circle")
         await slack.react("ben", ballot.ts, "tada")
-        await slack.react("ben", ballot.ts, "b")
-        await slack.react("cleo", stage.root.ts, "a")
+        await slack.react("ben", ballot.ts, "red_circle")
+        await slack.react("cleo", stage.root.ts, "large_blue_circle")
         await slack.deliveries.heard()
         async with asyncio.timeout(10):  # a bot's is stored, and taken back once it is known
             while ("A", False) not in await cast(app):  # noqa: ASYNC110 - it is looked at
@@ -121,11 +121,13 @@ async def test_a_crowd_after_a_restart_costs_one_look_at_the_message(
     async with stage.at_vote() as (_, ballot, _):
         pass
     async with stage.process() as app:
-        await slack.react("ben", stage.root.ts, "a")  # the reactions at the start are read by now
+        await slack.react(
+            "ben", stage.root.ts, "large_blue_circle"
+        )  # the reactions at the start are read by now
         await slack.deliveries.heard()
         before = slack.calls.count("reactions.get")
         for name in crowd:
-            await slack.react(name, ballot.ts, "a")
+            await slack.react(name, ballot.ts, "large_blue_circle")
         await slack.deliveries.heard()
         assert len(await cast(app)) == len(crowd)
         assert slack.calls.count("reactions.get") - before < 5  # with those of the start
@@ -142,8 +144,8 @@ async def test_a_vote_is_acknowledged_once_it_is_stored_whatever_slack_says_of_i
     async with stage.process() as app:  # one that remembers nobody, nor what it posted
         slack.fail(delay(1.5), "users.info", times=-1)
         slack.rules.ack = 1.0
-        await slack.react("ben", ballot.ts, "a")
-        await slack.react("ben", ballot.ts, "b")
+        await slack.react("ben", ballot.ts, "large_blue_circle")
+        await slack.react("ben", ballot.ts, "red_circle")
         await slack.deliveries.heard()
         assert [told.tries for told in slack.deliveries.told[-2:]] == [1, 1]
         assert (await cast(app))[-2:] == [("A", True), ("B", True)]
@@ -157,11 +159,11 @@ async def test_a_persons_order_counts_not_that_of_the_telling(
 ) -> None:
     async with stage.at_vote() as (_, ballot, _):
         slack.deliveries.held = True
-        await slack.react("ben", ballot.ts, "a")
-        await slack.react("ben", ballot.ts, "b")
-        await slack.react("cleo", ballot.ts, "a")
-        await slack.unreact("cleo", ballot.ts, "a")
-        await slack.react("cleo", ballot.ts, "a")
+        await slack.react("ben", ballot.ts, "large_blue_circle")
+        await slack.react("ben", ballot.ts, "red_circle")
+        await slack.react("cleo", ballot.ts, "large_blue_circle")
+        await slack.unreact("cleo", ballot.ts, "large_blue_circle")
+        await slack.react("cleo", ballot.ts, "large_blue_circle")
         slack.deliveries.flow(backwards=True)
         await slack.deliveries.heard()
         assert counted(await stage.close()) == NOBODY | {"A": 1, "B": 1}
@@ -189,12 +191,12 @@ async def test_no_vote_is_lost_with_the_connection(
     async with stage.at_vote() as (_, ballot, _):
         before = slack.socket.connects
         await getattr(slack.socket, trouble)()
-        await slack.react("ben", ballot.ts, "a")
+        await slack.react("ben", ballot.ts, "large_blue_circle")
         async with asyncio.timeout(20):
             while slack.socket.connects == before:  # noqa: ASYNC110 - it is looked at
                 await asyncio.sleep(0.02)
         await slack.socket.until_connected()
-        await slack.react("cleo", ballot.ts, "b")
+        await slack.react("cleo", ballot.ts, "red_circle")
         assert counted(await stage.close()) == NOBODY | {"A": 1, "B": 1}
 
 
@@ -207,7 +209,7 @@ async def test_votes_are_read_again_though_slack_limits_and_fails(
         for fault in (limited(1), limited(1), status(500)):  # the first three readings
             slack.fail(fault, "reactions.get")
         ballot = await stage.vote("Tea vote=1s")
-        await slack.react("ben", ballot.ts, "a")
+        await slack.react("ben", ballot.ts, "large_blue_circle")
         assert counted(await stage.said("Reveal", 20)) == NOBODY | {"A": 1}
         slack.deliveries.flow()
 
@@ -217,7 +219,7 @@ async def test_a_process_that_begins_again_asks_about_no_voter_that_it_knew(
 ) -> None:
     voters = [slack.users[name].id for name in ("ben", "cleo")]
     async with stage.at_vote() as (app, ballot, _):
-        for user, option in zip(voters, "ab", strict=True):
+        for user, option in zip(voters, OPTIONS[:2], strict=True):
             await slack.react(user, ballot.ts, option)
         await until_true(partial(_all_noted, app, voters))
     asked = slack.calls.count("users.info")

@@ -26,7 +26,7 @@ from tests.doubles.command import run_to_end
 TOPIC = "Tea is better than coffee"
 SLOW = ("--a", "rehearsal/maple?latency=0.2", "--b", "rehearsal/willow?latency=0.2")
 QUICK = ("--a", "rehearsal/maple", "--b", "rehearsal/willow")
-TURN = re.compile(r"(?m)^\[?([AB]) · [a-z]+ · turn (\d) of 8")
+TURN = re.compile(r"(?m)^\[?(?:[🔵🔴] )?([AB]) · [a-z]+ · turn (\d) of 8")
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,8 +179,8 @@ def test_a_debate_without_a_terminal_is_plain_text_from_topic_to_reveal(desk: De
     assert (code, err) == (0, "")
     assert "\x1b" not in out
     assert turns_in(out) == ALL_TURNS
-    assert "A was rehearsal/maple" in out
-    assert "People: A 3 · B 2 · tie 1 · both weak 0; A's share 60%" in out
+    assert "🔵 A was rehearsal/maple" in out
+    assert "People: 🔵 A 3 · 🔴 B 2 · tie 1 · both weak 0; 🔵 A's share 60%" in out
     assert out.index("[Reveal]") < out.index("rehearsal/maple")
 
 
@@ -211,7 +211,7 @@ def test_given_stances_decide_the_format_that_goes_by_them(desk: Desk) -> None:
     assert (code, err) == (0, "")
     assert out.index("guest-1 is against it") < out.index("A1 · opening")
     assert out.index("[After the debate]") < out.index("guest-1 is for it")
-    assert "4 of 5 people changed sides: A 2 · B 2" in out
+    assert "4 of 5 people changed sides: 🔵 A 2 · 🔴 B 2" in out
     assert "[The room chooses A]" in out
     assert "A 20% → 60%, B 40% → 40%. People who answered both times: 5." in out
 
@@ -252,7 +252,7 @@ def test_given_answers_say_who_is_ahead_after_each_round(desk: Desk) -> None:
     code, out, err = desk.run("debate", TOPIC, "--votes", "A=1", "--ahead", "A=2,even=1;B=3")
     assert (code, err) == (0, "")
     assert out.index("A · opening") < out.index("[After opening]") < out.index("A · rebuttal")
-    assert "Ahead after opening: A 2, even 1 · rebuttal: B 3 · assumptions: B 3" in out
+    assert "Ahead after opening: 🔵 A 2, even 1 · rebuttal: 🔴 B 3 · assumptions: 🔴 B 3" in out
 
 
 def test_given_words_say_how_clear_it_was(desk: Desk) -> None:
@@ -383,7 +383,7 @@ def test_a_debate_whose_model_is_gone_goes_on_with_another(desk: Desk) -> None:
     )
     assert (code, err) == (0, "")
     assert "another one has taken its place" in out
-    assert "B was rehearsal/alder" in out
+    assert "🔴 B was rehearsal/alder" in out
 
 
 def test_there_is_nothing_to_resume_under_an_unknown_code(desk: Desk) -> None:
@@ -405,9 +405,9 @@ def test_keys_are_votes_in_a_terminal(desk: Desk) -> None:
         seat.screen.rest()
         assert seat.process.wait(20) == 0
     said = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", seat.screen.shown)
-    assert "guest-1 votes: A" in said
+    assert "guest-1 votes: 🔵 A" in said
     assert "guest-4 withdraws: tie" in said
-    assert "A 2 · B 1 · tie 0 · both weak 0" in said
+    assert "🔵 A 2 · 🔴 B 1 · tie 0 · both weak 0" in said
     assert "People: A (" in said or "People: too few votes (" in said
 
 
@@ -429,7 +429,7 @@ def test_ctrl_c_in_the_vote_says_how_to_go_on_and_keeps_the_votes(desk: Desk) ->
         seat.screen.rest()
         assert seat.process.wait(20) == 0
     said = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", seat.screen.shown)
-    assert "A 1 · B 1 · tie 0 · both weak 0" in said
+    assert "🔵 A 1 · 🔴 B 1 · tie 0 · both weak 0" in said
 
 
 def test_a_mirror_is_voted_on_before_the_first_names_its_models(desk: Desk) -> None:

@@ -13,6 +13,6 @@ def told_votes(text: str) -> dict[str, int]:
     for option, n in re.findall(r"(A|B|tie|both weak) (\d+)", people):
         counts[option.removeprefix("both ")] = int(n)
     if score := re.search(r"\((\d+)–(\d+)", people):
-        first, second = ("B", "A") if people.startswith("**B") else ("A", "B")
+        first, second = ("B", "A") if people.startswith("**🔴 B") else ("A", "B")
         counts |= {first: int(score[1]), second: int(score[2])}
     return counts

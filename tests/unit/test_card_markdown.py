@@ -83,7 +83,7 @@ def test_a_result_shows_the_lines_of_the_reveal() -> None:
     debate = DebateLine.of(make_debate(1, status=Status.CLOSED))
     _, *lines = to_markdown(ResultAnswer(debate=debate, reveal=REVEAL)).splitlines()
     there, elsewhere, terminal = everywhere(REVEAL)
-    assert "**A** was `near/ana`" in lines
+    assert "**🔵 A** was `near/ana`" in lines
     for said in lines:
         assert said in there
         assert said in elsewhere
@@ -119,12 +119,12 @@ def test_an_announcement_becomes_the_news_and_names_no_model_while_its_mirror_is
         }
     )
     ended = Progress(phase="closed", turns=8, total=8, revealed="thread", result=result)
-    outcome = "🏁 People: **A** (4–2) · Jury: **A**, very sure (1 of 1)"
+    outcome = "🏁 People: **🔵 A** (4–2) · Jury: **🔵 A**, very sure (1 of 1)"
     why = "**Why the jury decided so:** A met the main objection."
     for veiled in (False, True):
         progress = ended.model_copy(update={"veiled": veiled})
         message = announcement(conditions="At home", progress=progress)
-        named = () if veiled else ("**A** was `near/ana`, **B** was `near/ben`",)
+        named = () if veiled else ("**🔵 A** was `near/ana`, **🔴 B** was `near/ben`",)
         assert card_of(message).lines == (outcome, *named, why)
         assert [button.label for button in card_of(message).buttons] == ["Why?", "Details"]
         for shown in everywhere(message)[:2]:

@@ -137,18 +137,18 @@ def test_every_status_has_its_words() -> None:
 def test_a_result_names_models_and_both_judgments() -> None:
     said = to_markdown(ResultAnswer(debate=line(Status.CLOSED), reveal=REVEAL))
     assert said.splitlines()[1:] == [
-        "People: **A** (2–0 · both weak 1) · Jury: **a tie**",
+        "People: **🔵 A** (2–0 · both weak 1) · Jury: **a tie**",
         "People and jury **disagree**.",
         "",
-        "**A** was `near/ana`",
-        "**B** was `near/ben`, drawn at random",
+        "**🔵 A** was `near/ana`",
+        "**🔴 B** was `near/ben`, drawn at random",
         "",
         "**Details**",
-        "**People:** A 2 · both weak 1",
-        "Independent votes: A 2",
+        "**People:** 🔵 A 2 · both weak 1",
+        "Independent votes: 🔵 A 2",
         "**Jury: a tie** (2 jurors read it, 2 readings counted, 1 not counted)",
-        "- `near/j1`: tie (read A, B)",
-        "- `near/j2`: no answer that counts (read A, B)",
+        "- `near/j1`: tie (read 🔵 A, 🔴 B)",
+        "- `near/j2`: no answer that counts (read 🔵 A, 🔴 B)",
         "1 model call, $0.012",
     ]
 
@@ -168,7 +168,7 @@ def test_a_result_without_votes_or_verdict_says_so() -> None:
     assert "**Jury:** no verdict, too few jurors gave an answer that counts (2 jurors" in said
     assert "2 jurors read it, 1 reading counted" in said
     assert "cannot be compared" in said
-    assert "3 of 4 people changed sides: A 2 · B 1 (stances before and after)." in said
+    assert "3 of 4 people changed sides: 🔵 A 2 · 🔴 B 1 (stances before and after)." in said
     assert "cost unknown" in said
 
 

@@ -51,7 +51,7 @@ def buttons(message: Message) -> list[str]:
 
 def test_a_turn_shows_its_side_round_words_and_reference() -> None:
     shown = embed(turn("Tea is older."))
-    assert shown["author"]["name"] == "A · opening · turn 3 of 8"
+    assert shown["author"]["name"] == "🔵 A · opening · turn 3 of 8"
     assert shown["footer"]["text"] == "412 of 500 words · #3 · k7f2qz"
     assert shown["description"] == "Tea is older."
 
@@ -161,7 +161,7 @@ def test_a_reveal_names_models_votes_and_jurors() -> None:
         "`near/ana`",
         "`near/ben`, drawn at random",
         "75% (30–95%)",
-        "People: **A** (3–1)",
+        "People: **🔵 A** (3–1)",
     ):
         assert said in shown
     for said in ("Jury: a tie", "`far/oak`: no answer that counts", "**disagree**", "$0.012"):

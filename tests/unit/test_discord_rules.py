@@ -23,7 +23,7 @@ from adapters.discord.permissions import (
     missing,
 )
 from adapters.discord.presence import Presence
-from adapters.discord.votes import EMOJIS, option_of
+from adapters.discord.votes import reaction_of
 from engine.delivery.pace import ChannelPace
 from engine.errors import (
     MessageGoneError,
@@ -32,6 +32,7 @@ from engine.errors import (
     VenueError,
     VenueGoneError,
 )
+from engine.marks import REACTIONS
 from tests.doubles.facts import Code, Discord
 from tests.doubles.skipped_time import skipped_time
 
@@ -94,12 +95,14 @@ def test_a_failure_says_whether_the_message_may_be_there(
 
 
 def test_emojis_are_known_with_and_without_their_mark() -> None:
-    for option, emoji in EMOJIS.items():
-        assert option_of(emoji) == option
-        assert option_of(emoji.replace("\ufe0f", "")) == option
-    assert option_of("🎉") is None
-    assert option_of(None) is None
-    assert len(set(EMOJIS.values())) == len(EMOJIS) <= Discord.EMOJIS
+    for option, emoji in REACTIONS.items():
+        assert reaction_of(emoji) == option
+        assert reaction_of(emoji.replace("\ufe0f", "")) == option
+    assert reaction_of("🎉") is None
+    assert reaction_of(None) is None
+    assert len(set(REACTIONS.values())) == len(REACTIONS)
+    # No message has letters beside colours.
+    assert len([one for one in REACTIONS if not one.startswith("letter")]) <= Discord.EMOJIS
 
 
 def test_the_link_asks_for_exactly_what_is_needed() -> None:

@@ -51,7 +51,7 @@ def test_a_refused_part_says_the_same_without_markup() -> None:
     assert plain.plain
     assert plain.reference == part.reference
     said = DiscordPayload.of(plain).body["content"]
-    assert said == "A · opening · turn 1 of 8\nTea wakes\\.\n-# #3 · k7"
+    assert said == "🔵 A · opening · turn 1 of 8\nTea wakes\\.\n-# #3 · k7"
     [part] = slack.parts(speech("Tea & <b> wakes."), "k7·3")
     [plain] = slack.plain(part, part.reference)
     text = SlackPayload.of(plain).text

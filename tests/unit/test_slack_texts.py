@@ -19,7 +19,7 @@ from adapters.slack.install.manifest import manifest, to_json
 from adapters.slack.markup import escape, markdown, typed
 from adapters.slack.payload import Payload, carries
 from adapters.slack.venue import LIMITS, Place
-from adapters.slack.votes import NAMES, by_option, is_whole, option_of
+from adapters.slack.votes import NAMES, held_by, is_whole, reaction_of
 from engine.chat.answers.management import SettingLine, SettingsAnswer
 from engine.debate import BallotKind, Violation
 from engine.delivery.pace import GAP_SECONDS, ChannelPace
@@ -179,15 +179,15 @@ def test_a_private_ballot_has_a_button_for_each_of_nine_contenders() -> None:
 
 
 def test_reactions_are_options_whatever_their_tone() -> None:
-    assert option_of("thumbsup::skin-tone-3") == option_of("+1") == "up"
-    assert option_of("tada") is None
-    assert {option_of(name) for name in NAMES.values()} == set(NAMES)
+    assert reaction_of("thumbsup::skin-tone-3") == reaction_of("+1") == "up"
+    assert reaction_of("tada") is None
+    assert {reaction_of(name) for name in NAMES.values()} == set(NAMES)
     told = [
         {"name": "+1", "count": 2, "users": ["U1", "U2"]},
         {"name": "+1::skin-tone-2", "count": 1, "users": ["U3"]},
         {"name": "tada", "count": 9, "users": []},
     ]
-    assert by_option(told) == {"up": {"U1", "U2", "U3"}}
+    assert held_by(told) == {"up": {"U1", "U2", "U3"}}
     assert is_whole(told[:2])
     assert not is_whole(told)
 

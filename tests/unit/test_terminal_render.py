@@ -82,7 +82,7 @@ def test_a_part_carries_the_message_itself(message: Message) -> None:
 
 def test_a_turn_in_plain_lines() -> None:
     assert said(TURN) == (
-        "[A · opening · turn 1 of 8] 3 of 500 words (#3)\n## Work\n\nIt **pays**.\n"
+        "[🔵 A · opening · turn 1 of 8] 3 of 500 words (#3)\n## Work\n\nIt **pays**.\n"
     )
 
 
@@ -132,9 +132,11 @@ def test_marks_become_looks_and_a_side_and_its_model_have_its_colour() -> None:
         for text in (said(message), drawn(message, colour=False)):
             assert "**" not in text
             assert "`" not in text
-    assert "\x1b[1;34mA\x1b[0m argues for it · \x1b[1;31mB\x1b[0m argues" in drawn(ANNOUNCEMENT)
-    assert "\x1b[1;34mA\x1b[0m was \x1b[34monline/x\x1b[0m" in drawn(REVEAL)
-    assert "\x1b[1;31mB\x1b[0m was \x1b[31mrehearsal/oak\x1b[0m, drawn" in drawn(REVEAL)
+    assert "\x1b[1;34m🔵 A\x1b[0m argues for it · \x1b[1;31m🔴 B\x1b[0m argues" in drawn(
+        ANNOUNCEMENT
+    )
+    assert "\x1b[1;34m🔵 A\x1b[0m was \x1b[34monline/x\x1b[0m" in drawn(REVEAL)
+    assert "\x1b[1;31m🔴 B\x1b[0m was \x1b[31mrehearsal/oak\x1b[0m, drawn" in drawn(REVEAL)
 
 
 def test_a_topic_is_shown_as_it_was_written() -> None:
@@ -161,7 +163,7 @@ def test_an_unknown_cost_is_not_nothing() -> None:
 
 def test_the_vote_is_asked_for_and_closed() -> None:
     invite = said(VoteInvite(options=("A", "B", "tie", "weak"), minutes=30, quorum=5))
-    assert "A · B · tie · both weak" in invite
+    assert "🔵 A · 🔴 B · tie · both weak" in invite
     assert "The vote lasts 30 minutes · needs 5 votes" in invite
     assert "1 vote was cast" in said(VoteClosed(options=("A",), votes=1))
     assert "closed early" in said(VoteClosed(options=("A",), votes=2, early=True))
@@ -183,14 +185,14 @@ def test_it_is_asked_again_in_full_after_the_reveal() -> None:
     text = said(invite)
     assert text.startswith("[Now that you know the models] (#3)")
     assert "Who debated better? You now know the models" in text
-    assert "Your vote above stays unchanged.\nA · B · tie · both weak\n" in text
+    assert "Your vote above stays unchanged.\n🔵 A · 🔴 B · tie · both weak\n" in text
     assert "You can answer for 24 hours." in text
 
 
 def test_people_are_asked_who_is_ahead_and_the_reveal_shows_the_course_in_one_line() -> None:
     text = said(RoundInvite(round="opening", options=("A", "B", "even")))
     assert text.startswith("[After opening] (#3)")
-    assert "Who is ahead? A · B · even" in text
+    assert "Who is ahead? 🔵 A · 🔴 B · even" in text
     agents = RoundInvite(
         round="draft", options=("1", "2", "even"), names={"1": "Nurse", "2": "Ada"}
     )
@@ -199,7 +201,7 @@ def test_people_are_asked_who_is_ahead_and_the_reveal_shows_the_course_in_one_li
         RoundTally(round="opening", counts={"A": 4, "B": 2, "even": 0}),
         RoundTally(round="rebuttal", counts={"A": 3, "B": 3, "even": 1}),
     )
-    line = "Ahead after opening: A 4, B 2 · rebuttal: A 3, B 3, even 1"
+    line = "Ahead after opening: 🔵 A 4, 🔴 B 2 · rebuttal: 🔵 A 3, 🔴 B 3, even 1"
     assert line in said(REVEAL.model_copy(update={"course": course})).splitlines()
 
 
@@ -220,21 +222,21 @@ def test_the_reveal_names_who_sat_where_and_the_formats_own_judges() -> None:
 def test_the_reveal_tells_whom_the_debate_moved() -> None:
     moved = Persuasion(moved={"A": 2, "B": 1}, people=4, winner="A")
     told = said(REVEAL.model_copy(update={"persuasion": moved}))
-    assert "3 of 4 people changed sides: A 2 · B 1" in told
+    assert "3 of 4 people changed sides: 🔵 A 2 · 🔴 B 1" in told
     nobody = Persuasion(moved={"A": 0, "B": 0}, people=0, winner=None)
     assert "moved" not in said(REVEAL.model_copy(update={"persuasion": nobody}))
 
 
 def test_the_reveal_tells_everything() -> None:
     for text in (said(REVEAL), drawn(REVEAL, colour=False)):
-        assert "A was online/x" in text
-        assert "B was rehearsal/oak, drawn at random" in text
-        assert "A 3 · B 2 · tie 1 · both weak 0; A's share 60% (23–88%)" in text
-        assert "People: A (3–2 · tie 1) · Jury: A, fairly sure (A 1 · tie 1)" in text
-        assert "Jury: A (73% sure that A won, 3 jurors read it, 3 readings counted, " in text
+        assert "🔵 A was online/x" in text
+        assert "🔴 B was rehearsal/oak, drawn at random" in text
+        assert "🔵 A 3 · 🔴 B 2 · tie 1 · both weak 0; 🔵 A's share 60% (23–88%)" in text
+        assert "People: 🔵 A (3–2 · tie 1) · Jury: 🔵 A, fairly sure (🔵 A 1 · tie 1)" in text
+        assert "Jury: 🔵 A (73% sure that 🔵 A won, 3 jurors read it, 3 readings counted, " in text
         assert "1 not counted, worth 2.0 independent" in " ".join(text.replace("│", "").split())
-        assert "rehearsal/elm: A (read A, B)" in text
-        assert "rehearsal/fir: tie (read B, A), contradicts its own scores" in text
+        assert "rehearsal/elm: 🔵 A (read 🔵 A, 🔴 B)" in text
+        assert "rehearsal/fir: tie (read 🔴 B, 🔵 A), contradicts its own scores" in text
         assert "rehearsal/ash: no answer that counts" in text
         assert "People and jury agree" in text
         assert "11 model calls, cost unknown" in text
@@ -256,9 +258,9 @@ def test_the_reveal_in_other_cases(change: dict[str, object], expected: str) -> 
     ("tally", "expected"),
     [
         ({"winner": "tie"}, "People: a tie (3–2 · tie 1)"),
-        ({"winner": None, "quorum_met": False}, "People: too few votes (A 3 · B 2 · tie 1)"),
+        ({"winner": None, "quorum_met": False}, "People: too few votes (🔵 A 3 · 🔴 B 2 · tie 1)"),
         ({"counts": {"A": 0}, "gold": {"A": 0}, "winner": None, "share": None}, "People: no votes"),
-        ({"gold": {"A": 1, "B": 2}}, "Independent votes: A 1 · B 2"),
+        ({"gold": {"A": 1, "B": 2}}, "Independent votes: 🔵 A 1 · 🔴 B 2"),
     ],
 )
 def test_the_reveal_of_other_votes(tally: dict[str, object], expected: str) -> None:

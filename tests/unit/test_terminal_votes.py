@@ -188,4 +188,4 @@ def test_keys_and_votes_name_the_agents_who_answered() -> None:
     hint = key_hint(("1", "2", "tie", "weak"), names)
     assert "1 = Practitioner · 2 = Sceptic · t = tie · w = none is good" in hint
     assert hand_text("guest-1", "2", names, raised=True) == "guest-1 votes: Sceptic"
-    assert hand_text("guest-1", "A", raised=True) == "guest-1 votes: A"
+    assert hand_text("guest-1", "A", raised=True) == "guest-1 votes: 🔵 A"

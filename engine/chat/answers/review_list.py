@@ -44,6 +44,11 @@ class ReviewLine(Value):
     why: Why | None = None
     names: Mapping[str, str] = {}
 
+    @property
+    def choices(self) -> Iterator[tuple[str, str]]:
+        """Each option and its name, which stands beside the option's emoji."""
+        return ((option, option_name(option, self.names, bare=True)) for option in self.options)
+
 
 class ReviewAnswer(Answer):
     """The revealed debates that need more answers, without those the person has answered."""

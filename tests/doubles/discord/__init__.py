@@ -9,8 +9,8 @@ async with DiscordServer(rates=Rates.generous()) as discord:
     assert asked.ephemeral and "Cats" in asked.text
     thread = discord.threads()[0]             # channel `discord.channel` unless told otherwise
     vote = discord.messages(thread.id)[-1]
-    discord.react("ben", vote.id, "🅰️")
-    assert discord.holders(vote.id, "🅰️") == {"ben"}
+    discord.react("ben", vote.id, "🔵")
+    assert discord.holders(vote.id, "🔵") == {"ben"}
     discord.press("ada", vote.id, "status"); discord.archive(thread.id); discord.kick_bot()
     discord.fail(drop("after"), "POST", "/channels/*/messages")   # stored, the answer lost
     discord.gateway.reconnect(); discord.advance(900)

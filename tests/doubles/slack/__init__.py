@@ -8,8 +8,8 @@ async with SlackServer() as slack:
     await asked.said("Cats")                  # what only ada sees, by response_url or ephemeral
     root = slack.messages()[0]                # channel `slack.channel` unless told otherwise
     vote = slack.replies(root.ts)[-1]
-    await slack.react("ben", vote.ts, "a")
-    assert slack.holders(vote.ts, "a") == {"ben"}
+    await slack.react("ben", vote.ts, "large_blue_circle")
+    assert slack.holders(vote.ts, "large_blue_circle") == {"ben"}
     await slack.press("ada", root.ts, "Status"); slack.archive(); slack.kick_bot()
     slack.fail(drop("after"), "chat.postMessage")              # stored, the answer lost
     await slack.socket.refresh(); slack.advance(1800)

@@ -16,7 +16,8 @@ from tests.doubles.slack.state import Channel, File, Message, World
 from tests.doubles.slack.web_api import Method
 
 NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
-EMOJIS = frozenset(("a", "b", *NUMBERS, "handshake", "no_entry_sign", "+1", "-1", "shrug"))
+EMOJIS = frozenset(("a", "b", "large_blue_circle", "red_circle", *NUMBERS, "handshake"))
+EMOJIS |= {"no_entry_sign", "+1", "-1", "shrug"}
 ALIASES = {"thumbsup": "+1", "thumbsdown": "-1"}
 
 
