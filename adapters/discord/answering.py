@@ -151,6 +151,14 @@ class FrontDesk:
             except NETWORK as error:
                 log.warning("form not opened", form=form.title, why=str(error))
 
+    async def refuse(self, interaction: Interaction, error: RostrumError) -> None:
+        """Say to the person alone why nothing was done."""
+        with self._working(interaction):
+            acknowledged = await self._acknowledge(interaction)
+            if acknowledged is not None:
+                said = refusal_of(error)
+                await self._show(interaction, acknowledged, AnswerText(said, said))
+
     async def vote(self, interaction: Interaction, option: str | None) -> None:
         """Cast a vote by button; None withdraws it."""
         with self._working(interaction):

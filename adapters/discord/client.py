@@ -18,6 +18,7 @@ from adapters.discord import votes
 from adapters.discord.answering import PLATFORM, FrontDesk, Interaction
 from adapters.discord.commands import DebateCommands
 from adapters.discord.forms import typed_in
+from adapters.discord.message_menu import debate_this
 from adapters.discord.presence import Presence
 from adapters.discord.registration import register
 from adapters.discord.rest import Rest
@@ -89,6 +90,7 @@ class Client(discord.AutoShardedClient):
         self._connection.parsers["READY"] = partial(self._read_ready, parse)
         self.tree = app_commands.CommandTree(self)
         self.tree.add_command(DebateCommands(desk))
+        self.tree.add_command(debate_this(desk))
 
     async def setup_hook(self) -> None:
         """Register the commands if they have changed."""

@@ -397,6 +397,7 @@ class TopicForm(discord.ui.Modal):
             label=say(texts.TOPIC_FIELD),
             placeholder=say(TOPIC_HINT),
             style=discord.TextStyle.paragraph,
+            default=given.get("topic"),
             max_length=LONGEST_INPUT,
         )
         self.conditions: discord.ui.TextInput[TopicForm] = discord.ui.TextInput(

@@ -23,7 +23,7 @@ async def register(
     for path in paths or [f"/applications/{application}/commands"]:
         try:
             known = await http.request(Route("GET", path), params={"with_localizations": "true"})
-            if same(wanted, known):
+            if same(wanted, _in_order(known)):
                 continue
             await http.request(Route("PUT", path), json=wanted)
         except discord.Forbidden as error:
@@ -31,12 +31,19 @@ async def register(
             log.error("commands not registered", path=path, why=error.text)
 
 
-async def _payload(tree: app_commands.CommandTree) -> list[dict[str, Any]]:
+async def _payload(tree: app_commands.CommandTree) -> list[Mapping[str, Any]]:
     translator = tree.translator
     commands = tree.get_commands()
     if translator is None:
-        return [command.to_dict(tree) for command in commands]
-    return [await command.get_translated_payload(tree, translator) for command in commands]
+        return _in_order([command.to_dict(tree) for command in commands])
+    return _in_order(
+        [await command.get_translated_payload(tree, translator) for command in commands]
+    )
+
+
+def _in_order(commands: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return commands by kind and name; Discord lists them in an order of its own."""
+    return sorted(commands, key=lambda command: (command.get("type", 1), command["name"]))
 
 
 def same(wanted: object, known: object) -> bool:

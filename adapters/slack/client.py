@@ -30,6 +30,7 @@ from adapters.slack.markup import typed
 from adapters.slack.venue import Place, SlackVenue
 from adapters.slack.votes import reaction_of
 from adapters.slack.whisper import Asker, Whisper
+from engine.blinding.mentions import scrub
 from engine.chat.invocation import pressed_invocation
 from engine.errors import (
     RostrumError,
@@ -42,6 +43,7 @@ from engine.words.forms import form_of
 from engine.words.translation import say
 
 COMMAND = "/debate"
+DEBATE_THIS = "rostrum:debate"
 FINISH_SECONDS = 5.0
 log = structlog.get_logger(__name__)
 
@@ -80,6 +82,7 @@ class Client:
         )
         app.error(self._on_error)
         app.command(COMMAND)(self._on_command)
+        app.message_shortcut(DEBATE_THIS)(self._on_shortcut)
         app.action(ANY)(self._on_button)
         app.view(FORM)(self._modals.on_start)
         app.view(SETTINGS_FORM)(self._modals.on_settings)
@@ -121,6 +124,19 @@ class Client:
                 self._spawn(self._modals.open_settings(asker, command["trigger_id"]))
             case _:
                 self._spawn(self._desk.carry_out_line(asker, line))
+
+    async def _on_shortcut(self, ack: Ack, shortcut: Json) -> None:
+        """Acknowledge “Debate this”, then open the form about the message."""
+        await ack()
+        asker = Asker(
+            team=shortcut["team"]["id"],
+            channel=shortcut["channel"]["id"],
+            user=shortcut["user"]["id"],
+            response_url=shortcut.get("response_url", ""),
+            direct=shortcut["channel"].get("name") == "directmessage",
+        )
+        about = typed(scrub(str(shortcut["message"].get("text") or "")))
+        self._spawn(self._modals.open_start(asker, shortcut["trigger_id"], about))
 
     # --- buttons -------------------------------------------------------------------------
 

@@ -133,6 +133,29 @@ async def test_a_topic_too_long_for_the_command_is_asked_for_in_a_form(
     assert len(stage.thread.name) <= Discord.THREAD_NAME
 
 
+async def test_a_message_is_debated_from_its_own_menu(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    ada = f"<@{discord.users['ada'].id}>"
+    about = discord.say("ben", f"{ada}, tea\nbeats coffee")
+    wordless = discord.say("ben", ada)
+    async with stage.process():
+        await until(lambda: len(discord.world.commands.get(None) or ()) == 2)
+        (menu,) = [c for c in discord.world.commands[None].values() if c["type"] == 3]
+        assert menu["name_localizations"]["de"] == "Darüber debattieren"
+        asked = await discord.menu("cleo", "Debate this", about).answered()
+        assert asked.modal is not None
+        # What stands in the form is sent as it is.
+        sent = discord.submit_modal(asked, {})
+        await sent.finished()
+        await until(lambda: discord.threads())
+        announced = next(m for m in discord.messages() if m.id not in (about.id, wordless.id))
+        assert "tea beats coffee" in announced.text
+        empty = await discord.menu("cleo", "Debate this", wordless, locale="de").finished()
+        assert empty.ephemeral
+        assert "kein Text, über den man debattieren kann" in empty.text
+
+
 async def test_options_complete_themselves(stage: DiscordStage, discord: DiscordServer) -> None:
     async with stage.process():
         for option, typed, expected in (
@@ -300,7 +323,8 @@ async def test_the_commands_are_registered_once_and_speak_the_persons_language(
             pass
     puts = [c for c in discord.rest.requests if c.method == "PUT" and "/commands" in c.path]
     assert len(puts) == 1
-    (command,) = discord.world.commands[None].values()
+    commands = discord.world.commands[None].values()
+    (command,) = [one for one in commands if one["type"] == 1]
     assert {"tr", "de", "zh-CN"} <= set(command["name_localizations"])
     start = command["options"][0]
     assert start["description_localizations"]["de"].startswith("Eine Debatte starten")

@@ -36,6 +36,26 @@ def hint(asked: Asked, name: str) -> str:
     return str(block["hint"]["text"])
 
 
+async def test_a_message_is_debated_from_its_own_menu(
+    stage: SlackStage, slack: SlackServer
+) -> None:
+    about = slack.say("ben", "<@U42|ben>, tea &amp; biscuits beat coffee <https://tea.example>")
+    picture = slack.say("ben", "")
+    async with stage.process():
+        asked = await slack.shortcut("ada", about.ts, "rostrum:debate")
+        await until(lambda: asked.view)
+        motion = "tea & biscuits beat coffee https://tea.example"
+        assert element(asked, "topic")["initial_value"] == motion
+        sent = await slack.submit(asked, {"topic": motion})
+        assert not sent.errors
+        await until(lambda: [m for m in slack.messages() if m not in (about, picture)])
+        (card,) = [m for m in slack.messages() if m not in (about, picture)]
+        assert motion in card.text.replace("\u2060", "")
+        empty = await slack.shortcut("ada", picture.ts, "rostrum:debate")
+        await empty.said("This message has no text to debate.")
+        assert empty.view is None
+
+
 def offered(asked: Asked, name: str) -> list[str]:
     return [option["value"] for option in options_of(element(asked, name))]
 

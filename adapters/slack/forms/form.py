@@ -30,11 +30,14 @@ FORM = "rostrum:form"
 LANGUAGES = [(code, f"{name} ({code})") for code, name in NAMES.items()]
 
 
-def form_of(offered: ModelsAnswer, most_files: int = 0) -> Json:
-    """Return the form to start a debate between the offered models; 0: no files can be attached."""
+def form_of(offered: ModelsAnswer, most_files: int = 0, topic: str = "") -> Json:
+    """Return the form to start a debate between the offered models; 0: no files can be attached.
+
+    `topic` is what stands in its field already.
+    """
     debaters, jurors = same(offered.models), same((*offered.jurors, *offered.models))
     fields = (
-        required(typed("topic", _label("topic", TOPIC_HINT), long=True)),
+        required(typed("topic", _label("topic", TOPIC_HINT), initial=topic, long=True)),
         typed("for", _label("for", texts.FOR_IT)),
         typed("against", _label("against", texts.AGAINST_IT)),
         typed("conditions", _label("conditions"), long=True),

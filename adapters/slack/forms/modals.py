@@ -29,6 +29,7 @@ from engine.chat.invocation import (
     StartArguments,
     submitted_invocation,
 )
+from engine.chat.motion import motion_of
 from engine.chat.person import Person
 from engine.chat.settings import find_mistakes
 from engine.delivery.ending import refusal_of
@@ -50,8 +51,11 @@ class Modals:
     def __init__(self, desk: FrontDesk, spawn: Spawn) -> None:
         self._desk, self._spawn = desk, spawn
 
-    async def open_start(self, asker: Asker, trigger: str) -> None:
-        """Open the form to start a debate; the person is not looked up, to save time."""
+    async def open_start(self, asker: Asker, trigger: str, about: str | None = None) -> None:
+        """Open the form to start a debate, maybe `about` a message's text.
+
+        The person is not looked up, to save time.
+        """
 
         async def make() -> Json:
             if asker.direct:
@@ -61,7 +65,8 @@ class Modals:
                 platform=PLATFORM, community=home.team, place=asker.channel, user=asker.user
             )
             offered = await models(self._desk.commands, person, NoArguments())
-            return form_of(offered, await self._most_files(home.rest))
+            topic = "" if about is None else motion_of(about)
+            return form_of(offered, await self._most_files(home.rest), topic)
 
         with speaking(await self._desk.language(asker, ask=False)):
             await self._open(asker, trigger, make)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, Literal
 
-from adapters.slack.client import COMMAND
+from adapters.slack.client import COMMAND, DEBATE_THIS
 
 EVENTS_PATH = "/slack/events"
 INSTALL_PATH = "/slack/install"
@@ -66,6 +66,7 @@ def manifest(
                 "messages_tab_read_only_enabled": True,
             },
             "slash_commands": [_command() | url],
+            "shortcuts": [_shortcut()],
         },
         "oauth_config": redirect | {"scopes": {"bot": list(SCOPES)}},
         "settings": {
@@ -81,6 +82,15 @@ def manifest(
 def to_json(made: Json) -> str:
     """Return a manifest as JSON to paste."""
     return json.dumps(made, indent=2, ensure_ascii=False)
+
+
+def _shortcut() -> Json:
+    return {
+        "name": "Debate this",
+        "type": "message",
+        "callback_id": DEBATE_THIS,
+        "description": "Hold a debate between AI models about this message",
+    }
 
 
 def _command() -> Json:

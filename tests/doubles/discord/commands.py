@@ -73,6 +73,12 @@ def check_commands(commands: Any) -> None:
 def _check_command(command: Json, path: str, faulty: Faulty) -> None:
     if command.get("type", CHAT_INPUT) != CHAT_INPUT:
         faulty.length(f"{path}.name", command.get("name"), 32, least=1)
+        for locale, text in (command.get("name_localizations") or {}).items():
+            faulty.length(f"{path}.name_localizations.{locale}", text, 32, least=1)
+        for field in ("description", "options"):
+            if command.get(field):
+                text = "Context menu commands cannot have it."
+                faulty.add(f"{path}.{field}", "APPLICATION_COMMAND_CONTEXT_MENU", text)
         return
     _check_entry(command, path, faulty)
     if _size(command) > Discord.COMMAND_TOTAL:

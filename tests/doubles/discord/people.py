@@ -175,6 +175,22 @@ class People:
         self._send(asked, data, locale)
         return asked
 
+    def menu(
+        self, user: Id, name: str, message: Id | Message, *, locale: str = "en-US"
+    ) -> Interaction:
+        """Choose a command in the menu of a message.
+
+        Discord hands over the whole message, also to bots without the intent for its content.
+        """
+        found = message if isinstance(message, Message) else self.world.find_message(message)
+        place, who = self.world.channel(found.channel_id), self.world.user(user).id
+        command = self._offered(place, who, name, kind=3)
+        data = {"id": command["id"], "name": command["name"], "type": 3, "target_id": found.id}
+        data["resolved"] = {"messages": {found.id: message_json(self.world, found)}}
+        asked = self.interactions.begin(COMMAND, who, place, name)
+        self._send(asked, data, locale)
+        return asked
+
     def autocomplete(
         self,
         user: Id,
@@ -265,16 +281,7 @@ class People:
     def _command(
         self, place: Channel, who: str, name: str, options: Json, focused: str = ""
     ) -> Json:
-        if place.archived:
-            raise NotOfferedError("An archived thread takes no commands.")
-        require_sending(self.world, place, who)
-        command = self._registered(place, name.split()[0])
-        needed = command.get("default_member_permissions")
-        if needed is not None:
-            held = in_channel(self.world, place, who)
-            wanted = int(needed) or FLAGS["administrator"]
-            if held & wanted != wanted:
-                raise NotOfferedError(f"/{name} is not shown to {who}.")
+        command = self._offered(place, who, name.split()[0])
         resolved: Json = {}
         nested = self._nested(place, command, name.split()[1:], options, focused, resolved)
         data = {"id": command["id"], "name": command["name"], "type": 1, "options": nested}
@@ -282,12 +289,26 @@ class People:
             data["guild_id"] = command["guild_id"]
         return {**data, "resolved": resolved} if resolved else data
 
-    def _registered(self, place: Channel, name: str) -> Json:
+    def _offered(self, place: Channel, who: str, name: str, kind: int = 1) -> Json:
+        """Find a command that is shown to somebody in a place."""
+        if place.archived:
+            raise NotOfferedError("An archived thread takes no commands.")
+        require_sending(self.world, place, who)
+        command = self._registered(place, name, kind)
+        needed = command.get("default_member_permissions")
+        if needed is not None:
+            held = in_channel(self.world, place, who)
+            wanted = int(needed) or FLAGS["administrator"]
+            if held & wanted != wanted:
+                raise NotOfferedError(f"{name} is not shown to {who}.")
+        return command
+
+    def _registered(self, place: Channel, name: str, kind: int = 1) -> Json:
         if self.world.bot.id not in self.world.guild(place.guild_id).members:
             raise NotOfferedError("The bot is not in this server.")
         for scope in (place.guild_id, None):
             for command in self.world.commands.get(scope, {}).values():
-                if command["name"] == name and command["type"] == 1:
+                if command["name"] == name and command["type"] == kind:
                     return command
         raise NotOfferedError(f"No command /{name} is registered.")
 

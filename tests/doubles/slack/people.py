@@ -67,6 +67,32 @@ class People(Listening):
         }
         return await self._ask("slash_commands", payload, asked)
 
+    def say(self, user: str, text: str, channel: str | None = None) -> Message:
+        """Write a message as somebody."""
+        who = self.world.user(user)
+        place = self._place(channel) if channel else self._home(who.team)
+        said = Message(place.id, self.world.new_ts(), who.id, text)
+        place.messages[said.ts] = said
+        return said
+
+    async def shortcut(self, user: str, ts: str, callback_id: str) -> Asked:
+        """Choose a shortcut in the menu of a message."""
+        message, who = self.world.find(ts), self.world.user(user)
+        place = self._place(message.channel)
+        asked = self.interactions.new(who.id, message.channel)
+        payload = {
+            **self._common(asked),
+            "type": "message_action",
+            "callback_id": callback_id,
+            "action_ts": self.world.new_ts(),
+            "user": {"id": who.id, "name": who.name, "team_id": who.team},
+            "team": {"id": who.team, "domain": "hall"},
+            "channel": {"id": place.id, "name": place.name},
+            "message_ts": ts,
+            "message": message.json(),
+        }
+        return await self._ask("interactive", payload, asked)
+
     async def press(self, user: str, ts: str, label: str) -> Asked:
         """Press a button of a message by its label."""
         message, who = self.world.find(ts), self.world.user(user)
