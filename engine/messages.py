@@ -53,7 +53,8 @@ class Progress(Value):
     `until` when an open vote closes (None: that depends on its mirror), `mirror` the code of the
     debate whose vote closes with it, `reason` why the debate ended early or what its vote waits
     for, and `revealed` where its models were named. `result` is the reveal that was posted, and
-    `veiled` that its models stay unnamed while people vote on its mirror.
+    `veiled` that its models stay unnamed while people vote on its mirror. `writing` are those who
+    write the next turn, of this `round`, as people call them.
     """
 
     phase: Phase
@@ -67,6 +68,7 @@ class Progress(Value):
     revealed: Where | None = None
     result: Reveal | None = Field(None, exclude_if=not_)
     veiled: bool = Field(False, exclude_if=not_)
+    writing: tuple[str, ...] = Field((), exclude_if=not_)
 
 
 class Said(Value):

@@ -12,7 +12,7 @@ from datetime import timedelta
 
 import structlog
 
-from engine.debate import ENDED, Debate, Status, short_code
+from engine.debate import ENDED, Debate, Status, short_code, side_of
 from engine.delivery.ending import posted_reveal, where_revealed, why
 from engine.errors import NotFoundError, VenueAwayError, VenueError, why_of
 from engine.formats import length_of
@@ -42,6 +42,7 @@ class Board:
     _shown: dict[str, Progress] = field(default_factory=dict)
     _failed: dict[str, Progress] = field(default_factory=dict)
     _asked_for: set[str] = field(default_factory=set)
+    _steps: dict[str, list[str]] = field(default_factory=dict)  # in flight, by debate
 
     def look_again(self, debate_id: str) -> None:
         """Include a debate that may have ended long ago in the next poll."""
@@ -60,12 +61,20 @@ class Board:
             watched |= {one.debate for one in asked if one.question is Question.VOTE}
             watched |= self._asked_for
             self._asked_for.clear()
+            await self._look_who_writes()
             going_on = {key for key in sorted(watched) if await self._update(key)}
             done = ended & (done | watched) - going_on
             watched = going_on
             self._shown = {key: self._shown[key] for key in watched & self._shown.keys()}
             self._failed = {key: self._failed[key] for key in watched & self._failed.keys()}
             await self.clock.sleep(seconds)
+
+    async def _look_who_writes(self) -> None:
+        self._steps = {}
+        platform, channel = self.venue.platform, self.venue.channel
+        thinking = await self.store.journal.thinking(platform, channel, served=self.served())
+        for debate_id, _, step in thinking:
+            self._steps.setdefault(debate_id, []).append(step)
 
     async def _just_ended(self) -> set[str]:
         """Return debates whose end may not have been shown yet.
@@ -130,11 +139,13 @@ class Board:
         waits = mirror is not None and awaits(debate, mirror, now)
         revealed = await where_revealed(self.store.outbox, debate)
         told = revealed is not None and revealed != "waiting"
+        writing, its_round = self._writing(debate, turns)
         return Progress(
             phase=_phase(debate, judging=0 < total <= turns),
             turns=turns,
             total=total,
-            round=await self._round(debate.id, turns),
+            round=its_round or await self._round(debate.id, turns),
+            writing=writing,
             thread=debate.thread,
             until=None if waits else debate.vote_deadline,
             mirror=mirror.code if mirror is not None and tied(debate, mirror, now) else "",
@@ -143,6 +154,18 @@ class Board:
             result=await posted_reveal(self.store.outbox, debate) if told else None,
             veiled=told and mirror is not None and mirror.status not in ENDED,
         )
+
+    def _writing(self, debate: Debate, turns: int) -> tuple[tuple[str, ...], str]:
+        """Return who writes the next turn, and its round; between two calls those shown stay."""
+        steps = [step.split("/") for step in self._steps.get(debate.id, ())]
+        spoken = [parts for parts in steps if parts[0] == "turn" and len(parts) > 2]
+        if not spoken:
+            shown = self._shown.get(debate.id)
+            same = shown is not None and (shown.turns, shown.phase) == (turns, "running")
+            goes_on = shown is not None and same and debate.status is Status.RUNNING
+            return (shown.writing, shown.round) if shown and goes_on else ((), "")
+        seats = sorted({parts[2] for parts in spoken if parts[1] == spoken[0][1]})
+        return tuple(debate.setup.called.get(side_of(s), s) for s in seats), spoken[0][1]
 
     async def _round(self, debate_id: str, turns: int) -> str:
         shown = self._shown.get(debate_id)

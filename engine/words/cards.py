@@ -134,6 +134,9 @@ OVER: Mapping[Where, str] = {
 VOTE_TIED = "🗳️ Vote now in {thread}: closes {until}, together with its mirror {mirror}"
 VOTE_WAITS = "🗳️ Vote now in {thread}: closes together with its mirror {mirror}"
 VOTE_HELD_UP = "⏳ {reason} See {thread}."
+WRITES = "✍️ {writing} is writing the {round} · {turns} of {total} turns posted in {thread}"
+WRITE = "✍️ {writing} are writing the {round} · {turns} of {total} turns posted in {thread}"
+WRITES_BY_THE_CLOCK = "✍️ {writing} is writing the {round} · {turns} turns posted in {thread}"
 RUNS_BY_THE_CLOCK = "🗣️ {round}{turns} turns posted in {thread}"
 IN_ROUND = "{round}: "
 TURN = "{seat} · {round} · turn {number} of {total}"
@@ -349,11 +352,13 @@ def _stoppable(debate: Announcement) -> bool:
 
 def progressed(progress: Progress, *, thread: str, until: str = "") -> str:
     """Return a debate's progress; `thread` and `until` are already in the chat's own format."""
+    named = round_name(progress.round) if progress.round else ""
     return say(
         _state(progress),
         turns=progress.turns,
         total=progress.total or progress.turns,
-        round=say(IN_ROUND, round=round_name(progress.round)) if progress.round else "",
+        round=named if progress.writing or not named else say(IN_ROUND, round=named),
+        writing=say(", ").join(map(marked, progress.writing)),
         thread=thread,
         until=until,
         mirror=progress.mirror,
@@ -362,8 +367,10 @@ def progressed(progress: Progress, *, thread: str, until: str = "") -> str:
 
 
 def _state(progress: Progress) -> str:
+    if progress.phase == "running" and progress.writing and progress.total:
+        return WRITES if len(progress.writing) == 1 else WRITE
     if progress.phase == "running" and not progress.total:
-        return RUNS_BY_THE_CLOCK
+        return WRITES_BY_THE_CLOCK if progress.writing else RUNS_BY_THE_CLOCK
     if progress.phase == "voting" and progress.reason:
         return VOTE_HELD_UP
     if progress.phase == "voting" and progress.mirror:

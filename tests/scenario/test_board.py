@@ -51,7 +51,7 @@ async def test_an_announcement_shows_each_state_under_its_own_reference(hall: Ha
     async with hall.open() as session:
         debate_id = await session.start(slow)
         await session.until(debate_id, lambda debate: debate.thread)
-        await shown(hall, "rebuttal: ")
+        await shown(hall, "B is writing the rebuttal")
         await shown(hall, "Vote now in")
         await session.service.close_vote(debate_id)
         await shown(hall, "Read the whole debate")
