@@ -84,7 +84,7 @@ class Announcement(Said):
     None where that was not said. `single` says that one juror alone gives the verdict.
     `progress` is None when it is first posted, and updated as the debate continues. `names` are
     those of agents who answer a question; two sides have none. `sources` are names with titles,
-    `searches` what each side may look up before it begins.
+    `searches` what each side may look up before it begins, `about` what the format is like.
     """
 
     kind: Literal["announcement"] = "announcement"
@@ -108,6 +108,7 @@ class Announcement(Said):
     names: Mapping[str, str] = {}
     sources: tuple[str, ...] = Field((), exclude_if=not_)
     searches: int = Field(0, exclude_if=not_)
+    about: str = Field("", exclude_if=not_)
 
 
 class TurnPost(Said):
@@ -305,7 +306,8 @@ class Reveal(Said):
     final answers were voted on, and `own` is the format's own verdict. `course` is who people said
     was ahead, round by round. `why` says why the panel decided so, and `marks` are the means of
     what jurors gave each contender by criterion. With the debate's `code`, buttons open what
-    stands behind the result; without one it is all in the message.
+    stands behind the result; without one it is all in the message. `quorum` is how many
+    votes decide.
     """
 
     kind: Literal["reveal"] = "reveal"
@@ -335,6 +337,7 @@ class Reveal(Said):
     why: Why | None = Field(None, exclude_if=not_)
     marks: Mapping[str, Mapping[str, float]] = Field({}, exclude_if=not_)
     code: str = Field("", exclude_if=not_)
+    quorum: int = Field(0, exclude_if=not_)
 
 
 class Notice(Said):

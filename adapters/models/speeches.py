@@ -26,6 +26,7 @@ _DECIDED_FOR = re.compile(r"^A juror who decided for (.+):$", re.MULTILINE)
 _STOP = re.compile(r"(?<=[^0-9\s][.!?])\s+|(?<=[。！？])")
 
 
+BENCH = ("birch", "elm", "rowan", "aspen", "hazel", "willow")  # the usual jurors
 STAGES = ("opening", "cross-examination", "free debate", "closing")
 
 
@@ -94,6 +95,8 @@ class Speaker:
         seeded = chance(scene.topic) if at_table else chance(name, scene.topic, scene.side)
         order = seeded.sample(script.points, len(script.points))
         style = seeded.randrange(1000) if not step else chance(name, step).randrange(1000)
+        if scene.kind == "ballot" and name in BENCH:  # so that no two of them say the same
+            style = chance(scene.topic).randrange(len(BENCH)) + BENCH.index(name)
         if at_table:
             order = _dealt(order, scene.rank, 3)
         if scene.kind not in SPOKEN:  # who judges or directs names points that were made

@@ -108,6 +108,7 @@ SETTINGS = {
     "again": "Ask again after the reveal who debated better",
     "round_votes": "Ask after each round who is ahead",
     "confidence": "Ask with the vote how clear it was",
+    "why": "Have a juror say why the jury decided so",
     "debate_usd": "Maximum cost of a debate, in USD",
     "daily_usd": "Maximum cost per day, in USD",
     "user_daily_debates": "Maximum debates per person per day",

@@ -136,6 +136,8 @@ class Board:
         turns = await self.store.journal.turns_held(debate.id)
         total = length_of(debate.setup)
         mirror, now = await self.store.debates.mirror_of(debate), self.clock.now()
+        if mirror is not None and mirror.status in ENDED and mirror.id not in self._shown:
+            self._asked_for.add(mirror.id)  # whose models stay unnamed until this one's are named
         waits = mirror is not None and awaits(debate, mirror, now)
         revealed = await where_revealed(self.store.outbox, debate)
         told = revealed is not None and revealed != "waiting"

@@ -401,6 +401,7 @@ def _announce(new: NewDebate, expected: Estimate) -> Post:
         names=new.setup.called,
         sources=named(request.sources),
         searches=new.setup.retrieval.calls if new.setup.retrieval else 0,
+        about=script.about,
     )
     return Post(key="announcement", message=message)
 

@@ -138,6 +138,7 @@ def reveal_of(
         why=why or quote(debate.setup, verdict, ballots),
         marks=mean_marks(ballots),
         code=debate.code,
+        quorum=debate.request.quorum,
     )
 
 

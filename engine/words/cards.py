@@ -49,11 +49,11 @@ from engine.words.details import detail_lines
 from engine.words.league import league_alt, league_lines, league_title
 from engine.words.phrases import (
     estimated,
-    named_language,
     rehearsed,
     round_name,
     round_names,
     sentence_case,
+    to_read,
 )
 from engine.words.reasons import reason_lines
 from engine.words.reveal import ASIDE, news_lines, reveal_lines
@@ -68,22 +68,21 @@ SEARCHES = (
     "Before it begins, each side may look something up once; everyone reads what is found.",
     "Before it begins, each side may look things up {n} times; everyone reads what is found.",
 )
-SETTING = "Format {format} · language {language} · rounds: {rounds}"
+FORMAT = "**{format}**: {about}"
+FORMAT_ALONE = "**{format}**: {rounds}"
 LENGTHS: Mapping[Length, str] = {
-    Length.SHORT: ", short: read in about five minutes",
-    Length.NORMAL: "",
-    Length.LONG: ", long",
+    Length.SHORT: "{format} (short)",
+    Length.NORMAL: "{format}",
+    Length.LONG: "{format} (long)",
 }
 SIDES = {"A": "**{side}** argues for it", "B": "**{side}** argues against it"}
 ARGUES = "**{side}** argues: {stance}"
 SIDE = "**{side}** takes part"
 JURY = ("{n} juror reads it {how}", "{n} jurors read it {how}")
 JURY_UP_TO = "{fewest} to {most} jurors read it {how}"
-JURY_SOME = "{fewest} to {most} of {n} jurors read it {how}"
 JURY_SINGLE = "a single juror reads it {how}"
 BLIND = {True: "blind", False: "with names"}
-BOTH_ORDERS = ", in both orders"
-AT_THE_TABLE = "{names} answer the question, each alone, then read one another and revise"
+AT_THE_TABLE = "At the table: {names}"
 VOTE_LASTS = ("the vote lasts {n} minute", "the vote lasts {n} minutes")
 WORDS = "{words} words"
 WORDS_OF = "{words} of {limit} words"
@@ -318,30 +317,32 @@ def _terms(debate: Announcement) -> Iterator[str]:
         )
     else:
         yield " · ".join(say(SIDES.get(s, SIDE), side=marked(s)) for s in debate.contenders)
-    yield say(
-        SETTING,
-        format=f"{debate.format}{say(LENGTHS[debate.length])}",
-        language=named_language(debate.language),
-        rounds=round_names(debate.rounds),
-    )
+    yield _format(debate)
     if debate.rehearsal:
         yield rehearsed(debate.rehearsal)
     yield f"{_jury(debate)} · {plural(VOTE_LASTS, debate.vote_minutes)}"
 
 
+def _format(debate: Announcement) -> str:
+    """Return what the format is like, and how long the debate takes to read."""
+    about = say(debate.about) if debate.about else ""
+    format = say(LENGTHS[debate.length], format=debate.format)
+    template = FORMAT if about else FORMAT_ALONE
+    rounds = round_names(debate.rounds)
+    said = say(template, format=format, about=about, rounds=rounds)
+    reading = debate.estimate.reading
+    return f"{said} · {to_read(reading)}" if reading else said
+
+
 def _jury(debate: Announcement) -> str:
-    """Return who will read: how many of how many jurors, and whether in both orders."""
+    """Return how many jurors will read, and whether they know the models."""
     how, n = say(BLIND[debate.blind]), debate.jurors
     fewest, most = debate.readers or (n, n)
-    orders = say(BOTH_ORDERS) if debate.readings > 1 else ""
     if debate.single:
-        said = say(JURY_SINGLE, how=how)
-    elif fewest == most:
-        said = plural(JURY, most, how=how)
-    else:
-        template = JURY_UP_TO if most == n else JURY_SOME
-        said = say(template, fewest=fewest, most=most, n=n, how=how)
-    return said + orders
+        return say(JURY_SINGLE, how=how)
+    if fewest == most:
+        return plural(JURY, most, how=how)
+    return say(JURY_UP_TO, fewest=fewest, most=most, how=how)
 
 
 def _stoppable(debate: Announcement) -> bool:

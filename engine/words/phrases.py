@@ -27,10 +27,10 @@ MINUTES = ("about {n} minute", "about {n} minutes")
 SHORTLY = "Under a minute"
 MIN = "About {n} min"
 ABOUT = "≈ {cost}"
+TO_READ = ("about {n} minute to read", "about {n} minutes to read")
 USD = "${amount}"
 FREE = "free"
 COST_UNKNOWN = "cost unknown"
-NATIVE = {"en": "English", "de": "Deutsch", "es": "español", "tr": "Türkçe", "zh": "中文"}
 ROUNDS = {  # where a round's own name is too short to be understood
     "cross": "cross-examination",
     "free": "free debate",
@@ -115,6 +115,11 @@ def estimated(estimate: Estimate) -> str:
     return f"{takes} · {cost}"
 
 
+def to_read(minutes: float) -> str:
+    """Return how long a debate takes to read; at least a minute."""
+    return plural(TO_READ, max(1, round(minutes)))
+
+
 def about_minutes(minutes: float) -> str:
     """Return a duration, rounded to the minute."""
     return say(SOON) if minutes < 1 else plural(MINUTES, round(minutes))
@@ -131,11 +136,6 @@ def _amount(usd: float) -> str:
     """Return an amount with the decimal mark of the language spoken now."""
     _, _, cents = dollars(usd).partition(".")
     return number(usd, f".{len(cents)}f")
-
-
-def named_language(code: str) -> str:
-    """Return a language's own name, its code where that is unknown here."""
-    return NATIVE.get(code.split("-")[0].lower(), code)
 
 
 def round_name(name: str) -> str:

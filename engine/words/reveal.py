@@ -35,6 +35,7 @@ CHOSEN = "**{winner}** ({counts})"
 TIED = "**a tie** ({counts})"
 NOT_DECIDED = "no winner ({counts})"
 TOO_FEW = "too few votes ({counts})"
+TOO_FEW_OF = "too few votes ({counts}), needs {n}"
 NO_VOTES = "no votes"
 SCORE = "{first}–{second}"
 JURY = "Jury: {outcome}"
@@ -135,8 +136,9 @@ def _people(reveal: Reveal) -> str:
     if not any(tally.counts.values()):
         return say(NO_VOTES)
     if tally.winner is None or reveal.unread:
-        said = NOT_DECIDED if reveal.gaps or reveal.unread else TOO_FEW
-        return say(said, counts=_all_chosen(reveal))
+        few = TOO_FEW_OF if reveal.quorum else TOO_FEW
+        said = NOT_DECIDED if reveal.gaps or reveal.unread else few
+        return say(said, counts=_all_chosen(reveal), n=reveal.quorum)
     if tally.winner == TIE:
         return say(TIED, counts=_score(reveal, tuple(reveal.models)))
     first = tally.winner

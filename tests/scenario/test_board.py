@@ -16,6 +16,7 @@ from engine.errors import MessageGoneError, VenueAwayError, VenueGoneError
 from engine.line.intake import Order
 from engine.messages import Announcement, Progress
 from engine.ports import VenueLimits
+from engine.words.card import Reference
 from tests.doubles.hall import DEFAULTS, LOBBY, QUICK, Hall, with_sides
 from tests.doubles.memory.attentive import AttentiveVenue
 from tests.doubles.memory.venue import Fault, MemoryVenue, StoredMessage
@@ -55,7 +56,9 @@ async def test_an_announcement_shows_each_state_under_its_own_reference(hall: Ha
         await shown(hall, "Vote now in")
         await session.service.close_vote(debate_id)
         await shown(hall, "Read the whole debate")
-    assert announcement(hall).body.endswith(announcement(hall).reference)
+    assert announcement(hall).body.endswith(
+        Reference.read(announcement(hall).reference).small_print
+    )
     assert len(hall.venue.places[LOBBY]) == 1
 
 

@@ -52,7 +52,7 @@ async def test_a_short_debate_is_read_in_five_minutes(
     panel = len({step for step in whole.heard if step.startswith("jury/")})
     assert abs(len(whole.heard) - panel - (expected.calls - 4)) <= 2
     card = card_of(next(m for m in whole.posted if isinstance(m, Announcement)))
-    assert any(f"Format {format}, short: read in about five minutes" in s for s in card.lines)
+    assert any(f"**{format} (short)**: " in s and " to read" in s for s in card.lines)
     assert estimated(expected) == card.small
 
 

@@ -54,6 +54,7 @@ def settings_form(answer: SettingsAnswer, defaults: Defaults) -> Json:
         _one(lines["again"], said(texts.SWITCH)),
         _one(lines["round_votes"], said(texts.SWITCH)),
         _one(lines["confidence"], said(texts.SWITCH)),
+        _one(lines["why"], said(texts.SWITCH)),
         _plain(lines["debate_usd"]),
         _plain(lines["daily_usd"]),
         _plain(lines["user_daily_debates"]),

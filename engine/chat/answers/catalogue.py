@@ -8,8 +8,8 @@ from typing import ClassVar
 from engine.chat.answers.answers import Answer, Wording
 from engine.debate import Value
 from engine.topics import Topic
-from engine.words.phrases import money
-from engine.words.translation import plural, say
+from engine.words.phrases import money, to_read
+from engine.words.translation import say
 
 DEBATERS = "**Debaters**"
 JURORS = "**Jurors**"
@@ -17,7 +17,6 @@ NONE = "none"
 STANCES = " · A: {a} · B: {b}"
 OTHER_TOPICS = "In other languages: {counted}."
 FORMAT = "- `{name}`: {about}"
-TO_READ = ("about {n} minute to read", "about {n} minutes to read")
 TAKES_OPTIONS = "options {options}"
 FORMATS = "**Formats**"
 HELP = (
@@ -79,7 +78,7 @@ class FormatLine(Value):
         """Return it on one line, with its `options` if wanted."""
         parts = [say(self.about) if self.about else ""]
         if self.minutes is not None:
-            parts += [plural(TO_READ, max(1, round(self.minutes))), money(self.usd)]
+            parts += [to_read(self.minutes), money(self.usd)]
         if options and self.options:
             listed = ", ".join(f"`{option}`" for option in self.options)
             parts.append(say(TAKES_OPTIONS, options=listed))
