@@ -550,5 +550,14 @@ class Venue(Protocol):
         Raises VenueError if that is not allowed.
         """
 
+    async def erase(self, place: str, message: str) -> None:
+        """Delete a message of ours, within a turn of its place. Raises VenueError if refused."""
+
+    async def erase_thread(self, thread: str) -> bool:
+        """Delete a thread that we opened; False where it has to go message by message.
+
+        Raises VenueError if that is not allowed.
+        """
+
     async def typing(self, place: str, seats: Sequence[str]) -> None:
         """Show for a few seconds that these seats are thinking; none: stop showing it."""

@@ -1,4 +1,4 @@
--- Every table of revision 0025, as the migrations make them. Renew it by: make schema
+-- Every table of revision 0026, as the migrations make them. Renew it by: make schema
 CREATE TABLE adjustments (
 	debate VARCHAR(26) NOT NULL, 
 	name VARCHAR(255) NOT NULL, 
@@ -99,6 +99,15 @@ CREATE TABLE debates (
 	CONSTRAINT pk_debates PRIMARY KEY (id), 
 	CONSTRAINT fk_debates_starter FOREIGN KEY(starter) REFERENCES people (id), 
 	CONSTRAINT uq_debates_number UNIQUE (number)
+);
+CREATE TABLE deletions (
+	debate VARCHAR(26) NOT NULL, 
+	platform VARCHAR(32) NOT NULL, 
+	community VARCHAR(128) NOT NULL, 
+	lane BIGINT, 
+	asked_at DATETIME NOT NULL, 
+	body TEXT, 
+	CONSTRAINT pk_deletions PRIMARY KEY (debate)
 );
 CREATE TABLE install_states (
 	digest VARCHAR(64) NOT NULL, 
@@ -324,4 +333,4 @@ CREATE INDEX ix_targets_debate ON targets (debate);
 CREATE INDEX ix_targets_message ON targets (message);
 CREATE INDEX ix_upvotes_person ON upvotes (person);
 CREATE INDEX ix_vote_events_debate_question ON vote_events (debate, question);
-INSERT INTO alembic_version VALUES ('0025');
+INSERT INTO alembic_version VALUES ('0026');

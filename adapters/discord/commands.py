@@ -28,6 +28,7 @@ from engine.chat.choices import (
 from engine.chat.commands import COMMANDS, parse_command
 from engine.chat.invocation import (
     DebateArgument,
+    DeleteArguments,
     ForgetArguments,
     HelpArguments,
     Invocation,
@@ -158,6 +159,23 @@ class DebateCommands(app_commands.Group):
     async def close(self, interaction: Interaction, debate: str | None = None) -> None:
         """Close a vote early."""
         await self._desk.carry_out(interaction, Invocation("close", DebateArgument(debate=debate)))
+
+    @app_commands.command(description="Take a debate out of the chat and the record")
+    @app_commands.describe(
+        debate=DEBATE,
+        mirror="Whether its mirror goes too",
+        confirm="True to confirm; leave it out to read what it means",
+    )
+    async def delete(
+        self,
+        interaction: Interaction,
+        debate: str | None = None,
+        mirror: bool = False,
+        confirm: bool = False,
+    ) -> None:
+        """Delete a debate, once confirmed."""
+        given = DeleteArguments(debate=debate, mirror=mirror, confirm=confirm)
+        await self._desk.carry_out(interaction, Invocation("delete", given))
 
     @app_commands.command(description="Show a debate's progress")
     @app_commands.describe(debate=DEBATE)
@@ -366,6 +384,7 @@ class DebateCommands(app_commands.Group):
         )
 
     @cancel.autocomplete("debate")
+    @delete.autocomplete("debate")
     @close.autocomplete("debate")
     @status.autocomplete("debate")
     @result.autocomplete("debate")

@@ -36,6 +36,8 @@ class Act(StrEnum):
     REACT = "react"
     REMOVE = "remove"
     TYPING = "typing"
+    ERASE = "erase"
+    ERASE_THREAD = "erase_thread"
 
 
 class UnreadyError(Exception):

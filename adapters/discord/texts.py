@@ -72,6 +72,8 @@ PERMISSIONS = {
     "react": "Add Reactions and Read Message History",
     "remove": "Manage Messages",
     "typing": "Send Messages in Threads",
+    "erase": "Manage Messages",
+    "erase_thread": "Manage Threads",
 }
 DOING = {
     "post": "post in",
@@ -81,6 +83,8 @@ DOING = {
     "react": "react in",
     "remove": "remove a reaction in",
     "typing": "show typing in",
+    "erase": "delete a message in",
+    "erase_thread": "delete the thread",
 }
 FORBIDDEN = "Rostrum may not {doing} <#{place}>; grant it {permissions} there."
 NO_ACCESS = (

@@ -43,6 +43,7 @@ ARCHIVE_MINUTES = 10080  # the longest that Discord offers, and the longest vote
 LIMITS = VenueLimits(state_seconds=5.0, read_seconds=0.1)
 MESSAGE = "/channels/{channel_id}/messages/{message_id}"
 MESSAGES = "/channels/{channel_id}/messages"
+CHANNEL = "/channels/{channel_id}"
 log = structlog.get_logger(__name__)
 
 
@@ -212,6 +213,16 @@ class DiscordVenue:
         except VenueError as error:
             if _code(error) not in (UNKNOWN_EMOJI, UNKNOWN_MESSAGE):
                 raise
+
+    async def erase(self, place: str, message: str) -> None:
+        """Delete a message of the bot's own."""
+        await self._awake(Act.ERASE, "DELETE", MESSAGE, place=place, message=message)
+
+    async def erase_thread(self, thread: str) -> bool:
+        """Delete a thread with everything in it; needs Manage Threads."""
+        async with self.turn(thread):
+            await self._rest.request(Act.ERASE_THREAD, "DELETE", CHANNEL, place=thread)
+        return True
 
     async def typing(self, place: str, seats: Sequence[str]) -> None:
         """Show the bot typing; Discord ends that after a few seconds."""

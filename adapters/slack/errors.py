@@ -58,6 +58,7 @@ class Act(StrEnum):
     ASK = "ask"
     OPEN = "open"
     UPLOAD = "upload"
+    ERASE = "erase"
 
 
 class Answered:

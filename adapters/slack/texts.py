@@ -137,6 +137,7 @@ DOING = {
     "ask": "ask Slack about",
     "open": "open a form in",
     "upload": "upload a file to",
+    "erase": "delete a message in",
 }
 CHANNEL_GONE = (
     "Rostrum cannot see the channel {place}; unless it was deleted, write /invite with Rostrum's "

@@ -14,7 +14,9 @@ MINUTE = 61.0  # seconds, with a margin for clocks and network
 # Slack's tiers, in requests a minute; chat.postMessage has its own pace, by channel.
 TIER_3, TIER_4 = 50, 100
 METHODS = {
+    "chat.delete": TIER_3,
     "chat.update": TIER_3,
+    "files.delete": TIER_3,
     "conversations.history": TIER_3,
     "conversations.info": TIER_3,
     "conversations.replies": TIER_3,

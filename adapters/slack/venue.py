@@ -186,6 +186,23 @@ class SlackVenue:
         """Refuse: a bot can remove only its own reactions."""
         raise VenueError(texts.NO_REMOVAL)
 
+    async def erase(self, place: str, message: str) -> None:
+        """Delete a message of the bot's own."""
+        where = Place.parse(place)
+        rest = (await self._home(where)).rest
+        body = {"channel": where.channel, "ts": message}
+        await rest.write(Act.ERASE, "chat.delete", body, place=where.channel, message=message)
+
+    async def erase_thread(self, thread: str) -> bool:
+        """Delete the pictures that the bot put into a thread; texts go message by message."""
+        where = Place.parse(thread)
+        home = await self._home(where)
+        async for message in self._read(where, None):
+            for file in message.get("files") or () if message.get("user") == home.user else ():
+                body = {"file": file["id"]}
+                await home.rest.write(Act.ERASE, "files.delete", body, place=where.channel)
+        return False
+
     async def typing(self, place: str, seats: Sequence[str]) -> None:
         """Show nothing: Slack shows no bot typing in a channel."""
 

@@ -36,6 +36,7 @@ DELETE FROM upvotes WHERE suggestion IN (SELECT number FROM suggestions WHERE {}
 """
 DELETE_SUGGESTIONS = "DELETE FROM suggestions WHERE {}"
 HELD, OF_COMMUNITY = "debate IN :debates", "platform = :platform AND community = :community"
+DELETE_DELETIONS = "DELETE FROM deletions WHERE platform = :platform AND community = :community"
 DELETE_COMMUNITY = """
 DELETE FROM communities WHERE platform = :platform AND community = :community
 """
@@ -81,6 +82,7 @@ def finish_purge(connection: SqlConnection, left: Left) -> None:
     """Delete the rest of a community without debates, and people without any record."""
     if connection.value(ANY_LEFT, **left._asdict()) is None:
         connection.run(DELETE_USAGE, scope=community_scope(*left))
+        connection.run(DELETE_DELETIONS, **left._asdict())
         suggested = [text.format(OF_COMMUNITY) for text in (DELETE_UPVOTES, DELETE_SUGGESTIONS)]
         for statement in (*suggested, DELETE_SERIES_USAGE, DELETE_SERIES, DELETE_COMMUNITY):
             connection.run(statement, **left._asdict())

@@ -9,6 +9,7 @@ from adapters.storage.asking import AskingTable
 from adapters.storage.communities import CommunityTable
 from adapters.storage.database import Database
 from adapters.storage.debates import DebateTable
+from adapters.storage.deletions import DeletionTable
 from adapters.storage.installs import InstallTable
 from adapters.storage.journal import JournalTable
 from adapters.storage.leases import LeaseTable
@@ -40,6 +41,7 @@ class SqlStore:
         self.installs = InstallTable(database, Vault(keys))
         self.archive = ArchiveTable(database)
         self.series = SeriesTable(database)
+        self.deletions = DeletionTable(database)
         self.suggestions = SuggestionTable(database)
         self.usage = UsageTable(database)
         self.retention = RetentionTable(database)

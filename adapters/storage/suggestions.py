@@ -155,8 +155,8 @@ def _ensure(connection: SqlConnection, platform: str, user: str) -> int:
 def _check_unused(same: Any) -> int:
     if same.debate is not None:
         raise UsageError(
-            f"There was a debate on this topic already, {short_code(same.debate)}; suggest "
-            "another one."
+            "There was a debate on this topic already, {code}; suggest another one.",
+            code=short_code(same.debate),
         )
     return int(same.number)
 
@@ -164,12 +164,13 @@ def _check_unused(same: Any) -> int:
 def _check_limits(counted: Any) -> None:
     if counted.own >= MOST_OF_PERSON:
         raise UsageError(
-            f"You have {counted.own} topics on the list, which is the limit; suggest more once "
-            "one of them was debated."
+            "You have {n} topics on the list, which is the limit; suggest more once one of them "
+            "was debated.",
+            n=counted.own,
         )
     if counted.total >= MOST_OF_COMMUNITY:
         raise UsageError(
-            f"The list is full with {counted.total} topics; ask a manager to remove some."
+            "The list is full with {n} topics; ask a manager to remove some.", n=counted.total
         )
 
 
@@ -182,7 +183,8 @@ def _one(connection: SqlConnection, of: dict[str, str], number: int, user: str =
 
 def _unknown(number: int) -> NotFoundError:
     return NotFoundError(
-        f"There is no topic {number} on the list any more; the command topics shows the list."
+        "There is no topic {number} on the list any more; the command topics shows the list.",
+        number=str(number),
     )
 
 

@@ -236,6 +236,18 @@ suggestions = Table(
     comment="Topics that people of a community suggested",
 )
 
+deletions = Table(
+    "deletions",
+    metadata,
+    Column("debate", String(26), primary_key=True, comment="which may be deleted already"),
+    Column("platform", String(32), nullable=False),
+    Column("community", String(128), nullable=False),
+    Column("lane", BigInteger, comment="as the debate's"),
+    Column("asked_at", Utc, nullable=False),
+    Column("body", Text, comment="JSON: what is left of it in the chat; null: all of it"),
+    comment="Debates that people had deleted, until their messages are gone",
+)
+
 upvotes = Table(
     "upvotes",
     metadata,

@@ -171,6 +171,14 @@ class TerminalVenue:
         """Refuse: votes at a terminal are visible to everyone there."""
         raise VenueError(texts.NOTHING_HIDDEN)
 
+    async def erase(self, place: str, message: str) -> None:
+        """Refuse: what a terminal shows stays there."""
+        raise VenueError(texts.NOTHING_PRIVATE)
+
+    async def erase_thread(self, thread: str) -> bool:
+        """Return False: there is nothing but messages."""
+        return False
+
     async def typing(self, place: str, seats: Sequence[str]) -> None:
         """Show who is thinking, until the next message; only on a terminal."""
         if self._closed or not self._is_shown(place):

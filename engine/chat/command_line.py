@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from engine.chat.invocation import (
     DebateArgument,
+    DeleteArguments,
     ForgetArguments,
     HelpArguments,
     LeagueArguments,
@@ -37,7 +38,7 @@ from engine.text import headline
 
 _SIDE = re.compile(r"(?:model_)?([ab]\d?|[1-9])")
 JURORS, JUDGES = "jurors", "judges"
-CONFIRM = "confirm"
+CONFIRM, MIRROR = "confirm", "mirror"
 ACTIONS_ON_TOPICS = ("upvote", "approve", "remove")
 _ALIASES = {
     "vote": "vote_minutes",
@@ -200,6 +201,18 @@ def read_review(words: Sequence[Word]) -> ReviewArguments:
     """Read a debate's code and a vote on it; both are optional."""
     debate, vote = _alone(words, 2)
     return ReviewArguments(debate=_unmarked(debate), vote=vote or None)
+
+
+def read_delete(words: Sequence[Word]) -> DeleteArguments:
+    """Read a debate's code, a confirmation, and whether its mirror goes too."""
+    switches = {word.option: parse_switch(word.option, word.text) for word in words if word.option}
+    _nothing_after([word for word in words if word.option not in ("", CONFIRM, MIRROR)])
+    (code,) = _alone([word for word in words if not word.option], 1)
+    return DeleteArguments(
+        debate=_unmarked(code),
+        confirm=switches.get(CONFIRM, False),
+        mirror=switches.get(MIRROR, False),
+    )
 
 
 def read_suggest(words: Sequence[Word]) -> SuggestArguments:

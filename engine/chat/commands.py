@@ -13,6 +13,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from engine.chat import (
     asking,
     choices,
+    deletion,
     leagues,
     lifecycle,
     own_data,
@@ -25,6 +26,7 @@ from engine.chat.answers.catalogue import HelpAnswer, HelpLine
 from engine.chat.command_line import (
     Word,
     read_debate,
+    read_delete,
     read_forget,
     read_help,
     read_league,
@@ -39,6 +41,7 @@ from engine.chat.command_line import (
 from engine.chat.context import Context
 from engine.chat.invocation import Arguments, HelpArguments, Invocation
 from engine.chat.permission import (
+    DELETERS,
     EVERYONE,
     LEAGUE_STARTERS,
     LISTERS,
@@ -119,6 +122,7 @@ START = Takes(
 )
 SETTINGS = Takes("[name=value …]", read_settings)
 REVIEW = Takes("[debate] [A|B|…|tie|weak|none]", read_review)
+DELETE = Takes("[debate] [mirror=on] [confirm=yes]", read_delete)
 FORGET = Takes("[confirm=yes]", read_forget)
 LEAGUE = Takes(
     "start|standing|stop [system=round_robin|swiss|knockout] [every=1d] "
@@ -135,6 +139,13 @@ _COMMANDS = (
     Command("cancel", DEBATE, "stops a debate", lifecycle.cancel, STARTER),
     Command(
         "close", DEBATE, "closes a vote early", lifecycle.close, managers("close a vote early")
+    ),
+    Command(
+        "delete",
+        DELETE,
+        "takes a debate out of the chat and the record",
+        deletion.delete,
+        DELETERS,
     ),
     Command("status", DEBATE, "shows a debate's progress", lifecycle.status),
     Command("result", DEBATE, "shows a debate's result", lifecycle.result),

@@ -63,6 +63,13 @@ class ResultArguments(DebateArgument):
     part: Literal["", "why", "details"] = ""
 
 
+class DeleteArguments(DebateArgument):
+    """Which debate to delete, whether with its mirror, and whether that is confirmed."""
+
+    mirror: bool = False
+    confirm: bool = False
+
+
 class SuggestArguments(Arguments):
     """A topic to suggest."""
 
@@ -138,6 +145,9 @@ def pressed_invocation(button: str, debate: str, chosen: str | None = None) -> I
             return Invocation("status", DebateArgument(debate=debate))
         case "why" | "details":
             return Invocation("result", ResultArguments(debate=debate, part=button))
+        case "delete" | "delete_both":
+            both = button == "delete_both"
+            return Invocation("delete", DeleteArguments(debate=debate, mirror=both, confirm=True))
         case "upvote" | "approve" | "remove" if debate.isdecimal():
             return Invocation("topics", TopicsArguments(action=button, number=int(debate)))
         case "review":

@@ -18,6 +18,7 @@ import structlog
 
 from engine.delivery.alerts import Alerts
 from engine.delivery.board import Board
+from engine.delivery.deleter import Deleter
 from engine.delivery.gaps import in_plain_words, is_plain, notice_of, stem_of
 from engine.delivery.last_word import LastWord
 from engine.delivery.seeds import Seeds
@@ -85,6 +86,7 @@ class Delivery:
     _alerts: Alerts = field(init=False)
     _board: Board = field(init=False)
     _seeds: Seeds = field(init=False)
+    _deleter: Deleter = field(init=False)
 
     def __post_init__(self) -> None:
         self._last_word = LastWord(self.venue, self.store, self.bell, self.clock)
@@ -92,6 +94,7 @@ class Delivery:
         self.shares = Shares(self.venue.platform, self.store, self.keeper, self.clock)
         self._board = Board(self.venue, self.store, self.clock, self._served)
         self._seeds = Seeds(self.venue, self.store, self.clock, self._served)
+        self._deleter = Deleter(self.venue, self.store, self.bell, self.clock, self.shares)
 
     async def run(self) -> None:
         """Deliver until cancelled; waits while other processes hold every share."""
@@ -101,6 +104,7 @@ class Delivery:
             group.create_task(self._show_typing())
             group.create_task(self._last_word.try_again(self.shares))
             group.create_task(self._seeds.run())
+            group.create_task(self._deleter.run())
             if (seconds := self.venue.limits.state_seconds) is not None:
                 group.create_task(self._board.run(seconds))
             await self._deliver_all(group)

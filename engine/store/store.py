@@ -8,6 +8,7 @@ from engine.store.archive import Archive
 from engine.store.asking import Asking
 from engine.store.communities import Communities
 from engine.store.debates import Debates
+from engine.store.deletions import Deletions
 from engine.store.installs import Installs
 from engine.store.journal import Journal
 from engine.store.leases import Leases
@@ -70,6 +71,10 @@ class Store(Protocol):
     @property
     def suggestions(self) -> Suggestions:
         """Topics that people suggested."""
+
+    @property
+    def deletions(self) -> Deletions:
+        """Debates that people had deleted."""
 
     @property
     def usage(self) -> UsageStore:

@@ -18,11 +18,14 @@ DETAILS = "Details"
 UPVOTE = "▲ {upvotes} · {topic}"
 APPROVE = "Approve {number}"
 REMOVE = "Remove {number}"
+DELETE = "Delete for good"
+DELETE_BOTH = "Delete both"
 ASK = "Ask"
 UNASK = "Remove"
 SUPPORT = "👍 {number}"
 ACTIONS = (
     *("stop", "status", "vote", "review", "why", "details", "upvote", "approve", "remove"),
+    *("delete", "delete_both"),
     *("ask", "unask"),  # which open a form
 )
 LABEL_LENGTH = 70  # characters; platforms take 75, a mark included
@@ -96,6 +99,13 @@ def approval_buttons(number: int) -> tuple[Button, ...]:
         Button(f"{PREFIX}:approve:{number}", say(APPROVE, number=number)),
         Button(f"{PREFIX}:remove:{number}", say(REMOVE, number=number), danger=True),
     )
+
+
+def deletion_buttons(code: str, *, both: bool) -> tuple[Button, ...]:
+    """Return the buttons that confirm the deletion of a debate, and of its mirror."""
+    one = Button(f"{PREFIX}:delete:{code}", say(DELETE), danger=True)
+    more = Button(f"{PREFIX}:delete_both:{code}", say(DELETE_BOTH), danger=True)
+    return (one, more) if both else (one,)
 
 
 def review_menu(code: str) -> str:

@@ -241,6 +241,20 @@ async def test_a_post_is_found_by_its_reference_after_what_came_before(stage: St
     assert await find(stage.channel, "k7f2qz·9·1/1", None) is None
 
 
+async def test_a_message_of_ours_is_deleted_and_then_it_is_gone(stage: Stage) -> None:
+    if stage.venue.platform == "terminal":  # what is on a screen stays there
+        with pytest.raises(VenueError):
+            await stage.venue.erase(stage.channel, "m1")
+        return
+    first = await post(stage, turn("unheard-of"), 1)
+    await post(stage, turn("another"), 2)
+    await stage.venue.erase(stage.channel, first)
+    with pytest.raises(MessageGoneError):
+        await stage.venue.erase(stage.channel, first)
+    assert await stage.venue.find(stage.channel, "k7f2qz·1·1/1", None) is None
+    assert await stage.venue.find(stage.channel, "k7f2qz·2·1/1", None) is not None
+
+
 async def test_a_post_is_not_found_elsewhere(stage: Stage) -> None:
     message = await post(stage, announcement("T"))
     thread = await stage.venue.open_thread(stage.channel, message, "T")

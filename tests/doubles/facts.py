@@ -63,7 +63,9 @@ class Slack:
     METHODS = {  # noqa: RUF012 - their tiers
         "apps.connections.open": 1,
         "auth.test": 4,
+        "chat.delete": 3,
         "chat.update": 3,
+        "files.delete": 3,
         "conversations.history": 3,
         "conversations.info": 3,
         "conversations.replies": 3,

@@ -12,6 +12,7 @@ from tests.doubles.facts import Slack
 from tests.doubles.faults import Fault
 from tests.doubles.slack import Asked, refused
 from tests.doubles.slack.state import Message as SlackMessage
+from tests.doubles.waiting import until
 from tests.scenario import discord_stage, slack_stage
 from tests.scenario.discord_stage import DiscordStage, author
 from tests.scenario.slack_stage import SlackStage, title
@@ -232,11 +233,11 @@ def _private(asked: Interaction) -> Private:
 
 
 async def _whispered(asked: Asked) -> Private:
-    text = await asked.said()
+    await until(lambda: asked.messages or None)
     last = asked.messages[-1]
     shown = [one for block in last.blocks for one in block.get("elements", ())]
     labels = {one["action_id"]: one["text"]["text"] for one in shown if one["type"] == "button"}
-    return Private(text, labels, last)
+    return Private("\n".join(one.text for one in asked.messages), labels, last)
 
 
 def _on_discord(m: DiscordMessage) -> Shown:

@@ -36,7 +36,7 @@ PART_LIMIT = 1900
 
 T = TypeVar("T")
 Method = Literal[
-    "post", "edit", "find", "open_thread", "seed", "reactions", "remove_reaction", "typing"
+    "post", "edit", "find", "open_thread", "seed", "reactions", "remove_reaction", "typing", "erase"
 ]
 READING: tuple[Method, ...] = ("find", "reactions")
 
@@ -237,6 +237,19 @@ class MemoryVenue:
 
         if await self._ask("remove_reaction", place, f"{user} {option}", remove):
             await self.tell(ReactionSeen(place, message, user, option, False))
+
+    async def erase(self, place: str, message: str) -> None:
+        """Delete a message; says so, as a platform does."""
+
+        def delete() -> None:
+            self._message(message)
+
+        await self._ask("erase", place, message, delete)
+        await self.delete_message(message)
+
+    async def erase_thread(self, thread: str) -> bool:
+        """Return False: threads go message by message."""
+        return False
 
     async def typing(self, place: str, seats: Sequence[str]) -> None:
         """Show that these seats think."""

@@ -38,6 +38,7 @@ class Methods:
         return {
             "apps.connections.open": lambda _: {"url": self.socket.ticket()},
             "auth.test": lambda _: self._who(),
+            "chat.delete": self._delete,
             "chat.postEphemeral": self._post_ephemeral,
             "chat.postMessage": self._post,
             "chat.update": self._update,
@@ -45,6 +46,7 @@ class Methods:
             "conversations.info": self._info,
             "conversations.replies": self._replies,
             "files.completeUploadExternal": self._complete,
+            "files.delete": self._delete_file,
             "files.getUploadURLExternal": self._upload_url,
             "oauth.v2.access": self.oauth.access,
             "reactions.add": self._react,
@@ -95,6 +97,23 @@ class Methods:
         message.metadata = args.get("metadata", message.metadata)
         message.edited = self.world.clock.now()
         return {"channel": message.channel, "ts": message.ts, "text": text}
+
+    def _delete(self, args: Json) -> Json:
+        self._writable(args["channel"])
+        message = self.world.message(args["channel"], args["ts"])
+        if message.user != self._me:
+            raise Refusal("cant_delete_message")
+        message.deleted = True
+        return {"channel": message.channel, "ts": message.ts}
+
+    def _delete_file(self, args: Json) -> Json:
+        if args["file"] not in self.world.files:
+            raise Refusal("file_not_found")
+        del self.world.files[args["file"]]
+        for channel in self.world.channels.values():
+            for message in channel.messages.values():
+                message.deleted |= message.files == [args["file"]]
+        return {}
 
     def _post_ephemeral(self, args: Json) -> Json:
         channel = self._writable(args["channel"])

@@ -17,6 +17,7 @@ from tests.doubles.slack.rules import Rules
 from tests.doubles.slack.state import World
 
 SCOPES = {
+    "chat.delete": ("chat:write",),
     "chat.postEphemeral": ("chat:write",),
     "chat.postMessage": ("chat:write",),
     "chat.update": ("chat:write",),
@@ -24,6 +25,7 @@ SCOPES = {
     "conversations.info": ("channels:read", "groups:read"),
     "conversations.replies": ("channels:history", "groups:history"),
     "files.completeUploadExternal": ("files:write",),
+    "files.delete": ("files:write",),
     "files.getUploadURLExternal": ("files:write",),
     "reactions.add": ("reactions:write",),
     "reactions.get": ("reactions:read",),

@@ -1,0 +1,118 @@
+"""Takes deleted debates out of the chat: first the record, then message by message.
+
+What is left to delete is stored, so a process that is killed leaves it to the next one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import structlog
+
+from engine.errors import (
+    LeaseLostError,
+    MessageGoneError,
+    NotFoundError,
+    StoreError,
+    VenueAwayError,
+    VenueError,
+    VenueGoneError,
+)
+from engine.floor.shares import Shares
+from engine.floor.wake import Bell
+from engine.ports import Clock, Venue
+from engine.store import Lease, Store
+from engine.store.deletions import Deletion
+
+LOOK_SECONDS = 2.0
+STOPPED = "It is being deleted."
+log = structlog.get_logger(__name__)
+
+
+@dataclass(slots=True)
+class Deleter:
+    """Deletes debates of one platform, those of the shares that this process holds."""
+
+    venue: Venue
+    store: Store
+    bell: Bell
+    clock: Clock
+    shares: Shares
+
+    async def run(self) -> None:
+        """Delete what people asked for, until cancelled."""
+        platform = self.venue.platform
+        while True:
+            for deletion in await self.store.deletions.due(platform, served=self.shares.served):
+                lease = self.shares.lease_for(deletion.community)
+                if lease is not None:
+                    await self._try(lease, deletion)
+            await self.bell.collect(f"deletions/{platform}", LOOK_SECONDS)
+
+    async def _try(self, lease: Lease, deletion: Deletion) -> None:
+        try:
+            await self._delete(lease, deletion)
+        except VenueAwayError as error:
+            log.info("deletion waits", debate=deletion.debate, why=str(error))
+            await self.clock.sleep(error.retry_after)
+        except LeaseLostError:
+            log.info("deletion left to another process", debate=deletion.debate)
+        except StoreError as error:
+            log.warning("deletion postponed", debate=deletion.debate, why=str(error))
+        except Exception:  # a bug in one must not hold up the others
+            log.exception("unhandled error in a deletion", debate=deletion.debate)
+
+    async def _delete(self, lease: Lease, deletion: Deletion) -> None:
+        left: Deletion | None = deletion
+        if deletion.messages is None:
+            await self._stop(deletion.debate)
+            left = await self.store.deletions.take_out(lease, deletion.debate)
+        if left is None:  # something of it goes on for now
+            return
+        await self.store.retention.drop_strangers()
+        left = await self._erase_thread(lease, left)
+        while left.messages:
+            place, message = left.messages[0]
+            async with self.venue.turn(place):
+                await self._erase(left, place, message)
+            left = left.model_copy(update={"messages": left.messages[1:]})
+            await self.store.deletions.note(lease, left)
+        log.info("debate deleted", debate=left.debate)
+
+    async def _stop(self, debate_id: str) -> None:
+        """Have a debate stopped that still runs; one whose vote is open is simply taken out."""
+        try:
+            debate = await self.store.debates.get(debate_id)
+        except NotFoundError:
+            return
+        if debate.status.live:
+            await self.store.debates.ask_stop(debate_id, STOPPED)
+            self.bell.ring("stop")
+
+    async def _erase_thread(self, lease: Lease, left: Deletion) -> Deletion:
+        """Delete the thread as a whole, where the platform lets us."""
+        if left.thread is None:
+            return left
+        messages = left.messages or ()
+        try:
+            if await self.venue.erase_thread(left.thread):
+                messages = tuple(one for one in messages if one.place != left.thread)
+        except VenueAwayError:
+            raise
+        except VenueGoneError:
+            messages = tuple(one for one in messages if one.place != left.thread)
+        except VenueError as error:
+            log.info("thread stays", debate=left.debate, why=str(error))
+        left = left.model_copy(update={"thread": None, "messages": messages})
+        await self.store.deletions.note(lease, left)
+        return left
+
+    async def _erase(self, left: Deletion, place: str, message: str) -> None:
+        try:
+            await self.venue.erase(place, message)
+        except VenueAwayError:
+            raise
+        except (MessageGoneError, VenueGoneError):
+            log.debug("message was gone", debate=left.debate)
+        except VenueError as error:
+            log.warning("message stays", debate=left.debate, why=str(error))
