@@ -10,15 +10,19 @@ import html
 import re
 from typing import Any
 
-from engine.text import clean, split_markdown
+from engine.text import chop, clean, split_markdown
 from engine.words.tables import fence_tables
 
 # Slack accepts 12,000 characters of Markdown, but about 13,200 in the whole message.
 MARKDOWN = 10_000
+FALLBACK, TOGETHER = 3_000, 11_500  # the second with the Markdown; the rest is for other blocks
 _MENTION = re.compile(r"(?:<|lt;)(?=[!@#])")  # `&lt;` is a `<` to a client that decodes twice
 # No `<` inside, as Slack escapes it: the search stays linear.
 _REFERENCE = re.compile(r"<([#@]|https?:|mailto:)([^|<>]*)(?:\|([^<>]*))?>")
 _JOINER = "\u2060"  # invisible, and no part of any mention
+_BOLD = re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*")
+_CODE = re.compile(r"`([^`\n]+)`")
+_MARKUP = re.compile(r"^(?:[ \t]*(?:```|~~~).*\n?|#{1,6}[ \t]+|\|[ :|-]+\|[ \t]*\n?)", re.MULTILINE)
 _QUOTE = re.compile(r"^((?:[ \t]*&gt;)+)", re.MULTILINE)
 
 
@@ -46,6 +50,23 @@ def typed(text: str, *, ids: bool = False) -> str:
 def markdown(text: str) -> str:
     """Escape Markdown for a `markdown` block, except for quotation marks at line starts."""
     return _QUOTE.sub(lambda marks: marks[1].replace("&gt;", ">"), escape(text))
+
+
+def in_plain_words(text: str) -> str:
+    """Return Markdown as it reads aloud: without bold, code, headings and rules of tables."""
+    return _CODE.sub(r"\1", _BOLD.sub(r"\1", _MARKUP.sub("", text)))
+
+
+def fallback(text: str, *tokens: str) -> str:
+    """Return the text that screen readers and notifications have instead of blocks.
+
+    It is the whole of a message's Markdown in plain words, up to 3,000 characters, and below it
+    lines in Slack's own markup, which may name times.
+    """
+    below = "".join(f"\n{token}" for token in tokens)
+    room = min(FALLBACK, TOGETHER - len(markdown(text))) - len(below) - 1
+    first, *more = chop(in_plain_words(clean(text)), room, lambda piece: len(escape(piece)))
+    return f"{escape(first)}{'…' if more else ''}{below}"
 
 
 def pieces_of(text: str) -> tuple[str, ...]:

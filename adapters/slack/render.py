@@ -11,7 +11,7 @@ from typing import Any
 
 from adapters.slack import texts
 from adapters.slack.buttons import row
-from adapters.slack.markup import escape, markdown_block, pieces_of, typed
+from adapters.slack.markup import escape, fallback, markdown_block, pieces_of, typed
 from adapters.slack.payload import Payload
 from adapters.slack.votes import SHOWN
 from engine.debate import BallotKind
@@ -26,7 +26,7 @@ from engine.words.phrases import FILE_LEFT_OUT
 from engine.words.translation import in_its_language, say
 
 PLAIN = 4_000  # characters without blocks; Slack splits longer texts
-LINE = 200  # characters of the line above and of the notification's text, before escaping
+LINE = 200  # characters of the line above, before escaping
 
 MARKS = {**SIDES, "judge": "🟡", "vote": "", "info": "", "warning": "", "error": ""}
 OTHER_MARKS = ("🔵", "🔴", "🟢", "🟣", "🟤", "🟠", "⚫", "⚪", "🟡")
@@ -92,20 +92,26 @@ def _payload(card: Card, piece: Piece) -> Payload:
         below = [" · ".join(filter(None, (number, card.code, card.footer)))]
         below += [card.small] if card.small else []
     blocks.append(line_block(*below))
+    tokens = [_said_of(card.state)] if piece.last and card.state else []
     if piece.last and card.closes:  # which Slack's own markup has to say
-        said = {"type": "mrkdwn", "text": closes(card, _local)}
-        blocks[-1]["elements"].append(said)
-    fallback = escape(f"{title}: {headline(piece.text, LINE)}")
+        said = closes(card, _local)
+        blocks[-1]["elements"].append({"type": "mrkdwn", "text": said})
+        tokens.append(said)
+    whole = "\n".join((title, *filter(None, (piece.text, *below[1:]))))
     files = card.attached() if piece.last else ()
-    return Payload(fallback, blocks, files, card.broadcast and piece.number == 1)
+    return Payload(fallback(whole, *tokens), blocks, files, card.broadcast and piece.number == 1)
 
 
 def _state(progress: Progress) -> dict[str, Any]:
+    """Return the block of a state."""
+    return {"type": "section", "text": {"type": "mrkdwn", "text": _said_of(progress)}}
+
+
+def _said_of(progress: Progress) -> str:
     """Return the state in Slack's own markup; its thread is right below, so needs no link."""
     until = _local(progress.until) if progress.until else ""
     safe = progress.model_copy(update={"reason": escape(progress.reason)})
-    said = progressed(safe, thread=say(texts.ITS_THREAD), until=until)
-    return {"type": "section", "text": {"type": "mrkdwn", "text": said}}
+    return progressed(safe, thread=say(texts.ITS_THREAD), until=until)
 
 
 def _local(at: datetime) -> str:

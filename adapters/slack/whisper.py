@@ -17,14 +17,12 @@ import structlog
 
 from adapters.slack.errors import Act
 from adapters.slack.install.workspaces import Workspaces
-from adapters.slack.markup import escape, markdown_block, pieces_of
+from adapters.slack.markup import fallback, markdown_block, pieces_of
 from adapters.slack.rest import Json
 from engine.errors import VenueAwayError, VenueError
-from engine.text import headline
 
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
 USES, GOOD_SECONDS = 5, 1700.0  # of 1,800, as Slack's clock started earlier
-FALLBACK = 200  # characters of a notification
 log = structlog.get_logger(__name__)
 
 
@@ -61,7 +59,7 @@ class Whisper:
             blocks = [markdown_block(piece)]
             if actions is not None and not left:
                 blocks.append(actions)
-            said: Json = {"text": escape(headline(piece, FALLBACK)), "blocks": blocks}
+            said: Json = {"text": fallback(piece), "blocks": blocks}
             await self._insist(said)
 
     async def _insist(self, said: Json) -> None:

@@ -160,7 +160,7 @@ async def test_the_form_starts_a_debate_and_shows_what_is_wrong(
         said = stage.root.text
         assert "Tea & <coffee>" in said
         assert "Hot drinks" in said
-        assert "dil: Türkçe" in said
+        assert "karşı çıkıyor" in said
         assert "oylama 20 dakika sürer" in said
         assert ballot.reactions == {}
 

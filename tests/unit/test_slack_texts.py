@@ -100,6 +100,20 @@ def test_every_piece_fits_what_slack_takes(pieces: list[str]) -> None:
         assert not carries(body, "k7f2qz·4·1/1")
 
 
+def test_the_fallback_is_the_whole_text_in_plain_words_up_to_its_limit() -> None:
+    text = "# Work\n\nIt **pays**, says `one`.\n\n```\nx = 1\n```\n\n" + "word " * 900 + "<!here>"
+    (part,) = render.parts(turn(text), "k7f2qz·3")
+    said = Payload.of(part).text
+    assert said.startswith("🔵 A · opening · turn 1 of 8\nWork\n\nIt pays, says one.\n\nx = 1\n")
+    assert 2_900 < len(said) <= 3_000
+    assert said.endswith("word…")
+    (part,) = render.parts(VoteInvite(options=("A", "B"), minutes=30, quorum=5), "k7f2qz·4")
+    said = Payload.of(part).text
+    for told in ("Vote", "Who debated better?", "React below", "needs 5 votes"):
+        assert told in said
+    assert "**" not in said
+
+
 def test_a_turn_says_whose_it_is_and_how_long() -> None:
     broken = Violation(kind="too_many_words", measured=9, limit=5)
     (part,) = render.parts(
