@@ -31,9 +31,10 @@ from engine.chat.person import Person
 from engine.chat.settings import RESET, usual_language
 from engine.debate import BallotKind
 from engine.delivery.ending import refusal_of
-from engine.errors import NotAllowedError, RostrumError, UsageError
+from engine.errors import NotAllowedError, RostrumError, UsageError, VenueError
 from engine.language import ENGLISH, speaking
 from engine.line.intake import Ground
+from engine.options import parse_list
 from engine.ports import ButtonPressed, Listener
 from engine.words.phrases import COMMAND_BUG
 from engine.words.translation import say
@@ -83,12 +84,35 @@ class FrontDesk:
     async def run(self, asker: Asker, command: Invocation) -> Answer:
         """Run a command. Raises RostrumError, whose message is for the person."""
         _refuse_what_slack_lacks(command)
-        person = await self.person(asker)
+        person = await self._with_groups(await self.person(asker))
+        if person.manager:
+            await self._check_groups(person, command)
         ground = Ground(no_removal=texts.NOT_HIDDEN)
         if command.name in ("start", "league"):
             ground = await ground_of(await self.workspaces.find(asker.team), asker.channel)
         person = person.model_copy(update={"ground": ground})
         return await self.commands.run(person, command)
+
+    async def _with_groups(self, person: Person) -> Person:
+        """Add the user groups that matter: those that may start debates, where only some may."""
+        settings = await self.commands.store.communities.get(PLATFORM, person.community)
+        if not settings.starters or person.manager:
+            return person
+        people = (await self.workspaces.find(person.community)).people
+        try:
+            roles = await people.groups(person.user, settings.starters)
+        except VenueError as error:
+            return person.model_copy(update={"roles_unknown": str(error)})
+        return person.model_copy(update={"roles": roles})
+
+    async def _check_groups(self, person: Person, command: Invocation) -> None:
+        """Refuse user groups whose members cannot be read. Raises VenueError, which says why."""
+        given = command.arguments
+        if isinstance(given, SettingsArguments):
+            named = given.changes.get("starters", "").strip()
+            if named.casefold() not in RESET:
+                people = (await self.workspaces.find(person.community)).people
+                await people.groups(person.user, parse_list("starters", named))
 
     async def finish(self, whisper: Whisper, answer: Answer) -> None:
         """Show an answer; after a start also a link to the thread, once it is open."""

@@ -43,6 +43,7 @@ class Profiles:
         self._rest, self._team, self._people = rest, team, people
         self._known: dict[str, tuple[float, Profile]] = {}
         self._asking: dict[str, asyncio.Future[Profile]] = {}
+        self._members: dict[str, tuple[float, frozenset[str]]] = {}  # of user groups
         self._silent_until = 0.0  # as a lookup for the language alone failed
 
     def is_bot(self, user: str) -> bool | None:
@@ -96,6 +97,22 @@ class Profiles:
             if self._people is not None:
                 await self._people.note_bots(PLATFORM, looked)
         return frozenset(user for user in users if self.is_bot(user))
+
+    async def groups(self, user: str, among: Iterable[str]) -> frozenset[str]:
+        """Return which of these user groups a person is in. Raises VenueError."""
+        return frozenset([one for one in among if user in await self._members_of(one)])
+
+    async def _members_of(self, group: str) -> frozenset[str]:
+        known, now = self._members.get(group), time.monotonic()
+        if known is not None and known[0] > now:
+            return known[1]
+        asked = {"usergroup": group}
+        read = self._rest.read(Act.ASK, "usergroups.users.list", asked, place=group)
+        members = frozenset((await read)["users"])
+        if len(self._members) >= MOST_REMEMBERED:
+            self._members.clear()
+        self._members[group] = (now + FRESH_SECONDS, members)
+        return members
 
     async def _recall(self, users: Collection[str]) -> None:
         """Load what is stored; whether they are admins is looked up when it matters."""

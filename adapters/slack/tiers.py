@@ -12,7 +12,7 @@ from collections import deque
 
 MINUTE = 61.0  # seconds, with a margin for clocks and network
 # Slack's tiers, in requests a minute; chat.postMessage has its own pace, by channel.
-TIER_3, TIER_4 = 50, 100
+TIER_2, TIER_3, TIER_4 = 20, 50, 100
 METHODS = {
     "chat.delete": TIER_3,
     "chat.update": TIER_3,
@@ -22,6 +22,7 @@ METHODS = {
     "conversations.replies": TIER_3,
     "reactions.add": TIER_3,
     "reactions.get": TIER_3,
+    "usergroups.users.list": TIER_2,
     "users.info": TIER_4,
 }
 

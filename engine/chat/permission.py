@@ -55,6 +55,12 @@ async def check_may_start(store: Store, person: Person) -> None:
     """Refuse someone outside the groups that may start debates. Raises NotAllowedError."""
     allowed = (await settings_of(store, person)).starters
     if allowed and not person.roles.intersection(allowed) and not await manages(store, person):
+        if person.roles_unknown:
+            raise NotAllowedError(
+                "Only some groups may start debates here, and who is in them cannot be read now. "
+                "Ask a manager. {why}",
+                why=person.roles_unknown,
+            )
         raise NotAllowedError(
             "Only some roles or groups may start debates here, and you are in none of them; "
             "suggest the topic instead, or ask a manager."

@@ -13,7 +13,8 @@ class Person(Value):
 
     `place` is the channel and `thread` its thread, if the command came from one; `channel` is the
     place's id in settings, if that differs. `ground` has the permissions in that place. A manager
-    is one by the platform's word (`manager`) or by the community's manager role. `max_bytes` is
+    is one by the platform's word (`manager`) or by the community's manager role. `roles` are also
+    groups of users; `roles_unknown` says why they could not be read. `max_bytes` is
     the largest file that can be sent there.
     """
 
@@ -25,6 +26,7 @@ class Person(Value):
     channel: str | None = None
     manager: bool = False
     roles: frozenset[str] = frozenset()
+    roles_unknown: str = ""
     ground: Ground = Ground()
     max_bytes: int = 0
 

@@ -74,6 +74,7 @@ class Slack:
         "reactions.add": 3,
         "reactions.get": 3,
         "reactions.remove": 2,
+        "usergroups.users.list": 2,
         "users.conversations": 3,
         "users.info": 4,
         "views.open": 4,

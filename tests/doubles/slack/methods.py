@@ -52,6 +52,7 @@ class Methods:
             "reactions.add": self._react,
             "reactions.get": self._reactions,
             "reactions.remove": self._unreact,
+            "usergroups.users.list": self._group,
             "users.conversations": self._conversations,
             "users.info": self._user,
             "views.open": self._open,
@@ -217,6 +218,12 @@ class Methods:
         if str(args.get("include_locale", "")).casefold() in ("1", "true"):
             shown["locale"] = user.locale
         return {"user": shown}
+
+    def _group(self, args: Json) -> Json:
+        if args["usergroup"] not in self.world.groups:
+            raise Refusal("no_such_subteam")
+        members = self.world.groups[args["usergroup"]]
+        return {"users": [self.world.user(one).id for one in members]}
 
     def _conversations(self, args: Json) -> Json:
         inside = [c for c in self.world.channels.values() if self._me in c.members]

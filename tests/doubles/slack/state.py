@@ -155,6 +155,7 @@ class World:
         self.channels: dict[str, Channel] = {}
         self.files: dict[str, File] = {}
         self.ephemeral: list[Message] = []
+        self.groups: dict[str, tuple[str, ...]] = {}  # of users, by their ids
 
     def add_team(self, ref: str, name: str, bot_user: str) -> Team:
         """Make a workspace with its bot."""

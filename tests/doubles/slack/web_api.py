@@ -30,6 +30,7 @@ SCOPES = {
     "reactions.add": ("reactions:write",),
     "reactions.get": ("reactions:read",),
     "reactions.remove": ("reactions:write",),
+    "usergroups.users.list": ("usergroups:read",),
     "users.conversations": ("channels:read", "groups:read"),
     "users.info": ("users:read",),
 }
@@ -39,6 +40,7 @@ READS = frozenset(
         "conversations.info",
         "conversations.replies",
         "reactions.get",
+        "usergroups.users.list",
         "users.conversations",
         "users.info",
     )
