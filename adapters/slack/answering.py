@@ -127,6 +127,8 @@ class FrontDesk:
         if isinstance(answer, SentFile):
             home = await self.workspaces.find(whisper.asker.team)
             await hand_over(home.rest, whisper.asker.user, text, answer)
+            if whisper.asker.home:  # where it is now
+                return
             text = f"{text}\n{say(texts.HANDED_OVER)}"
         await whisper.say(text, row(buttons) if (buttons := answer.buttons()) else None)
         if isinstance(answer, StartedAnswer):

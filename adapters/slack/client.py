@@ -25,6 +25,7 @@ from adapters.slack.buttons import ANY
 from adapters.slack.forms.form import FORM
 from adapters.slack.forms.modals import Modals
 from adapters.slack.forms.settings_form import SETTINGS_FORM
+from adapters.slack.home import Home
 from adapters.slack.install.workspaces import Workspace
 from adapters.slack.markup import typed
 from adapters.slack.venue import Place, SlackVenue
@@ -43,7 +44,7 @@ from engine.words.forms import form_of
 from engine.words.translation import say
 
 COMMAND = "/debate"
-DEBATE_THIS = "rostrum:debate"
+DEBATE_THIS, AT_HOME = "rostrum:debate", "rostrum:home:"
 FINISH_SECONDS = 5.0
 log = structlog.get_logger(__name__)
 
@@ -58,6 +59,7 @@ class Client:
         self._desk, self._venue = desk, venue
         self._events = InOrder(desk.listener)
         self._modals = Modals(desk, self._spawn)
+        self._home = Home(desk, self._modals)
         self._tasks: set[asyncio.Task[None]] = set()
 
     def app(self, signing_secret: str) -> AsyncApp:
@@ -87,6 +89,7 @@ class Client:
         app.view(FORM)(self._modals.on_start)
         app.view(SETTINGS_FORM)(self._modals.on_settings)
         app.view(ANY)(self._modals.on_form)
+        app.event("app_home_opened")(self._on_home)
         app.event("reaction_added")(self._on_reaction)
         app.event("reaction_removed")(self._on_reaction)
         app.event("app_uninstalled")(self._on_removal)
@@ -144,6 +147,10 @@ class Client:
         """Acknowledge a button, then do what its action id says."""
         await ack()
         action = body["actions"][0]
+        if action["action_id"].startswith(AT_HOME):
+            what = action["action_id"].removeprefix(AT_HOME)
+            self._spawn(self._home.press(context.team_id or "", body, what))
+            return
         pressed = read_button(action["action_id"])
         if pressed is None:
             log.info("unknown button", action=action["action_id"])
@@ -168,6 +175,12 @@ class Client:
             self._spawn(self._desk.vote(asker, _vote_of(place, body, pressed.of or None)))
 
     # --- events --------------------------------------------------------------------------
+
+    async def _on_home(self, event: Json, context: AsyncBoltContext) -> None:
+        """Publish the Home tab to a person who opens it."""
+        home = await self._find_home(None, context.team_id)
+        if home is not None and event.get("tab") == "home":
+            self._spawn(self._home.opened(home.team, event["user"], event.get("view")))
 
     async def _on_reaction(self, event: Json, body: Json, context: AsyncBoltContext) -> None:
         """Store a reaction to one of our messages; raises if Slack must repeat it."""

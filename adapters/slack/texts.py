@@ -6,6 +6,10 @@ commands are worded in engine/chat/answers/, messages in engine/words/cards.py.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from engine.debate import Status
+
 ITS_THREAD = "its thread"
 AT = "at {time}"
 CONTINUED = "{title} · part {number}"
@@ -126,6 +130,41 @@ NO_ROLES = (
     "Slack has no roles that Rostrum can see. Workspace admins are managers; the operator of "
     "Rostrum can add more."
 )
+
+# --- the app's Home tab ------------------------------------------------------------------
+
+HOME_DEBATES = "Live debates"
+HOME_NONE = "No debate is running. Type /debate in a channel to start one."
+HOME_MORE = "More debates are running; /debate list in a channel shows them."
+HOME_STATES: Mapping[Status, str] = {
+    Status.QUEUED: "Starts soon",
+    Status.RUNNING: "Being debated",
+    Status.VOTING: "The vote opens soon",
+}
+HOME_VOTE_LEFT = "Vote now: {minutes} left"
+HOME_OPEN = "Open"
+HOME_VOTING = "How to vote"
+HOME_HOW_TO_VOTE = (
+    "After a debate its thread asks who debated better. React to that message, or press its "
+    "button; your last choice counts. Models are named when the vote closes."
+)
+HOME_OWN = "Your data"
+HOME_IN = "Exports include your votes under a pseudonym. Answers and files arrive under Messages."
+HOME_OUT = "Exports leave you out; your votes still count. Answers and files arrive under Messages."
+HOME_FORGOTTEN = "You asked to be forgotten: nothing of yours is stored, so you cannot vote."
+HOME_ME = "My votes"
+HOME_MY_DATA = "My data as a file"
+HOME_OPT_OUT = "Leave me out of exports"
+HOME_OPT_IN = "Include me in exports"
+HOME_BACK = "Take part again"
+HOME_FORGET = "Forget me"
+HOME_FORGET_WHAT = (
+    "Your user id is deleted everywhere, at once and for good. Your votes still count, but no "
+    "record links them to you, and nothing new is stored."
+)
+HOME_FORGET_YES = "Forget me for good"
+HOME_MANAGERS = "For managers"
+HOME_SETTINGS = "Settings"
 
 # --- errors ------------------------------------------------------------------------------
 

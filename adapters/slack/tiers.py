@@ -24,6 +24,7 @@ METHODS = {
     "reactions.get": TIER_3,
     "usergroups.users.list": TIER_2,
     "users.info": TIER_4,
+    "views.publish": TIER_4,
 }
 
 

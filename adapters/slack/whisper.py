@@ -29,7 +29,8 @@ log = structlog.get_logger(__name__)
 class Asker(NamedTuple):
     """The person and their place; `thread` is the thread of a pressed button.
 
-    `language` is that of the form they fill in, once it is open.
+    `language` is that of the form they fill in, once it is open. `home`: they asked in the app
+    itself, where no message can be shown; answers are direct messages then.
     """
 
     team: str
@@ -39,6 +40,12 @@ class Asker(NamedTuple):
     thread: str | None = None
     direct: bool = False
     language: str = ""
+    home: bool = False
+
+    @classmethod
+    def at_home(cls, team: str, user: str) -> Asker:
+        """Return a person in the app's Home tab, who reads answers under Messages."""
+        return cls(team, user, user, home=True)
 
 
 @dataclass
@@ -93,7 +100,11 @@ class Whisper:
         body = {"channel": self.asker.channel, "user": self.asker.user, **said}
         try:
             rest = (await self.workspaces.find(self.asker.team)).rest
-            await rest.write(Act.ASK, "chat.postEphemeral", body, place=self.asker.channel)
+            if self.asker.home:
+                said = {"channel": self.asker.user, **said}
+                await rest.write(Act.POST, "chat.postMessage", said, place=self.asker.user)
+            else:
+                await rest.write(Act.ASK, "chat.postEphemeral", body, place=self.asker.channel)
         except VenueError as error:
             self._may_pass |= isinstance(error, VenueAwayError)
             self._why = str(error)

@@ -155,6 +155,13 @@ def pressed_invocation(button: str, debate: str, chosen: str | None = None) -> I
     return None
 
 
+def home_invocation(button: str) -> Invocation | None:
+    """Return the command behind a button of the app's own page; it has asked whether to forget."""
+    if button == "forget":
+        return Invocation("forget", ForgetArguments(confirm=True))
+    return Invocation(button) if button in ("me", "mydata", "optin", "optout") else None
+
+
 def submitted_invocation(form: str, of: str, typed: Mapping[str, str]) -> Invocation | None:
     """Return the command behind a form that a button opened; None for an unknown one."""
     debate = of.partition(".")[0]

@@ -78,6 +78,7 @@ class Slack:
         "users.conversations": 3,
         "users.info": 4,
         "views.open": 4,
+        "views.publish": 4,
     }
     SCOPES = (
         "commands",
@@ -91,7 +92,13 @@ class Slack:
         "channels:history",
         "groups:history",
     )
-    EVENTS = ("app_uninstalled", "reaction_added", "reaction_removed", "tokens_revoked")
+    EVENTS = (
+        "app_home_opened",
+        "app_uninstalled",
+        "reaction_added",
+        "reaction_removed",
+        "tokens_revoked",
+    )
 
 
 class Code(IntEnum):

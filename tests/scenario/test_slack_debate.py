@@ -124,6 +124,8 @@ async def test_before_the_reveal_no_byte_names_a_model_but_the_starters_own_answ
             await (await slack.slash("ben", f"/debate {what}")).said()
         await (await slack.slash("olga", "/debate export")).said()
         await (await slack.press("ben", stage.root.ts, "Status")).said("Tea")
+        slack.open_home("olga")
+        await until(lambda: slack.world.homes)
         _, ballots = await app.store.journal.judged(debate.id)
         judged = [ballot.raw for ballot in ballots] + [ballot.reasons for ballot in ballots]
         assert judged

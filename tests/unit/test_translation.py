@@ -94,6 +94,7 @@ ALWAYS = {
     "default",
     "manager_role",
     "rostrum:form",
+    "rostrum:home:",
     "rostrum:settings",
     "stance_a",
     "stance_b",

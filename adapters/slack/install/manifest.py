@@ -31,7 +31,13 @@ PURPOSE = (
     "own threads whether a message whose sending was in doubt is there, so that nothing is posted "
     "twice; without them such a message is left alone and noted."
 )
-EVENTS = ("app_uninstalled", "reaction_added", "reaction_removed", "tokens_revoked")
+EVENTS = (
+    "app_home_opened",
+    "app_uninstalled",
+    "reaction_added",
+    "reaction_removed",
+    "tokens_revoked",
+)
 
 Json = dict[str, Any]
 
@@ -61,7 +67,7 @@ def manifest(
             "bot_user": {"display_name": name, "always_online": True},
             # Exports are sent there; Slack refuses them if the tab is off.
             "app_home": {
-                "home_tab_enabled": False,
+                "home_tab_enabled": True,
                 "messages_tab_enabled": True,
                 "messages_tab_read_only_enabled": True,
             },

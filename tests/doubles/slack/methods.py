@@ -56,6 +56,7 @@ class Methods:
             "users.conversations": self._conversations,
             "users.info": self._user,
             "views.open": self._open,
+            "views.publish": self._publish,
         }
 
     # --- messages ---------------------------------------------------------------------------
@@ -252,6 +253,21 @@ class Methods:
     def _open(self, args: Json) -> Json:
         check_view(args["view"])
         return self.interactions.open(args["trigger_id"], args["view"])
+
+    def _publish(self, args: Json) -> Json:
+        """Show a person their Home tab; with a `hash`, only in place of the view that has it."""
+        check_view(args["view"])
+        user = self.world.users.get(args["user_id"])
+        if user is None or user.team != self.world.caller.id:
+            raise Refusal("user_not_found")
+        if args["view"]["type"] != "home":
+            raise Refusal("invalid_arguments")
+        shown = self.world.homes.get(user.id)
+        if args.get("hash") and shown and args["hash"] != shown["hash"]:
+            raise Refusal("hash_conflict")
+        made = {"id": shown["id"] if shown else self.world.new_id("V"), "hash": self.world.new_ts()}
+        self.world.homes[user.id] = args["view"] | made
+        return {"view": self.world.homes[user.id]}
 
     # --- files ------------------------------------------------------------------------------
 

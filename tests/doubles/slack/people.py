@@ -75,6 +75,40 @@ class People(Listening):
         place.messages[said.ts] = said
         return said
 
+    def open_home(self, user: str, tab: str = "home") -> None:
+        """Open the app itself, on its Home or Messages tab."""
+        who = self.world.user(user)
+        event: Json = {"type": "app_home_opened", "user": who.id, "tab": tab}
+        event["channel"] = self.world.direct(who.id).id
+        if tab == "home" and who.id in self.world.homes:
+            event["view"] = self.world.homes[who.id]
+        self.deliveries.tell_of(self.world.teams[who.team], event)
+
+    async def press_home(self, user: str, label: str) -> Asked:
+        """Press a button of the Home tab by its label, and confirm that where it asks."""
+        who = self.world.user(user)
+        view = self.world.homes[who.id]
+        found = [e for block in view["blocks"] for e in block.get("elements", ())]
+        found += [block["accessory"] for block in view["blocks"] if "accessory" in block]
+        button = next((one for one in found if _label(one) == label), None)
+        assert button is not None, f"no button {label!r} among {[_label(b) for b in found]}"
+        asked = self.interactions.new(who.id, self.world.direct(who.id).id)
+        payload = {
+            "api_app_id": APP,
+            "token": "old",
+            "trigger_id": f"trigger-{asked.id}",
+            "type": "block_actions",
+            "user": {"id": who.id, "name": who.name, "team_id": who.team},
+            "team": {"id": who.team, "domain": "hall"},
+            "container": {"type": "view", "view_id": view["id"]},
+            "view": view,
+            "actions": [
+                {"action_id": button["action_id"], "type": "button", "block_id": "b"}
+                | {"action_ts": self.world.new_ts()}
+            ],
+        }
+        return await self._ask("interactive", payload, asked)
+
     async def shortcut(self, user: str, ts: str, callback_id: str) -> Asked:
         """Choose a shortcut in the menu of a message."""
         message, who = self.world.find(ts), self.world.user(user)

@@ -156,6 +156,7 @@ class World:
         self.files: dict[str, File] = {}
         self.ephemeral: list[Message] = []
         self.groups: dict[str, tuple[str, ...]] = {}  # of users, by their ids
+        self.homes: dict[str, Json] = {}  # the Home tab of each user who has one
 
     def add_team(self, ref: str, name: str, bot_user: str) -> Team:
         """Make a workspace with its bot."""
