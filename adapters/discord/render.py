@@ -63,7 +63,7 @@ def _said(payload: Payload) -> str:
     said = []
     for embed in payload.body.get("embeds", ()):
         said += [embed.get("author", {}).get("name", ""), embed.get("description", "")]
-    said += [FILE_LEFT_OUT.format(name=file.name) for file in payload.files]
+    said += [say(FILE_LEFT_OUT, name=file.name) for file in payload.files]
     return "\n".join(filter(None, said))
 
 

@@ -60,7 +60,7 @@ def _said(payload: Payload) -> str:
             said += [element["text"] for element in block["elements"]]
         elif block["type"] == "markdown":
             said.append(block["text"])
-    said += [FILE_LEFT_OUT.format(name=escape(file.name)) for file in payload.files]
+    said += [say(FILE_LEFT_OUT, name=escape(file.name)) for file in payload.files]
     return typed("\n".join(said))
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from engine.debate import BallotKind, Status
 from engine.judging import EVEN, TIE, WEAK, Question
+from engine.words.phrases import WAITS_TO_BEGIN, WAITS_TO_CLOSE
 
 UP, DOWN, UNSURE = "up", "down", "unsure"
 THUMBS = (UP, DOWN)
@@ -16,13 +17,6 @@ CLOSE, CLEAR, ONE_SIDED = "close", "clear", "onesided"
 CONFIDENCES = (CLOSE, CLEAR, ONE_SIDED)
 CONFIDENCE_NAMES = {CLOSE: "close", CLEAR: "clear", ONE_SIDED: "one-sided"}
 STANCE_NAMES = {UP: "for", DOWN: "against", UNSURE: "unsure"}
-WAITS_TO_CLOSE = (
-    "Waiting for {platform}: the votes could not be read, so the vote stays open. "
-    "Rostrum retries automatically."
-)
-WAITS_TO_BEGIN = (
-    "Waiting for {platform}: the first stances could not be read. Rostrum retries automatically."
-)
 
 
 def vote_options(contenders: tuple[str, ...]) -> tuple[str, ...]:

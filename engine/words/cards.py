@@ -54,6 +54,7 @@ from engine.words.phrases import (
     round_names,
     sentence_case,
     to_read,
+    told_reason,
 )
 from engine.words.reasons import reason_lines
 from engine.words.reveal import ASIDE, news_lines, reveal_lines
@@ -363,7 +364,7 @@ def progressed(progress: Progress, *, thread: str, until: str = "") -> str:
         thread=thread,
         until=until,
         mirror=progress.mirror,
-        reason=say(progress.reason),
+        reason=told_reason(progress.reason),
     )
 
 

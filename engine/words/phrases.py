@@ -61,6 +61,13 @@ HOW_TO_VOTE: Mapping[BallotKind, str] = {
     BallotKind.SECRET: "React below. Your vote is recorded and your reaction removed at once.",
     BallotKind.PRIVATE: "Press a button. No one else sees your choice.",
 }
+WAITS_TO_CLOSE = (
+    "Waiting for {platform}: the votes could not be read, so the vote stays open. "
+    "Rostrum retries automatically."
+)
+WAITS_TO_BEGIN = (
+    "Waiting for {platform}: the first stances could not be read. Rostrum retries automatically."
+)
 FILE_LEFT_OUT = "(File not shown: {name})"
 TOPIC_HINT = "A motion to argue for and against"
 REVIEW_HINT = "{code}: who debated better?"
@@ -98,6 +105,15 @@ def sided(side: str, stances: Mapping[str, str]) -> str:
 def review_hint(code: str, names: Mapping[str, str]) -> str:
     """Return what a menu asks of a revealed debate; `names` are those of agents who answered."""
     return say(REVIEW_HINT_ANSWERS if names else REVIEW_HINT, code=code)
+
+
+def told_reason(reason: str) -> str:
+    """Return why a debate ended or waits, in the language spoken; it is stored in English."""
+    for template in (WAITS_TO_CLOSE, WAITS_TO_BEGIN):
+        before, after = template.split("{platform}")
+        if reason.startswith(before) and reason.endswith(after):
+            return say(template, platform=reason[len(before) : -len(after)])
+    return say(reason)
 
 
 def rehearsed(who: Rehearsal) -> str:
