@@ -106,6 +106,8 @@ async def _find_traces(store: SqlStore, platform: str, user: str) -> str:
     found = _listed(
         (traces.votes, "vote"),
         (traces.confidences, "answer to how clear it was", "answers to how clear it was"),
+        (traces.grounds, "reason for a vote", "reasons for votes"),
+        (traces.guesses, "guess at a model", "guesses at models"),
         (traces.rounds, "vote on a round", "votes on rounds"),
         (traces.stances, "stance"),
         (traces.revisions, "answer after a reveal", "answers after a reveal"),

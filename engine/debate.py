@@ -412,6 +412,8 @@ class Request(Value):
     confidence: bool = Field(False, exclude_if=not_)
     why: bool = Field(False, exclude_if=not_)
     questions: float = Field(0, ge=0, le=60, exclude_if=not_)
+    reasons: bool = Field(False, exclude_if=not_)
+    guess: bool = Field(False, exclude_if=not_)
 
     @property
     def stances(self) -> dict[str, str]:
@@ -479,7 +481,8 @@ class Setup(Value):
     neutral ones that jurors read. None means no cap (`cap_usd`), and replies read whole
     (`reply_chars`). `mirror_of` is the id of the debate that this one repeats with sides swapped;
     `replaced` are the replacements of unavailable models, in order.
-    `called` is what people call contenders that have more than a letter.
+    `called` is what people call contenders that have more than a letter. `menu` are the models
+    among which voters may guess: those that the community offers, whatever the debate.
     """
 
     request: Request
@@ -501,6 +504,7 @@ class Setup(Value):
     called: dict[str, str] = {}
     retrieval: Retrieval | None = Field(None, exclude_if=not_)
     moderation: Moderation | None = Field(None, exclude_if=not_)
+    menu: tuple[str, ...] = Field((), exclude_if=not_)
 
     @property
     def models(self) -> tuple[Model, ...]:

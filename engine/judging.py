@@ -137,10 +137,15 @@ class Question(StrEnum):
     ROUND = "round"
     CONFIDENCE = "confidence"
     SUPPORT = "support"  # which of the audience's questions should be put to the sides
+    GROUND = "ground"
+    GUESS = "guess"
 
 
 class Log(NamedTuple):
-    """A question, and where it is asked several times, which one: the `step` of a turn or round."""
+    """A question, and where it is asked several times, which one: the `step`.
+
+    That is of a turn or round; of a guess it is the side whose model was guessed.
+    """
 
     question: Question
     step: str = ""
@@ -204,8 +209,9 @@ class Vote(Value):
     In a question of stance `option` is "for", "against" or "unsure". `votes_seen_before` is 0 if
     others' votes are hidden. `mirror_revealed`: the debate's mirror had named the models before
     the choice. `fast`: no one can have read the debate by then. `step` is the round after which
-    people were asked who is ahead. `confidence` is how clear its person found the debate, in one
-    of three words; empty if they did not say.
+    people were asked who is ahead, or the side whose model was guessed; of a guess `option` is that
+    model. `confidence` is how clear its person found the debate, in one of three words, and
+    `ground` what decided, in one of five; empty if they did not say.
     """
 
     person: int
@@ -227,6 +233,7 @@ class Vote(Value):
     recovery: Recovery = "complete"
     step: str = ""
     confidence: str = ""
+    ground: str = ""
 
 
 class TurnLabel(Value):

@@ -153,7 +153,8 @@ class VoteInvite(Invitation):
     The venue seeds one reaction an option; a private ballot has buttons instead, a secret one
     reactions and a button that withdraws. `mirrored`: the vote closes together with its mirror's.
     `names` are those of agents whose final answers are voted on. `cases` are what each side argued
-    in a line, and `begins` is the key of the first turn's post. Delivery fills in `link`, the
+    in a line, and `begins` is the key of the first turn's post. With the debate's `code`, a button
+    lets those who voted say why (`reasons`), or guess the models. Delivery fills in `link`, the
     address of that post, and `until`, when the vote closes, if that is certain.
     """
 
@@ -167,6 +168,8 @@ class VoteInvite(Invitation):
     topic: str = Field("", exclude_if=not_)
     cases: Mapping[str, str] = Field({}, exclude_if=not_)
     begins: str = Field("", exclude_if=not_)
+    code: str = Field("", exclude_if=not_)
+    reasons: bool = Field(False, exclude_if=not_)
     link: str = Field("", exclude_if=not_)
     until: datetime | None = Field(None, exclude_if=not_)
 
@@ -305,7 +308,8 @@ class Reveal(Said):
     are what jurors scored, unless that is the usual rubric. `names` are those of agents whose
     final answers were voted on, and `own` is the format's own verdict. `course` is who people said
     was ahead, round by round. `why` says why the panel decided so, and `marks` are the means of
-    what jurors gave each contender by criterion. With the debate's `code`, buttons open what
+    what jurors gave each contender by criterion. `guessed` counts, by side, the blind guesses
+    at its model that were right, and all of them. With the debate's `code`, buttons open what
     stands behind the result; without one it is all in the message. `quorum` is how many
     votes decide.
     """
@@ -338,6 +342,7 @@ class Reveal(Said):
     marks: Mapping[str, Mapping[str, float]] = Field({}, exclude_if=not_)
     code: str = Field("", exclude_if=not_)
     quorum: int = Field(0, exclude_if=not_)
+    guessed: Mapping[str, tuple[int, int]] = Field({}, exclude_if=not_)
 
 
 class Notice(Said):

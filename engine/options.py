@@ -41,6 +41,8 @@ class Options(Value):
     `round_votes` asks people after each round who is ahead, `confidence` with the vote how clear
     it was. `why` asks a juror to say for the reveal why the panel decided so. `questions` is for
     how many minutes the audience may ask the sides something before they close; 0 for none.
+    `reasons` lets those who voted say in private what decided and how clear it was, `guess` guess
+    the models.
     """
 
     topic: str | None = None
@@ -70,6 +72,8 @@ class Options(Value):
     confidence: bool | None = None
     why: bool | None = None
     questions: float | None = None
+    reasons: bool | None = None
+    guess: bool | None = None
 
     @field_validator("topic", "format", "language")
     @classmethod
@@ -111,11 +115,11 @@ BUILT_IN = Options(
         for name, field in Request.model_fields.items()
         if name in Options.model_fields and not field.is_required() and name != "rounds"
     }
-    | {"panel": PanelMode.ADAPTIVE, "why": True},
+    | {"panel": PanelMode.ADAPTIVE, "why": True, "reasons": True, "guess": True},
 )
 """The built-in defaults; the number of rounds is up to the format.
 
-Stored debates that lack `why` were held before there was one.
+Stored debates that lack one of the last three were held before there was such an option.
 """
 
 

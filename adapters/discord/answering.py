@@ -21,7 +21,7 @@ import structlog
 
 from adapters.discord import texts
 from adapters.discord.attachments import read_attachments
-from adapters.discord.buttons import review_menus, view_of
+from adapters.discord.buttons import controls, review_menus, view_of
 from adapters.discord.errors import ACKNOWLEDGED, NETWORK
 from adapters.discord.forms import modal_of
 from adapters.discord.grounds import ground_of
@@ -32,11 +32,12 @@ from adapters.discord.venue import DiscordVenue
 from engine.chat.answers.answers import Answer, SentFile, to_markdown
 from engine.chat.answers.debates import StartedAnswer
 from engine.chat.answers.management import SettingsAnswer
-from engine.chat.answers.presses import vote_answer
+from engine.chat.answers.presses import vote_answer, voted_in
+from engine.chat.answers.remarked import RemarkAnswer
 from engine.chat.answers.review_list import ReviewAnswer, ReviewLine
 from engine.chat.commands import Commands
 from engine.chat.following import OVER, Followers, follow
-from engine.chat.invocation import Invocation, SettingsArguments
+from engine.chat.invocation import Invocation, RemarkArguments, SettingsArguments
 from engine.chat.person import Person
 from engine.delivery.ending import refusal_of
 from engine.errors import RostrumError, UsageError
@@ -44,7 +45,7 @@ from engine.language import speaking
 from engine.ports import ButtonPressed, Listener
 from engine.text import split_markdown
 from engine.votes.hearing import Heard
-from engine.words.buttons import Button
+from engine.words.buttons import Button, Row
 from engine.words.forms import Form
 from engine.words.phrases import COMMAND_BUG
 from engine.words.translation import say
@@ -66,7 +67,8 @@ Interaction = discord.Interaction[discord.Client]
 class AnswerText:
     """An answer's text: `private` for the person; `public` is None if no one else may read it.
 
-    `started` is the code of a new debate, `offered` are debates to review.
+    `started` is the code of a new debate, `offered` are debates to review, and `rows` are buttons
+    and menus below it.
     """
 
     private: str
@@ -75,6 +77,7 @@ class AnswerText:
     started: str = ""
     offered: tuple[ReviewLine, ...] = ()
     buttons: tuple[Button, ...] = ()
+    rows: tuple[Row, ...] = ()
 
 
 class Hears(Enum):
@@ -109,18 +112,24 @@ class FrontDesk:
         interaction: Interaction,
         asked: Invocation | Callable[[], Invocation],
         attached: Sequence[discord.Attachment] = (),
+        *,
+        in_place: bool = False,
     ) -> None:
-        """Run a command, or parse and run it, and show its answer; sources may be attached."""
+        """Run a command, or parse and run it, and show its answer; sources may be attached.
+
+        `in_place`: the answer replaces the private message whose button was pressed.
+        """
         with self._working(interaction):
-            await self._carry_out(interaction, asked, attached)
+            await self._carry_out(interaction, asked, attached, in_place)
 
     async def _carry_out(
         self,
         interaction: Interaction,
         asked: Invocation | Callable[[], Invocation],
         attached: Sequence[discord.Attachment],
+        in_place: bool,
     ) -> None:
-        acknowledged = await self._acknowledge(interaction)
+        acknowledged = await self._acknowledge(interaction, in_place=in_place)
         if acknowledged is None:
             return
 
@@ -170,17 +179,38 @@ class FrontDesk:
             return
 
         async def run() -> AnswerText:
-            return AnswerText(vote_answer(await self._press(pressed_of(interaction, option))))
+            heard = await self._press(pressed_of(interaction, option))
+            said = AnswerText(vote_answer(heard))
+            return await self._with_more(interaction, said, voted_in(heard))
 
         said = await _explained(run, language_around(interaction))
         await self._show(interaction, acknowledged, said)
 
-    async def _acknowledge(self, interaction: Interaction) -> bool | None:
+    async def _with_more(
+        self, interaction: Interaction, said: AnswerText, debate: str
+    ) -> AnswerText:
+        """Add to a vote's answer what else its person may say."""
+        if not debate:
+            return said
+        asked = Invocation("remark", RemarkArguments(debate=debate))
+        try:
+            answer = await self.commands.run(person_of(interaction), asked)
+        except RostrumError as error:  # the vote itself is stored
+            log.info("nothing offered beside a vote", why=str(error))
+            return said
+        more = said_of(answer, language_around(interaction))
+        text = f"{said.private}\n\n{more.private}"
+        return replace(said, private=text, rows=more.rows) if more.rows else said
+
+    async def _acknowledge(
+        self, interaction: Interaction, *, in_place: bool = False
+    ) -> bool | None:
         """Return whether it was acknowledged in time; None if another process answers it."""
         hears = self.hears()
         if hears is Hears.ANOTHER_INSTEAD:
             return None
-        return await acknowledge(interaction, shared=hears is Hears.ANOTHER)
+        shared = hears is Hears.ANOTHER
+        return await acknowledge(interaction, shared=shared, in_place=in_place)
 
     @contextmanager
     def _working(self, interaction: Interaction) -> Iterator[None]:
@@ -235,15 +265,18 @@ def _refuse_broadcast(command: Invocation) -> None:
         raise UsageError(texts.NO_BROADCAST)
 
 
-async def acknowledge(interaction: Interaction, *, shared: bool = False) -> bool | None:
+async def acknowledge(
+    interaction: Interaction, *, shared: bool = False, in_place: bool = False
+) -> bool | None:
     """Announce a private answer to Discord; False if it is too late.
 
-    None if another process announced one, which only one that is `shared` can mean.
+    `in_place`: it will replace the message whose button was pressed. None if another process
+    announced one, which only one that is `shared` can mean.
     """
     until, unsure = time.monotonic() + ACKNOWLEDGE_SECONDS, False
     while True:
         try:
-            await interaction.response.defer(ephemeral=True, thinking=True)
+            await interaction.response.defer(ephemeral=True, thinking=not in_place)
         except discord.HTTPException as error:
             # A request without a response may have arrived.
             if error.code == ACKNOWLEDGED:
@@ -307,6 +340,7 @@ def said_of(answer: Answer, around: str) -> AnswerText:
         started=answer.debate.code if isinstance(answer, StartedAnswer) else "",
         offered=answer.lines if isinstance(answer, ReviewAnswer) else (),
         buttons=answer.buttons(),
+        rows=answer.rows() if isinstance(answer, RemarkAnswer) else (),
     )
 
 
@@ -333,6 +367,7 @@ async def _edit_answer(interaction: Interaction, said: AnswerText) -> bool:
         file = said.file
         files = [discord.File(io.BytesIO(file.content), file.name)] if file else []
         view = review_menus(said.offered) if said.offered else view_of(said.buttons)
+        view = controls(said.rows) if said.rows else view
         await interaction.edit_original_response(embed=first, attachments=files, view=view)
 
     if not await insist(interaction, edit):

@@ -9,7 +9,7 @@ import discord
 
 from engine.chat.answers.review_list import ReviewLine
 from engine.marks import REACTIONS
-from engine.words.buttons import Button, review_menu
+from engine.words.buttons import Button, Menu, Row, review_menu
 from engine.words.phrases import review_hint
 
 ROW = 5  # buttons in a row on Discord
@@ -40,6 +40,26 @@ def view_of(buttons: Sequence[Button]) -> discord.ui.View | None:
     for one in buttons:
         style = discord.ButtonStyle(RED if one.danger else GREY)
         view.add_item(discord.ui.Button(custom_id=one.id, label=one.label, style=style))
+    return view
+
+
+def controls(rows: Sequence[Row]) -> discord.ui.View:
+    """Return rows of buttons and menus, below a private answer."""
+    view = discord.ui.View(timeout=1.0)  # handled by custom id, too
+    for number, row in enumerate(rows):
+        if isinstance(row, Menu):
+            menu: discord.ui.Select[discord.ui.View] = discord.ui.Select(
+                custom_id=row.id, placeholder=row.hint, row=number
+            )
+            for at, label in enumerate(row.labels):
+                menu.add_option(label=label, value=str(at), default=at == row.chosen)
+            view.add_item(menu)
+            continue
+        for one in row:
+            style = discord.ButtonStyle.success if one.chosen else discord.ButtonStyle.secondary
+            view.add_item(
+                discord.ui.Button(custom_id=one.id, label=one.label, style=style, row=number)
+            )
     return view
 
 

@@ -205,7 +205,7 @@ class Client(discord.AutoShardedClient):
         chosen = next(iter(data.get("values") or ()), None)
         asked = pressed_invocation(pressed.what, pressed.of, chosen)
         if asked is not None:
-            await self._desk.carry_out(interaction, asked)
+            await self._desk.carry_out(interaction, asked, in_place=pressed.in_place)
         else:
             await self._desk.vote(interaction, pressed.of or None)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import structlog
 
 from adapters.slack import texts
-from adapters.slack.buttons import review_menus, row
+from adapters.slack.buttons import controls, review_menus, row
 from adapters.slack.files import hand_over
 from adapters.slack.grounds import ground_of
 from adapters.slack.install.workspaces import Workspaces
@@ -22,11 +22,12 @@ from engine.chat.answers.catalogue import HelpAnswer
 from engine.chat.answers.debates import StartedAnswer
 from engine.chat.answers.management import SettingsAnswer
 from engine.chat.answers.own_record import OwnRecordAnswer
-from engine.chat.answers.presses import vote_answer
+from engine.chat.answers.presses import vote_answer, voted_in
+from engine.chat.answers.remarked import RemarkAnswer
 from engine.chat.answers.review_list import ReviewAnswer
 from engine.chat.commands import Commands, parse_command, with_usage
 from engine.chat.following import OVER, Followers, follow
-from engine.chat.invocation import Invocation, SettingsArguments
+from engine.chat.invocation import Invocation, RemarkArguments, SettingsArguments
 from engine.chat.person import Person
 from engine.chat.settings import RESET, usual_language
 from engine.debate import BallotKind
@@ -43,7 +44,30 @@ PLATFORM = "slack"
 MOST_BYTES = 100 * 2**20  # Slack accepts a gigabyte, but exports are built in memory
 NO_SETTINGS = ("manager_role",)  # that Slack does not support
 FOLLOWED_SECONDS = 1700.0  # of the half hour in which Slack accepts answers
+MOST_OFFERED_AT_ONCE, MOST_OFFERS_REMEMBERED = 20, 10_000
 log = structlog.get_logger(__name__)
+
+
+@dataclass(slots=True)
+class Offers:
+    """Who was asked, unbidden, to say more about their vote; a few are asked at a time."""
+
+    _made: dict[tuple[str, str], None] = field(default_factory=dict)
+    _going_on: int = 0
+
+    def begin(self, debate: str, user: str) -> bool:
+        """Return whether to ask somebody now; then `end` follows."""
+        if (debate, user) in self._made or self._going_on >= MOST_OFFERED_AT_ONCE:
+            return False
+        if len(self._made) >= MOST_OFFERS_REMEMBERED:
+            self._made.clear()
+        self._made[debate, user] = None
+        self._going_on += 1
+        return True
+
+    def end(self) -> None:
+        """Note that somebody has been asked."""
+        self._going_on -= 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +79,11 @@ class FrontDesk:
     workspaces: Workspaces
     managers: frozenset[str]
     followers: Followers = field(default_factory=Followers)
+    offers: Offers = field(default_factory=Offers)
 
-    async def carry_out(self, asker: Asker, command: Invocation) -> None:
-        """Run a command and show its answer."""
-        whisper = Whisper(self.workspaces, asker)
+    async def carry_out(self, asker: Asker, command: Invocation, *, in_place: bool = False) -> None:
+        """Run a command and show its answer, in place of the message of its button if told so."""
+        whisper = Whisper(self.workspaces, asker, in_place)
 
         async def run() -> None:
             await self.finish(whisper, await self.run(asker, command))
@@ -122,6 +147,9 @@ class FrontDesk:
         if isinstance(answer, SettingsAnswer):
             answer = answer.without(NO_SETTINGS)
         text = to_markdown(answer, link=await self._linked(whisper, answer))
+        if isinstance(answer, RemarkAnswer):
+            await whisper.say(text, *controls(answer.rows()))
+            return
         if isinstance(answer, HelpAnswer) and answer.command is None:
             text = f"{text}\n{say(texts.FORMS)}"
         if isinstance(answer, SentFile):
@@ -130,7 +158,7 @@ class FrontDesk:
             if whisper.asker.home:  # where it is now
                 return
             text = f"{text}\n{say(texts.HANDED_OVER)}"
-        await whisper.say(text, row(buttons) if (buttons := answer.buttons()) else None)
+        await whisper.say(text, *([row(buttons)] if (buttons := answer.buttons()) else []))
         if isinstance(answer, StartedAnswer):
             self.followers.start(self._follow(whisper, answer.debate.code))
 
@@ -145,7 +173,7 @@ class FrontDesk:
     async def _offer(self, whisper: Whisper, review: ReviewAnswer) -> None:
         """Show debates to review, each with a link and a menu."""
         text = to_markdown(review, link=await self._linked(whisper, review))
-        await whisper.say(text, review_menus(review.lines) if review.lines else None)
+        await whisper.say(text, *([review_menus(review.lines)] if review.lines else []))
 
     async def vote(self, asker: Asker, pressed: ButtonPressed) -> None:
         """Cast a vote by button, and show the result."""
@@ -153,10 +181,45 @@ class FrontDesk:
 
         async def run() -> None:
             heard = await self.listener(pressed)
+            debate = voted_in(heard)
+            more = await self._remark(asker, debate) if debate else None
             with speaking(await self.language(asker, many=True)):
-                await whisper.say(vote_answer(heard))
+                said = vote_answer(heard)
+                if more is None:
+                    await whisper.say(said)
+                else:
+                    await whisper.say(f"{said}\n\n{to_markdown(more)}", *controls(more.rows()))
 
         await explained(whisper, run)
+
+    async def offer(self, asker: Asker, debate: str) -> None:
+        """Ask somebody who has just voted by a reaction what else they may say, once a debate.
+
+        When many vote at once, some are not asked; the invitation's button is there for them.
+        """
+        if not self.offers.begin(debate, asker.user):
+            return
+        try:
+            home = await self.workspaces.find(asker.team)
+            more = await self._remark(asker, debate)
+            if more is not None and not (await home.people.profile(asker.user)).bot:
+                with speaking(await self.language(asker, many=True)):
+                    whisper = Whisper(self.workspaces, asker)
+                    await whisper.offer(to_markdown(more), *controls(more.rows()))
+        except RostrumError as error:
+            log.info("nothing offered beside a vote", why=str(error))
+        finally:
+            self.offers.end()
+
+    async def _remark(self, asker: Asker, debate: str) -> RemarkAnswer | None:
+        """Return what a voter may say beside their vote; None for nothing."""
+        try:
+            asked = Invocation("remark", RemarkArguments(debate=debate))
+            answer = await self.run(asker, asked)
+        except RostrumError as error:  # the vote itself is stored
+            log.info("nothing offered beside a vote", why=str(error))
+            return None
+        return answer if isinstance(answer, RemarkAnswer) and answer.open else None
 
     async def language(self, asker: Asker, *, many: bool = False, ask: bool = True) -> str:
         """Return the language that a person reads: their own, else their community's.

@@ -32,6 +32,7 @@ from adapters.slack.venue import Place, SlackVenue
 from adapters.slack.votes import reaction_of
 from adapters.slack.whisper import Asker, Whisper
 from engine.blinding.mentions import scrub
+from engine.chat.answers.presses import voted_in
 from engine.chat.invocation import pressed_invocation
 from engine.errors import (
     RostrumError,
@@ -170,7 +171,7 @@ class Client:
         chosen = (action.get("selected_option") or {}).get("value")
         asked = pressed_invocation(pressed.what, pressed.of, chosen)
         if asked is not None:
-            self._spawn(self._desk.carry_out(asker, asked))
+            self._spawn(self._desk.carry_out(asker, asked, in_place=pressed.in_place))
         else:
             self._spawn(self._desk.vote(asker, _vote_of(place, body, pressed.of or None)))
 
@@ -204,7 +205,11 @@ class Client:
                 event=body["event_id"],
                 given_at=_moment(event["event_ts"]),
             )
-            await self._desk.listener(seen)
+            heard = await self._desk.listener(seen)
+        if debate := voted_in(heard):
+            where = Place.parse(place)
+            asker = Asker(home.team, where.channel, seen.user, root=where.root)
+            self._spawn(self._desk.offer(asker, debate))
         if home.people.is_bot(seen.user) is None:
             self._spawn(self._take_from_bot(home, seen))
 

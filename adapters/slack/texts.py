@@ -113,6 +113,8 @@ SETTINGS = {
     "round_votes": "Ask after each round who is ahead",
     "confidence": "Ask with the vote how clear it was",
     "why": "Have a juror say why the jury decided so",
+    "reasons": "Let voters say privately why",
+    "guess": "Let voters guess the models privately",
     "debate_usd": "Maximum cost of a debate, in USD",
     "daily_usd": "Maximum cost per day, in USD",
     "user_daily_debates": "Maximum debates per person per day",

@@ -30,7 +30,8 @@ class Asker(NamedTuple):
     """The person and their place; `thread` is the thread of a pressed button.
 
     `language` is that of the form they fill in, once it is open. `home`: they asked in the app
-    itself, where no message can be shown; answers are direct messages then.
+    itself, where no message can be shown; answers are direct messages then. `root` is the message
+    whose thread a private message has to be shown in.
     """
 
     team: str
@@ -41,6 +42,7 @@ class Asker(NamedTuple):
     direct: bool = False
     language: str = ""
     home: bool = False
+    root: str | None = None
 
     @classmethod
     def at_home(cls, team: str, user: str) -> Asker:
@@ -50,24 +52,34 @@ class Asker(NamedTuple):
 
 @dataclass
 class Whisper:
-    """Answers privately, visible only to the person who asked."""
+    """Answers privately, visible only to the person who asked.
+
+    `in_place`: an answer replaces the private message whose button was pressed.
+    """
 
     workspaces: Workspaces
     asker: Asker
+    in_place: bool = False
     _uses: int = 0
     _may_pass: bool = False  # whether the last failure is temporary
     _why: str = ""
     _began: float = field(default_factory=time.monotonic)
 
-    async def say(self, text: str, actions: Json | None = None) -> None:
+    async def say(self, text: str, *actions: Json) -> None:
         """Show Markdown in as many messages as needed; `actions` go below the last."""
         pieces = pieces_of(text) or ("…",)
         for left, piece in zip(range(len(pieces) - 1, -1, -1), pieces, strict=True):
             blocks = [markdown_block(piece)]
-            if actions is not None and not left:
-                blocks.append(actions)
+            if not left:
+                blocks += actions
             said: Json = {"text": fallback(piece), "blocks": blocks}
             await self._insist(said)
+
+    async def offer(self, text: str, *actions: Json) -> None:
+        """Show Markdown once, in the thread; as no one asked for it, a failure is only logged."""
+        said: Json = {"text": fallback(text)}
+        if not await self._show(said | {"blocks": [markdown_block(text), *actions]}):
+            log.info("nothing offered beside a vote", why=self._why)
 
     async def _insist(self, said: Json) -> None:
         """Try both ways, with growing pauses, while a failure is temporary."""
@@ -89,7 +101,7 @@ class Whisper:
         if not self.asker.response_url or self._uses >= USES or self._age > GOOD_SECONDS:
             return False
         self._uses += 1
-        body = {"response_type": "ephemeral", "replace_original": False, **said}
+        body = {"response_type": "ephemeral", "replace_original": self.in_place, **said}
         try:
             return await self.workspaces.app.respond(self.asker.response_url, body)
         except VenueAwayError as error:
@@ -98,6 +110,8 @@ class Whisper:
 
     async def _show(self, said: Json) -> bool:
         body = {"channel": self.asker.channel, "user": self.asker.user, **said}
+        if self.asker.root:
+            body["thread_ts"] = self.asker.root
         try:
             rest = (await self.workspaces.find(self.asker.team)).rest
             if self.asker.home:

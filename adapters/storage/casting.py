@@ -10,19 +10,40 @@ from typing import Any
 
 from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
-from adapters.storage.people import BEGAN, Known, ensure_person, find_key, lock_person
+from adapters.storage.people import (
+    BEGAN,
+    Known,
+    ensure_person,
+    find_key,
+    find_person,
+    is_forgotten,
+    lock_person,
+)
 from adapters.storage.targets import Found, find_question
 from adapters.storage.vote_log import append, append_all, read_log
 from engine.debate import BallotKind
 from engine.judging import How, Question, VoteEvent
-from engine.store import Cast, Outcome, Press, Pressed, Revision
-from engine.votes.hands import chosen_option
+from engine.store import Cast, Outcome, Press, Pressed, Remark, Remarked, Revision
+from engine.votes.hands import chosen_option, hands_held
 
 OWN_EVENTS = """
 SELECT * FROM vote_events
 WHERE debate = :debate AND person = :person AND question = :question AND step = :step
 ORDER BY number
 """
+FIND_VOTE = """
+SELECT questions.closed_at, debates.revealed_at, debates.created_at
+FROM questions JOIN debates ON debates.id = questions.debate
+WHERE questions.debate = :debate AND questions.question = 'vote' AND questions.step = ''
+    AND questions.opened_at IS NOT NULL
+/*+ FOR SHARE OF questions */
+"""
+OF_PERSON = """
+SELECT * FROM vote_events
+WHERE debate = :debate AND person = :person AND question IN :questions
+ORDER BY number
+"""
+REMARKED = (Question.VOTE, Question.GROUND, Question.CONFIDENCE, Question.GUESS)
 KNOWN_EVENT = "SELECT 1 FROM vote_events WHERE debate = :debate AND event = :event"
 
 
@@ -84,6 +105,10 @@ class Casting:
     async def revise(self, revision: Revision) -> Pressed:
         """Keep what somebody answers after the reveal, in place of what they answered before."""
         return await self._database.write(lambda connection: _revise(connection, revision))
+
+    async def remark(self, remark: Remark) -> Remarked:
+        """Keep what somebody says beside their vote while it is open."""
+        return await self._database.write(lambda connection: _remark(connection, remark))
 
 
 def cast_all(connection: SqlConnection, casts: Sequence[Cast]) -> list[Outcome]:
@@ -196,6 +221,64 @@ def _revise(connection: SqlConnection, revision: Revision) -> Pressed:
     given = {"option": revision.option or held, "added": revision.option is not None}
     append(connection, how=How.BUTTON, received_at=revision.received_at, **own, **given)
     return Pressed(outcome="stored", option=revision.option)
+
+
+def _remark(connection: SqlConnection, remark: Remark) -> Remarked:
+    """Keep a remark of a voter, unless they have said the same already."""
+    vote = connection.first(FIND_VOTE, debate=remark.debate)
+    if vote is None:
+        return Remarked(outcome="unknown")
+    if vote.closed_at is not None or vote.revealed_at is not None:
+        return Remarked(outcome="closed")
+    found = find_person(connection, remark.platform, remark.user)
+    if found is None or not found.may_answer(vote.created_at):
+        return Remarked(
+            outcome="forgotten"
+            if found or is_forgotten(connection, remark.platform, remark.user)
+            else "unvoted"
+        )
+    lock_person(connection, found.id)
+    held = _held(connection, remark, found.id)
+    if held.outcome == "unvoted" or remark.question is None:
+        return held
+    if _same(held, remark):
+        return held.model_copy(update={"outcome": "duplicate"})
+    own = {"debate": remark.debate, "person": found.id, "question": remark.question}
+    given = {"step": remark.step, "option": remark.option, "added": True, "how": How.BUTTON}
+    append(connection, received_at=remark.received_at, **own, **given)
+    return _held(connection, remark, found.id)
+
+
+def _held(connection: SqlConnection, remark: Remark, person: int) -> Remarked:
+    """Return the vote of a person, and what they have said beside it."""
+    own = {"debate": remark.debate, "person": person, "questions": REMARKED}
+    log, visible = (
+        tuple(read_log(connection.rows(OF_PERSON, **own))),
+        remark.ballot is BallotKind.OPEN,
+    )
+
+    def chosen(question: Question, step: str = "") -> str:
+        events = [e for e in log if (e.question, e.step) == (question, step)]
+        return chosen_option(events, tally_visible=visible) or ""
+
+    votes = [event for event in log if event.question is Question.VOTE]
+    if not any(hands_held(votes, tally_visible=visible).values()):
+        return Remarked(outcome="unvoted")
+    sides = dict.fromkeys(event.step for event in log if event.question is Question.GUESS)
+    return Remarked(
+        outcome="stored",
+        option=chosen(Question.VOTE) or None,
+        ground=chosen(Question.GROUND),
+        confidence=chosen(Question.CONFIDENCE),
+        guesses={side: chosen(Question.GUESS, side) for side in sides},
+    )
+
+
+def _same(held: Remarked, remark: Remark) -> bool:
+    """Return whether a person holds already what they say."""
+    if remark.question is Question.GUESS:
+        return held.guesses.get(remark.step) == remark.option
+    return remark.option == (held.ground if remark.question is Question.GROUND else held.confidence)
 
 
 def _log(connection: SqlConnection, own: dict[str, Any]) -> list[VoteEvent]:

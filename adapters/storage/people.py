@@ -147,6 +147,16 @@ def barred(connection: SqlConnection, debate_id: str, persons: Iterable[int]) ->
     return {person for person in found if person is not None}
 
 
+def find_person(connection: SqlConnection, platform: str, user: str) -> Known | None:
+    """Return a platform's user who is known already."""
+    return _find(connection, platform, user)
+
+
+def is_forgotten(connection: SqlConnection, platform: str, user: str) -> bool:
+    """Return whether a user has been forgotten."""
+    return _is_forgotten(connection, find_key(connection), platform, user)
+
+
 def hidden_people(connection: SqlConnection) -> frozenset[int]:
     """Return the people hidden from exports: opted out or forgotten."""
     return frozenset(connection.column(HIDDEN))
@@ -311,6 +321,8 @@ def _traces(connection: SqlConnection, platform: str, user: str) -> Traces:
         known=True,
         votes=answers[Question.VOTE],
         confidences=answers[Question.CONFIDENCE],
+        grounds=answers[Question.GROUND],
+        guesses=answers[Question.GUESS],
         rounds=answers[Question.ROUND],
         stances=answers[Question.STANCE_BEFORE] + answers[Question.STANCE_AFTER],
         revisions=answers[Question.AGAIN],

@@ -130,6 +130,8 @@ class Settings(BaseSettings):
     default_round_votes: bool = False
     default_confidence: bool = False
     default_why: bool = True
+    default_reasons: bool = True
+    default_guess: bool = True
 
     classic: ClassicSettings = ClassicSettings()
     team: TeamSettings = TeamSettings()

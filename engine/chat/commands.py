@@ -51,6 +51,7 @@ from engine.chat.permission import (
     managers,
 )
 from engine.chat.person import Person
+from engine.chat.remarks import remark
 from engine.chat.review import review
 from engine.chat.settings import show_settings
 from engine.debate import BallotKind
@@ -211,8 +212,9 @@ COMMANDS: Mapping[str, Command[Any]] = {command.name: command for command in _CO
 FORMS: Mapping[str, Callable[[Context, Person, Any], Awaitable[Answer]]] = {
     "ask": asking.ask_sides,
     "unask": asking.take_back,
+    "remark": remark,
 }
-"""What only forms ask for, which buttons open; no one types it."""
+"""What only forms, buttons and menus ask for; no one types it."""
 
 
 @dataclass(slots=True)

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 from engine.debate import Value
+from engine.judging import Question
 from engine.options import Options
 from engine.sources import SourceFile
 
@@ -97,6 +98,20 @@ class UnaskArguments(Arguments):
     number: str = ""
 
 
+class RemarkArguments(Arguments):
+    """What a voter adds to their vote: an answer to a question, or a look at what can be said.
+
+    Of a guess, `side` is the one whose model `option` is, by its number on the menu. `page` is that
+    of the menus to show.
+    """
+
+    debate: str
+    question: Question | None = None
+    option: str = ""
+    side: str = ""
+    page: int = 0
+
+
 class ForgetArguments(Arguments):
     """Whether to go ahead; otherwise the answer only explains."""
 
@@ -150,6 +165,10 @@ def pressed_invocation(button: str, debate: str, chosen: str | None = None) -> I
             return Invocation("delete", DeleteArguments(debate=debate, mirror=both, confirm=True))
         case "upvote" | "approve" | "remove" if debate.isdecimal():
             return Invocation("topics", TopicsArguments(action=button, number=int(debate)))
+        case "remark":
+            return Invocation("remark", RemarkArguments(debate=debate))
+        case "ground" | "clear" | "guess" | "page":
+            return Invocation("remark", _read_remark(button, debate, chosen))
         case "review":
             return Invocation("review", ReviewArguments(debate=debate, vote=chosen))
     return None
@@ -171,3 +190,15 @@ def submitted_invocation(form: str, of: str, typed: Mapping[str, str]) -> Invoca
         case "unask":
             return Invocation("unask", UnaskArguments(debate=debate, **typed))
     return None
+
+
+def _read_remark(button: str, target: str, chosen: str | None) -> RemarkArguments:
+    code, _, of = target.partition("/")
+    match button:
+        case "guess":
+            guessed = {"side": of, "option": chosen or ""}
+            return RemarkArguments(debate=code, question=Question.GUESS, **guessed)
+        case "page":
+            return RemarkArguments(debate=code, page=int(of) if of.isdecimal() else 0)
+    question = Question.GROUND if button == "ground" else Question.CONFIDENCE
+    return RemarkArguments(debate=code, question=question, option=of)

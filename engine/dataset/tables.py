@@ -11,6 +11,7 @@ from engine.dataset.columns import Table
 from engine.dataset.debate_table import DEBATES
 from engine.dataset.evidence import QUOTATIONS, SOURCES
 from engine.dataset.findings import ADJUSTMENTS, ARTIFACTS, JUDGINGS, JUDGMENTS, SCORES
+from engine.dataset.guess_table import GUESSES
 from engine.dataset.preferences import PREFERENCE, SAME_SIDE, UNPAIRED
 from engine.dataset.turn_table import TURNS
 from engine.dataset.verdict_table import VERDICTS
@@ -22,6 +23,7 @@ TABLES: tuple[Table[Any], ...] = (
     TURNS,
     VERDICTS,
     VOTES,
+    GUESSES,
     PREFERENCE,
     SAME_SIDE,
     UNPAIRED,

@@ -49,7 +49,7 @@ def _answered(entry: Entry) -> list[_Answered]:
             chances.get(answer.confidence) if answer.option in sides else None,
         )
         for answer in entry.record.answers
-        if answer.person not in hidden
+        if answer.person not in hidden and answer.question in PHASES
     ]
     answered.sort(key=lambda row: (row[0], row[1], row[2].step))
     return answered
@@ -78,6 +78,10 @@ _ANSWER = part_of(
            "how clear the voter found it: `close`, `clear` or `one-sided`; null if the voter did "
            "not say or was not asked, or the last of several words is unknown",
            lambda answer: answer.confidence or None, "people"),
+    Column("ground", TEXT,
+           "what decided for the voter: `logic`, `evidence`, `rebuttal`, `style` or `other`; null "
+           "if the voter did not say or was not asked",
+           lambda answer: answer.ground or None, "people"),
     Column("ambiguous", FLAG,
            "whether the last of several choices is unknown"),
     Column("gold", FLAG, "whether it is an independent label; see below"),

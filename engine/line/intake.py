@@ -50,6 +50,7 @@ from engine.topics import (
 
 LONGEST_TEXT = 20_000  # characters
 MOST_JUDGES = 9  # of a format's own
+MOST_GUESSED = 25  # models on a menu, as Discord's have no more
 
 
 class Ground(Value):
@@ -149,6 +150,7 @@ def complete(order: Order, defaults: Defaults, seed: int) -> tuple[Request, Form
     sides, drawn = _seat_contenders(roles, order.models, defaults, seed)
     models = {**defaults.seats, **order.models}
     seats = {seat: model for seat, model in models.items() if seat in roles.seats}
+    attended = order.platform != UNATTENDED
     settled = {
         "topic": check_topic(options.topic or ""),
         "conditions": _clean("conditions", options.conditions or ""),
@@ -164,7 +166,9 @@ def complete(order: Order, defaults: Defaults, seed: int) -> tuple[Request, Form
         "turn_order": script.turn_order or options.turn_order,
         "stance": script.stance or (options.stance and not script.question),
         "questions": _check_questions(order, options, script),
-        "why": options.why and order.platform != UNATTENDED,  # no one reads the reveal
+        "why": options.why and attended,  # else no one reads the reveal
+        "reasons": options.reasons and attended,
+        "guess": options.guess and attended,
     }
     request = Request(**options.model_dump(exclude={"mirror", "panel"}) | settled)
     check_words(defaults.blocked_words, *texts_of(request))
@@ -344,7 +348,14 @@ def freeze(
         reply_chars=_reply_chars(defaults, limits),
         called=script.call(request, prompts, names),
         retrieval=defaults.retrieval,
+        menu=_menu(request, defaults),
     )
+
+
+def _menu(request: Request, defaults: Defaults) -> tuple[str, ...]:
+    """Return the models to guess among: the same for every debate, and so no hint on this one."""
+    offered = tuple(dict.fromkeys(model.ref for model in defaults.debaters))[:MOST_GUESSED]
+    return offered if request.guess and len(offered) > 1 else ()
 
 
 def _reply_chars(defaults: Defaults, limits: Mapping[str, float]) -> int | None:

@@ -41,6 +41,8 @@ def invitation(debate: Debate, turns: Sequence[Turn], judged: Sequence[Turn]) ->
         topic=headline(request.topic, TOPIC),
         cases=cases_of(debate, judged),
         begins=turns[0].step if turns else "",
+        code=debate.code if request.reasons or debate.setup.menu else "",
+        reasons=request.reasons,
     )
     vote = Post(key="vote", message=invite)
     posts = [vote]

@@ -81,6 +81,7 @@ class StandingAnswer(NamedTuple):
     recovery: Recovery = "complete"
     step: str = ""
     confidence: str = ""
+    ground: str = ""
 
     def to_vote(self) -> Vote:
         """Return it as a Vote."""

@@ -17,8 +17,9 @@ class CommunitySettings(Value):
     any. Money is USD. Holders of `manager_role` are managers. `broadcast` also shows reveals in the
     channel, where the platform supports it; `again` repeats the question of who debated better
     below each reveal; `round_votes` asks after each round who is ahead, `confidence`
-    with the vote how clear it was; `why` has a juror say why the jury decided so. `license` is the
-    SPDX id that the card of an export names.
+    with the vote how clear it was; `why` has a juror say why the jury decided so. `reasons` lets
+    voters say in private what decided, `guess` guess the models. `license` is the SPDX id that the
+    card of an export names.
     A topic with one of `blocked_words` is refused, and with `topic_approval` managers approve what
     people suggest. Only members of `starters` start debates, if there are any: roles or groups.
     """
@@ -44,6 +45,8 @@ class CommunitySettings(Value):
     round_votes: bool | None = None
     confidence: bool | None = None
     why: bool | None = None
+    reasons: bool | None = None
+    guess: bool | None = None
     manager_role: str | None = None
     license: str | None = None
     blocked_words: tuple[str, ...] = ()

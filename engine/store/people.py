@@ -12,8 +12,8 @@ from engine.debate import Value
 class Traces(Value):
     """What is stored about a person: their answers, and the debates they started.
 
-    `known`: their user id is stored. `votes`, `confidences` (how clear they found it), `rounds`
-    (answers to who is ahead), `stances`,
+    `known`: their user id is stored. `votes`, `confidences` (how clear they found it), `grounds`
+    (what decided), `guesses` (at models), `rounds` (answers to who is ahead), `stances`,
     `revisions` (answers after a reveal) and `thumbs` count questions, `entries` every choice made
     or withdrawn. `suggested` topics are theirs, and `upvotes` the suggested topics that they want.
     `asked` counts questions that they asked the sides of debates, and `supported` the debates in
@@ -24,6 +24,8 @@ class Traces(Value):
     known: bool = False
     votes: int = 0
     confidences: int = 0
+    grounds: int = 0
+    guesses: int = 0
     rounds: int = 0
     stances: int = 0
     revisions: int = 0

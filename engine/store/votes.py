@@ -66,10 +66,11 @@ class Cast(Value):
     received_at: datetime
 
 
-Outcome = Literal["stored", "duplicate", "closed", "unknown", "forgotten"]
+Outcome = Literal["stored", "duplicate", "closed", "unknown", "forgotten", "unvoted"]
 """What became of an answer: kept, kept already, too late, or to nothing that was asked.
 
-"forgotten" is of somebody who was forgotten, or who came back after the debate had begun.
+"forgotten" is of somebody who was forgotten, or who came back after the debate had begun;
+"unvoted" of one who has to vote first.
 """
 
 
@@ -104,6 +105,37 @@ class Revision(Value):
     user: str
     option: str | None
     received_at: datetime
+
+
+class Remark(Value):
+    """What somebody says beside their vote: the reason, how clear it was, or a guess.
+
+    Without a `question` it only asks what they hold. `step` is the side whose model is guessed, and
+    `option` then its number on the debate's menu; `ballot` is the debate's.
+    """
+
+    debate: str
+    ballot: BallotKind
+    platform: str
+    user: str
+    question: Question | None
+    step: str = ""
+    option: str = ""
+    received_at: datetime
+
+
+class Remarked(Value):
+    """What became of a remark, and all that its person holds now; empty for what they do not.
+
+    `option` is the vote, None if it is not known which choice is the last; `guesses` are numbers on
+    the menu, by side.
+    """
+
+    outcome: Outcome
+    option: str | None = None
+    ground: str = ""
+    confidence: str = ""
+    guesses: Mapping[str, str] = {}
 
 
 class Target(Value):
@@ -281,6 +313,12 @@ class Votes(Protocol):
 
     async def revise(self, revision: Revision) -> Pressed:
         """Keep what somebody answers after the reveal, in place of what they answered before."""
+
+    async def remark(self, remark: Remark) -> Remarked:
+        """Keep what somebody says beside their vote while it is open, in place of what they said.
+
+        One who holds no vote is "unvoted", and no trace of them is kept.
+        """
 
     async def revised_by(self, platform: str, user: str, among: Sequence[str]) -> frozenset[str]:
         """Return those of some debates that somebody has answered after the reveal."""

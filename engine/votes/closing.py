@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
+from types import MappingProxyType
 from typing import NamedTuple
 
 from engine.debate import Criterion, Debate, Setup
@@ -27,14 +28,15 @@ from engine.store import Closing, Intervention, Post
 from engine.votes.labels import asked, persuasion, seen_by_others
 from engine.votes.outcome import (
     NONE,
-    confidences_of,
     course_of,
+    guessed_of,
+    guesses_of,
     readable_from,
     round_votes_of,
     stances_of,
     standing,
     tally_of,
-    with_confidence,
+    with_remarks,
 )
 from engine.votes.questions import vote_options
 from engine.votes.tally import agreement
@@ -72,12 +74,13 @@ def closing_of(
     rounds = round_votes_of(debate, cast, unread)
     verdict, ballots, calls, usd, words, interventions, own, why = judged
     found = (verdict, ballots, calls, usd, stances, unread, own)
-    message = reveal_of(debate, tally, *found, rounds=rounds, why=why)
+    votes = standing(debate, cast, readable_from(debate, words), unread)
+    guesses = guesses_of(debate, cast, votes)
+    guessed = guessed_of(debate, guesses)
+    message = reveal_of(debate, tally, *found, rounds=rounds, why=why, guessed=guessed)
     decided = _decide(debate, stances, verdict)
     usual = (_closed(debate, tally, early), Post(key="reveal", message=message), *_tell(decided))
-    votes = standing(debate, cast, readable_from(debate, words), unread)
-    sure = with_confidence(votes, confidences_of(debate, cast, unread))
-    stood = (*sure, *stances, *rounds)
+    stood = (*with_remarks(votes, debate, cast, unread), *stances, *rounds, *guesses)
     return Closing(
         votes=seen_by_others(stood, cast, interventions),
         posts=(elsewhere(debate, message),) if debate.gone else usual,
@@ -110,6 +113,7 @@ def reveal_of(
     own: Verdict | None = None,
     rounds: tuple[Vote, ...] = (),
     why: Why | None = None,
+    guessed: Mapping[str, tuple[int, int]] = MappingProxyType({}),
 ) -> Reveal:
     """Return the reveal of a closed vote; without a `why` it quotes a juror."""
     return Reveal(
@@ -139,6 +143,7 @@ def reveal_of(
         marks=mean_marks(ballots),
         code=debate.code,
         quorum=debate.request.quorum,
+        guessed=dict(guessed),
     )
 
 

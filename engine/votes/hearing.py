@@ -48,7 +48,8 @@ log = structlog.get_logger(__name__)
 class Heard(Value):
     """The outcome of an event; after a button press, `option` is the person's current choice.
 
-    `name` is that of the agent whose answer was chosen, where agents have names.
+    `name` is that of the agent whose answer was chosen, where agents have names; `voted` is the id
+    of the debate in whose vote somebody has made a choice.
     "noted" is an event that is not an answer, "unknown" one that belongs to no debate. `question`
     is what was answered, where that is known.
     """
@@ -57,6 +58,7 @@ class Heard(Value):
     option: str | None = None
     name: str = ""
     question: Question | None = None
+    voted: str = ""
 
 
 @dataclass(slots=True)
@@ -130,7 +132,8 @@ class Hearing:
         self._count(target, How.LIVE, outcome)
         if target.ballot is BallotKind.SECRET and outcome in HIDDEN:
             self.removals.add(Shown(seen.place, seen.message, seen.user, option, seen.option))
-        return Heard(outcome=outcome)
+        voted = target.question is Question.VOTE and seen.added and outcome == "stored"
+        return Heard(outcome=outcome, voted=target.debate if voted else "")
 
     async def _press(self, pressed: ButtonPressed) -> Heard:
         found = await self.store.votes.press(
@@ -151,7 +154,9 @@ class Hearing:
         given = {"outcome": found.outcome, "option": found.option, "question": target.question}
         if target.question is Question.SUPPORT:
             return Heard(**given)
-        return Heard(**given, name=await self._name_of(target, found.option or ""))
+        voted = target.question is Question.VOTE and found.option and found.outcome == "stored"
+        name = await self._name_of(target, found.option or "")
+        return Heard(**given, name=name, voted=target.debate if voted else "")
 
     def _count(self, target: Target, how: How, outcome: Outcome) -> None:
         self.keeper.watch.answered(self.venue.platform, target.question, how, outcome, 1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from engine.debate import BallotKind, Debate, Scores
@@ -33,20 +33,71 @@ def standing(
     return _standing(debate, events, Log(Question.VOTE), readable_at, unread)
 
 
-def confidences_of(
-    debate: Debate, events: tuple[VoteEvent, ...], unread: frozenset[Log] = NONE
+def with_remarks(
+    votes: Iterable[Vote],
+    debate: Debate,
+    events: tuple[VoteEvent, ...],
+    unread: frozenset[Log] = NONE,
+) -> tuple[Vote, ...]:
+    """Return votes with how clear their people found it, and what decided for them."""
+    clear, grounds = (
+        _said(debate, events, Log(question), unread)
+        for question in (Question.CONFIDENCE, Question.GROUND)
+    )
+    return tuple(
+        vote.model_copy(
+            update={
+                "confidence": CONFIDENCE_NAMES.get(clear.get(vote.person, ""), ""),
+                "ground": grounds.get(vote.person, ""),
+            }
+        )
+        for vote in votes
+    )
+
+
+def _said(
+    debate: Debate, events: tuple[VoteEvent, ...], log: Log, unread: frozenset[Log]
 ) -> dict[int, str]:
-    """Return how clear each person found it; nothing where that is not certainly known."""
-    log = Log(Question.CONFIDENCE)
+    """Return what each person said; nothing where that is not certainly known."""
     if log in unread:
         return {}
     said = _standing(debate, events, log, None, unread)
-    return {one.person: CONFIDENCE_NAMES[one.option] for one in said if not one.ambiguous}
+    return {one.person: one.option for one in said if not one.ambiguous}
 
 
-def with_confidence(votes: Iterable[Vote], said: Mapping[int, str]) -> tuple[Vote, ...]:
-    """Return votes with how clear their people found it."""
-    return tuple(v.model_copy(update={"confidence": said.get(v.person, "")}) for v in votes)
+def guesses_of(
+    debate: Debate, events: tuple[VoteEvent, ...], votes: Iterable[Vote]
+) -> tuple[Vote, ...]:
+    """Return which model each voter took each side for; `step` is the side.
+
+    What somebody guessed who holds no vote any more is left out.
+    """
+    menu, voters = debate.setup.menu, {vote.person for vote in votes}
+    guesses = [e for e in events if e.question is Question.GUESS and e.person in voters]
+    return tuple(
+        vote.model_copy(update={"option": menu[int(vote.option)], "step": side})
+        for side in debate.request.sides
+        for vote in standing_votes(
+            [event for event in guesses if event.step == side],
+            starter=debate.starter,
+            judge_visible=False,
+            tally_visible=False,
+        )
+    )
+
+
+def guessed_of(debate: Debate, guesses: Iterable[Vote]) -> dict[str, tuple[int, int]]:
+    """Count, by side, the guesses that were right and all; only those of people who could not know.
+
+    The starter may have chosen the models, and a mirror's reveal names them.
+    """
+    counts: dict[str, tuple[int, int]] = {}
+    for guess in guesses:
+        if guess.gold:
+            right, n = counts.get(guess.step, (0, 0))
+            models = debate.request.sides
+            counts[guess.step] = right + (models[guess.step].ref == guess.option), n + 1
+    return counts
 
 
 def stances_of(

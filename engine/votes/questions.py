@@ -15,6 +15,8 @@ STANCES = (UP, DOWN, UNSURE)
 NUMBERS = tuple("123456789")
 CLOSE, CLEAR, ONE_SIDED = "close", "clear", "onesided"
 CONFIDENCES = (CLOSE, CLEAR, ONE_SIDED)
+LOGIC, EVIDENCE, REBUTTAL, STYLE, OTHER = "logic", "evidence", "rebuttal", "style", "other"
+GROUNDS = (LOGIC, EVIDENCE, REBUTTAL, STYLE, OTHER)
 CONFIDENCE_NAMES = {CLOSE: "close", CLEAR: "clear", ONE_SIDED: "one-sided"}
 STANCE_NAMES = {UP: "for", DOWN: "against", UNSURE: "unsure"}
 
@@ -85,6 +87,9 @@ KINDS = {
     ),
     Question.CONFIDENCE: Kind(lambda _: CONFIDENCES),
     Question.STANCE_AFTER: Kind(lambda _: STANCES),
+    # Said in private beside a vote, by buttons and menus; they end with it.
+    Question.GROUND: Kind(lambda _: GROUNDS),
+    Question.GUESS: Kind(lambda _: ()),  # from the debate's menu
     Question.AGAIN: Kind(vote_options, during=(Status.CLOSED,)),
     Question.TURN: Kind(lambda _: THUMBS),
 }

@@ -8,7 +8,14 @@ from engine.jury.explain import STEP, of_artifacts
 from engine.messages import Reveal
 from engine.store import Store
 from engine.votes.closing import NO_VERDICT, reveal_of
-from engine.votes.outcome import round_votes_of, stances_of, tally_of
+from engine.votes.outcome import (
+    guessed_of,
+    guesses_of,
+    round_votes_of,
+    stances_of,
+    standing,
+    tally_of,
+)
 
 
 async def read_reveal(store: Store, debate: Debate) -> Reveal:
@@ -22,7 +29,9 @@ async def read_reveal(store: Store, debate: Debate) -> Reveal:
     own = await store.journal.own_verdict(debate.id, debate.request.format)
     found = (verdict, ballots, calls, usd, stances, unread, own)
     why = of_artifacts(await store.journal.found(debate.id, STEP))
-    return reveal_of(debate, tally, *found, rounds=round_votes_of(debate, events, unread), why=why)
+    rounds = round_votes_of(debate, events, unread)
+    guessed = guessed_of(debate, guesses_of(debate, events, standing(debate, events)))
+    return reveal_of(debate, tally, *found, rounds=rounds, why=why, guessed=guessed)
 
 
 async def unread_logs(store: Store, debate: Debate) -> frozenset[Log]:

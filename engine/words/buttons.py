@@ -14,6 +14,8 @@ STOP = "Stop"
 STATUS = "Status"
 WITHDRAW = "Withdraw my vote"
 WHY = "Why?"
+SAY_WHY = "Say why"
+GUESS_MODELS = "Guess the models"
 DETAILS = "Details"
 UPVOTE = "▲ {upvotes} · {topic}"
 APPROVE = "Approve {number}"
@@ -23,21 +25,37 @@ DELETE_BOTH = "Delete both"
 ASK = "Ask"
 UNASK = "Remove"
 SUPPORT = "👍 {number}"
+IN_PLACE = ("ground", "clear", "guess", "page")
 ACTIONS = (
     *("stop", "status", "vote", "review", "why", "details", "upvote", "approve", "remove"),
     *("delete", "delete_both"),
     *("ask", "unask"),  # which open a form
+    *("remark", *IN_PLACE),
 )
 LABEL_LENGTH = 70  # characters; platforms take 75, a mark included
 
 
 class Button(NamedTuple):
-    """A button; `option` is the vote that it casts, if any."""
+    """A button; `option` is the vote that it casts, if any; `chosen` is what its person holds."""
 
     id: str
     label: str
     option: str = ""
     danger: bool = False
+    chosen: bool = False
+
+
+class Menu(NamedTuple):
+    """A menu; an option's value is its number, and `chosen` is the one that its person holds."""
+
+    id: str
+    hint: str
+    labels: tuple[str, ...]
+    chosen: int | None = None
+
+
+Row = tuple[Button, ...] | Menu
+"""What stands side by side: some buttons, or one menu."""
 
 
 class ButtonAction(NamedTuple):
@@ -48,6 +66,11 @@ class ButtonAction(NamedTuple):
 
     what: str
     of: str
+
+    @property
+    def in_place(self) -> bool:
+        """Whether its answer replaces the private message that it is on."""
+        return self.what in IN_PLACE
 
 
 def debate_buttons(code: str, *, stoppable: bool) -> tuple[Button, ...]:
@@ -106,6 +129,16 @@ def deletion_buttons(code: str, *, both: bool) -> tuple[Button, ...]:
     one = Button(f"{PREFIX}:delete:{code}", say(DELETE), danger=True)
     more = Button(f"{PREFIX}:delete_both:{code}", say(DELETE_BOTH), danger=True)
     return (one, more) if both else (one,)
+
+
+def remark_button(code: str, *, reasons: bool) -> Button:
+    """Return the button with which a voter says more about their vote."""
+    return Button(f"{PREFIX}:remark:{code}", say(SAY_WHY if reasons else GUESS_MODELS))
+
+
+def remark_id(what: str, code: str, of: str) -> str:
+    """Return the id of a button or menu for a remark on a debate."""
+    return f"{PREFIX}:{what}:{code}/{of}"
 
 
 def review_menu(code: str) -> str:

@@ -42,6 +42,7 @@ from engine.words.buttons import (
     ballot_buttons,
     debate_buttons,
     question_buttons,
+    remark_button,
     result_buttons,
 )
 from engine.words.card import BallotPaper, Card, Page, markdown_of
@@ -437,6 +438,7 @@ def broken_rule(broken: Violation) -> str:
 
 def _invite(invite: VoteInvite) -> Card:
     paper = _vote_on(invite)
+    more = (remark_button(invite.code, reasons=invite.reasons),) if invite.code else ()
     return Card(
         say(INVITE),
         "vote",
@@ -444,7 +446,7 @@ def _invite(invite: VoteInvite) -> Card:
         lines=tuple(_recall(invite)),
         ballot=paper,
         small=invite_terms(invite),
-        buttons=_buttons(paper),
+        buttons=(*_buttons(paper), *more),
         closes=invite.until,
     )
 
@@ -454,7 +456,7 @@ def _recall(invite: VoteInvite) -> Iterator[str]:
     if invite.cases:
         yield say(CASES_ANSWERS if invite.names else CASES)
     for side, text in invite.cases.items():
-        yield say(CASE, side=invite.names.get(side, side), text=text)
+        yield say(CASE, side=invite.names.get(side, marked(side)), text=text)
     if invite.link:
         yield say(READ_ON, link=invite.link)
     if invite.topic:

@@ -50,6 +50,13 @@ OPTIONS = {
     "unsure": "unsure",
     "even": "even",
     "onesided": "one-sided",
+    "logic": "logic",
+    "evidence": "evidence",
+    "rebuttal": "rebuttal",
+    "style": "style",
+    "other": "something else",
+    "close": "close",
+    "clear": "clear",
 }
 NO_STANCES: Mapping[str, str] = {}
 SIDE_OF_THUMB = {"up": "A", "down": "B"}

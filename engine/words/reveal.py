@@ -29,6 +29,7 @@ ASIDE = {
 MODEL = "{side} was `{model}`"
 DRAWN = "{side} was `{model}`, drawn at random"
 REPLACED = "`{was}` became unavailable; `{now}` took its place."
+GUESSED = ("{right} of {n} voter guessed it", "{right} of {n} voters guessed it")
 SEAT = "{seat} `{model}`"
 PEOPLE = "People: {outcome}"
 CHOSEN = "**{winner}** ({counts})"
@@ -212,7 +213,11 @@ def _who_was_who(reveal: Reveal) -> Iterator[str]:
     captions = {**reveal.stances, **reveal.names}
     for side, model in reveal.models.items():
         named = sided(side, captions)
-        yield say(DRAWN if side in reveal.drawn else MODEL, side=named, model=model)
+        told = [say(DRAWN if side in reveal.drawn else MODEL, side=named, model=model)]
+        if side in reveal.guessed:
+            right, n = reveal.guessed[side]
+            told.append(plural(GUESSED, n, right=right))
+        yield " · ".join(told)
     yield from (say(REPLACED, was=was, now=now) for was, now in reveal.replaced)
     if reveal.rehearsal:
         yield rehearsed(reveal.rehearsal)

@@ -120,7 +120,8 @@ class SlackStage:
         found = [m for m in self.replies if title(m) in VOTES]
         if not found:
             return None
-        private = any(block["type"] == "actions" for block in found[0].blocks)
+        shown = [one for block in found[0].blocks for one in block.get("elements", ())]
+        private = any(one.get("action_id", "").startswith("rostrum:vote") for one in shown)
         return found[0] if private or len(found[0].reactions) == len(OPTIONS) else None
 
     async def close(self, user: str = "olga") -> Message:

@@ -307,7 +307,7 @@ async def test_a_private_vote_is_by_button_and_for_the_voters_eyes(
     async with stage.process() as app:
         ballot = await stage.vote(ballot="private")
         assert ballot.reactions == {}
-        a, b, tie, _, withdraw = custom_ids(ballot)
+        a, b, tie, _, withdraw, _ = custom_ids(ballot)  # the last is to say why
         asked = await discord.press("ben", ballot, a).finished()
         assert asked.ephemeral
         assert "Vote recorded: 🔵 A" in asked.text

@@ -66,7 +66,7 @@ def as_read(made: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def full_entry() -> Entry:
-    """A debate that has rows in every table: thumbs on a turn, a quoted source, and a mirror."""
+    """A debate with rows in every table: thumbs on a turn, a source, a guess, and a mirror."""
     models = {"A": BIRCH, "B": MAPLE}
     source = Source(title="Tea", text="Tea wakes <@7>.")
     quoted = Quotation(text="Tea wakes", source=1, found_in=1, share=1.0)
@@ -74,6 +74,10 @@ def full_entry() -> Entry:
         make_debate(1, topic="Tea is good.", sources=(source,)),
         turns=[make_turn(1, quotations=(quoted,)), make_turn(2)],
         labels=[make_label("turn/opening/A")],
+        votes=[
+            *(make_vote(n, option) for n, option in enumerate(("A", "A", "A", "B", "tie"), 1)),
+            make_vote(1, MAPLE.ref, question=Question.GUESS, step="A"),
+        ],
     )
     mirror = make_record(make_debate(2, topic="tea is good", sides=models), votes=[make_vote(1)])
     return replace(entry(first), mirror=entry(mirror))

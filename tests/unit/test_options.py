@@ -55,7 +55,8 @@ def test_what_is_set_is_found_by_its_name() -> None:
     assert Options.of(community) == Options(format="team", broadcast=False)
     assert set(SETTING_NAMES) & set(Options.model_fields) == {
         *("format", "language", "length", "vote_minutes", "quorum", "ballot"),
-        *("broadcast", "again", "panel", "round_votes", "confidence"),
+        *("broadcast", "again", "panel", "round_votes", "confidence", "why"),
+        *("reasons", "guess"),
     }
 
 

@@ -34,7 +34,9 @@ OPERATOR: dict[str, Any] = {
     "default_vote_minutes": 12.5,
     "default_quorum": 3,
     "default_extend": "off",
-    "default_why": "off",  # which came later
+    "default_why": "off",  # which came later, as these did
+    "default_reasons": "off",
+    "default_guess": "off",
     "stance_seconds": 45,
     "again_minutes": 90,
     "panel": {"mode": "strict"},

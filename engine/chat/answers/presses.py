@@ -22,6 +22,11 @@ UNSUPPORTED = "You support no question any more."
 UNKNOWN = "This message has no open vote yet; try again in a moment."
 
 
+def voted_in(heard: object) -> str:
+    """Return the id of the debate in whose vote somebody has made a choice; empty for none."""
+    return heard.voted if isinstance(heard, Heard) else ""
+
+
 def vote_answer(heard: object) -> str:
     """Return the answer to a press, by its outcome."""
     match heard:

@@ -19,6 +19,11 @@ YOU_ARE_FORGOTTEN = (
 TRACES = {
     "votes": ("a vote on {n} debate", "votes on {n} debates"),
     "confidences": ("how clear you found {n} debate", "how clear you found {n} debates"),
+    "grounds": (
+        "why you voted as you did on {n} debate",
+        "why you voted as you did on {n} debates",
+    ),
+    "guesses": ("a guess at {n} model", "guesses at {n} models"),
     "rounds": ("a vote on {n} round", "votes on {n} rounds"),
     "stances": ("{n} stance on a topic", "{n} stances on topics"),
     "revisions": ("an answer after {n} reveal", "answers after {n} reveals"),

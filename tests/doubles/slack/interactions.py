@@ -24,6 +24,7 @@ class Asked:
     triggered: bool = False
     view: Json | None = None
     messages: list[Message] = field(default_factory=list)
+    pressed: Message | None = None
     _world: World | None = None
 
     @property

@@ -156,6 +156,7 @@ class People(Listening):
         chosen = [one for one in offered.get("options", ()) if one["value"] == value]
         assert len(chosen) == (offered["type"] != "button")
         asked = self.interactions.new(who.id, message.channel)
+        asked.pressed = message
         seen = {"type": "message", "message_ts": message.ts, "is_ephemeral": True}
         acted = {"type": offered["type"], "action_id": action_id}
         acted |= {"selected_option": chosen[0]} if chosen else {}

@@ -195,6 +195,10 @@ class SlackServer(People):
             check_message(text, blocks, None)
         except Refusal as refusal:
             return web.json_response(refusal.body(), status=404)
+        if said.get("replace_original") and asked.pressed is not None:
+            asked.pressed.body, asked.pressed.blocks = text, blocks
+            asked.messages.append(asked.pressed)
+            return web.Response(text="ok")
         bot = self.world.team_of(asked.channel).bot_user
         shown = Message(asked.channel, self.world.new_ts(), bot, text, blocks, to=asked.user)
         if said.get("response_type") == "in_channel":

@@ -1,0 +1,149 @@
+"""The private answer to somebody who voted, with what else they may say, as canonical Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import ClassVar
+
+from engine.chat.answers.answers import Answer, Wording
+from engine.debate import Value
+from engine.store.votes import Outcome
+from engine.text import headline
+from engine.votes.questions import CONFIDENCES, GROUNDS
+from engine.words.buttons import LABEL_LENGTH, Button, Menu, Row, remark_id
+from engine.words.phrases import option_name
+from engine.words.translation import say
+
+PAGE, PAGE_OF_MANY = 3, 2  # menus at once, beside the rows of buttons that a platform has room for
+
+INVITED = "Only you see this, and nothing here is needed. It can be changed until the vote closes."
+ASK = {
+    "reason": "Why did you choose so?",
+    "clear": "How clear was it?",
+    "guess": "Which model was it? The list is the same in every debate here.",
+}
+YOURS = "**Your vote:** {option}"
+GROUND = "**Why:** {ground}"
+CLEAR = "**How clear:** {confidence}"
+GUESSED = "**Your guess:** {guesses}"
+GUESS = "{side} `{model}`"
+MENU = "{side}: guess the model"
+MORE = "Guess {first}–{last}"
+MORE_ONE = "Guess {first}"
+UNVOTED = "Vote first, then you can say more about it."
+CLOSED = "The vote is closed, so nothing was changed."
+FORGOTTEN = (
+    "You asked to be forgotten, so nothing of yours is stored. Use /debate optin to take part in "
+    "debates that start after it."
+)
+UNKNOWN = "The vote is not open yet. Try again in a moment."
+REFUSALS: Mapping[Outcome, str] = {
+    "unvoted": UNVOTED,
+    "closed": CLOSED,
+    "forgotten": FORGOTTEN,
+    "unknown": UNKNOWN,
+}
+
+
+class Guessing(Value):
+    """Whose models may be guessed, from which menu."""
+
+    sides: tuple[str, ...]
+    menu: tuple[str, ...]
+
+
+class RemarkAnswer(Answer):
+    """What a voter has said beside their vote so far, and what else they may say.
+
+    `asks`: for the reason and how clear it was; `guesses` are models by side, and `names` those of
+    agents. `page` is the page of menus that is shown.
+    """
+
+    private: ClassVar[bool] = True
+    code: str
+    outcome: Outcome
+    option: str | None = None
+    ground: str = ""
+    confidence: str = ""
+    asks: bool = False
+    guessing: Guessing | None = None
+    guesses: Mapping[str, str] = {}
+    names: Mapping[str, str] = {}
+    page: int = 0
+
+    @property
+    def open(self) -> bool:
+        """Whether there is something to say now."""
+        return self.outcome in ("stored", "duplicate") and (self.asks or self.guessing is not None)
+
+    def say(self, chat: Wording) -> Iterator[str]:
+        """Say what is held, or why nothing is."""
+        if refused := REFUSALS.get(self.outcome):
+            yield say(refused)
+            return
+        if self.option:
+            yield say(YOURS, option=self._name(self.option))
+        if self.ground:
+            yield say(GROUND, ground=option_name(self.ground))
+        if self.confidence:
+            yield say(CLEAR, confidence=option_name(self.confidence))
+        if self.guesses:
+            told = (
+                say(GUESS, side=self._name(side), model=model)
+                for side, model in self.guesses.items()
+            )
+            yield say(GUESSED, guesses=say(", ").join(told))
+        if self.open:
+            yield from self._asked()
+
+    def _asked(self) -> Iterator[str]:
+        yield " ".join(
+            say(ASK[what])
+            for what, missing in (
+                ("reason", self.asks and not self.ground),
+                ("clear", self.asks and not self.confidence),
+                ("guess", self.guessing is not None),
+            )
+            if missing
+        )
+        yield say(INVITED)
+
+    def rows(self) -> tuple[Row, ...]:
+        """Return the buttons and menus below it, row by row, at most five."""
+        if not self.open:
+            return ()
+        asked = (
+            (self._buttons("ground", GROUNDS, self.ground),),
+            (self._buttons("clear", CONFIDENCES, self.confidence),),
+        )
+        return (*(row for (row,) in asked if self.asks), *self._menus())
+
+    def _buttons(self, what: str, options: Sequence[str], held: str) -> tuple[Button, ...]:
+        return tuple(
+            Button(remark_id(what, self.code, one), option_name(one), chosen=one == held)
+            for one in options
+        )
+
+    def _menus(self) -> Iterator[Row]:
+        if self.guessing is None:
+            return
+        sides, menu = self.guessing.sides, self.guessing.menu
+        size = PAGE if len(sides) <= PAGE else PAGE_OF_MANY
+        pages = [sides[at : at + size] for at in range(0, len(sides), size)]
+        labels = tuple(headline(ref, LABEL_LENGTH) for ref in menu)
+        for side in pages[self.page % len(pages)]:
+            held = self.guesses.get(side)
+            at = menu.index(held) if held in menu else None
+            hint = headline(say(MENU, side=self._name(side)), LABEL_LENGTH)
+            yield Menu(remark_id("guess", self.code, side), hint, labels, at)
+        if len(pages) > 1:
+            yield tuple(self._more(number, page) for number, page in enumerate(pages))
+
+    def _more(self, number: int, page: Sequence[str]) -> Button:
+        template = MORE if len(page) > 1 else MORE_ONE
+        label = say(template, first=self._name(page[0]), last=self._name(page[-1]))
+        at = remark_id("page", self.code, str(number))
+        return Button(at, headline(label, LABEL_LENGTH), chosen=number == self.page)
+
+    def _name(self, option: str) -> str:
+        return option_name(option, self.names)

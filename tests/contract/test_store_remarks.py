@@ -1,0 +1,77 @@
+"""What every Store must do with what voters say beside their votes."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from engine.debate import BallotKind
+from engine.judging import Question
+from engine.store import Remark, Remarked, Store, Traces
+from tests.sample import LATER, NOW, Running, cast, new_debate, run
+
+
+async def voting(store: Store) -> Running:
+    r = await run(store, new_debate())
+    await r.open_vote()
+    return r
+
+
+def remark(debate: str, user: str, question: Question | None = None, **fields: Any) -> Remark:
+    plain = {
+        "debate": debate,
+        "ballot": BallotKind.OPEN,
+        "platform": "chat",
+        "user": user,
+        "question": question,
+        "received_at": NOW,
+    }
+    return Remark.model_validate(plain | fields)
+
+
+async def test_a_voters_remarks_replace_one_another_and_are_logged(store: Store) -> None:
+    r = await voting(store)
+    await store.votes.cast(cast("ann", "A"))
+    for question, option, side in (
+        (Question.GROUND, "logic", ""),
+        (Question.GROUND, "style", ""),
+        (Question.CONFIDENCE, "close", ""),
+        (Question.GUESS, "3", "A"),
+        (Question.GUESS, "0", "B"),
+    ):
+        await store.votes.remark(remark(r.id, "ann", question, option=option, step=side))
+    held = Remarked(
+        outcome="stored",
+        option="A",
+        ground="style",
+        confidence="close",
+        guesses={"A": "3", "B": "0"},
+    )
+    assert await store.votes.remark(remark(r.id, "ann")) == held
+    logged = len(await store.votes.events(r.id))
+    # A thousand taps on the same button at once add nothing.
+    taps = [remark(r.id, "ann", Question.GROUND, option="style") for _ in range(50)]
+    told = await asyncio.gather(*map(store.votes.remark, taps))
+    assert set(map(str, told)) == {str(held.model_copy(update={"outcome": "duplicate"}))}
+    assert len(await store.votes.events(r.id)) == logged
+    traces = await store.people.traces("chat", "ann")
+    assert (traces.votes, traces.grounds, traces.confidences, traces.guesses) == (1, 1, 1, 2)
+
+
+async def test_only_those_who_voted_may_say_more_and_only_until_the_close(store: Store) -> None:
+    unopened = await run(store, new_debate())
+    assert (await store.votes.remark(remark(unopened.id, "ann"))).outcome == "unknown"
+    r = await voting(store)
+    said: dict[str, Any] = {"question": Question.GROUND, "option": "logic"}
+    assert (await store.votes.remark(remark(r.id, "stranger", **said))).outcome == "unvoted"
+    assert await store.people.traces("chat", "stranger") == Traces()
+    await store.votes.cast(cast("ann", "A"))
+    await store.votes.cast(cast("ann", "A", added=False))  # taken back
+    assert (await store.votes.remark(remark(r.id, "ann", **said))).outcome == "unvoted"
+    await store.votes.cast(cast("bob", "B"))
+    await store.people.forget("chat", "bob")
+    assert (await store.votes.remark(remark(r.id, "bob", **said))).outcome == "forgotten"
+    await store.votes.cast(cast("cem", "B"))
+    await store.votes.close(r.lease, r.id, LATER)
+    assert (await store.votes.remark(remark(r.id, "cem", **said))).outcome == "closed"
+    assert not await store.votes.events(r.id, Question.GROUND)

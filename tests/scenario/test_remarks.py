@@ -1,0 +1,201 @@
+"""Why people voted as they did, and which models they think debated: in chats, and kept."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from adapters.storage.store import SqlStore
+from bot.app import App
+from engine.dataset.entry import make_entry
+from engine.dataset.guess_table import GUESSES
+from engine.dataset.vote_table import VOTES
+from engine.dataset.voters import Pseudonyms
+from engine.debate import Debate
+from engine.judging import Question
+from engine.store import DebateRecord, ExportFilter
+from tests.doubles.hall import record_of
+from tests.scenario.chat_stage import Chat, OnDiscord, Private, close, said, vote
+from tests.scenario.discord_stage import known, voting
+
+MODELS = "rehearsal/maple, rehearsal/willow, rehearsal/cedar, rehearsal/CANARYMODEL"
+MENU = tuple(MODELS.split(", "))
+
+
+async def say_why(chat: Chat, user: str, ballot: str, code: str) -> Private:
+    """Press the quiet button below an invitation to vote."""
+    if isinstance(chat, OnDiscord):
+        asked = await chat.discord.press(user, ballot, f"rostrum:remark:{code}").finished()
+        assert asked.ephemeral
+        return _on_discord(asked.text, asked.messages[0])
+    shown = await chat.slack.press(user, ballot, "Say why")
+    return Private(await shown.said(), {}, shown.messages[-1])
+
+
+async def tap(chat: Chat, user: str, below: Private, id: str, value: str = "") -> Private:
+    """Press a button or choose from a menu of a private message, which changes in place."""
+    if isinstance(chat, OnDiscord):
+        values = [value] if value else None
+        asked = await chat.discord.press(user, below.message, id, values=values).finished()
+        assert asked.messages[0].id == below.message.id
+        return _on_discord(asked.text, asked.messages[0])
+    before = len(chat.slack.world.ephemeral)
+    chosen = await chat.slack.choose(user, below.message, id, value)
+    await chosen.said()
+    assert len(chat.slack.world.ephemeral) == before
+    return Private(below.message.text, {}, below.message)
+
+
+def _on_discord(text: str, message: Any) -> Private:
+    return Private(text, {}, message)
+
+
+def menus(below: Private) -> dict[str, tuple[str, ...]]:
+    """Return the models on each menu of a private message."""
+    message = below.message
+    rows = getattr(message, "components", None) or message.blocks
+    shown = [one for row in rows for one in row.get("components", row.get("elements", ()))]
+    return {
+        one.get("custom_id") or one["action_id"]: tuple(
+            option["label"] if "label" in option else option["text"]["text"]
+            for option in one["options"]
+        )
+        for one in shown
+        if "options" in one
+    }
+
+
+async def kept(app: App, debate: Debate) -> DebateRecord:
+    assert isinstance(app.store, SqlStore)
+    return await record_of(app.store, debate.id)
+
+
+@pytest.fixture
+def settings() -> dict[str, Any]:
+    return {"models": MODELS}
+
+
+async def test_voters_say_why_and_guess_in_private(chat: Chat, settings: dict[str, Any]) -> None:
+    chat.stage.settings |= settings
+    sides = {"model_a": "rehearsal/maple", "model_b": "rehearsal/willow"}
+    async with chat.stage.process() as app:
+        ballot = await vote(chat, **sides)
+        debate = await voting(app)
+        code = debate.code
+        # One who has not voted is told what to do, and leaves no trace.
+        refused = await say_why(chat, "cleo", ballot, code)
+        assert "Vote first" in refused.text
+        await chat.react("ben", ballot, "A")
+        await known(app, 1)
+        below = await say_why(chat, "ben", ballot, code)
+        # The menu is that of the community, in its order, and no hint on this debate.
+        assert set(menus(below).values()) == {MENU}
+        assert len(menus(below)) == 2
+        below = await tap(chat, "ben", below, f"rostrum:ground:{code}/evidence")
+        below = await tap(chat, "ben", below, f"rostrum:clear:{code}/close")
+        below = await tap(chat, "ben", below, f"rostrum:guess:{code}/A", "0")
+        below = await tap(chat, "ben", below, f"rostrum:guess:{code}/B", "3")
+        for told in (
+            "**Why:** evidence",
+            "**How clear:** close",
+            "**Your guess:** 🔵 A `rehearsal/",
+        ):
+            assert told in await text_of(chat, below), told
+        events = len(await app.store.votes.events(debate.id))
+        await tap(chat, "ben", below, f"rostrum:ground:{code}/evidence")
+        assert len(await app.store.votes.events(debate.id)) == events
+        # Before the reveal no one else can see a model's name.
+        assert not any("CANARYMODEL" in shown.text for shown in chat.thread())
+        assert "CANARYMODEL" not in chat.card
+        reveal = await close(chat)
+        assert "`rehearsal/maple` · 1 of 1 voter guessed it" in reveal
+        assert "`rehearsal/willow` · 0 of 1 voter guessed it" in reveal
+        late = await tap(chat, "ben", below, f"rostrum:ground:{code}/style")
+        assert "The vote is closed, so nothing was changed." in await text_of(chat, late)
+        record = await kept(app, debate)
+    [standing] = record.asked(Question.VOTE)
+    assert (standing.ground, standing.confidence) == ("evidence", "close")
+    guesses = {(one.step, one.option) for one in record.asked(Question.GUESS)}
+    assert guesses == {("A", MENU[0]), ("B", MENU[3])}
+    assert record.debate.setup.menu == MENU
+    entry = make_entry(record, Pseudonyms(b"key", ExportFilter(), None), b"salt")
+    [row] = VOTES.rows(entry)
+    assert (row["ground"], row["confidence"], row["phase"]) == (
+        "evidence",
+        "close",
+        "before_reveal",
+    )
+    rows = GUESSES.rows(entry)
+    assert [(one["side"], one["right"], one["blind"]) for one in rows] == [
+        *(("A", True, True), ("B", False, True))
+    ]
+    assert {one["voter"] for one in rows} == {row["voter"]}
+    assert {one["options"] for one in rows} == {4}
+    hidden = replace(record, opted_out=frozenset({standing.person}))
+    assert not GUESSES.rows(make_entry(hidden, Pseudonyms(b"key", ExportFilter(), None), b"salt"))
+
+
+async def text_of(chat: Chat, below: Private) -> str:
+    """Return what a private message shows now."""
+    if isinstance(chat, OnDiscord):
+        return str(below.message.text)
+    await asyncio.sleep(0)
+    return str(below.message.blocks)
+
+
+async def test_what_was_not_offered_is_refused(chat: Chat) -> None:
+    async with chat.stage.process() as app:
+        ballot = await vote(chat)
+        debate = await voting(app)
+        await chat.react("ben", ballot, "B")
+        await known(app, 1)
+        for asked in (
+            {"question": Question.GUESS, "side": "A", "option": "99"},
+            {"question": Question.GUESS, "side": "A", "option": "-1"},
+            {"question": Question.GUESS, "side": "Z", "option": "0"},
+            {"question": Question.GROUND, "option": "bribe"},
+            {"question": Question.AGAIN, "option": "A"},
+        ):
+            refused = await remark(chat, app, debate, "ben", **asked)
+            assert "not one of the choices" in refused
+        assert len(await app.store.votes.events(debate.id)) == 1
+
+
+async def remark(chat: Chat, app: App, debate: Debate, user: str, **asked: Any) -> str:
+    """Send what no button offers, as a forged request would."""
+    from engine.chat.invocation import Invocation, RemarkArguments
+    from engine.chat.person import Person
+    from engine.errors import UsageError
+
+    world = chat.discord.world if isinstance(chat, OnDiscord) else chat.slack.world
+    person = Person(
+        platform=debate.platform,
+        community=debate.community,
+        place=debate.place,
+        user=world.user(user).id,
+    )
+    try:
+        given = RemarkArguments(debate=debate.code, **asked)
+        await app.commands.run(person, Invocation("remark", given))
+    except UsageError as error:
+        return str(error)
+    return ""
+
+
+async def test_a_community_switches_both_off(chat: Chat) -> None:
+    async with chat.stage.process() as app:
+        for name in ("reasons", "guess"):
+            if isinstance(chat, OnDiscord):
+                await chat.ask("olga", "settings", "Changed", setting=name, value="off")
+            else:
+                await (await chat.slack.slash("olga", f"/debate settings {name}=off")).said("Chan")
+        ballot = await vote(chat)
+        debate = await voting(app)
+        assert not debate.setup.menu
+        shown = await said(chat, "Vote")
+        assert shown.id == ballot
+        if isinstance(chat, OnDiscord):
+            assert not chat.discord.world.find_message(ballot).components
