@@ -276,11 +276,18 @@ class MainLine:
 
     def open_schedule(self, defaults: Defaults) -> Schedule:
         """Return what holds the series on this line's platforms that people watch."""
-        from engine.chat.settings import overlay  # a terminal needs neither
+        from engine.chat import schedules  # a terminal needs none of them
+        from engine.chat.context import Context
+        from engine.chat.settings import overlay
+        from engine.series.recurring import Recurrences
         from engine.series.schedule import Schedule
 
         joints = (self._store, self._keeper, self._bell, self._clock)
-        return Schedule(self._venues, self.service, *joints, defaults, overlay)
+        hold = partial(schedules.hold, Context(self.service, self._store, defaults, __version__))
+        recurrences = Recurrences(self._venues, self._store, self._bell, self._clock, hold)
+        return Schedule(
+            self._venues, self.service, *joints, defaults, overlay, recurrences=recurrences
+        )
 
     async def reconcile(self, *only: str) -> None:
         """Submit every unfinished debate that no process runs, or of these, if this one thinks."""

@@ -483,6 +483,8 @@ class Setup(Value):
     `replaced` are the replacements of unavailable models, in order.
     `called` is what people call contenders that have more than a letter. `menu` are the models
     among which voters may guess: those that the community offers, whatever the debate.
+    `rematch_of` is the id of the revealed debate that this one holds once more; `swapped`: each
+    model has the other side, as people know.
     """
 
     request: Request
@@ -505,6 +507,8 @@ class Setup(Value):
     retrieval: Retrieval | None = Field(None, exclude_if=not_)
     moderation: Moderation | None = Field(None, exclude_if=not_)
     menu: tuple[str, ...] = Field((), exclude_if=not_)
+    rematch_of: str | None = Field(None, exclude_if=not_)
+    swapped: bool = Field(False, exclude_if=not_)
 
     @property
     def models(self) -> tuple[Model, ...]:
@@ -590,7 +594,9 @@ class Debate(Value):
 
     @property
     def models_known_at(self) -> datetime | None:
-        """When the models could first be known: at its own reveal, or at its mirror's."""
+        """When the models could first be known: from the start, or at a reveal."""
+        if self.setup.swapped:
+            return self.created_at
         reveals = (self.revealed_at, self.mirror_revealed_at)
         return min((moment for moment in reveals if moment is not None), default=None)
 

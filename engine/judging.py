@@ -185,12 +185,12 @@ class VoteEvent(Value):
     read_at: datetime | None = None
 
 
-NotGold = Literal["", "judge", "starter", "ambiguous", "mirror", "gap", "unread"]
+NotGold = Literal["", "judge", "starter", "ambiguous", "known", "mirror", "gap", "unread"]
 """Why a vote is no label; empty for one that is.
 
 A judge's scores were visible, the voter had started the debate, it is unknown which of several
-choices came last, the mirror had named the models, a message is missing in the thread, or the
-reactions could never be read. Of several reasons the first counts.
+choices came last, the models could be known from the start, the mirror had named them, a message
+is missing in the thread, or the reactions could never be read. Of several reasons the first counts.
 """
 
 

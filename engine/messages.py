@@ -77,6 +77,18 @@ class Said(Value):
     language: str = Field(default_factory=spoken)
 
 
+class Before(Value):
+    """The debate that a rematch holds once more, and whether its models have `swapped` sides.
+
+    Delivery fills in the `link` to its announcement.
+    """
+
+    debate: str
+    code: str
+    swapped: bool
+    link: str = ""
+
+
 class Announcement(Said):
     """Posted in the channel; the debate's thread hangs on it. Never names a model.
 
@@ -84,7 +96,8 @@ class Announcement(Said):
     None where that was not said. `single` says that one juror alone gives the verdict.
     `progress` is None when it is first posted, and updated as the debate continues. `names` are
     those of agents who answer a question; two sides have none. `sources` are names with titles,
-    `searches` what each side may look up before it begins, `about` what the format is like.
+    `searches` what each side may look up before it begins, `about` what the format is like. A
+    rematch says what was held `before`.
     """
 
     kind: Literal["announcement"] = "announcement"
@@ -109,6 +122,7 @@ class Announcement(Said):
     sources: tuple[str, ...] = Field((), exclude_if=not_)
     searches: int = Field(0, exclude_if=not_)
     about: str = Field("", exclude_if=not_)
+    before: Before | None = Field(None, exclude_if=not_)
 
 
 class TurnPost(Said):
@@ -155,7 +169,8 @@ class VoteInvite(Invitation):
     `names` are those of agents whose final answers are voted on. `cases` are what each side argued
     in a line, and `begins` is the key of the first turn's post. With the debate's `code`, a button
     lets those who voted say why (`reasons`), or guess the models. Delivery fills in `link`, the
-    address of that post, and `until`, when the vote closes, if that is certain.
+    address of that post, and `until`, when the vote closes, if that is certain. `known`: people can
+    know the models, so no vote is gold.
     """
 
     kind: Literal["vote_invite"] = "vote_invite"
@@ -172,6 +187,7 @@ class VoteInvite(Invitation):
     reasons: bool = Field(False, exclude_if=not_)
     link: str = Field("", exclude_if=not_)
     until: datetime | None = Field(None, exclude_if=not_)
+    known: bool = Field(False, exclude_if=not_)
 
 
 class StanceInvite(Invitation):
@@ -309,8 +325,9 @@ class Reveal(Said):
     final answers were voted on, and `own` is the format's own verdict. `course` is who people said
     was ahead, round by round. `why` says why the panel decided so, and `marks` are the means of
     what jurors gave each contender by criterion. `guessed` counts, by side, the blind guesses
-    at its model that were right, and all of them. With the debate's `code`, buttons open what
-    stands behind the result; without one it is all in the message. `quorum` is how many
+    at its model that were right, and all of them. `opinion` is whom most people chose where they
+    could know the models, else empty: such votes name no winner. With the debate's `code`, buttons
+    open what stands behind the result; without one it is all in the message. `quorum` is how many
     votes decide.
     """
 
@@ -343,6 +360,7 @@ class Reveal(Said):
     code: str = Field("", exclude_if=not_)
     quorum: int = Field(0, exclude_if=not_)
     guessed: Mapping[str, tuple[int, int]] = Field({}, exclude_if=not_)
+    opinion: str = Field("", exclude_if=not_)
 
 
 class Notice(Said):
@@ -365,6 +383,19 @@ class Alert(Said):
     percent: float
     usd: float
     manager: int | None = 0
+
+
+class Skipped(Said):
+    """Says that a scheduled debate was skipped, why, and when the next one is due.
+
+    Both times are in the schedule's time zone. `manager` is as in `Alert`.
+    """
+
+    kind: Literal["skipped"] = "skipped"
+    due: str
+    why: str
+    following: str
+    manager: int | None = None
 
 
 class File(Value):
@@ -483,6 +514,7 @@ Message = Annotated[
     | Reveal
     | Notice
     | Alert
+    | Skipped
     | LeagueTable
     | Content,
     Field(discriminator="kind"),
@@ -493,4 +525,6 @@ MESSAGE: TypeAdapter[Message] = TypeAdapter(Message)
 
 def is_aside(message: Message) -> bool:
     """Return whether a message is for another place than its debate's thread."""
-    return isinstance(message, Alert) or (isinstance(message, Reveal) and message.aside != "")
+    return isinstance(message, Alert | Skipped) or (
+        isinstance(message, Reveal) and message.aside != ""
+    )

@@ -30,6 +30,7 @@ from adapters.discord.patience import insist, seconds_left
 from adapters.discord.translation import language_around, language_of
 from adapters.discord.venue import DiscordVenue
 from engine.chat.answers.answers import Answer, SentFile, to_markdown
+from engine.chat.answers.catalogue import HelpAnswer
 from engine.chat.answers.debates import StartedAnswer
 from engine.chat.answers.management import SettingsAnswer
 from engine.chat.answers.presses import vote_answer, voted_in
@@ -58,6 +59,7 @@ LOOK_SECONDS = 0.25
 PRESS_TRIES = 8
 ACKNOWLEDGE_SECONDS = 2.0  # of the three that Discord waits
 NO_SETTINGS = ("broadcast",)  # that Discord does not support
+BUTTONS_ONLY = ("rematch",)  # as a group of commands has at most 25
 log = structlog.get_logger(__name__)
 
 Interaction = discord.Interaction[discord.Client]
@@ -330,6 +332,8 @@ def said_of(answer: Answer, around: str) -> AnswerText:
     """Word an answer for the person, and for everyone in the language `around` them."""
     if isinstance(answer, SettingsAnswer):
         answer = answer.without(NO_SETTINGS)
+    if isinstance(answer, HelpAnswer):
+        answer = answer.without(BUTTONS_ONLY, instead=texts.REMATCH)
     public = answer.public()
     with speaking(around):
         read_by_all = None if public is None else to_markdown(public)

@@ -34,6 +34,7 @@ from engine.chat.invocation import (
     Invocation,
     LeagueArguments,
     ReviewArguments,
+    ScheduleArguments,
     SettingsArguments,
     StartArguments,
     SuggestArguments,
@@ -297,6 +298,25 @@ class DebateCommands(app_commands.Group):
         )
         await self._desk.carry_out(interaction, Invocation("league", given))
 
+    @app_commands.command(description="Hold debates at set times (managers); shows them")
+    @app_commands.describe(
+        when="every weekday 09:00 Europe/Berlin; “off” ends it; leave it out to see it",
+        topic="The same motion each time; without one the topic that people want most",
+        format="How they debate",
+        more="More options of start: name=value name=value",
+    )
+    async def schedule(
+        self,
+        interaction: Interaction,
+        when: str | None = None,
+        topic: str | None = None,
+        format: str | None = None,
+        more: str | None = None,
+    ) -> None:
+        """Show, set or end a schedule."""
+        given = {"topic": topic, "format": format, "more": more}
+        await self._desk.carry_out(interaction, partial(schedule_command, when or "", given))
+
     @app_commands.command(description="Review debates whose winner is unclear")
     @app_commands.describe(
         debate="The code of a revealed debate; leave it out to get suggestions",
@@ -354,11 +374,13 @@ class DebateCommands(app_commands.Group):
     # --- autocompletion ------------------------------------------------------------------
 
     @start.autocomplete("topic")
+    @schedule.autocomplete("topic")
     async def _topics(self, interaction: Interaction, typed: str) -> Choices:
         person, locale = person_of(interaction), interaction.locale.value
         return _listed(await match_topics(self._desk.commands, person, typed, locale))
 
     @league.autocomplete("format")
+    @schedule.autocomplete("format")
     @start.autocomplete("format")
     async def _formats(self, interaction: Interaction, typed: str) -> Choices:
         return _listed(format_choices(typed))
@@ -469,6 +491,13 @@ def start_command(given: Mapping[str, Any]) -> Invocation:
     }
     chosen = {**more.sides, **{side: model for side, model in sides.items() if model}}
     return Invocation("start", StartArguments(**dict(more) | said | named | {"sides": chosen}))
+
+
+def schedule_command(when: str, given: Mapping[str, Any]) -> Invocation:
+    """Parse the options given to `/debate schedule`. Raises UsageError."""
+    when = "off" if when.strip().casefold() == "off" else when.strip()
+    arguments = start_command(given).arguments
+    return Invocation("schedule", ScheduleArguments(**dict(arguments) | {"when": when}))
 
 
 def _listed(choices: tuple[CommandChoice, ...]) -> Choices:

@@ -8,6 +8,10 @@ adapters/discord/commands.py, their translations in locales/.
 from __future__ import annotations
 
 THREAD = "Follow it in <#{thread}>."
+REMATCH = (
+    "**Rematch** and **Swap sides**, below the result of a debate, hold it once more with the same "
+    "models."
+)
 ASK_AGAIN = (
     "Discord dropped the private answer to your command, and it must not be shown publicly. Please "
     "ask again."

@@ -113,7 +113,7 @@ class FrontDesk:
         if person.manager:
             await self._check_groups(person, command)
         ground = Ground(no_removal=texts.NOT_HIDDEN)
-        if command.name in ("start", "league"):
+        if command.name in ("start", "rematch", "league", "schedule"):
             ground = await ground_of(await self.workspaces.find(asker.team), asker.channel)
         person = person.model_copy(update={"ground": ground})
         return await self.commands.run(person, command)

@@ -16,7 +16,7 @@ from adapters.storage.leases import guard, within
 from adapters.storage.outbox import LOCK_DEBATE, insert_posts, reopen
 from adapters.storage.people import ensure_starter
 from adapters.storage.suggestions import mark_used
-from engine.debate import TRANSITIONS, Cause, Debate, Setup, Status
+from engine.debate import TRANSITIONS, Cause, Debate, Setup, Status, short_code
 from engine.errors import NotFoundError, StoreError, UsageError
 from engine.store import Caps, Lease, NewDebate, Post, Stop
 from engine.store.served import EVERYONE, Served, lane_of
@@ -33,13 +33,20 @@ INSERT = """
 INSERT INTO debates (
     id, number, platform, community, place, starter, status, reason, gone, format, language, setup,
     rehearsal, reserved_usd, settled_usd, budget_day, created_at, closed_early, mirror, series,
-    series_key, lane
+    series_key, lane, rematch_of
 ) VALUES (
     :id, :number, :platform, :community, :place, :starter, :status, '', FALSE, :format, :language,
     :setup, :rehearsal, :reserved_usd, 0, :budget_day, :created_at, FALSE, :mirror, :series,
-    :series_key, :lane
+    :series_key, :lane, :rematch_of
 )
 """
+REMATCH = """
+SELECT id FROM debates
+WHERE rematch_of = :debate AND status IN ('queued', 'running', 'voting') LIMIT 1
+"""
+REMATCH_GOES_ON = (
+    "A rematch is already under way: debate {code}. Another one can begin once its vote has closed."
+)
 SET_MIRROR = "UPDATE debates SET mirror = :mirror WHERE id = :debate"
 # A debate, with what it asked people.
 SELECT = """
@@ -312,6 +319,7 @@ class DebateTable:
 
 
 def _create(connection: SqlConnection, new: NewDebate, caps: Caps, posts: Sequence[Post]) -> Debate:
+    _check_rematch(connection, new.setup.rematch_of)
     starter = new.user and ensure_starter(connection, new.platform, new.user, new.created_at)
     alerts = budgets.reserve(connection, new, starter or None, caps)
     known = {name: getattr(new, name) for name in NEW_FIELDS}
@@ -329,12 +337,23 @@ def _create(connection: SqlConnection, new: NewDebate, caps: Caps, posts: Sequen
         budget_day=new.created_at.date().isoformat(),
         mirror=new.setup.mirror_of,
         lane=lane_of(new.community),
+        rematch_of=new.setup.rematch_of,
     )
     if new.setup.mirror_of is not None:
         connection.run(SET_MIRROR, debate=new.setup.mirror_of, mirror=new.id)
     mark_used(connection, new.id, new.platform, new.community, new.setup.request.topic)
     insert_posts(connection, new.id, [*posts, *alerts])
     return Debate(setup=new.setup, mirror=new.setup.mirror_of, **known)
+
+
+def _check_rematch(connection: SqlConnection, before: str | None) -> None:
+    """Refuse a second rematch while one goes on: of two presses, one starts it."""
+    if before is None:
+        return
+    connection.lock(LOCK_DEBATE, debate=before)
+    under_way = connection.value(REMATCH, debate=before)
+    if under_way is not None:
+        raise UsageError(REMATCH_GOES_ON, code=short_code(under_way))
 
 
 def _get(connection: SqlConnection, debate_id: str) -> Debate:

@@ -34,7 +34,8 @@ coalesce(
     debates.created_at
 )
 """
-# A series that no one watches goes on whenever its file is run again, unless it was stopped.
+# A series that no one watches goes on whenever its file is run again, unless it was stopped. The
+# debates of a schedule do not belong together, so each one goes by its own age.
 DUE = f"""
 debates.status NOT IN {GOING} AND debates.created_at < :before AND {AT_ITS_END} < :before
 AND NOT {BUSY}
@@ -44,14 +45,20 @@ AND NOT EXISTS (
         mirror.status IN {GOING} OR coalesce(mirror.revealed_at, mirror.created_at) >= :before
     )
 )
-AND NOT EXISTS (
-    SELECT 1 FROM series
-    WHERE series.name = debates.series AND NOT series.stop
-        AND (series.due_at IS NOT NULL OR series.platform IS NULL)
-)
-AND NOT EXISTS (
-    SELECT 1 FROM debates AS other
-    WHERE other.series = debates.series AND other.status IN {GOING}
+AND (
+    EXISTS (
+        SELECT 1 FROM series
+        WHERE series.name = debates.series AND series.body ->> '$.recurring' IS NOT NULL
+    )
+    OR NOT EXISTS (
+        SELECT 1 FROM series
+        WHERE series.name = debates.series AND NOT series.stop
+            AND (series.due_at IS NOT NULL OR series.platform IS NULL)
+    )
+    AND NOT EXISTS (
+        SELECT 1 FROM debates AS other
+        WHERE other.series = debates.series AND other.status IN {GOING}
+    )
 )
 """  # noqa: S608 - texts of this module
 OUTDATED = f"""

@@ -16,7 +16,9 @@ from engine.chat.invocation import (
     HelpArguments,
     LeagueArguments,
     NoArguments,
+    RematchArguments,
     ReviewArguments,
+    ScheduleArguments,
     SettingsArguments,
     StartArguments,
     SuggestArguments,
@@ -38,7 +40,7 @@ from engine.text import headline
 
 _SIDE = re.compile(r"(?:model_)?([ab]\d?|[1-9])")
 JURORS, JUDGES = "jurors", "judges"
-CONFIRM, MIRROR = "confirm", "mirror"
+CONFIRM, MIRROR, SWAP = "confirm", "mirror", "swap"
 ACTIONS_ON_TOPICS = ("upvote", "approve", "remove")
 _ALIASES = {
     "vote": "vote_minutes",
@@ -265,6 +267,20 @@ def read_league(words: Sequence[Word]) -> LeagueArguments:
     return LeagueArguments(action=action, **given)
 
 
+def read_schedule(words: Sequence[Word]) -> ScheduleArguments:
+    """Read when to hold a debate, then its topic and options."""
+    alone = [word for word in words if not word.option]
+    named = [word for word in words if word.option]
+    quoted = next((at for at, word in enumerate(alone) if word.quoted), len(alone))
+    ends = max(1, quoted)
+    when = " ".join(word.text for word in alone[:ends]).strip()
+    if when.casefold() in ("", "off"):
+        _nothing_after([*alone[ends:], *named])
+        return ScheduleArguments(when=when.casefold())
+    given = read_start([*alone[ends:], *named])
+    return ScheduleArguments(**dict(given) | {"when": when})
+
+
 def read_forget(words: Sequence[Word]) -> ForgetArguments:
     """Read a confirmation."""
     _nothing_after([word for word in words if word.option != CONFIRM] + list(words[1:]))
@@ -275,6 +291,15 @@ def read_debate(words: Sequence[Word]) -> DebateArgument:
     """Read an optional debate code."""
     (code,) = _alone(words, 1)
     return DebateArgument(debate=_unmarked(code))
+
+
+def read_rematch(words: Sequence[Word]) -> RematchArguments:
+    """Read an optional debate code, and whether the models swap sides."""
+    swaps = [word for word in words if word.option == SWAP]
+    (code,) = _alone([word for word in words if word.option != SWAP], 1)
+    _nothing_after(swaps[1:])
+    swap = any(parse_switch(SWAP, word.text) for word in swaps)
+    return RematchArguments(debate=_unmarked(code), swap=swap)
 
 
 def read_help(words: Sequence[Word]) -> HelpArguments:

@@ -18,7 +18,9 @@ from engine.chat import (
     lifecycle,
     own_data,
     own_record,
+    rematches,
     revealed,
+    schedules,
     suggestions,
 )
 from engine.chat.answers.answers import Answer
@@ -31,7 +33,9 @@ from engine.chat.command_line import (
     read_help,
     read_league,
     read_nothing,
+    read_rematch,
     read_review,
+    read_schedule,
     read_settings,
     read_start,
     read_suggest,
@@ -45,6 +49,7 @@ from engine.chat.permission import (
     EVERYONE,
     LEAGUE_STARTERS,
     LISTERS,
+    SCHEDULERS,
     STARTER,
     Who,
     check,
@@ -121,6 +126,7 @@ START = Takes(
     "[format option=…]",
     read_start,
 )
+REMATCH = Takes("[debate] [swap=on|off]", read_rematch)
 SETTINGS = Takes("[name=value …]", read_settings)
 REVIEW = Takes("[debate] [A|B|…|tie|weak|none]", read_review)
 DELETE = Takes("[debate] [mirror=on] [confirm=yes]", read_delete)
@@ -133,10 +139,19 @@ LEAGUE = Takes(
 )
 SUGGEST = Takes('"topic"', read_suggest)
 TOPICS = Takes("[upvote|approve|remove number]", read_topics)
+SCHEDULE = Takes(
+    '["every weekday 09:00 Europe/Berlin" ["topic"|random] [name=value …]] | [off]', read_schedule
+)
 HELP = Takes("[command]", read_help)
 
 _COMMANDS = (
     Command("start", START, "starts a debate; unnamed models are drawn at random", lifecycle.start),
+    Command(
+        "rematch",
+        REMATCH,
+        "holds a debate once more with the same models, their sides drawn again or swapped",
+        rematches.rematch,
+    ),
     Command("cancel", DEBATE, "stops a debate", lifecycle.cancel, STARTER),
     Command(
         "close", DEBATE, "closes a vote early", lifecycle.close, managers("close a vote early")
@@ -188,6 +203,13 @@ _COMMANDS = (
         "holds a league among the models here, and shows its standing",
         leagues.league,
         LEAGUE_STARTERS,
+    ),
+    Command(
+        "schedule",
+        SCHEDULE,
+        "holds debates at set times, on the topics that people want most",
+        schedules.schedule,
+        SCHEDULERS,
     ),
     Command(
         "review",

@@ -112,6 +112,12 @@ class RemarkArguments(Arguments):
     page: int = 0
 
 
+class RematchArguments(DebateArgument):
+    """Which debate to hold once more, and whether its models swap sides."""
+
+    swap: bool = False
+
+
 class ForgetArguments(Arguments):
     """Whether to go ahead; otherwise the answer only explains."""
 
@@ -132,6 +138,12 @@ class LeagueArguments(Arguments):
     rounds: int | None = None
     quorum: int | None = None
     format: str | None = None
+
+
+class ScheduleArguments(StartArguments):
+    """When to hold which debate again and again: empty to show that, `off` to end it."""
+
+    when: str = ""
 
 
 class HelpArguments(Arguments):
@@ -169,6 +181,8 @@ def pressed_invocation(button: str, debate: str, chosen: str | None = None) -> I
             return Invocation("remark", RemarkArguments(debate=debate))
         case "ground" | "clear" | "guess" | "page":
             return Invocation("remark", _read_remark(button, debate, chosen))
+        case "rematch" | "swap":
+            return Invocation("rematch", RematchArguments(debate=debate, swap=button == "swap"))
         case "review":
             return Invocation("review", ReviewArguments(debate=debate, vote=chosen))
     return None

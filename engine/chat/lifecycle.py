@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 
 from engine.chat.answers.debates import (
     DebateLine,
@@ -48,14 +49,21 @@ async def start(context: Context, person: Person, asked: StartArguments) -> Star
     Raises NotAllowedError for a person or channel that is not allowed, UsageError and BudgetError.
     """
     await check_may_start(context.store, person)
+    return await begin(context, person, lambda defaults: order_of(person, asked, defaults))
+
+
+async def begin(
+    context: Context, person: Person, make: Callable[[Defaults], Order]
+) -> StartedAnswer:
+    """Queue the debate of the order that `make` returns, whatever asks for it."""
     settings = await settings_of(context.store, person)
     check_channel(settings, person.channel or person.place)
     defaults = overlay(context.defaults, settings)
-    order = order_of(person, asked, defaults)
+    order = make(defaults)
     if (order.topic or "").strip().casefold() == RANDOM:
         defaults = await _draw_from(context.store, person, order, defaults)
     async with context.starts.setdefault(person.thread or object(), asyncio.Lock()):
-        await _check_thread(context.store, person, mirrored=bool(asked.mirror))
+        await _check_thread(context.store, person, mirrored=bool(order.mirror))
         started = await context.service.start(order, defaults)
     return StartedAnswer(
         debate=DebateLine.of(started.debate),
@@ -63,7 +71,7 @@ async def start(context: Context, person: Person, asked: StartArguments) -> Star
         estimate=started.estimate,
         warnings=started.warnings,
         models={side: model.ref for side, model in order.models.items()},
-        jurors=tuple(juror.ref for juror in order.jurors),
+        jurors=() if order.rematch else tuple(juror.ref for juror in order.jurors),
     )
 
 

@@ -43,7 +43,7 @@ async def find_newest(store: Store, person: Person, code: str | None) -> Debate:
     """Return the named debate, or the newest one here. Raises NotFoundError."""
     if code:
         return await find_named(store, person, code)
-    here = _held_here(person, await find_held(store, person))
+    here = held_here(person, await find_held(store, person))
     if not here:
         raise NotFoundError("No debates in this channel yet; give a debate's code.")
     return here[0]
@@ -58,7 +58,7 @@ async def find_only(
     """
     if code:
         return await find_named(store, person, code)
-    here = _held_here(person, await find_held(store, person, statuses))
+    here = held_here(person, await find_held(store, person, statuses))
     if not here:
         raise NotFoundError(
             "No debate is {wanted:or} in this channel; give a debate's code.",
@@ -72,7 +72,7 @@ async def find_only(
     return here[0]
 
 
-def _held_here(person: Person, held: Sequence[Debate]) -> list[Debate]:
+def held_here(person: Person, held: Sequence[Debate]) -> list[Debate]:
     """Return the debate of this thread, or else those of this channel."""
     inside = [debate for debate in held if person.thread and debate.thread == person.thread]
     return inside or [debate for debate in held if debate.place == person.place]

@@ -22,6 +22,7 @@ EVERYONE = Who()
 LEAGUE_STARTERS = Who(" (managers start and stop it)")  # checked once it is known what to do
 DELETERS = Who(" (its starter before anyone has voted, or a manager)")
 LISTERS = Who(" (managers approve and remove)")  # checked once it is known what to do
+SCHEDULERS = Who(" (managers set and end it)")
 STARTER = Who(" (its starter or a manager)")  # checked once the debate is known
 
 

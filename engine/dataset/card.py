@@ -39,7 +39,11 @@ _GOLD = """\
     debate, while no judge's scores were visible, its last choice is known, and no message was
     missing in the debate's thread (`gaps`); `reason` says why a vote is not gold. Of two mirrored
     debates, the reveal of one names the models of both: later choices on the other are not gold
-    (`mirror_revealed`). The quorum counts gold votes, ties and “both weak” included. The human
+    (`mirror_revealed`). A rematch (`rematch_of`) has the models of a revealed debate. Its sides are
+    drawn again and kept secret, so its votes are gold like any others; where the models `swapped`
+    sides, everyone could know who is who, so none is (`known`).
+
+    The quorum counts gold votes, ties and “both weak” included. The human
     winner is the side with the most gold votes; it is a tie when the first two are equal, or when
     the votes for a tie are at least as many as those for the first. Below the quorum, and in a
     debate that ended before its vote, there is no human winner. `share_a` is gold A over gold A

@@ -108,6 +108,11 @@ _ASKED: Columns = (
            "debate.series_key"),
     Column("mirror_of", TEXT, "the debate that this one repeats with sides swapped; null for none",
            "debate.setup.mirror_of"),
+    Column("rematch_of", TEXT, "the revealed debate that this one holds once more, with the same "
+           "models; null for none", "debate.setup.rematch_of"),
+    Column("swapped", FLAG, "whether a rematch gave each model the other side, so that people "
+           "could know who is who and no vote is gold; else it drew the sides again",
+           "debate.setup.swapped"),
     list_of(
         "sides",
         (

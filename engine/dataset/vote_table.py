@@ -86,8 +86,8 @@ _ANSWER = part_of(
            "whether the last of several choices is unknown"),
     Column("gold", FLAG, "whether it is an independent label; see below"),
     Column("reason", TEXT,
-           "why it is not gold: `judge`, `starter`, `ambiguous`, `mirror`, `gap` or `unread`; "
-           "null if it is", _reason),
+           "why it is not gold: `judge`, `starter`, `ambiguous`, `known`, `mirror`, `gap` or "
+           "`unread`; null if it is", _reason),
     Column("starter", FLAG, "whether the voter had started the debate"),
     Column("judge_visible", FLAG, "whether a judge's scores were visible before"),
     Column("mirror_revealed", FLAG, "whether the debate's mirror had named the models before"),

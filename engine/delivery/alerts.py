@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import structlog
 
-from engine.delivery.ending import ALERT, CHANNEL_ALERT, GIVEN
+from engine.delivery.ending import GIVEN
 from engine.errors import VenueError
-from engine.messages import Alert
+from engine.messages import Alert, Skipped
 from engine.ports import Venue
 from engine.store import Intent, Lease, Post, Store
 
@@ -26,14 +26,14 @@ class Alerts:
     venue: Venue
     store: Store
 
-    async def address(self, lease: Lease, intent: Intent, alert: Alert) -> Intent:
+    async def address(self, lease: Lease, intent: Intent, alert: Alert | Skipped) -> Intent:
         """Return an alert addressed to its place, and queue it for the next manager.
 
         Raises VenueError if its manager is unknown now.
         """
         if alert.manager is None:
             return intent.model_copy(update={"thread": None})
-        if not alert.manager:
+        if not alert.manager and isinstance(alert, Alert):
             log.warning(
                 "budget of the day nearly used up",
                 debate=intent.debate,
@@ -46,31 +46,38 @@ class Alerts:
         if alert.manager >= len(places):
             raise VenueError(NO_SUCH_MANAGER)
         if alert.manager + 1 < len(places):
-            await self._publish(lease, intent, alert.manager + 1)
+            await self._publish(lease, intent, alert, alert.manager + 1)
         return intent.model_copy(update={"thread": places[alert.manager]})
 
-    async def go_elsewhere(self, lease: Lease, intent: Intent) -> None:
+    async def go_elsewhere(self, lease: Lease, intent: Intent, alert: Alert | Skipped) -> None:
         """Queue an alert that cannot be posted for the channel, unless any manager gets it."""
-        alert = intent.message
-        if not isinstance(alert, Alert) or alert.manager is None:
+        if alert.manager is None:
             return
-        if await self.store.outbox.find(intent.debate, _key(alert.manager + 1)) is not None:
+        first = _first_key(intent, alert)
+        if await self.store.outbox.find(intent.debate, _key(first, alert.manager + 1)) is not None:
             return
         known = [
-            await self.store.outbox.find(intent.debate, _key(manager))
+            await self.store.outbox.find(intent.debate, _key(first, manager))
             for manager in range(alert.manager)
         ]
         if not any(found is not None and found.state in GIVEN for found in known):
             log.info("alert rerouted", debate=intent.debate)
-            await self._publish(lease, intent, None)
+            await self._publish(lease, intent, alert, None)
 
-    async def _publish(self, lease: Lease, intent: Intent, manager: int | None) -> None:
-        message = intent.message.model_copy(update={"manager": manager})
-        post = Post(key=_key(manager), message=message)
+    async def _publish(
+        self, lease: Lease, intent: Intent, alert: Alert | Skipped, manager: int | None
+    ) -> None:
+        message = alert.model_copy(update={"manager": manager})
+        post = Post(key=_key(_first_key(intent, alert), manager), message=message)
         await self.store.outbox.publish(lease, intent.debate, [post])
 
 
-def _key(manager: int | None) -> str:
+def _first_key(intent: Intent, alert: Alert | Skipped) -> str:
+    """Return the key of the message for the first manager."""
+    return intent.key.rpartition("/")[0] if alert.manager else intent.key
+
+
+def _key(first: str, manager: int | None) -> str:
     if manager is None:
-        return CHANNEL_ALERT
-    return f"{ALERT}/{manager}" if manager else ALERT
+        return f"{first}/channel"
+    return f"{first}/{manager}" if manager else first

@@ -14,17 +14,17 @@ import structlog
 
 from engine.debate import ENDED, Debate, Status, short_code, side_of
 from engine.delivery.ending import posted_reveal, where_revealed, why
+from engine.delivery.rematches import ANNOUNCEMENT, with_link
 from engine.errors import NotFoundError, VenueAwayError, VenueError, why_of
 from engine.formats import length_of
 from engine.judging import Question
-from engine.messages import Phase, Progress
+from engine.messages import Announcement, Phase, Progress
 from engine.ports import Clock, Part, Venue
 from engine.store import Intent, Store
 from engine.store.pairs import awaits, tied
 from engine.store.served import Served, everyone
 from engine.text import headline
 
-ANNOUNCEMENT = "announcement"
 LOOKED_BACK = 20  # debates
 RECENTLY = timedelta(hours=1)
 REASON_LENGTH = 500  # characters
@@ -120,6 +120,10 @@ class Board:
     async def _show(self, announced: Intent, progress: Progress) -> None:
         """Edit the last piece of an announcement, the one with the state."""
         stem = f"{short_code(announced.debate)}·{announced.number}"
+        if isinstance(announced.message, Announcement):
+            joints = (self.venue, self.store, announced.community)
+            linked = await with_link(*joints, announced.message)
+            announced = announced.model_copy(update={"message": linked})
         parts = self._render(announced, progress, stem)
         if progress.result is not None and len(parts) != len(announced.refs):
             # The result is shorter than what was announced, or longer.

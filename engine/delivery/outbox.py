@@ -21,6 +21,7 @@ from engine.delivery.board import Board
 from engine.delivery.deleter import Deleter
 from engine.delivery.gaps import in_plain_words, is_plain, notice_of, stem_of
 from engine.delivery.last_word import LastWord
+from engine.delivery.rematches import with_link
 from engine.delivery.seeds import Seeds
 from engine.errors import (
     LeaseLostError,
@@ -42,6 +43,7 @@ from engine.messages import (
     LeagueTable,
     QuestionsInvite,
     Reveal,
+    Skipped,
     StanceInvite,
     VoteInvite,
     asked_by,
@@ -278,8 +280,8 @@ class Delivery:
                 return plain
         if isinstance(intent.message, Reveal):
             await self._last_word.go_elsewhere(lease, intent)
-        if isinstance(intent.message, Alert):
-            await self._alerts.go_elsewhere(lease, intent)
+        if isinstance(intent.message, Alert | Skipped):
+            await self._alerts.go_elsewhere(lease, intent, intent.message)
         return await self._settle(lease, intent, DeliveryState.REFUSED, str(error))
 
     async def _close(self, lease: Lease, intent: Intent, question: Question) -> None:
@@ -303,7 +305,7 @@ class Delivery:
             return await self._edit(lease, intent)
         if await self._last_word.is_given(intent):
             return await self._settle(lease, intent, DeliveryState.REFUSED, GIVEN_MEANWHILE)
-        if isinstance(intent.message, Alert):
+        if isinstance(intent.message, Alert | Skipped):
             intent = await self._alerts.address(lease, intent, intent.message)
         intent = await self._last_word.address(intent)
         frozen = intent.parts
@@ -320,6 +322,9 @@ class Delivery:
     async def _render(self, intent: Intent) -> tuple[Part, ...]:
         if isinstance(intent.message, VoteInvite):
             return self.venue.render(await self._filled(intent, intent.message), stem_of(intent))
+        if isinstance(intent.message, Announcement):
+            joints = (self.venue, self.store, intent.community)
+            return self.venue.render(await with_link(*joints, intent.message), stem_of(intent))
         if isinstance(intent.message, Arc | LeagueTable):  # its picture would hold the loop up
             return await asyncio.to_thread(self.venue.render, intent.message, stem_of(intent))
         return self.venue.render(intent.message, stem_of(intent))

@@ -439,6 +439,8 @@ def _without_topic(setup: Setup) -> Setup:
         "ordinal": 0,
         "cap_usd": None,
         "mirror_of": None,
+        "rematch_of": None,
+        "swapped": False,
     }
     names = {side: f"Name{side}" for side in setup.names}
     if setup.retrieval:

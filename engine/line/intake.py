@@ -14,6 +14,7 @@ from engine.blinding.vocabulary import draw_names, kin
 from engine.debate import (
     UNATTENDED,
     BallotKind,
+    Debate,
     Length,
     Model,
     PanelMode,
@@ -65,12 +66,20 @@ class Ground(Value):
     no_removal: SkipValidation[str] = ""
 
 
+class Rematch(Value):
+    """A revealed debate to hold once more; `swapped`: each model takes the other side."""
+
+    of: Debate
+    swapped: bool = False
+
+
 class Order(Options):
     """A person's request and its place; omitted values are defaults, or drawn at random.
 
     `ground` is what the platform allows in `place`. `models` are keyed by contender or seat
     (`A1`); `judges` are the format's own; `sources` are files that every side reads. `series` says
-    which debate of a series it is.
+    which debate of a series it is. A `rematch` has its options, models and sources from the debate
+    before.
     """
 
     platform: str
@@ -84,6 +93,7 @@ class Order(Options):
     sources: tuple[SourceFile, ...] = ()
     seed: int | None = None
     series: SeriesKey | None = None
+    rematch: Rematch | None = None
 
 
 class Defaults(Options):
@@ -159,7 +169,7 @@ def complete(order: Order, defaults: Defaults, seed: int) -> tuple[Request, Form
         "sides": sides,
         "drawn": drawn,
         "seats": seats,
-        "judges": _seat_judges(roles, order, defaults, (*sides.values(), *seats.values())),
+        "judges": seat_judges(roles, order, defaults, (*sides.values(), *seats.values())),
         "options": own,
         "sources": read_sources(order.sources, defaults.sources),
         "rounds": options.rounds or sized.rounds or script.default_rounds,
@@ -172,7 +182,7 @@ def complete(order: Order, defaults: Defaults, seed: int) -> tuple[Request, Form
     }
     request = Request(**options.model_dump(exclude={"mirror", "panel"}) | settled)
     check_words(defaults.blocked_words, *texts_of(request))
-    _check_ground(order.ground, request.ballot, script)
+    check_ground(order.ground, request.ballot, script)
     return request, script
 
 
@@ -290,7 +300,7 @@ def _check_stance(side: str, text: str, models: Collection[str]) -> None:
         )
 
 
-def _check_ground(ground: Ground, ballot: BallotKind, script: Format) -> None:
+def check_ground(ground: Ground, ballot: BallotKind, script: Format) -> None:
     """Refuse a debate that could not finish there. Raises NotAllowedError or UsageError."""
     if refusal := ground.unfit or (ground.no_files if script.files else ""):
         raise NotAllowedError(refusal)
@@ -348,7 +358,10 @@ def freeze(
         reply_chars=_reply_chars(defaults, limits),
         called=script.call(request, prompts, names),
         retrieval=defaults.retrieval,
-        menu=_menu(request, defaults),
+        # Who guesses at a rematch knows which models it has.
+        menu=() if order.rematch else _menu(request, defaults),
+        rematch_of=order.rematch and order.rematch.of.id,
+        swapped=order.rematch is not None and order.rematch.swapped,
     )
 
 
@@ -422,7 +435,7 @@ def _seat_contenders(
     return {side: sides[side] for side in contenders}, drawn
 
 
-def _seat_judges(
+def seat_judges(
     roles: Roles, order: Order, defaults: Defaults, speakers: Sequence[Model]
 ) -> tuple[Model, ...]:
     """Assign a format's own judges: the requested ones, else jurors of other families first."""

@@ -6,6 +6,8 @@ can. engine/store/pairs.py decides when their votes end. Pure.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from engine.debate import Request, side_of
 from engine.errors import UsageError
 from engine.formats.format import Roles
@@ -32,12 +34,18 @@ def check_mirrored(name: str, roles: Roles, request: Request) -> None:
 
 def exchange(request: Request) -> Request:
     """Return the request with the models of both sides, and of their seats, swapped."""
+    return seated(request, OTHER)
+
+
+def seated(request: Request, whose: Mapping[str, str]) -> Request:
+    """Return the request with each contender in the place of another, which `whose` names."""
+    taken = {was: side for side, was in whose.items()}
     return request.model_copy(
         update={
-            "sides": {side: request.sides[other] for side, other in OTHER.items()},
-            "drawn": tuple(side for side, other in OTHER.items() if other in request.drawn),
+            "sides": {side: request.sides[was] for side, was in whose.items()},
+            "drawn": tuple(side for side, was in whose.items() if was in request.drawn),
             "seats": {
-                OTHER[side_of(seat)] + seat[1:]: model for seat, model in request.seats.items()
+                taken[side_of(seat)] + seat[1:]: model for seat, model in request.seats.items()
             },
         }
     )

@@ -37,6 +37,7 @@ from engine.line.estimate import estimate
 from engine.line.intake import (
     Defaults,
     Order,
+    Rematch,
     check_prices,
     complete,
     freeze,
@@ -44,8 +45,9 @@ from engine.line.intake import (
     texts_of,
 )
 from engine.line.mirror import add_up, check_mirrored, exchange
+from engine.line.rematch import repeat
 from engine.line.replacing import replace_models, replaced_post
-from engine.messages import Announcement, Estimate
+from engine.messages import Announcement, Before, Estimate
 from engine.ports import Clock, Dispatcher, Inbound, Models, Moderator
 from engine.prompts.library import Prompts
 from engine.sources import named
@@ -122,7 +124,7 @@ class Service:
         then nothing is stored.
         """
         seed = self.new_seed() if order.seed is None else order.seed
-        request, script = complete(order, defaults, seed)
+        request, script = _requested(order, defaults, seed)
         if order.mirror:
             check_mirrored(script.name, script.roles(request.options), request)
         moderation = await self._moderate(order, texts_of(request))
@@ -141,7 +143,8 @@ class Service:
             )
         for plan in plans:
             await self.store.debates.keep_templates(plan.prompts.digest, plan.prompts.texts)
-        posts = [(plan.new, [_announce(plan.new, plan.expected)]) for plan in plans]
+        before = None if order.rematch is None else _before(order.rematch)
+        posts = [(plan.new, [_announce(plan.new, plan.expected, before)]) for plan in plans]
         debates = await self.store.debates.create(posts, defaults.caps)
         for debate, plan in zip(debates, plans, strict=True):
             await self._submit(debate, plan.expected)
@@ -212,7 +215,7 @@ class Service:
         Raises UsageError or BudgetError as `start` does.
         """
         seed = self.new_seed() if order.seed is None else order.seed
-        request, script = complete(order, defaults, seed)
+        request, script = _requested(order, defaults, seed)
         prompts = self.prompts.only(script.name, "jury")
         frozen = partial(
             freeze, request, script, order, defaults, prompts, seed=seed, number=ordinal
@@ -355,6 +358,13 @@ class Service:
             return fitted.fit
 
 
+def _requested(order: Order, defaults: Defaults, seed: int) -> tuple[Request, Format]:
+    """Return what is to be held: a new debate, or one once more."""
+    if order.rematch is not None:
+        return repeat(order, order.rematch, defaults, seed)
+    return complete(order, defaults, seed)
+
+
 def _started(debates: Sequence[Debate], plans: Sequence[Plan]) -> Started:
     return Started(
         debate=debates[0],
@@ -381,7 +391,11 @@ def reserve(setup: Setup, expected: Estimate, caps: Caps) -> Setup:
     return setup.model_copy(update={"reserved_usd": reserved, "cap_usd": cap})
 
 
-def _announce(new: NewDebate, expected: Estimate) -> Post:
+def _before(rematch: Rematch) -> Before:
+    return Before(debate=rematch.of.id, code=rematch.of.code, swapped=rematch.swapped)
+
+
+def _announce(new: NewDebate, expected: Estimate, before: Before | None = None) -> Post:
     request = new.setup.request
     script, seats = find_format(request.format), attendance(new.setup.panel)
     message = Announcement(
@@ -406,6 +420,7 @@ def _announce(new: NewDebate, expected: Estimate) -> Post:
         sources=named(request.sources),
         searches=new.setup.retrieval.calls if new.setup.retrieval else 0,
         about=script.about,
+        before=before,
     )
     return Post(key="announcement", message=message)
 

@@ -27,6 +27,7 @@ from engine.series.expand import Planned
 from engine.series.league import League
 from engine.series.matches import draw
 from engine.series.pairing import choose
+from engine.series.recurring import Recurrences
 from engine.series.referee import read_record, table_of
 from engine.series.runner import FIRST_PAUSE, LONGEST_PAUSE, Pause, defaults_of, order_of
 from engine.series.spec import People, Series
@@ -53,6 +54,7 @@ class Schedule:
     clock: Clock
     installed: Defaults
     frame: Callable[[Defaults, CommunitySettings], Defaults] = lambda defaults, _: defaults
+    recurrences: Recurrences | None = None
     first_pause: float = FIRST_PAUSE
     _told: set[str] = field(default_factory=set)  # the newest debates whose end was looked at
     _pauses: dict[str, Pause] = field(default_factory=dict)  # of series, and of waiting debates
@@ -97,10 +99,11 @@ class Schedule:
             return False
         if _uses(debates, stored.due_at):
             return True
+        now = self.clock.now()
         if any(map(_goes_on, debates)):
-            return False
+            return (stored.stop or now >= stored.due_at) and _recurs(stored)
         told = not debates or debates[-1].id in self._told
-        return stored.stop or not told or self.clock.now() >= stored.due_at
+        return stored.stop or not told or now >= stored.due_at
 
     async def _step(self, lease: Lease, name: str) -> None:
         now = self.clock.now()  # first: a series that is stopped before its time begins nothing
@@ -109,6 +112,9 @@ class Schedule:
             return
         series = Series.model_validate_json(stored.body)
         debates = await self.store.series.debates(name)
+        if series.recurring is not None:
+            await self._recur(lease, stored, series, debates)
+            return
         people = _people_of(series)
         if _uses(debates, stored.due_at):
             due = next_time(people, stored.due_at, now)
@@ -123,6 +129,21 @@ class Schedule:
                 await self._end(lease, stored)
             elif stored.due_at is not None and now >= stored.due_at:
                 await self._begin_next(lease, stored, series, debates)
+
+    async def _recur(
+        self,
+        lease: Lease,
+        stored: StoredSeries,
+        series: Series,
+        debates: Sequence[SeriesDebate],
+    ) -> None:
+        self._told.update(debate.id for debate in debates[-1:])
+        if self.recurrences is None:
+            self._put_off(stored.name)
+        elif await self.recurrences.step(lease, stored, series, debates):
+            self._pauses.pop(stored.name, None)
+        else:
+            self._put_off(stored.name)
 
     async def _referee(
         self, lease: Lease, stored: StoredSeries, league: League, debates: Sequence[SeriesDebate]
@@ -235,6 +256,10 @@ class Schedule:
 
 def _goes_on(debate: SeriesDebate) -> bool:
     return debate.status.live or debate.status is Status.VOTING
+
+
+def _recurs(stored: StoredSeries) -> bool:
+    return Series.model_validate_json(stored.body).recurring is not None
 
 
 def _uses(debates: Sequence[SeriesDebate], due: datetime) -> bool:

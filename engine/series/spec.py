@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import time
 from enum import StrEnum
 from itertools import combinations
+from operator import not_
 from typing import Annotated, Any, TypeVar
 from zoneinfo import ZoneInfo
 
@@ -26,6 +27,19 @@ from engine.topics import Topic, fold_topic
 M = TypeVar("M", bound=BaseModel)
 Pair = tuple[Model, Model]
 LONGEST_NAME = 60
+DAY = 1440.0  # minutes
+_WEEK = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_NAMED_DAYS: Mapping[str, tuple[int, ...]] = {
+    "weekday": (0, 1, 2, 3, 4),
+    "weekend": (5, 6),
+    **{name: (number,) for number, name in enumerate(_WEEK)},
+    **{name[:3]: (number,) for number, name in enumerate(_WEEK)},
+}
+_LONG_UNITS = re.compile(r"\b(?<![a-z])\s*(d|h)(?:ays?|ours?)\b")
+_SPAN = re.compile(r"(?:\d+ ?)?(?:d|h|days?|hours?)")
+_WHEN = re.compile(
+    r"(?:every )?(?P<every>.*?)[ ,]*(?:\bat )?(?P<at>\d{1,2}:\d\d(?: [^ ]+)?)", re.IGNORECASE
+)
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
 FIXED = ("topic", "language", "panel", "mirror", *STANCES.values())
 """The options of a debate that a series sets itself."""
@@ -74,12 +88,30 @@ class Daily(Value):
 class People(Value):
     """Where a series is held before people, and how often.
 
-    `every` is in minutes; `at` is when the first debate of a day may begin.
+    `every` is in minutes; `at` is when the first debate of a day may begin. With `days`, 0 for
+    Monday, it is held once on each of them instead.
     """
 
     place: Place
     every: float
     at: Daily | None = None
+    days: tuple[int, ...] = Field((), exclude_if=not_)
+
+
+class Recurring(Value):
+    """A debate that is held again and again; without a topic, on the one most wanted.
+
+    `said` is when, as it was asked for; models are named as they were typed. `place` is where it is
+    held, and `channel` that place in settings.
+    """
+
+    said: str
+    place: str
+    channel: str
+    options: Options = Options()
+    sides: Mapping[str, str] = {}
+    jurors: tuple[str, ...] = ()
+    judges: tuple[str, ...] = ()
 
 
 class Jury(Value):
@@ -121,6 +153,7 @@ class Series(Value):
     limits: Limits = Limits()
     people: People | None = None
     league: League | None = None
+    recurring: Recurring | None = Field(None, exclude_if=not_)
 
     @property
     def size(self) -> int:
@@ -431,12 +464,48 @@ def read_people(place: Place, every: str, at: str, names: tuple[str, str]) -> Pe
 
     Raises UsageError.
     """
-    minutes = parse_minutes(names[0], every)
-    if not 1 <= minutes <= 60 * 24 * 366:
+    days = _days(every)
+    if days and not at:
+        raise UsageError(
+            "{name} is missing: say at what time, as in 09:00 Europe/Berlin.", name=names[1]
+        )
+    minutes = DAY if days else parse_minutes(names[0], _in_units(every))
+    if not 1 <= minutes <= 366 * DAY:
         raise UsageError(
             "{name} must be between a minute and a year, as in 1d or 12h.", name=names[0]
         )
-    return People(place=place, every=minutes, at=_daily(names[1], at) if at else None)
+    return People(place=place, every=minutes, at=_daily(names[1], at) if at else None, days=days)
+
+
+def read_when(text: str, place: Place) -> People:
+    """Read times such as `every weekday 09:00 Europe/Berlin`. Raises UsageError."""
+    found = _WHEN.fullmatch(" ".join(clean(text).split()))
+    every = found["every"].strip() or "day" if found else ""
+    if found is None or not (_days(every) or _SPAN.fullmatch(every.casefold())):
+        raise UsageError(
+            "“{text}” is not a time; write for example “every weekday 09:00 Europe/Berlin”, "
+            "“monday, thursday 18:30 UTC” or “every 2 days 09:00 UTC”.",
+            text=headline(clean(text), 40),
+        )
+    return read_people(place, every, found["at"], ("every", "The time"))
+
+
+def _days(text: str) -> tuple[int, ...]:
+    """Return the days of the week that a text names; none if it says something else."""
+    words = re.split(r"[\s,]+(?:and\s+)?", text.strip().casefold())
+    found: set[int] = set()
+    for word in words:
+        known = _NAMED_DAYS.get(word) or _NAMED_DAYS.get(word.removesuffix("s"))
+        if known is None:
+            return ()
+        found.update(known)
+    return tuple(sorted(found))
+
+
+def _in_units(text: str) -> str:
+    """Return a span with short units: `2 days` is `2d`, and `day` is `1d`."""
+    said = _LONG_UNITS.sub(lambda unit: unit[1], text.strip().casefold())
+    return f"1{said}" if said in ("d", "h") else said
 
 
 def _daily(name: str, text: str) -> Daily:

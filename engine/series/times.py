@@ -7,7 +7,7 @@ comes twice the first time.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -20,6 +20,8 @@ def first_time(people: People, now: datetime) -> datetime:
     """Return when the first debate may begin: at once, or at the next time of day."""
     if people.at is None:
         return now
+    if people.days:
+        return _first_on(people.days, people.at, now - timedelta(microseconds=1))
     return _first_after(people.at, _every(people), now - timedelta(microseconds=1))
 
 
@@ -32,6 +34,8 @@ def next_time(people: People, due: datetime, now: datetime) -> datetime:
     if at is None:
         missed = max(0, (now - due) // every)
         return due + (missed + 1) * every
+    if people.days:
+        return _first_on(people.days, at, max(due, now))
     if every < DAY:
         return _first_after(at, every, max(due, now))
     days = -(-every // DAY)  # a part of a day counts as a whole one
@@ -47,6 +51,14 @@ def _first_after(at: Daily, every: timedelta, moment: datetime) -> datetime:
     times = (
         _moment(at, local) for day in (today, today + DAY) for local in _times_of(day, at, every)
     )
+    return next(time for time in times if time > moment)
+
+
+def _first_on(days: Sequence[int], at: Daily, moment: datetime) -> datetime:
+    """Return the first time after a moment that is on one of these days of the week."""
+    today = _day(at, moment)
+    week = (today + number * DAY for number in range(8))
+    times = (_moment(at, datetime.combine(day, at.clock)) for day in week if day.weekday() in days)
     return next(time for time in times if time > moment)
 
 

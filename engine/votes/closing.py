@@ -39,7 +39,7 @@ from engine.votes.outcome import (
     with_remarks,
 )
 from engine.votes.questions import vote_options
-from engine.votes.tally import agreement
+from engine.votes.tally import agreement, leader
 from engine.words.translation import say
 
 EXTENDED = (
@@ -144,7 +144,15 @@ def reveal_of(
         code=debate.code,
         quorum=debate.request.quorum,
         guessed=dict(guessed),
+        opinion=_opinion(debate, tally),
     )
+
+
+def _opinion(debate: Debate, tally: Tally) -> str:
+    """Return whom most people chose, where they could know the models; else nothing."""
+    if not (debate.setup.swapped and any(tally.counts.values())):
+        return ""
+    return leader(tally.counts, tuple(debate.request.sides))
 
 
 def _closed(debate: Debate, tally: Tally, early: bool) -> Post:

@@ -5,7 +5,7 @@ Pure, and the only definition of a standing vote.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from operator import attrgetter
@@ -14,6 +14,11 @@ from typing import Protocol
 from engine.judging import TIE, WEAK, NotGold, Recovery, Tally, Verdict, Vote, VoteEvent
 from engine.votes.hands import Hands, as_given, standing_option, take
 from engine.votes.wilson import wilson
+
+# Of several reasons the first counts.
+REASONS: tuple[NotGold, ...] = (
+    *("judge", "starter", "ambiguous", "known", "mirror", "gap", "unread"),
+)
 
 
 class Standing(Protocol):
@@ -48,13 +53,14 @@ def standing_votes(
     tally_visible: bool,
     readable_at: datetime | None = None,
     gap: bool = False,
+    known: bool = False,
     recovery: Recovery = "complete",
 ) -> tuple[Vote, ...]:
     """Derive every person's standing vote, ordered by person.
 
-    No vote is gold if the thread has a `gap` (a message may be missing), or if `recovery` says
-    that the reactions could not be read. A choice made before `readable_at` is `fast`; None: no
-    choice is.
+    No vote is gold if people could know the models from the start (`known`), if the thread has a
+    `gap` (a message may be missing), or if `recovery` says that the reactions could not be read. A
+    choice made before `readable_at` is `fast`; None: no choice is.
 
     Of several options held, the newest stands. A choice found by a reading is newer than
     everything received before the silence (or reading) it was missed in, and older than everything
@@ -73,8 +79,13 @@ def standing_votes(
         course = _follow(own, tally_visible)
         if course.hands:
             is_starter = person == starter
-            unread = recovery == "unread"
-            vote = _vote(person, course, is_starter, judge_visible, tally_visible, gap, unread)
+            of_all: dict[NotGold, bool] = {
+                "known": known,
+                "judge": judge_visible,
+                "gap": gap,
+                "unread": recovery == "unread",
+            }
+            vote = _vote(person, course, is_starter, tally_visible, of_all)
             fast = readable_at is not None and vote.last_at < readable_at
             votes.append(vote.model_copy(update={"fast": fast, "recovery": recovery}))
     return tuple(votes)
@@ -94,7 +105,7 @@ def count(votes: Iterable[Standing], contenders: Sequence[str], quorum: int) -> 
             gold[vote.option] += vote.gold
     cast = sum(gold.values())
     met = cast >= quorum
-    winner = _winner(gold, contenders) if met and cast else None
+    winner = leader(gold, contenders) if met and cast else None
     plain = Tally(counts=counts, gold=gold, quorum_met=met, winner=winner)
     return _with_share(plain, contenders)
 
@@ -131,24 +142,21 @@ def _vote(
     person: int,
     course: _Course,
     starter: bool,
-    judge_visible: bool,
     tally_visible: bool,
-    gap: bool,
-    unread: bool,
+    of_all: Mapping[NotGold, bool],
 ) -> Vote:
+    """Return a person's vote; `of_all` is what keeps every vote from being gold."""
     holding = standing_option(course.hands)
     ambiguous = holding is None
     latest = holding or max(course.hands.values(), key=attrgetter("number"))
     first, turned = course.first or latest, course.turned or latest
     reasons: dict[NotGold, bool] = {
-        "judge": judge_visible,
         "starter": starter,
         "ambiguous": ambiguous,
         "mirror": turned.mirror_revealed,
-        "gap": gap,
-        "unread": unread,
+        **of_all,
     }
-    reason: NotGold = next((why for why, holds in reasons.items() if holds), "")
+    reason: NotGold = next((why for why in REASONS if reasons[why]), "")
     return Vote(
         person=person,
         option="+".join(sorted(course.hands)) if holding is None else holding.option,
@@ -156,7 +164,7 @@ def _vote(
         gold=not reason,
         reason=reason,
         starter=starter,
-        judge_visible=judge_visible,
+        judge_visible=of_all["judge"],
         late_seen=latest.late_seen,
         tally_visible=tally_visible,
         votes_seen_before=latest.votes_seen_before if tally_visible else 0,
@@ -168,9 +176,10 @@ def _vote(
     )
 
 
-def _winner(gold: dict[str, int], contenders: Sequence[str]) -> str:
-    first, second = sorted(contenders, key=lambda c: gold[c], reverse=True)[:2]
-    return TIE if gold[first] == gold[second] or gold[TIE] >= gold[first] else first
+def leader(counts: Mapping[str, int], contenders: Sequence[str]) -> str:
+    """Return the contender whom most chose, or a tie."""
+    first, second = sorted(contenders, key=lambda c: counts[c], reverse=True)[:2]
+    return TIE if counts[first] == counts[second] or counts[TIE] >= counts[first] else first
 
 
 def _with_share(tally: Tally, contenders: Sequence[str]) -> Tally:

@@ -26,11 +26,14 @@ ASK = "Ask"
 UNASK = "Remove"
 SUPPORT = "👍 {number}"
 IN_PLACE = ("ground", "clear", "guess", "page")
+REMATCH = "Rematch"
+SWAP = "Swap sides"
 ACTIONS = (
     *("stop", "status", "vote", "review", "why", "details", "upvote", "approve", "remove"),
     *("delete", "delete_both"),
     *("ask", "unask"),  # which open a form
     *("remark", *IN_PLACE),
+    *("rematch", "swap"),
 )
 LABEL_LENGTH = 70  # characters; platforms take 75, a mark included
 
@@ -96,6 +99,12 @@ def question_buttons(code: str, language: str, numbers: Sequence[int]) -> tuple[
     named = (Button(f"{PREFIX}:vote:{n}", say(SUPPORT, number=n)) for n in numbers)
     removes = (Button(f"{PREFIX}:unask:{code}.{language}", say(UNASK)),) if numbers else ()
     return (Button(f"{PREFIX}:ask:{code}.{language}", say(ASK)), *named, *removes)
+
+
+def again_buttons(code: str, *, two: bool) -> tuple[Button, ...]:
+    """Return the buttons that hold a revealed debate once more; `two` sides can be swapped."""
+    rematch = Button(f"{PREFIX}:rematch:{code}", say(REMATCH))
+    return (rematch, Button(f"{PREFIX}:swap:{code}", say(SWAP))) if two else (rematch,)
 
 
 def ballot_buttons(

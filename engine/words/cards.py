@@ -16,6 +16,7 @@ from engine.messages import (
     Alert,
     Announcement,
     Arc,
+    Before,
     ConfidenceInvite,
     LeagueTable,
     Message,
@@ -28,6 +29,7 @@ from engine.messages import (
     Reveal,
     RoundInvite,
     ScoreBoard,
+    Skipped,
     StanceInvite,
     TurnPost,
     VoteClosed,
@@ -39,6 +41,7 @@ from engine.words.buttons import (
     DETAILS,
     WHY,
     Button,
+    again_buttons,
     ballot_buttons,
     debate_buttons,
     question_buttons,
@@ -63,6 +66,13 @@ from engine.words.scores import board_lines, sparkline
 from engine.words.translation import in_its_language, plural, say
 
 DEBATE = "Debate"
+THIS_DEBATE = "this debate"
+REMATCH = "Rematch of {debate}: the same models. Who has which side is drawn again, and secret."
+SWAPPED = (
+    "Swapped sides: each model of {debate} now argues the other side. You can know who is who, so "
+    "this vote names no winner for the record."
+)
+KNOWN_TERMS = "The models are known, so every vote is an opinion."
 TOPIC_LENGTH = 200  # characters, of the debate that a reveal is of
 CONDITIONS = "**Conditions:** {conditions}"
 SOURCES = "**Sources that everyone reads:** {sources}"
@@ -189,6 +199,9 @@ CLOSED_WITH = ("{n} vote was cast.", "{n} votes were cast.")
 REVEAL = "Reveal"
 LEVELS = {"info": "Note", "warning": "Warning", "error": "Error"}
 
+SCHEDULE = "Schedule"
+SKIPPED = "The debate of {due} was skipped. {why}"
+FOLLOWING = "Next one: {time}. As long as the cause is the same, this is not said again."
 ALERT_TITLE = "Warning"
 ALERT = (
     "Today's debates in this community have used or reserved at least {percent:g} % of the "
@@ -235,6 +248,9 @@ def card_of(message: Message) -> Card:  # noqa: C901 - one case a message
         case Alert():
             used = say(ALERT, percent=message.percent, usd=message.usd, code=message.code)
             return Card(say(ALERT_TITLE), "warning", lines=(used, say(ALERT_DO)))
+        case Skipped():
+            said = say(SKIPPED, due=message.due, why=say(message.why))
+            return Card(say(SCHEDULE), "info", lines=(said, say(FOLLOWING, time=message.following)))
         case Report():
             return Card(message.title, message.side, text=message.text, files=message.files)
         case LeagueTable():
@@ -282,7 +298,7 @@ def _announcement(debate: Announcement) -> Card:
         say(DEBATE),
         "info",
         debate.topic,
-        lines=tuple(_terms(debate)),
+        lines=(*_held_before(debate.before), *_terms(debate)),
         code=debate.code,
         small=estimated(debate.estimate),
         state=debate.progress,
@@ -297,10 +313,29 @@ def _news(debate: Announcement, progress: Progress, result: Reveal) -> Card:
         "info",
         debate.topic,
         code=debate.code,
-        lines=tuple(news_lines(result, veiled=progress.veiled)),
+        lines=(*news_lines(result, veiled=progress.veiled), *_repeated(debate.before)),
         state=progress,
-        buttons=result_buttons(debate.code),
+        buttons=(*result_buttons(debate.code), *_again_buttons(debate, progress)),
     )
+
+
+def _again_buttons(debate: Announcement, progress: Progress) -> tuple[Button, ...]:
+    """Return the buttons for a rematch, once no vote on a mirror is open."""
+    if progress.veiled:
+        return ()
+    return again_buttons(debate.code, two=debate.contenders == ("A", "B"))
+
+
+def _held_before(before: Before | None) -> tuple[str, ...]:
+    """Return what a rematch repeats, and who has which side."""
+    if before is None:
+        return ()
+    linked = f"[{say(THIS_DEBATE)}]({before.link})" if before.link else f"`{before.code}`"
+    return (say(SWAPPED if before.swapped else REMATCH, debate=linked), "")
+
+
+def _repeated(before: Before | None) -> tuple[str, ...]:
+    return tuple(reversed(_held_before(before)))
 
 
 def _terms(debate: Announcement) -> Iterator[str]:
@@ -470,6 +505,8 @@ def closes(card: Card, until: Callable[[datetime], str]) -> str:
 
 def invite_terms(invite: VoteInvite) -> str:
     """Return a vote's quorum, and how long it lasts unless the time of its close is shown."""
+    if invite.known:
+        return say(KNOWN_TERMS)
     quorum = plural(QUORUM, invite.quorum) if invite.quorum else say(ANY_QUORUM)
     if invite.until is not None:
         return sentence_case(quorum)

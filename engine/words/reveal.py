@@ -33,6 +33,7 @@ GUESSED = ("{right} of {n} voter guessed it", "{right} of {n} voters guessed it"
 SEAT = "{seat} `{model}`"
 PEOPLE = "People: {outcome}"
 CHOSEN = "**{winner}** ({counts})"
+KNOWING = "**{winner}** ({counts}), knowing the models"
 TIED = "**a tie** ({counts})"
 NOT_DECIDED = "no winner ({counts})"
 TOO_FEW = "too few votes ({counts})"
@@ -136,6 +137,11 @@ def _people(reveal: Reveal) -> str:
     tally = reveal.tally
     if not any(tally.counts.values()):
         return say(NO_VOTES)
+    if reveal.opinion in reveal.models and not (reveal.gaps or reveal.unread):
+        counts = _score(reveal, _ranked(reveal, reveal.opinion))
+        return say(KNOWING, winner=_winner(reveal.opinion, reveal), counts=counts)
+    if reveal.opinion:
+        return say(NOT_DECIDED, counts=_all_chosen(reveal))
     if tally.winner is None or reveal.unread:
         few = TOO_FEW_OF if reveal.quorum else TOO_FEW
         said = NOT_DECIDED if reveal.gaps or reveal.unread else few
@@ -143,8 +149,12 @@ def _people(reveal: Reveal) -> str:
     if tally.winner == TIE:
         return say(TIED, counts=_score(reveal, tuple(reveal.models)))
     first = tally.winner
-    order = (first, *(side for side in reveal.models if side != first))
-    return say(CHOSEN, winner=_winner(first, reveal), counts=_score(reveal, order))
+    counts = _score(reveal, _ranked(reveal, first))
+    return say(CHOSEN, winner=_winner(first, reveal), counts=counts)
+
+
+def _ranked(reveal: Reveal, first: str) -> tuple[str, ...]:
+    return (first, *(side for side in reveal.models if side != first))
 
 
 def _winner(side: str, reveal: Reveal) -> str:

@@ -126,7 +126,9 @@ def test_an_announcement_becomes_the_news_and_names_no_model_while_its_mirror_is
         message = announcement(conditions="At home", progress=progress)
         named = () if veiled else ("**🔵 A** was `near/ana`, **🔴 B** was `near/ben`",)
         assert card_of(message).lines == (outcome, *named, why)
-        assert [button.label for button in card_of(message).buttons] == ["Why?", "Details"]
+        again = [] if veiled else ["Rematch", "Swap sides"]
+        labels = [button.label for button in card_of(message).buttons]
+        assert labels == ["Why?", "Details", *again]
         for shown in everywhere(message)[:2]:
             assert ("near/" in shown) is not veiled
             assert "Read the whole debate in" in shown

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import ClassVar
 
 from engine.chat.answers.answers import Answer, Wording
@@ -103,20 +103,36 @@ class HelpLine(Value):
 
 
 class HelpAnswer(Answer):
-    """All commands by name, and the formats; or the full usage of `command`."""
+    """All commands by name, and the formats; or the full usage of `command`.
+
+    `beside` is what a platform offers instead of some commands.
+    """
 
     commands: tuple[HelpLine, ...]
     command: str | None = None
     formats: tuple[FormatLine, ...] = ()
+    beside: str = ""
+
+    def _beside(self) -> str:
+        return say(self.beside)
+
+    def without(self, names: Collection[str], *, instead: str) -> HelpAnswer:
+        """Return the answer without commands that a platform offers in another way."""
+        kept = tuple(one for one in self.commands if one.written.split()[0] not in names)
+        if len(kept) == len(self.commands):
+            return self
+        return self.model_copy(update={"commands": kept, "beside": instead})
 
     def say(self, chat: Wording) -> Iterator[str]:
         """Introduce Rostrum and list its commands, or explain one."""
         lines = [f"`{chat.prefix} {line.written}` {line.about}" for line in self.commands]
         if self.command is not None:
-            yield from lines
+            yield from lines or (self._beside(),)
             return
         yield from HELP
         yield from (f"- {line}" for line in lines)
+        if self.beside:
+            yield f"- {self._beside()}"
         if self.formats:
             yield say(FORMATS)
             yield from (line.say(options=False) for line in self.formats)

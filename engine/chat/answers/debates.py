@@ -11,6 +11,7 @@ from engine.debate import Debate, Status, Value
 from engine.language import speaking
 from engine.messages import Estimate, Reveal, Where
 from engine.text import headline
+from engine.words.buttons import Button, again_buttons
 from engine.words.cards import result_pages, with_heading
 from engine.words.details import detail_lines
 from engine.words.phrases import about_minutes, estimated
@@ -246,6 +247,12 @@ class ResultAnswer(Answer):
         else:
             yield STATUSES[debate.status]
             yield NO_RESULT
+
+    def buttons(self) -> tuple[Button, ...]:
+        """Return the buttons that hold the debate once more, below a whole result."""
+        if self.reveal is None or self.part:
+            return ()
+        return again_buttons(self.debate.code, two=set(self.reveal.models) == {"A", "B"})
 
     def _parts(self, reveal: Reveal) -> tuple[str, ...]:
         """Return the lines asked for: what jurors wrote, the numbers, or everything."""

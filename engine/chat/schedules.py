@@ -1,0 +1,166 @@
+"""`schedule`: hold a debate again and again at set times, show that, and end it."""
+
+from __future__ import annotations
+
+from ulid import ULID
+
+from engine.chat.answers.schedules import ScheduleAnswer, ScheduleEndedAnswer, ScheduleLine
+from engine.chat.context import Context
+from engine.chat.invocation import ScheduleArguments, StartArguments
+from engine.chat.lifecycle import begin
+from engine.chat.permission import check, managers
+from engine.chat.person import Person, settings_of
+from engine.chat.settings import check_channel, order_of, overlay
+from engine.debate import SeriesKey
+from engine.errors import NotAllowedError, UsageError
+from engine.line.intake import Defaults, Order
+from engine.line.next_topic import next_topic
+from engine.options import Options
+from engine.ports import Location
+from engine.series.recurring import written
+from engine.series.spec import People, Place, Recurring, Series, Sides, read_when
+from engine.series.times import first_time
+from engine.store.series import StoredSeries
+
+MANAGERS = managers("set or end a schedule")
+ANY_TOPIC = "Remote work is better than working in an office"  # to estimate a debate without one
+
+
+async def schedule(
+    context: Context, person: Person, asked: ScheduleArguments
+) -> ScheduleAnswer | ScheduleEndedAnswer:
+    """Show the schedules here, set the one of this channel, or end it."""
+    if not asked.when:
+        return ScheduleAnswer(lines=await _lines(context, person))
+    await check(MANAGERS, context.store, person)
+    if asked.when == "off":
+        return await _end(context, person)
+    await _set(context, person, asked)
+    return ScheduleAnswer(lines=await _lines(context, person), new=True)
+
+
+async def hold(
+    context: Context,
+    stored: StoredSeries,
+    recurring: Recurring,
+    where: Location,
+    topic: str,
+    which: SeriesKey,
+) -> None:
+    """Start a debate of a schedule, as `start` does. Raises RostrumError."""
+    person = Person(
+        platform=stored.platform or "",
+        community=where.community,
+        place=where.place,
+        channel=recurring.channel,
+        user="",
+    )
+    await begin(context, person, lambda defaults: _order(person, recurring, topic, defaults, which))
+
+
+def _order(
+    person: Person,
+    recurring: Recurring,
+    topic: str,
+    defaults: Defaults,
+    which: SeriesKey | None = None,
+) -> Order:
+    given = recurring.options.given() | {"topic": topic}
+    named = {name: getattr(recurring, name) for name in ("sides", "jurors", "judges")}
+    order = order_of(person, StartArguments(**given, **named), defaults)
+    return order.model_copy(update={"user": None, "series": which})
+
+
+async def _set(context: Context, person: Person, asked: ScheduleArguments) -> None:
+    """Store a schedule in place of the one that this channel has. Raises RostrumError."""
+    settings = await settings_of(context.store, person)
+    check_channel(settings, person.channel or person.place)
+    if person.ground.unfit:
+        raise NotAllowedError(person.ground.unfit)
+    if asked.mirror or asked.sources:
+        raise UsageError("A schedule holds one debate at a time, without sources; leave them out.")
+    series, now = _series(person, asked), context.service.clock.now()
+    people, recurring = series.people, series.recurring
+    assert people is not None  # noqa: S101 - as `_series` made them
+    assert recurring is not None  # noqa: S101
+    wanted = await next_topic(context.store, person.platform, person.community)
+    topic = recurring.options.topic or (wanted.text if wanted else ANY_TOPIC)
+    defaults = overlay(context.defaults, settings)
+    inside = person.model_copy(update={"thread": None})
+    await context.service.quote(_order(inside, recurring, topic, defaults), defaults, 1)
+    for old in await _here(context, person):
+        await context.store.series.ask_stop(old.name)
+    await context.store.series.save(
+        StoredSeries(
+            name=series.name,
+            body=series.model_dump_json(),
+            begun_at=now,
+            platform=person.platform,
+            community=person.community,
+            due_at=first_time(people, now),
+        )
+    )
+    context.service.bell.wake("series")
+
+
+def _series(person: Person, asked: ScheduleArguments) -> Series:
+    place = Place(platform=person.platform, channel=person.place)
+    recurring = Recurring(
+        said=asked.when,
+        place=person.place,
+        channel=person.channel or person.place,
+        options=Options(**asked.given()),
+        sides=asked.sides,
+        jurors=asked.jurors,
+        judges=asked.judges,
+    )
+    return Series(
+        name=f"schedule-{str(ULID()).lower()}",
+        topics=(),
+        models=(),
+        pairs=(),
+        sides=Sides.DRAWN,
+        formats=(),
+        people=read_when(asked.when, place),
+        recurring=recurring,
+    )
+
+
+async def _end(context: Context, person: Person) -> ScheduleEndedAnswer:
+    ended = await _here(context, person)
+    if not ended:
+        raise UsageError("There is no schedule in this channel; the command schedule lists all.")
+    for stored in ended:
+        await context.store.series.ask_stop(stored.name)
+    context.service.bell.wake("series")
+    return ScheduleEndedAnswer()
+
+
+async def _here(context: Context, person: Person) -> list[StoredSeries]:
+    going = await _going(context, person)
+    return [stored for stored, _, recurring in going if recurring.place == person.place]
+
+
+async def _lines(context: Context, person: Person) -> tuple[ScheduleLine, ...]:
+    return tuple(
+        ScheduleLine(
+            said=recurring.said,
+            topic=recurring.options.topic or "",
+            following=written(people, stored.due_at) if stored.due_at else "",
+            here=recurring.place == person.place,
+            problem=stored.problem or "",
+        )
+        for stored, people, recurring in await _going(context, person)
+    )
+
+
+async def _going(context: Context, person: Person) -> list[tuple[StoredSeries, People, Recurring]]:
+    """Return the community's schedules that have not ended, the newest first."""
+    found = []
+    for stored in await context.store.series.of_community(person.platform, person.community):
+        if stored.due_at is None or stored.stop:
+            continue
+        series = Series.model_validate_json(stored.body)
+        if series.recurring is not None and series.people is not None:
+            found.append((stored, series.people, series.recurring))
+    return found

@@ -1,0 +1,101 @@
+"""A rematch: a revealed debate held once more, with the same models.
+
+People know who was who, so by default the sides are drawn again and no one knows who has which:
+votes stay blind. Swapped on purpose, everyone can tell; then no vote is gold. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from random import Random
+
+from engine.debate import Model, Request
+from engine.errors import UsageError
+from engine.formats import Format, find_format
+from engine.formats.format import Roles, read_own
+from engine.line.intake import (
+    Defaults,
+    Order,
+    Rematch,
+    check_ground,
+    check_words,
+    seat_judges,
+    texts_of,
+)
+from engine.line.mirror import OTHER, exchange, seated
+
+
+def repeat(order: Order, rematch: Rematch, defaults: Defaults, seed: int) -> tuple[Request, Format]:
+    """Return the request of a rematch. Raises UsageError if it is impossible."""
+    request = rematch.of.request
+    script = find_format(request.format)
+    own = read_own(script.name, script.options, request.options).model_dump(mode="json")
+    roles = script.roles(own)
+    request = _offered_again(request, defaults)
+    request = _swap(request, roles) if rematch.swapped else _draw(request, seed)
+    judges = {model.ref: model for model in defaults.judges}
+    kept = tuple(judges[one.ref] for one in request.judges if one.ref in judges)
+    if len(kept) < len(request.judges):
+        kept = ()  # today's then
+    speakers = (*request.sides.values(), *request.seats.values())
+    named = order.model_copy(update={"judges": kept})
+    seats = seat_judges(roles, named, defaults, speakers)
+    request = request.model_copy(update={"options": own, "judges": seats})
+    if rematch.swapped:  # no vote can be gold, so nothing waits for a quorum
+        request = request.model_copy(update={"quorum": 0, "extend": False})
+    check_words(defaults.blocked_words, *texts_of(request))
+    check_ground(order.ground, request.ballot, script)
+    return request, script
+
+
+def jurors_again(rematch: Rematch, defaults: Defaults) -> tuple[Model, ...]:
+    """Return the jurors of the debate before that can still judge; empty for today's jury."""
+    panel = rematch.of.setup.panel
+    asked = {model.ref for model in (*panel.roster, *panel.recused)}
+    known = {model.ref: model for model in defaults.judges}
+    return tuple(model for ref, model in known.items() if ref in asked)
+
+
+def _offered_again(request: Request, defaults: Defaults) -> Request:
+    """Return the request with its models as they are offered today. Raises UsageError."""
+    offered = {model.ref: model for model in defaults.debaters}
+    missing = _refs(model for model in request.speakers if model.ref not in offered)
+    if missing:
+        raise UsageError(
+            "{models:and} cannot debate here any more, so there is no rematch with the same "
+            "models. Start the motion with other models; the command models lists them.",
+            models=tuple(missing),
+        )
+    return request.model_copy(
+        update={
+            "sides": {side: offered[model.ref] for side, model in request.sides.items()},
+            "seats": {seat: offered[model.ref] for seat, model in request.seats.items()},
+        }
+    )
+
+
+def _swap(request: Request, roles: Roles) -> Request:
+    if roles.contenders != tuple(OTHER):
+        raise UsageError(
+            "Only two sides can be swapped, and this debate has {number} speakers; start a rematch "
+            "instead.",
+            number=len(roles.contenders),
+        )
+    swapped = exchange(request)
+    if (swapped.sides, swapped.seats) == (request.sides, request.seats):
+        raise UsageError(
+            "The same model argued both sides, so there is nothing to swap; start a rematch "
+            "instead."
+        )
+    return swapped
+
+
+def _draw(request: Request, seed: int) -> Request:
+    """Return the request with its models on sides drawn again."""
+    sides = list(request.sides)
+    drawn = Random(f"rematch/{seed}").sample(sides, len(sides))
+    return seated(request, dict(zip(sides, drawn, strict=True)))
+
+
+def _refs(models: Iterable[Model]) -> list[str]:
+    return sorted({model.ref for model in models})

@@ -1,0 +1,143 @@
+"""Rematches on Discord and Slack: from the card's buttons to the record."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from typing import Any
+
+from bot.app import App
+from engine.dataset.debate_table import DEBATES
+from engine.dataset.entry import make_entry
+from engine.dataset.vote_table import VOTES
+from engine.dataset.voters import Pseudonyms
+from engine.debate import Debate
+from engine.store import ExportFilter
+from tests.doubles.hall import record_of
+from tests.doubles.waiting import until
+from tests.scenario.chat_stage import Chat, OnDiscord, close, vote
+from tests.scenario.discord_stage import voting
+from tests.scenario.test_reveal_in_chats import announced
+
+NAMES = ("maple", "willow")
+
+
+async def press(chat: Chat, user: str, card: str, what: str) -> str:
+    """Press a button of a card; return the answer, which this person alone sees."""
+    if isinstance(chat, OnDiscord):
+        rows = chat.discord.world.find_message(card).components
+        (button,) = (b for row in rows for b in row["components"] if b["label"] == what)
+        asked = await chat.discord.press(user, card, button["custom_id"]).finished()
+        assert asked.ephemeral
+        return asked.text
+    return await (await chat.slack.press(user, card, what)).said("")
+
+
+def labels(chat: Chat) -> list[str]:
+    """Return the labels of the newest card's buttons."""
+    if isinstance(chat, OnDiscord):
+        rows = chat.discord.messages()[-1].components
+        return [button["label"] for row in rows for button in row["components"]]
+    rows = chat.stage.root.blocks
+    return [b["text"]["text"] for row in rows if row["type"] == "actions" for b in row["elements"]]
+
+
+async def held(chat: Chat, app: App, number: int) -> str:
+    """Wait until people can vote on the newest of so many debates; return what they vote on."""
+
+    async def begun() -> bool:
+        debates = await app.store.debates.recent()
+        return len(debates) == number and debates[0].thread is not None
+
+    async with asyncio.timeout(20):
+        while not await begun():  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+    return await chat.ballot()
+
+
+async def finish(chat: Chat, app: App, ballot: str) -> tuple[Debate, str]:
+    """Let one person vote, close, and wait for the news; return the debate and its reveal."""
+    await voting(app)
+    await chat.react("ben", ballot, "A")
+    reveal = await close(chat)
+    debate = await chat.ended(app)
+    await until(lambda: "🏁" in chat.card)
+    return debate, reveal
+
+
+async def exported(app: App, debate: Debate) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return a debate's row of the export, and that of its only vote."""
+    record = await record_of(app.store, debate.id)
+    entry = make_entry(record, Pseudonyms(b"key", ExportFilter(), None), b"salt")
+    (row,), (answer,) = DEBATES.rows(entry), VOTES.rows(entry)
+    return row, answer
+
+
+async def test_a_rematch_draws_sides_again_in_secret_and_a_swap_is_no_blind_vote(
+    chat: Chat,
+) -> None:
+    async with chat.stage.process() as app:
+        first, _ = await finish(chat, app, await vote(chat))
+        card = announced(chat)
+        assert labels(chat) == ["Why?", "Details", "Rematch", "Swap sides"]
+        # Of two presses at once, one starts it.
+        answers = await asyncio.gather(
+            press(chat, "cleo", card, "Rematch"), press(chat, "olga", card, "Rematch")
+        )
+        assert sum("starts now" in said for said in answers) == 1, answers
+        assert sum("A rematch is already under way" in said for said in answers) == 1
+        ballot = await held(chat, app, 2)
+        thread = str(first.thread).replace(".", "").rpartition("/")[2]
+        assert "Rematch of" in chat.card
+        assert thread in chat.card
+        before = "".join(answers) + chat.card + str(chat.thread())
+        assert not [name for name in NAMES if name in before]
+        again, reveal = await finish(chat, app, ballot)
+        assert again.setup.rematch_of == first.id
+        assert not again.setup.swapped
+        assert set(again.request.sides.values()) == set(first.request.sides.values())
+        same = ("topic", "format", "options", "rounds", "vote_minutes", "quorum", "ballot")
+        for name in same:
+            assert getattr(again.request, name) == getattr(first.request, name), name
+        assert again.setup.seed != first.setup.seed
+        assert re.search(r"People: \*\*🔵 A\*\* \(1–0\)", reveal)
+        assert "Rematch of" in chat.card
+        # Everyone can know who is who after a swap of the first one's sides.
+        await press(chat, "cleo", card, "Swap sides")
+        ballot = await held(chat, app, 3)
+        assert "Swapped sides: " in chat.card
+        assert not [name for name in NAMES if name in chat.card + str(chat.thread())]
+        swapped, reveal = await finish(chat, app, ballot)
+        assert swapped.setup.swapped
+        sides, other = first.request.sides, {"A": "B", "B": "A"}
+        assert swapped.request.sides == {side: sides[other[side]] for side in sides}
+        assert "**🔵 A** (1–0), knowing the models" in reveal
+        row, answer = await exported(app, again)
+        assert (row["rematch_of"], row["swapped"]) == (first.id, False)
+        assert (row["human_winner"], answer["gold"]) == ("A", True)
+        row, answer = await exported(app, swapped)
+        assert (row["rematch_of"], row["swapped"]) == (first.id, True)
+        assert (row["human_winner"], row["agree"], row["gold_a"]) == (None, None, 0)
+        assert (answer["gold"], answer["reason"]) == (False, "known")
+
+
+async def test_what_cannot_be_repeated_says_why(chat: Chat) -> None:
+    async with chat.stage.process() as app:
+        if not isinstance(chat, OnDiscord):  # which has no room for one more command
+            await chat.ask("ada", "rematch", "has a result yet")
+        ballot = await vote(chat)
+        (debate,) = await app.store.debates.recent()
+        if not isinstance(chat, OnDiscord):
+            await chat.ask("ada", "rematch", "has no result yet", debate=debate.code)
+        await finish(chat, app, ballot)
+        await chat.ask("olga", "settings", "models", **_models(chat))
+        said = await press(chat, "ada", announced(chat), "Rematch")
+        assert "rehearsal/maple cannot debate here any more" in said
+        assert "the command models lists them" in said
+        assert len(await app.store.debates.recent()) == 1
+
+
+def _models(chat: Chat) -> dict[str, str]:
+    if isinstance(chat, OnDiscord):
+        return {"setting": "models", "value": "rehearsal/willow"}
+    return {"models": "rehearsal/willow"}

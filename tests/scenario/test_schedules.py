@@ -1,0 +1,175 @@
+"""Schedules on Discord and Slack: each time held once, or skipped with a line for each cause."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+
+import bot.app
+import engine.series.schedule
+from bot.app import App
+from engine.debate import Status
+from engine.series.recurring import AWAY, EMPTY, OVER_LIMIT
+from tests.scenario.chat_stage import Chat, OnDiscord
+from tests.scenario.test_leagues import begun
+from tests.scenario.test_series_people import Shifted
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Shifted:
+    """A clock for every process on the stage."""
+    shifted = Shifted()
+    monkeypatch.setattr(bot.app, "SystemClock", lambda: shifted)
+    monkeypatch.setattr(engine.series.schedule, "LOOK_SECONDS", 0.05)
+    return shifted
+
+
+async def schedule(chat: Chat, user: str, when: str = "", expected: str = "", **more: str) -> str:
+    """Give the command as each platform has it; `more` are a topic and options."""
+    if isinstance(chat, OnDiscord):
+        given = {"when": when} if when else {}
+        topic = {"topic": more.pop("topic")} if "topic" in more else {}
+        options = " ".join(f"{name}={value}" for name, value in more.items())
+        return await chat.ask(
+            user, "schedule", expected, **given, **topic, **({"more": options} if options else {})
+        )
+    topic_text = f' "{more.pop("topic")}"' if "topic" in more else ""
+    options = "".join(f" {name}={value}" for name, value in more.items())
+    said = f' "{when}"' if when else ""
+    return await chat.ask(user, f"schedule{said}{topic_text}{options}", expected)
+
+
+def daily(clock: Shifted) -> str:
+    """Return a schedule whose next time is in an hour, more or less."""
+    return f"every day {clock.now() + timedelta(hours=1):%H:%M} UTC"
+
+
+def skipped(chat: Chat) -> list[str]:
+    """Return what the channel says of skipped debates, oldest first."""
+    if isinstance(chat, OnDiscord):
+        posted = [f"{m.embeds}" for m in chat.discord.messages()]
+    else:
+        posted = [f"{m.text}\n{m.blocks}" for m in chat.slack.messages() if not m.thread_ts]
+    return [text for text in posted if "was skipped" in text]
+
+
+async def wait(done: Callable[[], object]) -> None:
+    async with asyncio.timeout(20):
+        while not done():  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+
+
+async def passed(app: App, clock: Shifted) -> str | None:
+    """Wait until no time is due any more; return why the last one was skipped."""
+    async with asyncio.timeout(20):
+        while True:
+            (stored,) = [one for one in await app.store.series.all() if one.due_at is not None]
+            if stored.due_at is not None and stored.due_at > clock.now():
+                return stored.problem
+            await asyncio.sleep(0.02)
+
+
+async def suggest(app: App, clock: Shifted, text: str) -> None:
+    """Put a topic on the community's list."""
+    (stored,) = [one for one in await app.store.series.all() if one.due_at is not None]
+    await app.store.suggestions.suggest(
+        stored.platform or "", stored.community or "", "u1", text, clock.now(), approved=True
+    )
+
+
+async def close(chat: Chat, app: App) -> None:
+    await chat.ballot()
+    await chat.stage.close()
+    await chat.ended(app)
+
+
+async def test_the_topic_wanted_most_is_held_once_at_its_time_and_each_cause_said_once(
+    chat: Chat, clock: Shifted
+) -> None:
+    async with chat.stage.process() as app:
+        await schedule(chat, "ben", expected="There is no schedule here.")
+        await schedule(chat, "ben", daily(clock), "Only a manager of this community can set or end")
+        said = await schedule(chat, "olga", daily(clock), "The schedule is set.")
+        assert "the topic that people want most. Next: " in said
+        await asyncio.sleep(0.2)
+        assert await app.store.debates.recent() == []
+        # Without any debate here there is no message to say it beside, but the command does.
+        clock.skip(hours=1.1)
+        assert await passed(app, clock) == EMPTY
+        await schedule(chat, "ben", expected=f"The last one was skipped. {EMPTY}")
+        await suggest(app, clock, "Night trains beat planes")
+        clock.skip(days=1)
+        await begun(app, 1)
+        (debate,) = await app.store.debates.recent()
+        assert debate.request.topic == "Night trains beat planes"
+        assert debate.starter is None
+        assert await passed(app, clock) is None
+        await close(chat, app)
+        assert skipped(chat) == []
+        for _ in range(2):  # the list is empty again, which is said once
+            clock.skip(days=1)
+            assert await passed(app, clock) == EMPTY
+        await wait(lambda: skipped(chat))
+        await suggest(app, clock, "Parks beat malls")
+    # An outage over three times holds none of them, and says so once.
+    clock.skip(days=3.5)
+    async with chat.stage.process() as app:
+        assert await passed(app, clock) == AWAY
+        await wait(lambda: len(skipped(chat)) == 2)
+        assert AWAY in skipped(chat)[1]
+        assert len(await app.store.debates.recent()) == 1
+        clock.skip(days=0.5)
+        await begun(app, 2)
+        assert (await app.store.debates.recent())[0].request.topic == "Parks beat malls"
+        await close(chat, app)
+        await schedule(chat, "ben", "off", "Only a manager")
+        await schedule(chat, "olga", "off", "The schedule has ended")
+        await schedule(chat, "olga", "off", "There is no schedule in this channel")
+        clock.skip(days=1)
+        await asyncio.sleep(0.3)
+        assert len(await app.store.debates.recent()) == 2
+        assert len(skipped(chat)) == 2
+        (stored,) = await app.store.series.all()
+        assert stored.due_at is None
+
+
+async def test_a_fixed_motion_waits_an_hour_for_room_and_is_purged_with_its_community(
+    chat: Chat, clock: Shifted
+) -> None:
+    async with chat.stage.process() as app:
+        await schedule(chat, "olga", "every now and then", "is not a time; write for example")
+        await schedule(chat, "olga", "every day 25:00 UTC", "write a time of day and a time zone")
+        await schedule(chat, "olga", "every day 09:00 Europe/Berlim", "does not exist")
+        await schedule(chat, "olga", daily(clock), "did you mean", a="rehearsal/mapel")
+        assert await app.store.series.all() == []
+        more = {"topic": "Tea beats coffee", "length": "short", "confidence": "on"}
+        said = await schedule(chat, "olga", daily(clock), "The schedule is set.", **more)
+        assert "“Tea beats coffee”" in said
+        # A new one takes the place of the one that the channel had.
+        await schedule(chat, "olga", daily(clock), "The schedule is set.", **more)
+        clock.skip(hours=1.1)
+        await begun(app, 1)
+        (debate,) = await app.store.debates.recent()
+        assert (debate.request.length, debate.request.confidence) == ("short", True)
+        assert debate.request.topic == "Tea beats coffee"
+        await close(chat, app)
+        if isinstance(chat, OnDiscord):
+            await chat.ask("olga", "settings", "max_live", setting="max_live", value="0")
+        else:
+            await chat.ask("olga", "settings max_live=0", "max_live")
+        clock.skip(days=1)
+        await asyncio.sleep(0.3)
+        assert skipped(chat) == []  # it may still begin within the hour
+        clock.skip(hours=1.1)
+        assert await passed(app, clock) == OVER_LIMIT
+        await wait(lambda: skipped(chat))
+        assert OVER_LIMIT in skipped(chat)[0]
+        (debate,) = await app.store.debates.recent()
+        assert debate.status is Status.CLOSED
+        await app.store.communities.left(debate.platform, debate.community, clock.now())
+        assert {one.due_at for one in await app.store.series.all()} == {None}
+        await app.store.communities.purge(debate.platform, debate.community)
+        assert await app.store.series.all() == []
