@@ -12,6 +12,7 @@ from adapters.pictures.png import to_png
 from bot.reading import read_store
 from bot.series import find_series
 from bot.settings.settings import load_store_settings
+from engine.drawing.svg import darken
 from engine.errors import NotFoundError, UsageError
 from engine.ports import utc_now
 from engine.series.report.pictures import Picture, draw_report
@@ -19,7 +20,6 @@ from engine.series.report.reading import read_series_rows
 from engine.series.report.rendering import write_html, write_markdown
 from engine.series.report.report import SeriesReport, make_report
 from engine.series.report.wording import write_page
-from engine.stats.svg import darken
 from engine.store import Store
 
 WRITTEN = (

@@ -24,6 +24,7 @@ from adapters.discord.permissions import lacking
 from adapters.discord.rest import Rest
 from adapters.discord.rights import rights_in
 from adapters.discord.votes import reaction_of
+from adapters.pictures.png import drawn
 from engine.delivery.pace import GAP_SECONDS, ChannelPace
 from engine.errors import MessageGoneError, VenueAwayError, VenueError, VenueGoneError
 from engine.marks import REACTIONS
@@ -239,6 +240,7 @@ class DiscordVenue:
             body |= {"nonce": nonce, "enforce_nonce": True}
         sent: dict[str, Any] = {"body": body}
         if payload.files:
+            payload = payload._replace(files=await drawn(payload.files))
             sent = {"form": payload._replace(body=body).form()}
         sent |= {"place": place, "admitted": True}
         posted = await self._rest.request(Act.POST, "POST", MESSAGES, **sent)

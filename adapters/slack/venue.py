@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import structlog
 
+from adapters.pictures.png import drawn
 from adapters.slack import render, texts
 from adapters.slack.errors import Act, name_of
 from adapters.slack.files import share_files
@@ -216,7 +217,7 @@ class SlackVenue:
         await asyncio.sleep(self._pace.gap)  # the files arrive as one more message of this turn
         try:
             rest = (await self._home(where)).rest
-            await share_files(rest, where.channel, where.root, payload.files)
+            await share_files(rest, where.channel, where.root, await drawn(payload.files))
         except VenueError as error:
             log.warning("file not shared", place=str(where), why=str(error))
 

@@ -325,7 +325,7 @@ class Delivery:
         if isinstance(intent.message, Announcement):
             joints = (self.venue, self.store, intent.community)
             return self.venue.render(await with_link(*joints, intent.message), stem_of(intent))
-        if isinstance(intent.message, Arc | LeagueTable):  # its picture would hold the loop up
+        if isinstance(intent.message, Arc):  # its picture would hold the loop up
             return await asyncio.to_thread(self.venue.render, intent.message, stem_of(intent))
         return self.venue.render(intent.message, stem_of(intent))
 

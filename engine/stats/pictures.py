@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from math import ceil, floor, sqrt
 
+from engine.drawing.svg import Anchor, box, dot, draw, line, square, write
 from engine.judging import TIE
 from engine.stats.agreement import Agreement
 from engine.stats.calibration import Bin
 from engine.stats.ratings import Leaderboard, ModelRatings, Rating
-from engine.stats.svg import Anchor, box, dot, draw, line, square, write
 from engine.stats.wording import word_rating, word_share
 from engine.text import headline
 

@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeVar
 
 from engine.debate import BallotKind
 from engine.marks import MARKS, SIDES, Marks, reaction_to
-from engine.messages import Arc, File, LeagueTable, Progress
+from engine.messages import Arc, File, Progress
 from engine.words.buttons import Button
 from engine.words.phrases import HOW_TO_VOTE, option_name
 from engine.words.tables import closing_fence
@@ -58,7 +58,7 @@ class Card(NamedTuple):
     neutral. `text` is arbitrary Markdown, including a model's; `lines` and `warnings` use only
     bold and code. `small` ends the text in small print; `footer` stands beside the number.
     `code` is the debate's, which commands take: for small print that does not show it yet.
-    `picture` is drawn on platforms that show pictures; a standing has its `alt` text beside it.
+    `picture` is for platforms that show pictures: an SVG file, which they draw, or an arc.
     `pages` are what `buttons` open; a platform without buttons shows them below. `closes` is when
     people can no longer answer; a platform writes it beside the small print, in its own form.
     """
@@ -76,8 +76,7 @@ class Card(NamedTuple):
     state: Progress | None = None
     buttons: tuple[Button, ...] = ()
     files: tuple[File, ...] = ()
-    picture: Arc | LeagueTable | None = None
-    alt: str = ""
+    picture: Arc | File | None = None
     broadcast: bool = False
     pages: tuple[Page, ...] = ()
     closes: datetime | None = None
@@ -88,14 +87,12 @@ class Card(NamedTuple):
         return f"{SIDES[self.side]} {self.title}" if self.side in SIDES else self.title
 
     def attached(self) -> tuple[File, ...]:
-        """Return the files to post with it; draws the picture, which is slow."""
+        """Return the files to post with it; draws an arc, which is slow."""
         if self.picture is None:
             return self.files
+        if isinstance(self.picture, File):
+            return (*self.files, self.picture)
         # Pillow is slow to import, and few processes draw.
-        if isinstance(self.picture, LeagueTable):
-            from engine.words.league_picture import league_picture
-
-            return (*self.files, league_picture(self.picture, self.alt))
         from engine.words.arc_picture import picture_of
 
         return (*self.files, picture_of(self.picture))

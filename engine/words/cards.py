@@ -50,7 +50,8 @@ from engine.words.buttons import (
 )
 from engine.words.card import BallotPaper, Card, Page, markdown_of
 from engine.words.details import detail_lines
-from engine.words.league import league_alt, league_lines, league_title
+from engine.words.league import league_lines, league_title
+from engine.words.league_picture import league_picture
 from engine.words.phrases import (
     estimated,
     rehearsed,
@@ -61,6 +62,7 @@ from engine.words.phrases import (
     told_reason,
 )
 from engine.words.reasons import reason_lines
+from engine.words.result_picture import result_picture
 from engine.words.reveal import ASIDE, news_lines, reveal_lines
 from engine.words.scores import board_lines, sparkline
 from engine.words.translation import in_its_language, plural, say
@@ -258,8 +260,7 @@ def card_of(message: Message) -> Card:  # noqa: C901 - one case a message
                 league_title(message),
                 "vote",
                 lines=tuple(league_lines(message)),
-                picture=message if message.rows else None,
-                alt=league_alt(message),
+                picture=league_picture(message) if message.rows else None,
             )
         case ScoreBoard():
             return Card(say(message.title), text="\n".join(board_lines(message)))
@@ -587,6 +588,7 @@ def _reveal(reveal: Reveal) -> Card:
         broadcast=reveal.broadcast,
         buttons=result_buttons(reveal.code) if opened else (),
         pages=pages if opened else (),
+        picture=result_picture(reveal) if opened else None,
     )
 
 

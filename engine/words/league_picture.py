@@ -1,46 +1,34 @@
-"""The standing of a league as a picture: one bar a model, as long as its points.
-
-The background is opaque, so it reads the same in dark and light themes. Names and numbers alone are
-in it, because Pillow's font covers ASCII only; the words are in the alt text.
-"""
+"""The standing of a league as a picture: one bar a model, as long as its points."""
 
 from __future__ import annotations
 
-from base64 import b64encode
-from io import BytesIO
-
-from PIL import Image, ImageDraw, ImageFont
-
+from engine.drawing.lettering import fit
+from engine.drawing.svg import BLUE, GOLD, bar, darken, draw, write
 from engine.messages import BoardRow, File, LeagueTable
+from engine.words.league import league_alt, league_title
 
-WIDTH, ROW, MARGIN, BAR = 720, 44, 24, 22  # pixels; letters are read at 400 px too
-NAMES = 300  # pixels for names
-LETTERS = 26
-GROUND, TEXT, FIRST, OTHERS = (43, 45, 49), (222, 224, 228), (242, 196, 64), (74, 134, 232)
-
-
-def league_picture(table: LeagueTable, alt: str) -> File:
-    """Return the picture of a standing as a file; `alt` says the same in words."""
-    content = b64encode(draw_standing(table)).decode()
-    return File(name="standing.png", media="image/png", content=content, encoded=True, alt=alt)
+WIDTH, ROW, MARGIN, BAR = 720, 44, 24, 22  # pixels; drawn at twice that
+NAMES, POINTS = 360, 80  # pixels for names, and for the number after a bar
+LETTERS = 20.0  # pixels, as the class large
 
 
-def draw_standing(table: LeagueTable) -> bytes:
-    """Return the picture as an indexed PNG, 720 pixels wide."""
-    image = Image.new("RGB", (WIDTH, 2 * MARGIN + ROW * len(table.rows)), GROUND)
-    pen, font = ImageDraw.Draw(image), ImageFont.load_default(LETTERS)
+def league_picture(table: LeagueTable) -> File:
+    """Return the picture of a standing as an SVG file; its alt text says the same in words."""
+    alt, parts = league_alt(table), []
     most = max((points_of(row) for row in table.rows), default=0.0) or 1.0
-    room = WIDTH - NAMES - 2 * MARGIN - 3 * LETTERS
+    room = WIDTH - NAMES - 2 * MARGIN - POINTS
     for number, row in enumerate(table.rows):
-        middle, points = MARGIN + ROW * number + ROW // 2, points_of(row)
-        pen.text((MARGIN, middle), row.name, TEXT, font, "lm")
-        end = MARGIN + NAMES + round(room * points / most)
-        colour = FIRST if points == most else OTHERS
-        pen.rectangle((MARGIN + NAMES, middle - BAR // 2, end, middle + BAR // 2), colour)
-        pen.text((end + LETTERS // 2, middle), row.cells[-1], TEXT, font, "lm")
-    stored = BytesIO()
-    image.quantize(16).save(stored, "PNG", optimize=True)
-    return stored.getvalue()
+        middle, points = MARGIN + ROW * number + ROW / 2, points_of(row)
+        length = room * points / most
+        colour = GOLD if points == most else BLUE
+        parts += [
+            write(MARGIN, middle + 7, fit(row.name, NAMES - MARGIN, LETTERS), "ink large"),
+            bar(MARGIN + NAMES, middle - BAR / 2, max(length, 1.0), BAR, colour),
+            write(MARGIN + NAMES + length + 12, middle + 7, row.cells[-1], "ink large"),
+        ]
+    height = 2 * MARGIN + ROW * len(table.rows)
+    svg = darken(draw(league_title(table), alt, WIDTH, height, parts, headed=False))
+    return File(name="standing.png", media="image/svg+xml", content=svg, alt=alt)
 
 
 def points_of(row: BoardRow) -> float:

@@ -109,19 +109,31 @@ def news_lines(reveal: Reveal, *, veiled: bool = False) -> Iterator[str]:
     """Yield a result in short, for where people did not read the debate; `veiled`: no models."""
     yield f"🏁 {outcome_line(reveal)}"
     if not veiled:
-        captions = {**reveal.stances, **reveal.names}
-        named = (
-            say(MODEL, side=sided(side, captions), model=model)
-            for side, model in reveal.models.items()
-        )
-        yield say(", ").join(named)
+        yield say(", ").join(who_was_who(reveal))
     if reveal.why is not None and reveal.why.text:
         yield say(QUOTED if reveal.why.quoted else WHY, text=reveal.why.text)
 
 
 def outcome_line(reveal: Reveal) -> str:
     """Return who won with people and with the jury."""
-    return f"{say(PEOPLE, outcome=_people(reveal))} · {say(JURY, outcome=_jury(reveal))}"
+    return f"{people_line(reveal)} · {jury_line(reveal)}"
+
+
+def people_line(reveal: Reveal) -> str:
+    """Return who won with people."""
+    return say(PEOPLE, outcome=_people(reveal))
+
+
+def jury_line(reveal: Reveal) -> str:
+    """Return who won with the jury."""
+    return say(JURY, outcome=_jury(reveal))
+
+
+def who_was_who(reveal: Reveal) -> Iterator[str]:
+    """Yield which model each side was."""
+    captions = {**reveal.stances, **reveal.names}
+    for side, model in reveal.models.items():
+        yield say(MODEL, side=sided(side, captions), model=model)
 
 
 def why_lines(why: Why, names: Mapping[str, str]) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from engine.marks import marked
 from tests.doubles.waiting import until
 from tests.scenario.chat_stage import Chat, OnDiscord, close, said, vote
 from tests.scenario.discord_stage import known, voting
@@ -46,7 +47,7 @@ async def test_a_reveal_says_who_won_and_why_and_numbers_come_on_demand(chat: Ch
         message = (await said(chat, "Reveal")).id
         lines = reveal.splitlines()
         outcome = next(n for n, line in enumerate(lines) if line.startswith("People: "))
-        assert re.match(r"People: \*\*A\*\* \(1–0\) · Jury: \*\*.+\*\*", lines[outcome])
+        assert re.match(r"People: \*\*🔵 A\*\* \(1–0\) · Jury: \*\*.+\*\*", lines[outcome])
         assert lines[outcome + 1].startswith("People and jury **")
         for said_why in ("**Why the jury decided so:** ", "- Best point of **🔵 A**: "):
             assert any(line.startswith(said_why) for line in lines), said_why
@@ -54,10 +55,10 @@ async def test_a_reveal_says_who_won_and_why_and_numbers_come_on_demand(chat: Ch
         why = await pressed(chat, "cleo", message, "why")
         assert re.search(r"- `\w+/\S+` for \*\*.+\*\*: ", why)
         assert "**Mean marks:**" in why
-        assert re.search(r"logic: A \d\.\d · B \d\.\d", why)
+        assert re.search(r"logic: 🔵 A \d\.\d · 🔴 B \d\.\d", why)
         assert not NUMBERS.search(why)
         details = await pressed(chat, "cleo", message, "details")
-        for number in ("**People:** A 1", "readings counted", "(read ", "model calls"):
+        for number in ("**People:** 🔵 A 1", "readings counted", "(read ", "model calls"):
             assert number in details
         # The command tells all of it at once.
         result = await chat.ask("cleo", "result")
@@ -69,7 +70,7 @@ async def test_a_reveal_says_who_won_and_why_and_numbers_come_on_demand(chat: Ch
         card = chat.card.replace("\\n", "\n").splitlines()
         assert f"🏁 {lines[outcome]}" in card
         for side, model in debate.request.sides.items():
-            assert f"**{side}** was `{model.ref}`" in chat.card
+            assert f"**{marked(side)}** was `{model.ref}`" in chat.card
         assert any(line.startswith("**Why the jury decided so:** ") for line in card)
         assert " min ·" not in chat.card
         assert not NUMBERS.search(chat.card)

@@ -64,10 +64,16 @@ async def test_a_debate_from_the_command_to_the_reveal(
     assert [title(m)[2] for m in turns] == ["A", "B"] * 4
     assert {title(m)[0] for m in turns} == {"🔵", "🔴"}
     assert title(ballot) == "The vote was closed early"
-    assert all(m.body for m in slack.world.everything())
+    assert all(m.body or m.files for m in slack.world.everything())
     assert slack.pings == []
     assert len(stage.references()) == len(set(stage.references()))
+    (picture,) = (message for message in slack.world.everything() if message.files)
+    file = slack.world.files[picture.files[0]]
+    assert (file.name, file.data[:4]) == ("result.png", b"\x89PNG")
+    assert "People: A (1–0)" in file.alt
     for message in slack.world.everything():
+        if message.files:
+            continue
         assert message.metadata is not None
         assert message.metadata["event_payload"]["reference"] not in message.text
 
@@ -237,7 +243,7 @@ async def test_secret_ballots_are_refused_with_the_reason(
         ("review one A two", "“two”: this command takes no more"),
         ("list all", "“all”: this command takes no more"),
         ("models all", "“all”: this command takes no more"),
-        ("topics all", "“all”: this command takes no more"),
+        ("topics all", "“all” cannot be done with a topic"),
         ("formats all", "“all”: this command takes no more"),
         ("settings vote_minutes", "is not a setting; write name=value"),
         ("settings vote_minutes=soon", "vote_minutes is “soon”"),
@@ -323,7 +329,7 @@ async def test_an_export_is_handed_over_in_direct_messages(
             await ended(app)
             asked = await slack.slash("olga", "/debate export")
             assert "direct messages" in await asked.said()
-    (file,) = slack.world.files.values()
+    (file,) = (file for file in slack.world.files.values() if file.name != "result.png")
     assert file.channel == slack.world.direct(slack.users["olga"].id).id
     assert "README.md" in "".join(zipfile.ZipFile(io.BytesIO(file.data)).namelist())
 

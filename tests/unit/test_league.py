@@ -8,6 +8,7 @@ from io import BytesIO
 import pytest
 from PIL import Image
 
+from adapters.pictures.png import to_png
 from engine.debate import Model
 from engine.judging import TIE, Tally, Verdict
 from engine.language import speaking
@@ -167,9 +168,9 @@ def test_the_standing_has_a_picture_whose_alt_text_says_the_same() -> None:
     card = card_of(LeagueTable(played=2, total=3, rows=rows))
     (file,) = card.attached()
     assert file.alt == "The standing by points. 1 ana: points 2; 2 ben: points 0.5."
-    with Image.open(BytesIO(file.data())) as image:
+    with Image.open(BytesIO(to_png(file.content))) as image:
         assert image.format == "PNG"
-        assert image.width == 720
+        assert image.width == 2 * 720
     assert not card_of(LeagueTable(played=0, total=3, rows=())).attached()
 
 

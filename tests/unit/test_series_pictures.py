@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 from PIL import ImageFont
 
 from adapters.pictures.png import FONT, to_png
+from engine.drawing.lettering import fit, short_names, width_of
+from engine.drawing.svg import DARK, darken
 from engine.ports import utc_now
-from engine.series.report.lettering import fit, short_names, width_of
 from engine.series.report.pictures import Picture, draw_report
 from engine.series.report.report import make_report
 from engine.series.report.scales import round_scale, round_step
-from engine.stats.svg import DARK, darken
 from tests.unit.report_cases import make_file, make_series
 
 SIZES = {"heading": 16.0, "small": 12.0}

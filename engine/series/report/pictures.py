@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from engine.series.report.lettering import short_names
+from engine.drawing.lettering import short_names
+from engine.drawing.svg import box, dot, draw, line, square, write
 from engine.series.report.report import PairResult, SeriesReport
 from engine.series.report.scales import Scale, points_scale
 from engine.series.report.scatter import Point, draw_points
 from engine.stats.adjusted import Effect
 from engine.stats.figure import Figure
 from engine.stats.ratings import Rating
-from engine.stats.svg import box, dot, draw, line, square, write
 from engine.stats.wording import word_effect, word_rating, word_share
 
 WIDTH, MARGIN = 400, 16

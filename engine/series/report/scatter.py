@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from math import cos, hypot, pi, sin
 from typing import NamedTuple
 
-from engine.series.report.lettering import SIZE, width_of
+from engine.drawing.lettering import SIZE, width_of
+from engine.drawing.svg import line, square, write
 from engine.series.report.scales import Scale, points_scale, round_scale
 from engine.stats.ratings import Rating
-from engine.stats.svg import line, square, write
 
 PLOT = 230  # pixels high
 DIRECTIONS = 16

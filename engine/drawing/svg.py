@@ -1,4 +1,4 @@
-"""SVG shapes for statistics, legible in light and dark schemes."""
+"""SVG shapes, legible in light and dark schemes."""
 
 from __future__ import annotations
 
@@ -6,9 +6,27 @@ from collections.abc import Iterable
 from html import escape
 from typing import Literal, TypeAlias
 
+import regex
+
 from engine.text import clean
 
 Anchor: TypeAlias = Literal["start", "middle", "end"]
+
+# An emoji of several characters, such as a profession or a flag, is drawn as its first one: few
+# fonts and programs know all of them.
+JOINED = regex.compile(
+    r"(\p{Emoji})(?:[\uFE0F\u20E3\p{Emoji_Modifier}]|\u200D\p{Emoji})+|(\p{RI})\p{RI}"
+)
+# Programs that draw text look for one more font for all of it, so each script names its own.
+FAMILIES = {
+    "Noto Sans Devanagari": r"\p{Devanagari}",
+    "Noto Sans Bengali": r"\p{Bengali}",
+    "Noto Sans Thai": r"\p{Thai}",
+    "Droid Sans Fallback": r"[\p{Han}\p{Hiragana}\p{Katakana}。、「」・ー]",
+    "NanumGothic": r"\p{Hangul}",
+    "Noto Emoji": r"\p{Emoji_Presentation}",
+}
+RUNS = regex.compile("|".join(f"((?:{of}\\p{{M}}*)+)" for of in FAMILIES.values()))
 
 # The viewer chooses the scheme; both have a contrast of at least 4.5:1.
 LIGHT = """
@@ -17,6 +35,7 @@ svg { color-scheme: light dark; font: 14px system-ui, sans-serif; }
 .line { stroke: #8c959f; fill: none; } .people { fill: #0b62c4; stroke: #0b62c4; }
 .jury { fill: #a8470f; stroke: #a8470f; } .heading { font-weight: 600; font-size: 16px; }
 .small { font-size: 12px; } rect.plain { stroke: none; }
+.large { font-size: 20px; } .motion { font-size: 26px; font-weight: 600; }
 """
 DARK = """
 .back { fill: #0d1117; } .ink { fill: #e6edf3; } .faint { fill: #9ea7b3; }
@@ -26,8 +45,21 @@ DARK = """
 WHERE_DARK = f"@media (prefers-color-scheme: dark) {{{DARK}}}"
 
 
-def draw(title: str, description: str, width: int, height: int, parts: Iterable[str]) -> str:
-    """Return a picture; title and description are its alternative text."""
+# Of contenders, on the dark ground: A and B, and 1 to 9. They differ with red-green blindness too.
+BLUE, RED, GREY, GOLD = "#4a86e8", "#e2524c", "#6e7681", "#f2c440"
+OTHERS = (BLUE, RED, "#22c55e", "#a855f7", "#06b6d4", "#f97316", "#ec4899", "#84cc16", "#a8a29e")
+
+
+def draw(
+    title: str,
+    description: str,
+    width: int,
+    height: int,
+    parts: Iterable[str],
+    *,
+    headed: bool = True,
+) -> str:
+    """Return a picture; title and description are its alternative text, and one is `headed`."""
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
         f'viewBox="0 0 {width} {height}" role="img" aria-labelledby="title description">',
@@ -35,7 +67,7 @@ def draw(title: str, description: str, width: int, height: int, parts: Iterable[
         f'<desc id="description">{_escape(description)}</desc>',
         f"<style>{LIGHT}{WHERE_DARK}</style>",
         box(0, 0, width, height, "back"),
-        write(16, 28, title, "ink heading"),
+        *([write(16, 28, title, "ink heading")] if headed else ()),
         *parts,
         "</svg>",
     ]
@@ -49,7 +81,9 @@ def darken(svg: str) -> str:
 
 def write(x: float, y: float, text: str, kind: str = "ink", anchor: Anchor = "start") -> str:
     """Write text; y is its base line."""
-    return f'<text x="{x:g}" y="{y:g}" class="{kind}" text-anchor="{anchor}">{_escape(text)}</text>'
+    return (
+        f'<text x="{x:g}" y="{y:g}" class="{kind}" text-anchor="{anchor}">{_in_fonts(text)}</text>'
+    )
 
 
 def box(x: float, y: float, width: float, height: float, kind: str, opacity: float = 1) -> str:
@@ -58,6 +92,17 @@ def box(x: float, y: float, width: float, height: float, kind: str, opacity: flo
         f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" class="{kind}" '
         f'fill-opacity="{opacity:.3g}"/>'
     )
+
+
+def bar(x: float, y: float, width: float, height: float, colour: str) -> str:
+    """Fill a rectangle in a colour of its own."""
+    size = f'width="{width:.1f}" height="{height:.1f}"'
+    return f'<rect x="{x:.1f}" y="{y:.1f}" {size} fill="{colour}"/>'
+
+
+def disc(x: float, y: float, radius: float, colour: str) -> str:
+    """Draw a filled circle in a colour of its own."""
+    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}" fill="{colour}"/>'
 
 
 def line(x1: float, y1: float, x2: float, y2: float, kind: str = "line", dash: str = "") -> str:
@@ -80,3 +125,14 @@ def square(x: float, y: float, half: float, kind: str) -> str:
 def _escape(text: str) -> str:
     """Escape text for XML, which has no control characters."""
     return escape(clean(text))
+
+
+def _in_fonts(text: str) -> str:
+    """Escape text, and name the fonts of scripts that few have."""
+    families = tuple(FAMILIES)
+
+    def named(run: regex.Match[str]) -> str:
+        family = families[(run.lastindex or 1) - 1]
+        return f'<tspan font-family="{family}">{run.group()}</tspan>'
+
+    return RUNS.sub(named, _escape(JOINED.sub(r"\1\2", text)))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+
+import regex
 
 SIZE = 12.0  # of the class `small`, in pixels
 # Widths in DejaVu Sans, in parts of the size: at least those of each character named here.
@@ -20,7 +23,7 @@ def _width(char: str) -> float:
     if char in WIDTHS:
         return WIDTHS[char]
     if not char.isascii():
-        return 1.0
+        return 0.0 if unicodedata.combining(char) else 1.0
     return 0.79 if char.isupper() else 0.64
 
 
@@ -34,6 +37,23 @@ def fit(text: str, room: float, size: float = SIZE) -> str:
         if width_of(cut, size) <= room:
             return cut
     return "…"
+
+
+def wrap(text: str, room: float, size: float, most: int) -> tuple[str, ...]:
+    """Break a text into at most so many lines no wider than `room`; one too long ends in “…”.
+
+    Lines break between words, and anywhere in a word that is wider, as in Chinese.
+    """
+    lines = [""]
+    for word in regex.findall(r"\s+|\p{Han}|[^\s\p{Han}]+", " ".join(text.split())):
+        for piece in [word] if width_of(word, size) <= room else regex.findall(r"\X", word):
+            if width_of((lines[-1] + piece).rstrip(), size) > room:
+                lines.append("")
+            lines[-1] = (lines[-1] + piece).lstrip()
+    kept = [line.rstrip() for line in lines[:most]]
+    if len(lines) > most:
+        kept[-1] = _cut_end(f"{kept[-1]}…", room, size)
+    return tuple(kept)
 
 
 def short_names(models: Iterable[str], room: float, size: float = SIZE) -> Mapping[str, str]:
@@ -65,6 +85,7 @@ def _tell_apart(name: str, same: Sequence[str], room: float, size: float) -> str
 
 
 def _cut_end(text: str, room: float, size: float) -> str:
+    """Cut a text that ends in “…” until it fits."""
     while width_of(text, size) > room:
         text = text[:-2] + "…"
     return text

@@ -1,0 +1,1 @@
+"""Pictures as SVG: shapes, and how wide letters are."""

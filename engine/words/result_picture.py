@@ -1,0 +1,80 @@
+"""A debate's result as a picture to share: motion, sides, and people's choice beside the jury's.
+
+It is dark and opaque, so it reads the same in light and dark themes, and in the debate's language.
+Its bars are the votes for each side and what the jury gives it; grey is a tie, or any other answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from engine.drawing.lettering import fit, wrap
+from engine.drawing.svg import GREY, OTHERS, bar, darken, disc, draw, write
+from engine.marks import SIDES, unmarked
+from engine.messages import File, Reveal
+from engine.words.phrases import option_name
+from engine.words.reveal import jury_line, people_line, who_was_who
+from engine.words.translation import say
+
+WIDTH, MARGIN, GAP = 720, 40, 20  # pixels; drawn at twice that
+MOTION, LETTERS, SMALL = 26.0, 20.0, 14.0  # pixels, as the classes motion, large and no class
+MOTION_LINES, LINE, ROW = 3, 36, 36
+NAME_ROOM = 400  # pixels for a side; the rest is its model's
+BAR = 26
+ALT = "The result of “{topic}”. {people}. {jury}. {sides}."
+PLAIN = str.maketrans("", "", "*`" + "".join(SIDES.values()))
+
+
+def result_picture(reveal: Reveal) -> File:
+    """Return the picture of a result as an SVG file, which adapters draw."""
+    people, jury = _plain(people_line(reveal)), _plain(jury_line(reveal))
+    sides = _plain(say(", ").join(who_was_who(reveal)))
+    alt = say(ALT, topic=reveal.topic, people=people, jury=jury, sides=sides)
+    motion = wrap(reveal.topic, WIDTH - 2 * MARGIN, MOTION, MOTION_LINES)
+    parts, y = [], MARGIN + MOTION
+    for text in motion:
+        parts.append(write(WIDTH / 2, y, text, "ink motion", "middle"))
+        y += LINE
+    y += GAP
+    for number, (side, model) in enumerate(reveal.models.items()):
+        parts += _side(y, OTHERS[number % len(OTHERS)], _name(side, reveal), model)
+        y += ROW
+    for said, shares in ((people, reveal.tally.counts), (jury, reveal.verdict.p)):
+        y += GAP
+        parts.append(write(MARGIN, y, fit(said, WIDTH - 2 * MARGIN, LETTERS), "ink large"))
+        parts += _bar(y + 12, tuple(reveal.models), shares)
+        y += 12 + BAR + LETTERS
+    svg = draw(reveal.topic, alt, WIDTH, round(y + GAP / 2), parts, headed=False)
+    return File(name="result.png", media="image/svg+xml", content=darken(svg), alt=alt)
+
+
+def _plain(text: str) -> str:
+    """Return a text without Markdown and the marks of sides, which stand as dots beside them."""
+    return " ".join(text.translate(PLAIN).split())
+
+
+def _name(side: str, reveal: Reveal) -> str:
+    return unmarked(option_name(side, {**reveal.stances, **reveal.names}))
+
+
+def _side(y: float, colour: str, name: str, model: str) -> Iterator[str]:
+    left = MARGIN + 28
+    yield disc(MARGIN + 9, y - 7, 9, colour)
+    yield write(left, y, fit(name, NAME_ROOM - 28, LETTERS), "ink large")
+    room = WIDTH - 2 * MARGIN - NAME_ROOM - GAP
+    yield write(WIDTH - MARGIN, y, fit(model, room, SMALL), "faint", "end")
+
+
+def _bar(y: float, sides: tuple[str, ...], shares: Mapping[str, float]) -> Iterator[str]:
+    """Draw a bar that is divided as the shares are; what is for no side stands in its middle."""
+    whole, x, room = sum(shares.values()), float(MARGIN), WIDTH - 2 * MARGIN
+    if not whole:
+        yield bar(x, y, room, BAR, "#21262d")
+        return
+    rest = whole - sum(shares.get(side, 0.0) for side in sides)
+    coloured = [(shares.get(side, 0.0), OTHERS[n % len(OTHERS)]) for n, side in enumerate(sides)]
+    for share, colour in (*coloured[:1], (rest, GREY), *coloured[1:]):
+        width = room * share / whole
+        if width > 0.5:
+            yield bar(x, y, width, BAR, colour)
+        x += width
