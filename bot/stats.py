@@ -28,6 +28,7 @@ from engine.stats.anchoring import Anchoring
 from engine.stats.calibration import Bin
 from engine.stats.confidence import Confidence
 from engine.stats.figure import FEWEST
+from engine.stats.guessing import Ground, Guessing
 from engine.stats.jurors import JurorFigures
 from engine.stats.pictures import draw_pictures
 from engine.stats.ratings import Leaderboard, rank_models
@@ -155,6 +156,8 @@ def _tables(
     yield _reliability(agreement.reliability)
     yield _anchoring(agreement.anchoring)
     yield _confidence(agreement.confidence)
+    yield _guessing(agreement.guessing)
+    yield _grounds(agreement.grounds)
     yield _models(agreement.models)
     yield _jurors(agreement.jurors)
     for title, groups in (
@@ -235,6 +238,24 @@ def _confidence(words: Sequence[Confidence]) -> Table:
     for one in words:
         if one.p is not None:
             table.add_row(one.word, f"{one.p:.2f}", str(one.n))
+    return table
+
+
+def _guessing(guessing: Guessing) -> Table:
+    table = _table("Guesses at the models", "right", "by chance", "guesses")
+    if guessing.chance is not None:
+        share, n = word_share(guessing.share), str(guessing.share.n)
+        told = "they beat chance" if guessing.above else "they do not beat chance"
+        table.add_row(told, share, f"{100 * guessing.chance:.0f} %", n)
+    return table
+
+
+def _grounds(grounds: Sequence[Ground]) -> Table:
+    table = _table("What decided", "for people", "for jurors", "people")
+    for one in grounds:
+        if one.people.n:
+            jurors = "" if one.jurors is None else f"{one.criterion} {100 * one.jurors:.0f} %"
+            table.add_row(one.name, word_share(one.people), jurors, str(one.people.n))
     return table
 
 

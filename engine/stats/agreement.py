@@ -16,6 +16,7 @@ from engine.stats.bootstrap import mean_of
 from engine.stats.calibration import Bin, Forecast, brier_sums, reliability
 from engine.stats.confidence import Confidence, calibrate
 from engine.stats.figure import Figure, Observation, estimate, estimate_share
+from engine.stats.guessing import Ground, Guessing, measure_grounds, measure_guesses
 from engine.stats.jurors import JurorFigures, juror_figures
 from engine.stats.kappa import kappa_of, kappa_sums
 from engine.stats.row import Row
@@ -84,6 +85,8 @@ class Agreement(Value):
     reliability: tuple[Bin, ...]
     anchoring: Anchoring
     confidence: tuple[Confidence, ...]
+    guessing: Guessing
+    grounds: tuple[Ground, ...]
     models: tuple[ModelFigures, ...]
     jurors: tuple[JurorFigures, ...]
     languages: tuple[GroupFigures, ...]
@@ -108,12 +111,22 @@ def measure_agreement(rows: Sequence[Row]) -> Agreement:
         reliability=reliability(forecast for _, forecast in forecasts),
         anchoring=measure_anchoring(rows),
         confidence=calibrate(one for row in rows for one in row.sure),
+        guessing=measure_guesses(one for row in rows for one in row.guesses),
+        grounds=measure_grounds(_sum(row.grounds for row in rows), _sum(row.leads for row in rows)),
         models=_model_figures(rows),
         jurors=juror_figures(rows),
         languages=_by_group(rows, lambda row: row.language),
         formats=_by_group(rows, lambda row: row.format),
         topics=_by_topic(rows),
     )
+
+
+def _sum(counts: Iterable[Mapping[str, float]]) -> dict[str, float]:
+    total: dict[str, float] = defaultdict(float)
+    for one in counts:
+        for name, n in one.items():
+            total[name] += n
+    return total
 
 
 def categories_of(choices: Iterable[str]) -> tuple[str, ...]:

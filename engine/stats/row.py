@@ -11,6 +11,7 @@ from engine.blinding.mentions import scrub
 from engine.debate import TurnOrder
 from engine.judging import TIE, WEAK, Ballot, Question, Tally
 from engine.stats.confidence import Sure, compare
+from engine.stats.guessing import Guessed, guesses_in, leads_in
 from engine.store import DebateRecord
 from engine.text import headline
 from engine.topics import topic_id
@@ -39,7 +40,8 @@ class Row:
     two contenders; `closer` had the last word, None with simultaneous turns. `revised` has, for
     each gold voter, the vote and the answer after the reveal. `mixed`: a model was replaced, so
     sides do not stand for models. `sure` compares votes with how clear their people found it;
-    `words` are those that each side spoke.
+    `words` are those that each side spoke. `guesses` are blind ones at the models, `grounds` counts
+    what voters said decided, and `leads` what did for jurors, where a voter said so.
     """
 
     topic: str
@@ -59,6 +61,9 @@ class Row:
     mixed: bool = False
     sure: tuple[Sure, ...] = ()
     words: Mapping[str, int] = field(default_factory=dict)
+    guesses: tuple[Guessed, ...] = ()
+    grounds: Mapping[str, int] = field(default_factory=dict)
+    leads: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def compared(self) -> bool:
@@ -87,6 +92,7 @@ def row_of(record: DebateRecord) -> Row | None:
     topic = scrub(request.topic)
     tally = count(record.asked(Question.VOTE), sides, request.quorum)
     verdict = record.verdict if record.verdict and record.verdict.blind else None
+    grounds = Counter(one.ground for one in record.asked(Question.VOTE) if one.ground)
     return Row(
         topic=topic_id(topic),
         title=headline(topic, TITLE_LENGTH),
@@ -105,6 +111,9 @@ def row_of(record: DebateRecord) -> Row | None:
         mixed=bool(record.debate.setup.replaced),
         sure=tuple(compare(record.asked(Question.VOTE), sides)),
         words=_words(record),
+        guesses=tuple(guesses_in(record)),
+        grounds=grounds,
+        leads=leads_in(record) if grounds and verdict else {},
     )
 
 

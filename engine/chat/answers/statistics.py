@@ -46,6 +46,7 @@ ANCHORING = (
     "- Asked again after the reveal: of people who had disagreed with the jury, {toward} moved to "
     "its choice; of those who had agreed, {away} moved away"
 )
+GUESSED = "- Blind guesses at the models: {share} right; by chance it would be {chance:.0f} %"
 BIASES = "**Jury bias: win rate with the jury minus win rate with people, in points**"
 BIAS = "- `{model}`: {bias}"
 JUROR_FIGURES = "**Jurors**"
@@ -102,6 +103,9 @@ class AgreementAnswer(Answer):
         if found.anchoring.toward.n or found.anchoring.away.n:
             toward, away = word_share(found.anchoring.toward), word_share(found.anchoring.away)
             yield ANCHORING.format(toward=toward, away=away)
+        if found.guessing.chance is not None:
+            share, chance = word_share(found.guessing.share), 100 * found.guessing.chance
+            yield GUESSED.format(share=share, chance=chance)
         yield from _biases(found)
         yield INTERVALS.format(fewest=FEWEST)
         yield from left_out(self.rehearsals)
