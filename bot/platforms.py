@@ -25,8 +25,9 @@ from adapters.slack.socket import SocketTransport
 from adapters.slack.venue import SlackVenue
 from bot.app import App
 from bot.health import Presence
-from bot.settings.sections import SlackSettings
+from bot.settings.sections import DiscordSettings, SlackSettings
 from bot.settings.settings import Settings
+from engine.chat.person import Trial
 from engine.errors import SettingsError
 from engine.floor.shares import Standing
 from engine.ports import Venue
@@ -167,10 +168,17 @@ def _configured(settings: Settings) -> Iterator[Platform]:
     if token is not None:
         url = settings.discord.api_url
         rest = DiscordRest(token, url, proxy=proxy_of(url))
-        connection = DiscordConnection(token, settings.discord.guild_ids, rest)
+        connection = DiscordConnection(
+            token, settings.discord.guild_ids, rest, trial=trial_of(settings.discord)
+        )
         yield Discord(rest, DiscordVenue(rest, shards=settings.discord.shards), connection)
     if settings.slack.bot_token is not None or settings.slack.client_id is not None:
         yield _open_slack(settings.slack)
+
+
+def trial_of(discord: DiscordSettings) -> Trial | None:
+    """Return the limits of debates in direct messages; None where there are none."""
+    return Trial(daily_usd=discord.personal_daily_usd) if discord.personal else None
 
 
 def credentials_of(slack: SlackSettings) -> Credentials | None:

@@ -39,7 +39,7 @@ from engine.chat.answers.review_list import ReviewAnswer, ReviewLine
 from engine.chat.commands import Commands
 from engine.chat.following import OVER, Followers, follow
 from engine.chat.invocation import Invocation, RemarkArguments, SettingsArguments
-from engine.chat.person import Person
+from engine.chat.person import Person, Trial, own_community
 from engine.delivery.ending import refusal_of
 from engine.errors import RostrumError, UsageError
 from engine.language import speaking
@@ -100,12 +100,15 @@ class FrontDesk:
     """Answers commands and button presses.
 
     `hears`: if another process hears them as well, the first to acknowledge one answers it.
+    `trial` is there where people may install the app for themselves, and debate in its direct
+    messages.
     """
 
     commands: Commands
     listener: Listener
     venue: DiscordVenue
     hears: Callable[[], Hears] = none_else
+    trial: Trial | None = None
     at_work: set[object] = field(default_factory=set)  # interactions that are being answered
     followers: Followers = field(default_factory=Followers)
 
@@ -142,7 +145,7 @@ class FrontDesk:
                 given = command.arguments.model_copy(update={"sources": files})
                 command = command._replace(arguments=given)
             _refuse_broadcast(command)
-            answer = await self.commands.run(person_of(interaction), command)
+            answer = await self.commands.run(await self.person(interaction), command)
             return said_of(answer, language_around(interaction))
 
         said = await _explained(run, language_around(interaction))
@@ -169,6 +172,36 @@ class FrontDesk:
             if acknowledged is not None:
                 said = refusal_of(error)
                 await self._show(interaction, acknowledged, AnswerText(said, said))
+
+    async def person(self, interaction: Interaction) -> Person:
+        """Return the person and their place. Raises RostrumError where debates cannot be."""
+        if interaction.guild_id is not None and interaction.is_guild_integration():
+            return person_of(interaction)
+        if interaction.guild_id is not None:
+            raise RostrumError(texts.NOT_A_MEMBER)
+        if self.trial is None or not interaction.context.dm_channel:
+            raise RostrumError(texts.NOT_HERE)
+        user, place = str(interaction.user.id), str(interaction.channel_id)
+        typing = interaction.type is discord.InteractionType.autocomplete
+        number = await self._number(user, known_only=typing)
+        return Person(
+            platform=PLATFORM,
+            community=own_community(number),
+            place=place,
+            thread=place,  # direct messages have no threads
+            user=user,
+            manager=True,
+            max_bytes=MOST_BYTES,
+            trial=self.trial,
+        )
+
+    async def _number(self, user: str, *, known_only: bool) -> int:
+        """Return a person's surrogate id; 0 for one who is not stored, and stays so."""
+        store = self.commands.store
+        number = await store.people.number(PLATFORM, user)
+        if number is None and not known_only:
+            number = (await store.votes.people(PLATFORM, [user])).get(user)
+        return number or 0
 
     async def vote(self, interaction: Interaction, option: str | None) -> None:
         """Cast a vote by button; None withdraws it."""
@@ -234,7 +267,7 @@ class FrontDesk:
 
     async def _follow(self, interaction: Interaction, said: AnswerText) -> None:
         """Add a link to the thread, then an abnormal end, while the answer can be edited."""
-        person, link = person_of(interaction), ""
+        person, link = await self.person(interaction), ""
         seconds = seconds_left(interaction) - MARGIN_SECONDS
         async for status in follow(self.commands, person, said.started, seconds):
             if status.debate.status in OVER:

@@ -252,4 +252,4 @@ class Client(discord.AutoShardedClient):
 
 def _is_of(shard: int, shards: int, server: str) -> bool:
     """Return whether a server belongs to a shard (Discord's formula)."""
-    return (int(server) >> 22) % shards == shard
+    return server.isdigit() and (int(server) >> 22) % shards == shard

@@ -14,7 +14,7 @@ import discord
 from discord import app_commands
 
 from adapters.discord import texts
-from adapters.discord.answering import NO_SETTINGS, FrontDesk, Interaction, person_of
+from adapters.discord.answering import NO_SETTINGS, FrontDesk, Interaction
 from adapters.discord.translation import language_of
 from engine.chat.choices import (
     CommandChoice,
@@ -69,10 +69,12 @@ class DebateCommands(app_commands.Group):
         super().__init__(
             name="debate",
             description="Debates between AI models, judged by a blind jury and by you",
-            guild_only=True,
-            allowed_installs=app_commands.AppInstallationType(guild=True, user=False),
+            guild_only=desk.trial is None,
+            allowed_installs=app_commands.AppInstallationType(
+                guild=True, user=desk.trial is not None
+            ),
             allowed_contexts=app_commands.AppCommandContext(
-                guild=True, dm_channel=False, private_channel=False
+                guild=True, dm_channel=desk.trial is not None, private_channel=False
             ),
             default_permissions=discord.Permissions(send_messages=True),
         )
@@ -376,7 +378,7 @@ class DebateCommands(app_commands.Group):
     @start.autocomplete("topic")
     @schedule.autocomplete("topic")
     async def _topics(self, interaction: Interaction, typed: str) -> Choices:
-        person, locale = person_of(interaction), interaction.locale.value
+        person, locale = await self._desk.person(interaction), interaction.locale.value
         return _listed(await match_topics(self._desk.commands, person, typed, locale))
 
     @league.autocomplete("format")
@@ -392,13 +394,15 @@ class DebateCommands(app_commands.Group):
     @start.autocomplete("model_a")
     @start.autocomplete("model_b")
     async def _models(self, interaction: Interaction, typed: str) -> Choices:
-        return _listed(await match_models(self._desk.commands, person_of(interaction), typed))
+        return _listed(
+            await match_models(self._desk.commands, await self._desk.person(interaction), typed)
+        )
 
     @start.autocomplete("jurors")
     @start.autocomplete("judges")
     async def _jurors(self, interaction: Interaction, typed: str) -> Choices:
         before, comma, last = typed.rpartition(",")
-        person = person_of(interaction)
+        person = await self._desk.person(interaction)
         found = await match_jurors(self._desk.commands, person, last.strip())
         whole = (f"{before}{comma}{choice.value}" for choice in found)
         return _listed(
@@ -412,7 +416,9 @@ class DebateCommands(app_commands.Group):
     @result.autocomplete("debate")
     @review.autocomplete("debate")
     async def _debates(self, interaction: Interaction, typed: str) -> Choices:
-        return _listed(await match_debates(self._desk.commands, person_of(interaction), typed))
+        return _listed(
+            await match_debates(self._desk.commands, await self._desk.person(interaction), typed)
+        )
 
     @review.autocomplete("vote")
     async def _votes(self, interaction: Interaction, typed: str) -> Choices:

@@ -16,6 +16,7 @@ from adapters.discord.rest import Rest
 from adapters.discord.shard import LONGEST_PAUSE, Line, Shard
 from adapters.discord.venue import DiscordVenue
 from engine.chat.commands import Commands
+from engine.chat.person import Trial
 from engine.errors import SettingsError, VenueAwayError, VenueError, VenueGoneError
 from engine.floor.shares import Shares
 from engine.ports import Listener
@@ -37,9 +38,11 @@ class Connection:
         identifies: Identifies | None = None,
         first_pause: float = FIRST_PAUSE,
         patience: float = PATIENCE,
+        trial: Trial | None = None,
     ) -> None:
         identifies = identifies or Identifies()
         self._line = Line(token, guild_ids, rest, identifies, first_pause, patience)
+        self._trial = trial
         self._shards: dict[int, Shard] = {}
         self._serving: set[asyncio.Task[None]] = set()
         self._reached = False
@@ -61,7 +64,7 @@ class Connection:
         """Stay connected until cancelled. Raises SettingsError when Discord refuses for good."""
 
         def open_desk(hears: Callable[[], Hears]) -> FrontDesk:
-            return FrontDesk(commands, listener, venue, hears)
+            return FrontDesk(commands, listener, venue, hears, trial=self._trial)
 
         shorten_logs()
         await self._reach()

@@ -18,6 +18,10 @@ ASK_AGAIN = (
 )
 TOO_LATE = "<@{user}>, the answer to your command:\n{answer}"
 NOT_HERE = "Rostrum works only in servers; use the command in a channel or thread."
+NOT_A_MEMBER = (
+    "Rostrum is not a member of this server. Ask an admin to add it, or use it in your direct "
+    "messages with it."
+)
 LACKING = (
     "No debate was started: Rostrum lacks {permissions} in <#{place}>. Ask an admin of this server "
     "to grant that to Rostrum's role or in the channel's permissions."

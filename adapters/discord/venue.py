@@ -13,6 +13,7 @@ import structlog
 from adapters.discord import render, texts
 from adapters.discord.errors import (
     ARCHIVED,
+    IN_DIRECT_MESSAGES,
     THREAD_EXISTS,
     UNKNOWN_EMOJI,
     UNKNOWN_MESSAGE,
@@ -30,6 +31,7 @@ from engine.errors import MessageGoneError, VenueAwayError, VenueError, VenueGon
 from engine.marks import REACTIONS
 from engine.messages import Message
 from engine.ports import Location, Part, Reactions, VenueLimits
+from engine.store.served import OWN
 from engine.text import clean, headline
 
 PAGE = 100
@@ -116,7 +118,7 @@ class DiscordVenue:
     async def open_thread(self, channel: str, message: str, title: str) -> str:
         """Open a public thread on a message; on Discord it has the message's id.
 
-        A message inside a thread cannot have one; its debate runs in that thread.
+        A message inside a thread, or in direct messages, cannot have one; its debate runs there.
         """
         body = {"name": title.strip() or "…", "auto_archive_duration": ARCHIVE_MINUTES}
         try:
@@ -127,6 +129,8 @@ class DiscordVenue:
         except VenueError as error:
             if _code(error) == THREAD_EXISTS:
                 return message
+            if _code(error) == IN_DIRECT_MESSAGES:
+                return channel
             if _code(error) == WRONG_KIND and await self._is_thread(channel):
                 return channel
             raise
@@ -134,7 +138,8 @@ class DiscordVenue:
 
     async def link(self, community: str, place: str, message: str) -> str:
         """Return the web address of a message; Discord opens it in the app."""
-        return f"https://discord.com/channels/{community}/{place}/{message}"
+        within = "@me" if community.startswith(OWN) else community
+        return f"https://discord.com/channels/{within}/{place}/{message}"
 
     async def locate(self, channel: str) -> Location:
         """Find a text channel. Raises VenueError for any other, and without a permission."""
@@ -164,6 +169,8 @@ class DiscordVenue:
         """
         try:
             guild = await self._guild_of(place)
+            if guild is None:
+                return ()
             notices = guild["public_updates_channel_id"]
             if notices and await self._can_see(notices):
                 return (str(notices),)
@@ -246,9 +253,11 @@ class DiscordVenue:
         posted = await self._rest.request(Act.POST, "POST", MESSAGES, **sent)
         return str(posted["id"])
 
-    async def _guild_of(self, place: str) -> dict[str, Any]:
-        """Return the server of a channel or thread."""
+    async def _guild_of(self, place: str) -> dict[str, Any] | None:
+        """Return the server of a channel or thread, None for direct messages."""
         shown = await self._rest.request(Act.READ, "GET", "/channels/{channel_id}", place=place)
+        if not shown.get("guild_id"):
+            return None
         guild: dict[str, Any] = await self._rest.request(
             Act.READ, "GET", "/guilds/{guild_id}", guild_id=shown["guild_id"]
         )

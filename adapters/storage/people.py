@@ -28,6 +28,7 @@ ERASED = "@somebody"
 FIND = 'SELECT id, since, opted_out FROM people WHERE platform = :platform AND "user" = :user'
 # Until this write ends, nobody forgets them.
 FIND_KEPT = f"{FIND} /*+ FOR KEY SHARE */"
+NUMBER = 'SELECT id FROM people WHERE platform = :platform AND "user" = :user'
 LOCK_USER = "SELECT pg_advisory_xact_lock(hashtextextended(:user, 0))"
 LOCK_PERSON = "SELECT id FROM people WHERE id = :person FOR NO KEY UPDATE"
 ADD = (
@@ -185,6 +186,10 @@ class PeopleTable:
             self._database.look,
             lambda connection: read_own_votes(connection, platform, community, user, most),
         )
+
+    async def number(self, platform: str, user: str) -> int | None:
+        found: int | None = await self._database.value(NUMBER, platform=platform, user=user)
+        return found
 
     async def starter_of(self, debate_id: str) -> str | None:
         known: str | None = await self._database.value(STARTER, debate=debate_id)

@@ -216,6 +216,8 @@ class DiscordSettings(Section):
     api_url: Address = "https://discord.com/api/v10"
     guild_ids: Annotated[tuple[Annotated[int, Field(ge=1)], ...], BeforeValidator(_items)] = ()
     shards: Annotated[int, Field(ge=1, le=100_000)] | None = None
+    personal: bool = False
+    personal_daily_usd: Usd = 0.5
 
 
 class SlackSettings(Section):

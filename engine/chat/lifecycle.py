@@ -22,10 +22,10 @@ from engine.chat.invocation import (
 )
 from engine.chat.lookup import find_held, find_newest, find_only
 from engine.chat.permission import check_may_start, check_started
-from engine.chat.person import Person, settings_of
+from engine.chat.person import Person, Trial, settings_of
 from engine.chat.settings import check_channel, order_of, overlay
 from engine.chat.suggestions import suggested_topics
-from engine.debate import Debate, Status
+from engine.debate import BallotKind, Debate, Status
 from engine.delivery.ending import where_revealed, why
 from engine.errors import UsageError
 from engine.formats import length_of
@@ -59,7 +59,11 @@ async def begin(
     settings = await settings_of(context.store, person)
     check_channel(settings, person.channel or person.place)
     defaults = overlay(context.defaults, settings)
+    if person.trial is not None:
+        defaults = _small(defaults, person.trial)
     order = make(defaults)
+    if person.trial is not None:  # one person votes, with buttons
+        order = order.model_copy(update={"ballot": BallotKind.PRIVATE, "quorum": 1})
     if (order.topic or "").strip().casefold() == RANDOM:
         defaults = await _draw_from(context.store, person, order, defaults)
     async with context.starts.setdefault(person.thread or object(), asyncio.Lock()):
@@ -81,6 +85,13 @@ async def _draw_from(store: Store, person: Person, order: Order, defaults: Defau
     language = (BUILT_IN | defaults | order).language or ""
     fit = tuple(topic for topic in own if topic.speaks(language))
     return defaults.model_copy(update={"topics": fit}) if fit else defaults
+
+
+def _small(defaults: Defaults, trial: Trial) -> Defaults:
+    """Return the defaults with the caps of a person's own direct messages."""
+    daily = [cap for cap in (trial.daily_usd, defaults.caps.community_daily_usd) if cap is not None]
+    small = {"community_daily_usd": min(daily, default=None), "max_live_per_community": 1}
+    return defaults.model_copy(update={"caps": defaults.caps.model_copy(update=small)})
 
 
 async def _check_thread(store: Store, person: Person, *, mirrored: bool) -> None:

@@ -6,6 +6,13 @@ from engine.debate import Value
 from engine.line.intake import Ground
 from engine.store import Store
 from engine.store.community import CommunitySettings
+from engine.store.served import OWN
+
+
+class Trial(Value):
+    """The limits of debates in a person's own direct messages: USD a day, None is no own cap."""
+
+    daily_usd: float | None = None
 
 
 class Person(Value):
@@ -15,7 +22,8 @@ class Person(Value):
     place's id in settings, if that differs. `ground` has the permissions in that place. A manager
     is one by the platform's word (`manager`) or by the community's manager role. `roles` are also
     groups of users; `roles_unknown` says why they could not be read. `max_bytes` is
-    the largest file that can be sent there.
+    the largest file that can be sent there. `trial` is there in the person's own direct messages,
+    which are a community of their own.
     """
 
     platform: str
@@ -28,7 +36,13 @@ class Person(Value):
     roles: frozenset[str] = frozenset()
     roles_unknown: str = ""
     ground: Ground = Ground()
+    trial: Trial | None = None
     max_bytes: int = 0
+
+
+def own_community(number: int) -> str:
+    """Return the community of a person's direct messages, by their surrogate id."""
+    return f"{OWN}{number}"
 
 
 async def settings_of(store: Store, person: Person) -> CommunitySettings:

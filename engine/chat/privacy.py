@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import structlog
 
+from engine.chat.person import own_community
 from engine.debate import Status
 from engine.errors import UsageError
 from engine.ports import Clock
@@ -13,6 +14,7 @@ from engine.store import Store
 
 WIPE_TRIES = 20
 WIPE_SECONDS = 0.05
+FORGOTTEN = "Its starter asked to be forgotten."
 log = structlog.get_logger(__name__)
 
 
@@ -21,8 +23,25 @@ async def forget(store: Store, clock: Clock, platform: str, user: str) -> bool:
 
     `tidy` overwrites that state, which still identifies the person, once no one reads it.
     """
+    number = await store.people.number(platform, user)
+    if number is not None:
+        await _drop_own(store, clock, platform, own_community(number))
     await store.people.forget(platform, user)
     return await wiped(store, clock)
+
+
+async def _drop_own(store: Store, clock: Clock, platform: str, community: str) -> None:
+    """Delete the debates of a person's own direct messages, which lead to them.
+
+    Those that still run are stopped, and deleted as those of a community that has left.
+    """
+    live = tuple(status for status in Status if status.live)
+    running = await store.debates.of_community(platform, community, live)
+    for debate in running:
+        await store.debates.ask_stop(debate.id, FORGOTTEN)
+    if running:
+        await store.communities.left(platform, community, clock.now())
+    await store.communities.purge(platform, community)
 
 
 async def wiped(store: Store, clock: Clock) -> bool:

@@ -89,6 +89,9 @@ class People(Protocol):
     ) -> tuple[OwnVote, ...]:
         """Return a person's newest votes on revealed debates of a community, newest first."""
 
+    async def number(self, platform: str, user: str) -> int | None:
+        """Return a person's surrogate id, None for one who is not stored."""
+
     async def starter_of(self, debate_id: str) -> str | None:
         """Return a debate's starter, None if unknown or forgotten."""
 

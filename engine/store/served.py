@@ -12,10 +12,16 @@ from zlib import crc32
 
 TIME_BITS = 22  # of a Discord id: what stands above them is the time
 LANES = 2**42
+OWN = "person-"  # begins the community of a person's own, in direct messages
 
 
 def lane_of(community: str) -> int:
-    """Return the lane of a community: of an id of digits its time, of any other text a hash."""
+    """Return the lane of a community: of an id of digits its time, of any other text a hash.
+
+    That of direct messages is the first, as platforms tell of them there.
+    """
+    if community.startswith(OWN):
+        return 0
     if community.isascii() and community.isdigit():
         return (int(community) >> TIME_BITS) % LANES
     return crc32(community.encode())

@@ -138,6 +138,7 @@ class Code(IntEnum):
     NO_DIRECT_MESSAGES = 50007, 403, "Cannot send messages to this user"
     NOT_FOR_TEXT = 50008, 400, "Cannot send messages in a non-text channel"
     MISSING_PERMISSIONS = 50013, 403, "Missing Permissions"
+    NOT_IN_DIRECT_MESSAGES = 50003, 400, "Cannot execute action on a DM channel"
     NOT_IN_SUCH_A_CHANNEL = 50024, 400, "Cannot execute action on this channel type"
     INVALID_TOKEN = 50027, 401, "Invalid Webhook Token"
     INVALID_FORM = 50035, 400, "Invalid Form Body"

@@ -22,7 +22,7 @@ from adapters.discord.rest import Rest
 from adapters.discord.venue import DiscordVenue
 from adapters.storage.database import Database
 from bot.app import App
-from bot.platforms import Discord
+from bot.platforms import Discord, trial_of
 from bot.run import serving
 from bot.settings.settings import Settings
 from engine.debate import Debate, Status
@@ -127,7 +127,8 @@ async def process(
     rest = Rest(secret, api_url)
     venue = DiscordVenue(rest, limits=limits, gap=gap)
     identifies = Identifies(gap=0.0)
-    connection = Connection(secret, (), rest, identifies=identifies, first_pause=0.05)
+    trial = trial_of(settings.discord)
+    connection = Connection(secret, (), rest, identifies=identifies, first_pause=0.05, trial=trial)
     async with serving(settings, Discord(rest, venue, connection)) as app:
         await until(lambda: connection.connected)
         yield app

@@ -60,6 +60,8 @@ async def test_each_command_gives_what_its_entry_takes() -> None:
     given: list[Invocation] = []
 
     class Recorder:
+        trial = None
+
         async def carry_out(self, interaction: Any, asked: Any, attached: Any = ()) -> None:
             given.append(asked() if callable(asked) else asked)
 

@@ -181,7 +181,9 @@ class Interactions:
             "id": asked.id,
             "type": asked.kind,
             "user": {"id": asked.user_id, "username": self._world.user(asked.user_id).name},
-            "authorizing_integration_owners": {"0": asked.channel.guild_id},
+            "authorizing_integration_owners": (
+                {"0": asked.channel.guild_id} if asked.channel.guild_id else {"1": asked.user_id}
+            ),
         }
         draft.interaction["user"] |= {"discriminator": "0", "avatar": None}
         message = self._platform.compose(asked.channel, bot, draft)

@@ -26,6 +26,7 @@ from tests.doubles.discord.permissions import FLAGS, in_channel, require, requir
 from tests.doubles.discord.platform import Draft, Platform
 from tests.doubles.discord.refusals import Json
 from tests.doubles.discord.state import (
+    DIRECT,
     PRIVATE_THREAD,
     PUBLIC_THREAD,
     Attachment,
@@ -251,6 +252,9 @@ class People:
         return begun
 
     def _send(self, asked: Interaction, data: Json, locale: str, **more: Json) -> None:
+        if asked.channel.type == DIRECT:
+            self._send_directly(asked, data, locale, more)
+            return
         guild = self.world.guild(asked.channel.guild_id)
         member = member_json(self.world, guild, asked.user_id)
         member["permissions"] = str(in_channel(self.world, asked.channel, asked.user_id))
@@ -271,12 +275,41 @@ class People:
             "locale": locale,
             "guild_locale": guild.locale,
             "entitlements": [],
-            "authorizing_integration_owners": {"0": guild.id},
+            "authorizing_integration_owners": (
+                {"0": guild.id} if self.world.bot.id in guild.members else {"1": asked.user_id}
+            ),
             "context": 0,
             "attachment_size_limit": 10 * 2**20,
             **more,
         }
         self.gateway.emit("INTERACTION_CREATE", payload, guild.id, asked.channel)
+
+    def _send_directly(
+        self, asked: Interaction, data: Json, locale: str, more: dict[str, Json]
+    ) -> None:
+        """Send what was done in the direct messages with the bot: no server is in it."""
+        shown = channel_json(self.world, asked.channel)
+        recipients = [user_json(self.world.user(asked.user_id))]
+        held = str(in_channel(self.world, asked.channel, self.world.bot.id))
+        payload = {
+            "version": 1,
+            "id": asked.id,
+            "application_id": self.world.bot.id,
+            "type": asked.kind,
+            "token": asked.token,
+            "data": data,
+            "channel_id": asked.channel.id,
+            "channel": {"id": shown["id"], "type": shown["type"], "recipients": recipients},
+            "user": user_json(self.world.user(asked.user_id)),
+            "app_permissions": held,
+            "locale": locale,
+            "entitlements": [],
+            "authorizing_integration_owners": {"1": asked.user_id},
+            "context": 1,
+            "attachment_size_limit": 10 * 2**20,
+            **more,
+        }
+        self.gateway.emit("INTERACTION_CREATE", payload, "0", asked.channel)
 
     def _command(
         self, place: Channel, who: str, name: str, options: Json, focused: str = ""
@@ -304,13 +337,24 @@ class People:
         return command
 
     def _registered(self, place: Channel, name: str, kind: int = 1) -> Json:
+        if place.type == DIRECT:
+            return self._installed_by_a_person(name, kind, context=1)
         if self.world.bot.id not in self.world.guild(place.guild_id).members:
-            raise NotOfferedError("The bot is not in this server.")
+            return self._installed_by_a_person(name, kind, context=0)
         for scope in (place.guild_id, None):
             for command in self.world.commands.get(scope, {}).values():
                 if command["name"] == name and command["type"] == kind:
                     return command
         raise NotOfferedError(f"No command /{name} is registered.")
+
+    def _installed_by_a_person(self, name: str, kind: int, context: int) -> Json:
+        """Find a command that people may install for themselves: where the bot is not a member."""
+        for command in self.world.commands.get(None, {}).values():
+            theirs = 1 in (command.get("integration_types") or (0,))
+            there = context in (command.get("contexts") or (0, 1, 2))
+            if (command["name"], command["type"]) == (name, kind) and theirs and there:
+                return command
+        raise NotOfferedError(f"/{name} is not offered where the bot is not a member.")
 
     def _nested(
         self, place: Channel, entry: Json, path: list[str], given: Json, focused: str, found: Json

@@ -281,6 +281,8 @@ class Platform:
         self, channel: Channel, owner: str, body: Json, *, on: Message | None = None, kind: int
     ) -> Channel:
         """Open a thread; one that hangs on a message has that message's id."""
+        if channel.type == DIRECT:
+            raise Refusal(Code.NOT_IN_DIRECT_MESSAGES)
         if channel.type not in (TEXT, NEWS) and (on is not None or channel.type not in POSTS_ONLY):
             raise Refusal(Code.NOT_IN_SUCH_A_CHANNEL)
         kind = NEWS_THREAD if channel.type == NEWS and on is not None else kind
