@@ -121,7 +121,7 @@ def _refusal(answered: Answered, act: Act, place: str, message: str) -> VenueErr
     if not name and answered.status < 500:
         return unreadable()
     if answered.status >= 500 or name in _FAILED:
-        why = name or f"status {answered.status}"
+        why = name or Text("status {status}", status=answered.status)
         return VenueAwayError(Text(texts.FAILING, why=why), maybe_stored=True)
     if name in _TOKEN:
         return VenueGoneError(texts.TOKEN_REFUSED)

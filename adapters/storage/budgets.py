@@ -65,8 +65,9 @@ def reserve(
         cap, scope = caps.user_daily_debates, f"person:{starter}"
         if not _count_in(connection, RESERVE_TURN, scope=scope, day=day, cap=cap):
             raise BudgetError(
-                f"You have started {cap} debates today, which is the cap; "
-                "start again tomorrow (UTC)."
+                "You have started {cap} debates today, which is the cap; start again "
+                "tomorrow (UTC).",
+                cap=cap,
             )
     scope = community_scope(new.platform, new.community)
     _reserve_money(connection, scope, day, new.setup.reserved_usd, caps.community_daily_usd)
@@ -133,8 +134,9 @@ def _reserve_place(
     live = connection.value(LIVE, platform=platform, community=community)
     if live >= caps.max_live_per_community:
         raise BudgetError(
-            f"{live} debates are running here already, and the cap is "
-            f"{caps.max_live_per_community}; wait for one to end."
+            "{live} debates are running here already, and the cap is {cap}; wait for one to end.",
+            live=live,
+            cap=caps.max_live_per_community,
         )
 
 
@@ -143,8 +145,10 @@ def _reserve_money(
 ) -> None:
     if not _count_in(connection, RESERVE_MONEY, scope=scope, day=day, cap=cap, usd=usd):
         raise BudgetError(
-            f"This debate may cost up to {usd:.2f} USD, more than is left of today's "
-            f"{cap:.2f} USD here; start again tomorrow (UTC) or choose cheaper models."
+            "This debate may cost up to {usd:.2f} USD, more than is left of today's "
+            "{cap:.2f} USD here; start again tomorrow (UTC) or choose cheaper models.",
+            usd=usd,
+            cap=cap,
         )
 
 

@@ -110,7 +110,7 @@ async def help_on(context: Context, person: Person, asked: HelpArguments) -> Hel
 
 
 def _line(written: str, command: Command[Any]) -> HelpLine:
-    return HelpLine(written=written, about=f"{command.about}{command.who.note}")
+    return HelpLine(written=written, about=command.about, note=command.who.note)
 
 
 NOTHING = Takes("", read_nothing)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from engine.stats.adjusted import Effect, Unknown
 from engine.stats.figure import Figure
 from engine.stats.ratings import Missing, Rating
+from engine.words.translation import number, percent, say
 
 TOO_FEW = "too few ({n})"
 UNDEFINED = "undefined (always the same)"
@@ -29,38 +30,39 @@ UNKNOWN = {
 
 def word_share(figure: Figure) -> str:
     """Write a share in per cent, with its interval."""
-    return _tell(figure, lambda value: f"{value:.0%}".replace("%", " %"))
+    return _tell(figure, percent)
 
 
 def word_coefficient(figure: Figure) -> str:
     """Write κ, α or a score, with its interval."""
-    return _tell(figure, lambda value: _signed(f"{value:.2f}"))
+    return _tell(figure, lambda value: _signed(value, ".2f"))
 
 
 def word_points(figure: Figure) -> str:
     """Write a difference of two shares in percentage points, with its interval."""
-    return _tell(figure, lambda value: _signed(f"{100 * value:+.1f}"))
+    return _tell(figure, lambda value: _signed(100 * value, "+.1f"))
 
 
 def word_rating(rating: Rating | None) -> str:
     """Write a rating with its interval, or why there is none."""
     if rating is None:
-        return NOT_JUDGED
+        return say(NOT_JUDGED)
     if rating.value is None or rating.low is None or rating.high is None:
-        return MISSING[rating.missing or Missing.APART]
-    return RANGE.format(
-        value=f"{rating.value:.0f}",
-        low=_signed(f"{rating.low:.0f}"),
-        high=f"{rating.high:.0f}",
+        return say(MISSING[rating.missing or Missing.APART])
+    return say(
+        RANGE,
+        value=number(rating.value, ".0f"),
+        low=_signed(rating.low, ".0f"),
+        high=number(rating.high, ".0f"),
     )
 
 
 def word_effect(effect: Effect) -> str:
     """Write an effect in points with its interval, or why there is none."""
     if effect.value is None or effect.low is None or effect.high is None:
-        return UNKNOWN[effect.missing or Unknown.UNRATED]
-    value, low, high = (_signed(f"{one:+.0f}") for one in (effect.value, effect.low, effect.high))
-    return RANGE.format(value=value, low=low, high=high)
+        return say(UNKNOWN[effect.missing or Unknown.UNRATED])
+    value, low, high = (_signed(one, "+.0f") for one in (effect.value, effect.low, effect.high))
+    return say(RANGE, value=value, low=low, high=high)
 
 
 def word_record(rating: Rating | None) -> str:
@@ -70,15 +72,16 @@ def word_record(rating: Rating | None) -> str:
 
 def _tell(figure: Figure, write: Callable[[float], str]) -> str:
     if figure.few:
-        return TOO_FEW.format(n=figure.n)
+        return say(TOO_FEW, n=figure.n)
     if figure.value is None:
-        return UNDEFINED
+        return say(UNDEFINED)
     if figure.low is None or figure.high is None:
         return write(figure.value)
     value, low, high = map(write, (figure.value, figure.low, figure.high))
-    return RANGE.format(value=value, low=low, high=high)
+    return say(RANGE, value=value, low=low, high=high)
 
 
-def _signed(text: str) -> str:
+def _signed(value: float, spec: str) -> str:
     """Use a real minus sign, and none before zero."""
-    return text.lstrip("-+") if not text.strip("-+0.") else text.replace("-", "−")
+    text = number(value, spec)
+    return text.lstrip("-+") if not text.strip("-+0.,") else text.replace("-", "−")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from functools import cache, wraps
 from importlib.resources import files
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, TypeVar
@@ -68,6 +69,44 @@ def number(value: float, spec: str) -> str:
     """Return a number with the decimal mark of the language spoken now."""
     written, language = figure(value, spec), _primary()
     return written.translate(_marks(language)) if language in LANGUAGES else written
+
+
+def percent(share: float) -> str:
+    """Return a share in per cent, as the language spoken writes it."""
+    language = _primary()
+    if language not in LANGUAGES:
+        return f"{share:.0%}".replace("%", " %")
+    from babel.numbers import format_percent
+
+    return format_percent(share, locale=_locale(language))
+
+
+def moment(when: datetime) -> str:
+    """Return a date and time in UTC, as the language spoken writes it."""
+    language = _primary()
+    if language not in LANGUAGES:
+        return f"{when:%Y-%m-%d %H:%M} UTC"
+    from babel.dates import format_time
+
+    return f"{day(when)} {format_time(when, 'short', locale=_locale(language))} UTC"
+
+
+def day(when: datetime) -> str:
+    """Return a date, as the language spoken writes it."""
+    language = _primary()
+    if language not in LANGUAGES:
+        return f"{when:%Y-%m-%d}"
+    from babel.dates import format_date
+
+    return format_date(when, "medium", locale=_locale(language))
+
+
+def called_language(code: str) -> str:
+    """Return what the language spoken calls another; empty in English, or if it has no name."""
+    if _primary() not in LANGUAGES:
+        return ""
+    named: str | None = _locale(_primary()).languages.get(code.split("-")[0].lower())
+    return named or ""
 
 
 def _is_one(language: str, n: float) -> bool:

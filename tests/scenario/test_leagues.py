@@ -189,7 +189,7 @@ async def test_mistakes_are_one_sentence_and_begin_nothing(chat: Chat, clock: Sh
         await league(chat, "olga", "start", "write a time", every="soon")
         await league(chat, "olga", "start", "does not exist", at="09:00 Europe/Berlim")
         await league(chat, "olga", "start", "leave rounds out", system="knockout", rounds=2)
-        await league(chat, "olga", "start", "contenders", format="roundtable")
+        await league(chat, "olga", "start", "two models meet", format="roundtable")
         chat_models = {"setting": "models", "value": ", ".join(MODELS[:2])}
         if isinstance(chat, OnDiscord):
             await chat.ask("olga", "settings", "models", **chat_models)

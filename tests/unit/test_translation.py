@@ -10,23 +10,63 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
 
+from engine.chat.answers.catalogue import HELP
+from engine.chat.commands import COMMANDS
+from engine.chat.lifecycle import BY_MANAGER, BY_STARTER
+from engine.debate import Status
 from engine.delivery.ending import (
     HELD_UP,
+    MODEL_AWAY,
     MODEL_FAILED,
     MODEL_REFUSED,
+    NO_ROOM,
     OVER_BUDGET,
     STOPPED_BY_BUG,
 )
+from engine.errors import BudgetError, NotAllowedError, NotFoundError, UsageError, VenueError
 from engine.formats import FORMATS
-from engine.language import speaking
+from engine.language import Text, speaking
 from engine.words.phrases import money, round_name, round_names
 from engine.words.translation import LANGUAGES, catalogue, number, plural, say
 
 ROOT = Path(__file__).parents[2]
-# Modules whose texts only operators, or a person in private, read.
-PRIVATE = ("engine/chat/answers", "engine/chat", "engine/series/report", "bot")
-WORDED_ANSWERS = ("engine/chat/answers/catalogue.py", "engine/chat/answers/own_record.py")
-WORDED = ("say", "plural")
+# Modules whose texts only operators read.
+FOR_OPERATORS = (
+    "adapters/discord/connection.py",
+    "adapters/discord/shard.py",
+    "adapters/discord/venue.py",
+    "adapters/finding.py",
+    "adapters/models",
+    "adapters/proxies.py",
+    "adapters/site.py",
+    "adapters/slack/install",
+    "adapters/slack/socket.py",
+    "adapters/slack/venue.py",
+    "adapters/storage/backup.py",
+    "adapters/storage/debates.py",
+    "adapters/storage/retention.py",
+    "adapters/terminal/record.py",
+    "engine/chat/privacy.py",
+    "engine/dataset/bundle.py",
+    "engine/dataset/folder.py",
+    "engine/dataset/rowfiles.py",
+    "engine/dataset/tables.py",
+    "engine/delivery/alerts.py",
+    "engine/delivery/last_word.py",
+    "engine/delivery/outbox.py",
+    "engine/floor",
+    "engine/line/judging.py",
+    "engine/line/replacing.py",
+    "engine/series/plan.py",
+    "engine/series/report",
+    "engine/series/runner.py",
+    "engine/series/saving.py",
+    "engine/stats/reading.py",
+    "engine/votes/closer.py",
+    "engine/votes/reading.py",
+)
+OF_LEAGUES = ("contenders_of", "read_people", "_daily")  # the other functions read files
+REFUSALS = (UsageError, NotAllowedError, NotFoundError, BudgetError, VenueError)
 
 
 def texts_of(module: ModuleType, tree: ast.Module) -> Iterator[str]:
@@ -34,12 +74,25 @@ def texts_of(module: ModuleType, tree: ast.Module) -> Iterator[str]:
     for function in ast.walk(tree):
         if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
             continue
+        if module.__name__ == "engine.series.spec" and function.name not in OF_LEAGUES:
+            continue
         for call in ast.walk(function):
-            if isinstance(call, ast.Call) and getattr(call.func, "id", "") in WORDED and call.args:
+            if isinstance(call, ast.Call) and call.args and _words(module, call.func):
                 yield from _named(module, call.args[0], function)
 
 
+def _words(module: ModuleType, called: ast.expr) -> bool:
+    """Return whether a call is given a text that people read."""
+    named = getattr(module, called.id, None) if isinstance(called, ast.Name) else None
+    if module.__name__.startswith("adapters.terminal"):
+        return named in (say, plural)
+    refusal = isinstance(named, type) and issubclass(named, REFUSALS)
+    return named in (say, plural, Text) or refusal
+
+
 def _named(module: ModuleType, said: ast.expr, function: ast.AST) -> Iterator[str]:
+    if isinstance(said, ast.JoinedStr):  # what only operators read
+        return
     keys = {id(n.slice) for n in ast.walk(said) if isinstance(n, ast.Subscript)}
     found = [n for n in ast.walk(said) if isinstance(n, ast.Constant) and id(n) not in keys]
     literals = [n.value for n in found]
@@ -48,11 +101,15 @@ def _named(module: ModuleType, said: ast.expr, function: ast.AST) -> Iterator[st
     if not names and not literals:  # a variable: anything that the function names may be in it
         names = _constants(function)
     for name in names:
-        yield from _strings(getattr(module, name, None))
+        of, _, constant = name.rpartition(".")
+        yield from _strings(getattr(getattr(module, of) if of else module, constant, None))
 
 
 def _constants(node: ast.AST) -> list[str]:
-    return [n.id for n in ast.walk(node) if isinstance(n, ast.Name) and n.id.isupper()]
+    """Return the names of constants, and those of the module `texts`."""
+    own = [n.id for n in ast.walk(node) if isinstance(n, ast.Name) and n.id.isupper()]
+    others = (n for n in ast.walk(node) if isinstance(n, ast.Attribute) and n.attr.isupper())
+    return own + [f"texts.{n.attr}" for n in others if getattr(n.value, "id", "") == "texts"]
 
 
 def _strings(value: object) -> Iterator[str]:
@@ -75,33 +132,34 @@ def every_text() -> set[str]:
     found = set[str]()
     for path in sorted([*ROOT.glob("engine/**/*.py"), *ROOT.glob("adapters/**/*.py")]):
         name = str(path.relative_to(ROOT))
-        private = name.startswith(PRIVATE) and name not in WORDED_ANSWERS
-        if private or name.endswith("words/translation.py"):
+        if name.startswith(FOR_OPERATORS) or name.endswith("words/translation.py"):
             continue
         source = path.read_text("utf-8")
-        if "words.translation import" in source:
+        if re.search(r"words\.translation import|Error\(|Text\(", source):
             module = importlib.import_module(name[:-3].replace("/", "."))
             found |= set(texts_of(module, ast.parse(source)))
     for path in ROOT.glob("engine/dataset/*.jinja"):
         found |= set(re.findall(r'say\("([^"]+)"', path.read_text("utf-8")))
     found |= {script.about for script in FORMATS.values()}
-    # Why a debate ended, and what its announcement says then.
+    # Why a debate ended or waits, and what its announcement says then.
     found |= {OVER_BUDGET, MODEL_FAILED, MODEL_REFUSED, HELD_UP, STOPPED_BY_BUG}
+    found |= {MODEL_AWAY, NO_ROOM, BY_STARTER, BY_MANAGER, *HELP, *Status}
+    for command in COMMANDS.values():
+        found |= {command.about, command.who.note, command.who.task}
     return {text for text in found if re.search(r"[^\W\d_]", re.sub(r"\{[^}]*\}", "", text))}
 
 
 ALWAYS = {
-    "default",
-    "manager_role",
-    "rostrum:form",
     "rostrum:home:",
-    "rostrum:settings",
-    "stance_a",
-    "stance_b",
     "/gap",
-    "up",
     "down",
+    "forum",
+    "media",
     "roundtable",
+    "stage_voice",
+    "topic",
+    "up",
+    "voice",
 }  # names that a function holds beside its texts
 CATALOGUES = {language: catalogue(language) for language in LANGUAGES}
 

@@ -7,9 +7,10 @@ from typing import ClassVar
 
 from engine.chat.answers.answers import Answer, Wording
 from engine.debate import Value
+from engine.prompts.languages import NAMES
 from engine.topics import Topic
 from engine.words.phrases import money, to_read
-from engine.words.translation import say
+from engine.words.translation import called_language, say
 
 DEBATERS = "**Debaters**"
 JURORS = "**Jurors**"
@@ -37,8 +38,8 @@ class ModelsAnswer(Answer):
     def say(self, chat: Wording) -> Iterator[str]:
         """List debaters, then jurors."""
         for title, models in ((DEBATERS, self.models), (JURORS, self.jurors)):
-            yield title
-            yield from (f"- `{model}`" for model in models or (NONE,))
+            yield say(title)
+            yield from (f"- `{model}`" for model in models or (say(NONE),))
 
 
 class IdeasAnswer(Answer):
@@ -52,13 +53,18 @@ class IdeasAnswer(Answer):
         for topic in self.topics:
             yield f"- {topic_line(topic)}"
         if self.others:
-            counted = ", ".join(f"{language} {n}" for language, n in self.others)
-            yield OTHER_TOPICS.format(counted=counted)
+            counted = tuple(f"{_named(code)} {n}" for code, n in self.others)
+            yield say(OTHER_TOPICS, counted=counted)
+
+
+def _named(code: str) -> str:
+    """Return a language's name in the language spoken."""
+    return called_language(code) or NAMES.get(code.split("-")[0].lower(), code)
 
 
 def topic_line(topic: Topic) -> str:
     """Return a topic on one line, with its stances and conditions."""
-    stances = STANCES.format(a=topic.stance_a, b=topic.stance_b) if topic.stance_a else ""
+    stances = say(STANCES, a=topic.stance_a, b=topic.stance_b) if topic.stance_a else ""
     return topic.text + stances + (f" ({topic.conditions})" if topic.conditions else "")
 
 
@@ -80,7 +86,7 @@ class FormatLine(Value):
         if self.minutes is not None:
             parts += [to_read(self.minutes), money(self.usd)]
         if options and self.options:
-            listed = ", ".join(f"`{option}`" for option in self.options)
+            listed = tuple(f"`{option}`" for option in self.options)
             parts.append(say(TAKES_OPTIONS, options=listed))
         return FORMAT.format(name=self.name, about=" · ".join(filter(None, parts)))
 
@@ -96,10 +102,16 @@ class FormatsAnswer(Answer):
 
 
 class HelpLine(Value):
-    """A command's usage and description."""
+    """A command's usage and description; `note` says who may use it, if not everyone."""
 
     written: str
     about: str
+    note: str = ""
+
+    def say(self, prefix: str) -> str:
+        """Return it on one line."""
+        note = say(self.note) if self.note else ""
+        return f"`{prefix} {self.written}` {say(self.about)}{note}"
 
 
 class HelpAnswer(Answer):
@@ -125,11 +137,11 @@ class HelpAnswer(Answer):
 
     def say(self, chat: Wording) -> Iterator[str]:
         """Introduce Rostrum and list its commands, or explain one."""
-        lines = [f"`{chat.prefix} {line.written}` {line.about}" for line in self.commands]
+        lines = [line.say(chat.prefix) for line in self.commands]
         if self.command is not None:
             yield from lines or (self._beside(),)
             return
-        yield from HELP
+        yield from map(say, HELP)
         yield from (f"- {line}" for line in lines)
         if self.beside:
             yield f"- {self._beside()}"

@@ -8,7 +8,7 @@ from typing import Literal
 
 from engine.chat.answers.answers import Answer, Wording
 from engine.debate import Debate, Status, Value
-from engine.language import speaking
+from engine.language import Text
 from engine.messages import Estimate, Reveal, Where
 from engine.text import headline
 from engine.words.buttons import Button, again_buttons
@@ -17,7 +17,7 @@ from engine.words.details import detail_lines
 from engine.words.phrases import about_minutes, estimated
 from engine.words.reasons import reason_lines
 from engine.words.reveal import UNREAD, outcome_line, reveal_lines
-from engine.words.translation import plural, say
+from engine.words.translation import moment, plural, say
 
 TOPIC_LENGTH = 200  # characters, in an answer about one debate
 LINE_LENGTH = 100  # in a list
@@ -27,7 +27,9 @@ PROGRESS = "`{prefix} status {code}` shows how far it is."
 MIRRORED = (
     "The same debate with the sides swapped, `{code}`, runs beside it in a thread of its own."
 )
-CHOSEN = "You chose {what}. No one else sees this before the reveal."
+FOR_A_SIDE = "`{model}` for {side}"
+AS_THE_JURY = "the jury {jurors}"
+CHOSEN = "You chose {what:and}. No one else sees this before the reveal."
 WARNING = "⚠ {warning}"
 STOPPED = {
     "debate": "`{code}` is stopping. What was said so far stays.",
@@ -81,7 +83,7 @@ STATES = {
     Status.FAILED: "failed",
 }
 VOTE_SOON = "vote opens soon"
-DEBATE = "- `{code}` {state}, {when:%Y-%m-%d %H:%M} UTC, {format}: {topic}"
+DEBATE = "- `{code}` {state}, {when}, {format}: {topic}"
 
 
 class DebateLine(Value):
@@ -130,18 +132,19 @@ class StartedAnswer(Answer):
 
     def say(self, chat: Wording) -> Iterator[str]:
         """Confirm the debate, with its estimate."""
-        yield STARTED.format(topic=headline(self.debate.topic, TOPIC_LENGTH))
+        yield say(STARTED, topic=headline(self.debate.topic, TOPIC_LENGTH))
         # A process that ends leaves this answer as it is: it names where the truth stands.
-        yield PROGRESS.format(prefix=chat.prefix, code=self.debate.code)
+        yield say(PROGRESS, prefix=chat.prefix, code=self.debate.code)
         if self.mirror:
-            yield MIRRORED.format(code=self.mirror.code)
+            yield say(MIRRORED, code=self.mirror.code)
         yield estimated(self.estimate)
-        chosen = [f"`{model}` for {side}" for side, model in self.models.items()]
+        chosen = [Text(FOR_A_SIDE, model=model, side=side) for side, model in self.models.items()]
         if self.jurors:
-            chosen.append("the jury " + ", ".join(f"`{juror}`" for juror in self.jurors))
+            jurors = tuple(f"`{juror}`" for juror in self.jurors)
+            chosen.append(Text(AS_THE_JURY, jurors=jurors))
         if chosen:
-            yield CHOSEN.format(what=" and ".join(chosen))
-        yield from (WARNING.format(warning=warning) for warning in self.warnings)
+            yield say(CHOSEN, what=tuple(chosen))
+        yield from (say(WARNING, warning=say(warning)) for warning in self.warnings)
 
     def public(self) -> StartedAnswer:
         """Return it without the chosen models."""
@@ -158,9 +161,9 @@ class StoppedAnswer(Answer):
     def say(self, chat: Wording) -> Iterator[str]:
         """Confirm the stop, or the early close."""
         if self.mirror is not None:
-            yield STOPPED_PAIR.format(code=self.debate.code, mirror=self.mirror.code)
+            yield say(STOPPED_PAIR, code=self.debate.code, mirror=self.mirror.code)
         else:
-            yield STOPPED[self.what].format(code=self.debate.code)
+            yield say(STOPPED[self.what], code=self.debate.code)
 
 
 class StatusAnswer(Answer):
@@ -188,41 +191,40 @@ class StatusAnswer(Answer):
     def say(self, chat: Wording) -> Iterator[str]:
         """Report a debate's progress."""
         debate = self.debate
-        yield ABOUT.format(code=debate.code, topic=headline(debate.topic, TOPIC_LENGTH))
+        yield say(ABOUT, code=debate.code, topic=headline(debate.topic, TOPIC_LENGTH))
         if debate.status is Status.VOTING and self.minutes_left is not None:
             yield from _vote_open(self.minutes_left, self.mirror)
         elif debate.status is Status.RUNNING and not self.turns_total:
-            yield RUNS_BY_THE_CLOCK.format(turns=self.turns)
+            yield say(RUNS_BY_THE_CLOCK, turns=self.turns)
         elif debate.status is Status.RUNNING and self.turns >= self.turns_total:
-            yield JUDGING.format(total=self.turns_total)
+            yield say(JUDGING, total=self.turns_total)
         elif self.revealed is not None:
             if self.reveal is not None:
-                with speaking(debate.language):
-                    yield outcome_line(self.reveal)
-            yield OVER[self.revealed]
+                yield outcome_line(self.reveal)
+            yield say(OVER[self.revealed])
         else:
-            yield STATUSES[debate.status].format(turns=self.turns, total=self.turns_total)
+            yield say(STATUSES[debate.status], turns=self.turns, total=self.turns_total)
         if self.gaps:
             yield plural(GAPS, self.gaps)
         if self.unread:
-            yield UNREAD
+            yield say(UNREAD)
         if self.waits:
-            yield self.waits
+            yield say(self.waits)
         if self.why:
-            yield self.why
+            yield say(self.why)
 
 
 def _vote_open(minutes: float, mirror: DebateLine | None) -> Iterator[str]:
     if mirror is not None and minutes <= 0 and mirror.vote_deadline is None:
-        yield VOTE_WAITS.format(code=mirror.code)
+        yield say(VOTE_WAITS, code=mirror.code)
         return
     yield _vote_left(minutes)
     if mirror is not None:
-        yield VOTE_TIED.format(code=mirror.code)
+        yield say(VOTE_TIED, code=mirror.code)
 
 
 def _vote_left(minutes: float) -> str:
-    return VOTE_LEFT.format(minutes=about_minutes(minutes)) if minutes > 0 else VOTE_DUE
+    return say(VOTE_LEFT, minutes=about_minutes(minutes)) if minutes > 0 else say(VOTE_DUE)
 
 
 class ResultAnswer(Answer):
@@ -236,17 +238,16 @@ class ResultAnswer(Answer):
     def say(self, chat: Wording) -> Iterator[str]:
         """Report the result, or that it is still sealed."""
         debate = self.debate
-        yield ABOUT.format(code=debate.code, topic=headline(debate.topic, TOPIC_LENGTH))
+        yield say(ABOUT, code=debate.code, topic=headline(debate.topic, TOPIC_LENGTH))
         if self.reveal is not None:
-            with speaking(debate.language):
-                yield from self._parts(self.reveal)
+            yield from self._parts(self.reveal)
         elif debate.status in (Status.QUEUED, Status.RUNNING, Status.VOTING):
             if self.minutes_left is not None:
                 yield _vote_left(self.minutes_left)
-            yield SEALED
+            yield say(SEALED)
         else:
-            yield STATUSES[debate.status]
-            yield NO_RESULT
+            yield say(STATUSES[debate.status])
+            yield say(NO_RESULT)
 
     def buttons(self) -> tuple[Button, ...]:
         """Return the buttons that hold the debate once more, below a whole result."""
@@ -272,12 +273,13 @@ class DebatesAnswer(Answer):
     def say(self, chat: Wording) -> Iterator[str]:
         """List debates, one per line."""
         if not self.debates:
-            yield NO_DEBATES
+            yield say(NO_DEBATES)
         for debate in self.debates:
-            yield DEBATE.format(
+            yield say(
+                DEBATE,
                 code=debate.code,
                 state=_state(debate),
-                when=debate.created_at,
+                when=moment(debate.created_at),
                 format=debate.format,
                 topic=headline(debate.topic, LINE_LENGTH),
             )
@@ -286,5 +288,5 @@ class DebatesAnswer(Answer):
 def _state(debate: DebateLine) -> str:
     """Return its state in a word or two."""
     if debate.status is Status.VOTING and debate.vote_deadline is None:
-        return VOTE_SOON
-    return STATES[debate.status]
+        return say(VOTE_SOON)
+    return say(STATES[debate.status])

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from engine.chat.answers.answers import Answer, Wording
 from engine.messages import LeagueTable
 from engine.words.league import league_lines, league_title
-from engine.words.translation import plural
+from engine.words.translation import plural, say
 
 STARTED = (
     "The league begins with {n} model and {matches} matches.",
@@ -29,7 +29,7 @@ class LeagueStartedAnswer(Answer):
     def say(self, chat: Wording) -> Iterator[str]:
         """Say how large it is, and when it begins."""
         yield plural(STARTED, self.models, matches=self.matches)
-        yield FIRST.format(time=self.first) if self.first else AT_ONCE
+        yield say(FIRST, time=self.first) if self.first else say(AT_ONCE)
 
 
 class LeagueAnswer(Answer):
@@ -43,7 +43,7 @@ class LeagueAnswer(Answer):
         yield f"**{league_title(self.table)}**"
         yield from league_lines(self.table)
         if self.problem:
-            yield WAITING.format(problem=self.problem)
+            yield say(WAITING, problem=say(self.problem))
 
 
 class LeagueStoppedAnswer(Answer):
@@ -51,4 +51,4 @@ class LeagueStoppedAnswer(Answer):
 
     def say(self, chat: Wording) -> Iterator[str]:
         """Say so."""
-        yield STOP
+        yield say(STOP)

@@ -8,7 +8,7 @@ from typing import ClassVar
 from engine.chat.answers.answers import Answer, SentFile, Wording
 from engine.chat.answers.statistics import left_out
 from engine.debate import Value
-from engine.words.translation import plural
+from engine.words.translation import plural, say
 
 CHANGED = "Changed: {names}."
 SETTING = "- `{name}`: {value}"
@@ -70,16 +70,16 @@ class SettingsAnswer(Answer):
     def say(self, chat: Wording) -> Iterator[str]:
         """Name the changed settings, then list all."""
         if self.changed:
-            yield CHANGED.format(names=", ".join(self.changed))
+            yield say(CHANGED, names=self.changed)
         for setting in self.settings:
             template = SETTING_OWN if setting.own else SETTING
-            yield template.format(name=setting.name, value=setting.value or unset(setting.name))
-        yield SETTINGS_HOW
+            yield say(template, name=setting.name, value=setting.value or unset(setting.name))
+        yield say(SETTINGS_HOW)
 
 
 def unset(name: str) -> str:
     """Return the wording for a setting without a value."""
-    return UNSET.get(name, NO_CAP)
+    return say(UNSET.get(name, NO_CAP))
 
 
 class FileAnswer(SentFile):
@@ -110,8 +110,8 @@ class NoFileAnswer(Answer):
         """Explain why, and how to get the file."""
         if self.bytes:
             size, most = self.bytes / 2**20, self.bytes_max / 2**20
-            yield TOO_LARGE.format(size=size, most=most, community=self.community)
+            yield say(TOO_LARGE, size=size, most=most, community=self.community)
         elif self.rehearsals:
-            yield REHEARSALS_TO_EXPORT.format(community=self.community)
+            yield say(REHEARSALS_TO_EXPORT, community=self.community)
         else:
-            yield NOTHING_TO_EXPORT
+            yield say(NOTHING_TO_EXPORT)

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from engine.chat.answers.answers import Answer, SentFile, Wording
 from engine.store import Traces
-from engine.words.translation import plural, say
+from engine.words.translation import day, plural, say
 
 OF_YOU = "**Your data**"
 NOTHING_OF_YOU = "Nothing is stored about you."
@@ -40,9 +40,7 @@ YOUR_ENTRIES = (
 ONLY_YOUR_ID = "Your user id and nothing else."
 YOU_OPTED_OUT = "Exports leave you out; `{prefix} optin` undoes it."
 YOU_MAY_OPT_OUT = "Exports include you under a pseudonym; `{prefix} optout` leaves you out."
-YOU_CAME_BACK = (
-    "You came back on {since:%Y-%m-%d}; you cannot vote on debates that started before then."
-)
+YOU_CAME_BACK = "You came back on {since}; you cannot vote on debates that started before then."
 YOU_MAY_SEE_IT = "`{prefix} mydata` sends you all of it as a file."
 YOU_MAY_BE_FORGOTTEN = "`{prefix} forget` removes your identity from all of it."
 OWN_FILE = "`{name}` has everything that is stored about you here and in other communities."
@@ -101,30 +99,30 @@ class PrivacyAnswer(Answer):
 
     def say(self, chat: Wording) -> Iterator[str]:
         """Describe the stored data, the person's own first."""
-        yield OF_YOU
+        yield say(OF_YOU)
         if self.traces.forgotten:
-            yield YOU_ARE_FORGOTTEN.format(prefix=chat.prefix)
+            yield say(YOU_ARE_FORGOTTEN, prefix=chat.prefix)
         else:
             yield from _own(self.traces)
             opted = YOU_OPTED_OUT if self.traces.opted_out else YOU_MAY_OPT_OUT
-            yield opted.format(prefix=chat.prefix)
+            yield say(opted, prefix=chat.prefix)
             if self.traces.known:
-                yield YOU_MAY_SEE_IT.format(prefix=chat.prefix)
-            yield YOU_MAY_BE_FORGOTTEN.format(prefix=chat.prefix)
-        yield PRIVACY
+                yield say(YOU_MAY_SEE_IT, prefix=chat.prefix)
+            yield say(YOU_MAY_BE_FORGOTTEN, prefix=chat.prefix)
+        yield say(PRIVACY)
 
 
 def _own(traces: Traces) -> Iterator[str]:
     counts = {name: getattr(traces, name) for name in TRACES}
     held = [plural(TRACES[name], n) for name, n in counts.items() if n]
     if held:
-        yield YOUR_TRACES.format(what=", ".join(held))
+        yield say(YOUR_TRACES, what=tuple(held))
     else:
-        yield ONLY_YOUR_ID if traces.known else NOTHING_OF_YOU
+        yield say(ONLY_YOUR_ID if traces.known else NOTHING_OF_YOU)
     if traces.entries:
         yield plural(YOUR_ENTRIES, traces.entries)
     if traces.since is not None:
-        yield YOU_CAME_BACK.format(since=traces.since)
+        yield say(YOU_CAME_BACK, since=day(traces.since))
 
 
 class OwnDataAnswer(SentFile):
@@ -150,9 +148,9 @@ class NoOwnDataAnswer(Answer):
             size, most = self.bytes / 2**20, self.bytes_max / 2**20
             yield say(OWN_TOO_LARGE, size=size, most=most)
         elif self.forgotten:
-            yield YOU_ARE_FORGOTTEN.format(prefix=chat.prefix)
+            yield say(YOU_ARE_FORGOTTEN, prefix=chat.prefix)
         else:
-            yield NOTHING_OF_YOU
+            yield say(NOTHING_OF_YOU)
 
 
 class ForgottenAnswer(Answer):
@@ -169,16 +167,16 @@ class ForgottenAnswer(Answer):
     def say(self, chat: Wording) -> Iterator[str]:
         """Explain what is deleted, or confirm it."""
         if self.done:
-            yield FORGOTTEN
+            yield say(FORGOTTEN)
             if self.rest:
-                yield FORGOTTEN_SOON
-            yield BACK_HOW.format(prefix=chat.prefix)
+                yield say(FORGOTTEN_SOON)
+            yield say(BACK_HOW, prefix=chat.prefix)
         elif self.traces.forgotten:
-            yield YOU_ARE_FORGOTTEN.format(prefix=chat.prefix)
+            yield say(YOU_ARE_FORGOTTEN, prefix=chat.prefix)
         else:
             yield from _own(self.traces)
-            yield FORGET_WHAT
-            yield FORGET_HOW.format(prefix=chat.prefix)
+            yield say(FORGET_WHAT)
+            yield say(FORGET_HOW, prefix=chat.prefix)
 
 
 class OptedAnswer(Answer):
@@ -192,6 +190,6 @@ class OptedAnswer(Answer):
     def say(self, chat: Wording) -> Iterator[str]:
         """Confirm the choice."""
         if self.out:
-            yield ALREADY_FORGOTTEN if self.forgotten else OPTED_OUT.format(prefix=chat.prefix)
+            yield say(ALREADY_FORGOTTEN) if self.forgotten else say(OPTED_OUT, prefix=chat.prefix)
         else:
-            yield CAME_BACK if self.back else OPTED_IN
+            yield say(CAME_BACK if self.back else OPTED_IN)

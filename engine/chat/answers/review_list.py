@@ -11,6 +11,7 @@ from engine.debate import Value
 from engine.text import headline
 from engine.votes.offers import Why
 from engine.words.phrases import option_name
+from engine.words.translation import say
 
 TOPIC_LENGTH = 100  # characters
 
@@ -59,19 +60,20 @@ class ReviewAnswer(Answer):
     def say(self, chat: Wording) -> Iterator[str]:
         """List the debates on offer."""
         if not self.lines:
-            yield NOTHING_TO_REVIEW
+            yield say(NOTHING_TO_REVIEW)
             return
-        yield REVIEW.format(prefix=chat.prefix, code=self.lines[0].debate.code)
+        yield say(REVIEW, prefix=chat.prefix, code=self.lines[0].debate.code)
         for line in self.lines:
             template = REVIEW_WHY if line.why else REVIEW_ONE
-            yield template.format(
+            yield say(
+                template,
                 code=line.debate.code,
                 thread=chat.link(line.debate.thread or line.debate.place),
                 topic=headline(line.debate.topic, TOPIC_LENGTH),
-                options=", ".join(_option(option, line.names) for option in line.options),
-                why=WHYS[line.why] if line.why else "",
+                options=tuple(_option(option, line.names) for option in line.options),
+                why=say(WHYS[line.why]) if line.why else "",
             )
-        yield REVIEW_APART
+        yield say(REVIEW_APART)
 
 
 def _option(option: str, names: Mapping[str, str]) -> str:
@@ -90,8 +92,8 @@ class RevisedAnswer(Answer):
     def say(self, chat: Wording) -> Iterator[str]:
         """Confirm the answer."""
         if self.option is None:
-            yield REVISED_BACK.format(code=self.debate.code)
+            yield say(REVISED_BACK, code=self.debate.code)
             return
         option = option_name(self.option, self.names)
-        yield REVISED.format(code=self.debate.code, option=option)
-        yield REVIEW_APART
+        yield say(REVISED, code=self.debate.code, option=option)
+        yield say(REVIEW_APART)

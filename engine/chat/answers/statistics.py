@@ -16,7 +16,7 @@ from engine.stats.wording import (
     word_record,
     word_share,
 )
-from engine.words.translation import plural
+from engine.words.translation import plural, say
 
 STANDINGS = 20
 
@@ -80,9 +80,9 @@ class AgreementAnswer(Answer):
         """Report the agreement."""
         found = self.agreement
         if not found.debates:
-            yield ONLY_REHEARSALS if self.rehearsals else NOTHING_COMPARED
+            yield say(ONLY_REHEARSALS if self.rehearsals else NOTHING_COMPARED)
             return
-        yield COMPARED.format(n=found.debates, compared=found.compared)
+        yield say(COMPARED, n=found.debates, compared=found.compared)
         people, jury, pooled = found.people_shares, found.jury_shares, found.pooled
         figures = {
             "agreement": word_share(found.agreement),
@@ -99,15 +99,15 @@ class AgreementAnswer(Answer):
             "last_people": word_share(people.closer),
             "last_jury": word_share(jury.closer),
         }
-        yield from (line.format_map(figures) for line in AGREEMENT)
+        yield from (say(line, **figures) for line in AGREEMENT)
         if found.anchoring.toward.n or found.anchoring.away.n:
             toward, away = word_share(found.anchoring.toward), word_share(found.anchoring.away)
-            yield ANCHORING.format(toward=toward, away=away)
+            yield say(ANCHORING, toward=toward, away=away)
         if found.guessing.chance is not None:
             share, chance = word_share(found.guessing.share), 100 * found.guessing.chance
-            yield GUESSED.format(share=share, chance=chance)
+            yield say(GUESSED, share=share, chance=chance)
         yield from _biases(found)
-        yield INTERVALS.format(fewest=FEWEST)
+        yield say(INTERVALS, fewest=FEWEST)
         yield from left_out(self.rehearsals)
 
 
@@ -121,12 +121,12 @@ def _biases(found: Agreement) -> Iterator[str]:
     """Report the models and jurors that have enough debates."""
     models = [one for one in found.models if not one.bias.few]
     if models:
-        yield BIASES
-        yield from (BIAS.format(model=one.model, bias=word_points(one.bias)) for one in models)
+        yield say(BIASES)
+        yield from (say(BIAS, model=one.model, bias=word_points(one.bias)) for one in models)
     jurors = [one for one in found.jurors if not one.invalid.few]
     if jurors:
-        yield JUROR_FIGURES
-    yield from (JUROR_FIGURE.format(juror=one.juror, figures=_juror(one)) for one in jurors)
+        yield say(JUROR_FIGURES)
+    yield from (say(JUROR_FIGURE, juror=one.juror, figures=_juror(one)) for one in jurors)
 
 
 def _juror(one: JurorFigures) -> str:
@@ -136,7 +136,7 @@ def _juror(one: JurorFigures) -> str:
         (OWN, one.self_preference, word_points),
         (INVALID, one.invalid, word_share),
     )
-    return "; ".join(words.format(value=word(of)) for words, of, word in known if not of.few)
+    return "; ".join(say(words, value=word(of)) for words, of, word in known if not of.few)
 
 
 class LeaderboardAnswer(Answer):
@@ -152,18 +152,18 @@ class LeaderboardAnswer(Answer):
         """List the models, best rated first."""
         found = self.leaderboard
         if not found.standings:
-            yield ONLY_REHEARSALS if self.rehearsals else NOTHING_COMPARED
+            yield say(ONLY_REHEARSALS if self.rehearsals else NOTHING_COMPARED)
             return
-        yield RATED.format(people=found.people, jury=found.jury)
+        yield say(RATED, people=found.people, jury=found.jury)
         for place, one in enumerate(found.standings[:STANDINGS], start=1):
             people, jury = _rating(one.people), _rating(one.jury)
-            yield STANDING.format(place=place, model=one.model, people=people, jury=jury)
+            yield say(STANDING, place=place, model=one.model, people=people, jury=jury)
         left = len(found.standings) - STANDINGS
         if left > 0:
-            yield UNLISTED.format(n=left)
+            yield say(UNLISTED, n=left)
         yield from left_out(self.rehearsals)
 
 
 def _rating(rating: Rating | None) -> str:
     shown = word_rating(rating)
-    return RATING.format(rating=shown, record=word_record(rating)) if rating else shown
+    return say(RATING, rating=shown, record=word_record(rating)) if rating else shown
