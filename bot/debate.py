@@ -17,6 +17,7 @@ from engine.debate import Model, Replacement
 from engine.errors import UsageError
 from engine.formats import find_format
 from engine.formats.format import read_own
+from engine.line.asking import read_question
 from engine.line.intake import Order
 from engine.line.service import Started
 from engine.options import STANCES, Options, read_options
@@ -24,8 +25,10 @@ from engine.sources import SourceFile, SourceLimits, check_files
 from engine.votes.questions import round_options, vote_options
 
 QUOTES = ('""', "''", "“”", "„“", "«»")
+ASKING_MINUTES = 1.0  # at most, with --ask alone
 RESUME_OPTIONS = frozenset(
-    {"votes", "stances", "ahead", "sure", "out", "include_rehearsal", "resume", "replace_model"}
+    {"votes", "stances", "ahead", "sure", "ask"}
+    | {"out", "include_rehearsal", "resume", "replace_model"}
 )
 """The options allowed with --resume; all others are fixed when a debate starts."""
 
@@ -76,14 +79,11 @@ async def run_debate(given: Mapping[str, Any]) -> None:
     for name, said in (("--stances", moves), ("--ahead", ahead), ("--sure", sure)):
         if said is not None and order.mirror:
             raise UsageError(f"{name} cannot be given for a debate and its mirror at once.")
-    order = with_people(order, moves, ahead, sure)
+    questions = tuple(map(read_question, given["ask"] or ()))
+    order = with_people(order, moves, ahead, sure, questions)
     settings = load_settings()
     files = read_files(given["sources"] or (), SourceLimits(**dict(settings.sources)))
     order = order.model_copy(update={"sources": files})
-    if votes is not None:
-        contenders = contenders_of(order, settings.default_format)
-        parse_votes(votes, vote_options(contenders))
-
     if votes is not None or ahead is not None:
         check_people(contenders_of(order, settings.default_format), votes, ahead)
     if sure is not None:
@@ -95,6 +95,7 @@ async def run_debate(given: Mapping[str, Any]) -> None:
         console.print(texts.warnings(started), markup=False, soft_wrap=True, end="")
 
     session = Session(settings, console, votes, moves, ahead, sure, explain)
+    session.questions = questions or None
     await (session.resume(resume, changes) if resume else session.start(order))
     if out is not None:
         from bot.exporting import Chosen, export_into  # half of what it needs, no debate does
@@ -133,11 +134,16 @@ def _files_of(path: Path) -> list[Path]:
 
 
 def with_people(
-    order: Order, moves: Sequence[Move] | None, ahead: str | None, sure: str | None
+    order: Order,
+    moves: Sequence[Move] | None,
+    ahead: str | None,
+    sure: str | None,
+    questions: Sequence[str] = (),
 ) -> Order:
     """Return the order of a debate that asks what people's answers were given for."""
     update: dict[str, object] = {"stance": moves is not None or None}
     update |= {"round_votes": True} if ahead else {}
+    update |= {"questions": ASKING_MINUTES} if questions and order.questions is None else {}
     return order.model_copy(update=update | ({"confidence": True} if sure else {}))
 
 

@@ -16,10 +16,11 @@ from adapters.storage.database import Database
 from adapters.terminal.record import records_of
 from adapters.terminal.votes import parse_stances, parse_sure
 from bot import log, texts
+from bot.audience import has_keyboard
 from bot.debate import check_people, contenders_of, order_of, quiet, with_people
 from bot.exporting import export_into
 from bot.settings.settings import Settings
-from bot.terminal import DEFAULT_STANCES, DEFAULT_VOTES, Session, has_keyboard
+from bot.terminal import DEFAULT_STANCES, DEFAULT_VOTES, Session
 from engine.dataset.folder import check_replaceable
 from engine.dataset.writer import Wanted
 from engine.formats import find_format

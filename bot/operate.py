@@ -108,6 +108,8 @@ async def _find_traces(store: SqlStore, platform: str, user: str) -> str:
         (traces.confidences, "answer to how clear it was", "answers to how clear it was"),
         (traces.grounds, "reason for a vote", "reasons for votes"),
         (traces.guesses, "guess at a model", "guesses at models"),
+        (traces.asked, "question to the sides", "questions to the sides"),
+        (traces.supported, "support of a question", "supports of questions"),
         (traces.rounds, "vote on a round", "votes on rounds"),
         (traces.stances, "stance"),
         (traces.revisions, "answer after a reveal", "answers after a reveal"),

@@ -29,6 +29,7 @@ from adapters.terminal.votes import (
 )
 from bot import texts
 from bot.app import App, find_debate, run_app
+from bot.audience import asking_beside, has_keyboard
 from bot.settings.settings import Settings
 from engine.debate import Debate, Replacement, Status, short_code
 from engine.errors import RostrumError, StoreError, UsageError, VenueError
@@ -60,7 +61,8 @@ class DebateEndedError(RostrumError):
 class Session:
     """A terminal with one debate; without `votes` and `stances`, keys are read if possible.
 
-    `ahead` is what people say after each round, `sure` how clear they find it in the end.
+    `ahead` is what people say after each round, `sure` how clear they find it in the end, and
+    `questions` what they ask both sides.
     """
 
     settings: Settings
@@ -71,6 +73,7 @@ class Session:
     sure: str | None = None
     on_start: Callable[[Started], None] = lambda _: None
     resume_command: str = "rostrum debate --resume"
+    questions: tuple[str, ...] | None = None
 
     async def start(self, order: Order) -> Debate:
         """Hold a new debate, and its mirror if requested; return the last one, revealed.
@@ -168,7 +171,8 @@ class Session:
         venue.guests = Guests(venue, self.ahead, self.sure)
         try:
             await self._hear_first_stances(app, venue, debate_id)
-            debate = await self._hear_rounds(app, venue, debate_id)
+            async with asking_beside(app, venue, debate_id, self.questions):
+                debate = await self._hear_rounds(app, venue, debate_id)
             if debate.vote_opened_at and not _ended(debate):
                 debate = await self._vote(app, venue, debate, holds=holds, exchanged=exchanged)
             await app.deliveries[PLATFORM].settled(debate_id)
@@ -361,11 +365,6 @@ async def _until(app: App, debate_id: str, done: Callable[[Debate], object]) -> 
 def _operators(caps: Caps) -> Caps:
     """Lift the caps that protect a community from its members: this is the operator."""
     return caps.model_copy(update={"user_daily_debates": None, "max_live_per_community": None})
-
-
-def has_keyboard() -> bool:
-    """Return whether a person is at this terminal."""
-    return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def _way_on(debate: Debate, command: str) -> str:

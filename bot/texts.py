@@ -35,6 +35,11 @@ VOTES_GIVEN = (
 )
 STANCES_GIVEN = "Where people stand before and after: {stances} (choose with --stances).\n"
 NO_VOTERS = "No one can vote here (no terminal and no --votes), so the vote closes at once."
+NO_ASKERS = "No one can ask here (no terminal and no --ask), so the debate goes on at once."
+ASK_BY_LINES = (
+    "Type a question for both sides and press Enter; an empty line ends the questions. "
+    "The first two are answered."
+)
 STOPPING = (
     "Stopping: calls in flight are finished and kept (Ctrl-C again stops at once).\n"
     "Continue with:  {command} {code}"

@@ -296,6 +296,10 @@ def cite(prompt: str, scene: Scene) -> str:
 def _spoken(speaker: Speaker, lead: str, points: list[Point]) -> str:
     """Return a speech for a seat's duty: ask, answer, sum up or close."""
     scene, script = speaker.scene, speaker.script
+    if scene.round == "questions":  # of the audience
+        asked = scene.heard.rpartition("Round: questions")[2].count("\n<question>\n")
+        replies = speaker.replies()[: max(1, asked)]
+        return "\n\n".join(f"{i}. {reply}" for i, reply in enumerate(replies, 1))
     if scene.duty == "ask":
         questions = speaker.variants(script.phrases["questions"])[:3]
         return "\n".join(f"{i}. {speaker.fill(asked)}" for i, asked in enumerate(questions, 1))

@@ -115,6 +115,7 @@ SETTINGS = {
     "why": "Have a juror say why the jury decided so",
     "reasons": "Let voters say privately why",
     "guess": "Let voters guess the models privately",
+    "questions": "Minutes for questions from the audience before the sides close; 0 for none",
     "debate_usd": "Maximum cost of a debate, in USD",
     "daily_usd": "Maximum cost per day, in USD",
     "user_daily_debates": "Maximum debates per person per day",

@@ -11,6 +11,7 @@ from typing import Any
 
 import orjson
 
+from adapters.storage.asking import to_question
 from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
 from adapters.storage.debates import SELECT, to_debate
@@ -22,6 +23,7 @@ from engine.debate import Debate, Turn
 from engine.judging import REVEALED, Question, Verdict, VoteEvent
 from engine.ports import Reply
 from engine.store import CallRecord, DebateRecord, ExportFilter, StandingAnswer
+from engine.store.asking import AudienceQuestion
 from engine.votes.labels import revised_votes, turn_labels
 from engine.votes.tally import count
 
@@ -61,6 +63,7 @@ SELECT * FROM vote_events WHERE debate IN :debates AND question IN :questions OR
 UNREAD = """
 SELECT debate FROM questions WHERE debate IN :debates AND question = 'again' AND unread
 """
+ASKED_OF = "SELECT * FROM asked WHERE debate IN :debates ORDER BY number"
 # Without the request: prompts are most of the database, and exports do not read them.
 CALLS = """
 SELECT debate, step, model, attempt, reply, error, cost, cost_max, cost_origin, prompt_hash
@@ -129,6 +132,7 @@ def _complete(
     spoken, read, judged, called = map(grouped, (TURNS, BALLOTS, VERDICTS, CALLS))
     cast, found, again = grouped(VOTES), read_findings(grouped, ids), grouped(JUDGINGS)
     open_still = grouped(REVEALED_LOGS, questions=tuple(REVEALED))
+    asked = grouped(ASKED_OF)
     unread = set(connection.column(UNREAD, debates=ids))
     for debate in chunk:
         verdict = judged[debate.id]
@@ -144,6 +148,7 @@ def _complete(
             calls=tuple(_to_call(row) for row in called[debate.id]),
             judgings=tuple(to_judging(row) for row in again[debate.id] if row.body),
             opted_out=hidden and hidden & {answer.person for answer in answers},
+            questions=tuple(_to_question(row, hidden) for row in asked[debate.id]),
             **found[debate.id],
         )
 
@@ -167,6 +172,11 @@ def _to_revised(
 ) -> Iterator[StandingAnswer]:
     for vote in revised_votes(debate, events, "unread" if unread else "complete"):
         yield StandingAnswer(**vote.model_dump(mode="json"))
+
+
+def _to_question(row: Any, hidden: frozenset[int]) -> AudienceQuestion:
+    question = to_question(row)
+    return question.model_copy(update={"person": None}) if row.person in hidden else question
 
 
 def _to_call(row: Any) -> CallRecord:

@@ -22,7 +22,17 @@ from adapters.terminal.record import Record, RecordEntry
 from adapters.terminal.stage import Stage
 from engine.errors import MessageGoneError, VenueError
 from engine.language import speaking
-from engine.messages import MESSAGE, Message, Notice, RoundInvite, TurnPost, VoteClosed, VoteInvite
+from engine.messages import (
+    MESSAGE,
+    Message,
+    Notice,
+    QuestionsClosed,
+    QuestionsInvite,
+    RoundInvite,
+    TurnPost,
+    VoteClosed,
+    VoteInvite,
+)
 from engine.ports import Draft, Listener, Location, Part, Reactions, ReactionSeen, VenueLimits
 from engine.text import clean
 from engine.words.cards import card_of, plain_text
@@ -333,8 +343,10 @@ class TerminalVenue:
         match entry.kind:
             case "post":
                 self._show(posted)
-            case "edit" if isinstance(_message(entry.body), VoteClosed):
+            case "edit" if isinstance(_message(entry.body), VoteClosed | QuestionsClosed):
                 self._show(posted)
+            case "edit" if isinstance(_message(entry.body), QuestionsInvite):
+                pass  # whoever asked at this terminal knows
             case "edit":
                 with speaking(self.language):
                     self.note(texts.edited(posted.reference))

@@ -46,6 +46,10 @@ SURE = typer.Option(
     "asks people."
 )
 WHY = typer.Option(help="on or off: a juror says for the reveal why the jury decided so.")
+QUESTIONS = typer.Option(
+    help="Let people ask both sides something before they close, for a time such as 2m."
+)
+ASK = typer.Option(help="A question to both sides instead of those by keyboard; repeatable.")
 ROUND_VOTES = typer.Option(help="on or off: ask people after each round who is ahead.")
 AHEAD = typer.Option(
     help="Who is ahead after each round, e.g. 'A=3,even=1;B=4' round by round; the last of them "
@@ -111,6 +115,8 @@ def debate(
     confidence: Annotated[Text, CONFIDENCE] = None,
     sure: Annotated[Text, SURE] = None,
     why: Annotated[Text, WHY] = None,
+    questions: Annotated[Text, QUESTIONS] = None,
+    ask: Annotated[Names, ASK] = None,
     out: Annotated[Optional[Path], typer.Option(help="Export to this folder afterwards.")] = None,  # noqa: UP045
     include_rehearsal: Annotated[bool, REHEARSAL] = False,
     option: Annotated[Names, OPTION] = None,

@@ -129,6 +129,7 @@ class Settings(BaseSettings):
     default_extend: bool = True
     default_round_votes: bool = False
     default_confidence: bool = False
+    default_questions: float = Field(0, ge=0, le=60)
     default_why: bool = True
     default_reasons: bool = True
     default_guess: bool = True

@@ -11,7 +11,6 @@ from engine.chat.person import Person
 from engine.errors import UsageError
 from engine.line.asking import UNKNOWN, ask, is_listed, remove
 from engine.text import clean, headline
-from engine.words.translation import say
 
 
 async def ask_sides(context: Context, person: Person, asked: AskArguments) -> AskedAnswer:
@@ -27,7 +26,7 @@ async def take_back(context: Context, person: Person, asked: UnaskArguments) -> 
     debate = await find_named(context.store, person, asked.debate)
     typed = asked.number.strip().lstrip("#")
     if not (typed.isascii() and typed.isdigit() and len(typed) < 5):
-        raise UsageError(say(UNKNOWN, number=headline(clean(typed), 20)))
+        raise UsageError(UNKNOWN, number=headline(clean(typed), 20))
     manager, service = await manages(context.store, person), context.service
     shared = context.store, service.bell, service.clock
     await remove(*shared, debate, person.user, int(typed), manager=manager)

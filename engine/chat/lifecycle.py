@@ -27,8 +27,8 @@ from engine.chat.settings import check_channel, order_of, overlay
 from engine.chat.suggestions import suggested_topics
 from engine.debate import BallotKind, Debate, Status
 from engine.delivery.ending import where_revealed, why
+from engine.delivery.length import turns_expected
 from engine.errors import UsageError
-from engine.formats import length_of
 from engine.judging import Log, Question
 from engine.line.intake import Defaults, Order
 from engine.options import BUILT_IN
@@ -140,7 +140,7 @@ async def status(context: Context, person: Person, asked: DebateArgument) -> Sta
     return StatusAnswer(
         debate=DebateLine.of(found),
         turns=await store.journal.turns_held(found.id),
-        turns_total=length_of(found.setup),
+        turns_total=await turns_expected(store, found),
         why="" if going else why(found),
         revealed=revealed,
         minutes_left=_minutes_left(context, found),

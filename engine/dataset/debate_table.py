@@ -97,6 +97,8 @@ _ASKED: Columns = (
             Column("reasons", FLAG,
                    "whether voters could say in private what decided and how clear it was"),
             Column("guess", FLAG, "whether voters could guess the models"),
+            Column("questions", REAL, "for how long the audience could ask both sides something; 0 "
+                   "for not at all", unit="minutes"),
             Column("vote_minutes", REAL, "planned length of the vote", unit="minutes"),
             Column("quorum", WHOLE, "gold votes needed for a human winner", unit="votes"),
         ),

@@ -31,7 +31,7 @@ UNHELD = (Status.PARTIAL, Status.CANCELLED, Status.FAILED)
 
 
 class Spoken(NamedTuple):
-    """A turn as people read it; `text` is Markdown of a model."""
+    """A turn as people read it; `text` is Markdown of a model, and answers what was `asked`."""
 
     side: str
     title: str
@@ -39,6 +39,7 @@ class Spoken(NamedTuple):
     used: str
     broken: tuple[str, ...] = ()
     quotations: str = ""
+    asked: tuple[str, ...] = ()
 
 
 class Marks(NamedTuple):
@@ -149,6 +150,7 @@ def _spoken(debate: Debate, turns: Sequence[Turn]) -> Iterator[Spoken]:
             used=words_used(turn.words, turn.limit),
             broken=tuple(map(broken_rule, turn.violations)),
             quotations=sum_up(turn.quotations),
+            asked=tuple(scrub_mentions(scrub(one, hidden)) for one in turn.asked),
         )
 
 

@@ -13,6 +13,7 @@ from engine.dataset.evidence import QUOTATIONS, SOURCES
 from engine.dataset.findings import ADJUSTMENTS, ARTIFACTS, JUDGINGS, JUDGMENTS, SCORES
 from engine.dataset.guess_table import GUESSES
 from engine.dataset.preferences import PREFERENCE, SAME_SIDE, UNPAIRED
+from engine.dataset.question_table import QUESTIONS_ASKED
 from engine.dataset.turn_table import TURNS
 from engine.dataset.verdict_table import VERDICTS
 from engine.dataset.vote_table import VOTES
@@ -36,6 +37,7 @@ TABLES: tuple[Table[Any], ...] = (
     JUDGINGS,
     SOURCES,
     QUOTATIONS,
+    QUESTIONS_ASKED,
     CALLS,
 )
 

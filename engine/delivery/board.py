@@ -14,9 +14,9 @@ import structlog
 
 from engine.debate import ENDED, Debate, Status, short_code, side_of
 from engine.delivery.ending import posted_reveal, where_revealed, why
+from engine.delivery.length import turns_expected
 from engine.delivery.rematches import ANNOUNCEMENT, with_link
 from engine.errors import NotFoundError, VenueAwayError, VenueError, why_of
-from engine.formats import length_of
 from engine.judging import Question
 from engine.messages import Announcement, Phase, Progress
 from engine.ports import Clock, Part, Venue
@@ -138,7 +138,7 @@ class Board:
 
     async def _progress(self, debate: Debate) -> Progress:
         turns = await self.store.journal.turns_held(debate.id)
-        total = length_of(debate.setup)
+        total = await turns_expected(self.store, debate)
         mirror, now = await self.store.debates.mirror_of(debate), self.clock.now()
         if mirror is not None and mirror.status in ENDED and mirror.id not in self._shown:
             self._asked_for.add(mirror.id)  # whose models stay unnamed until this one's are named

@@ -11,7 +11,6 @@ from engine.store import Store
 from engine.store.asking import MOST_ASKED, NewQuestion
 from engine.text import clean, is_visible
 from engine.votes.audience import MOST_LISTED, standing_questions
-from engine.words.translation import say
 
 LONGEST_QUESTION = 300  # characters
 NONE_WRITTEN = "Your question is empty. Write one that both sides can answer."
@@ -34,9 +33,9 @@ def read_question(given: str) -> str:
     """Return a question as it is kept: one line, without mentions. Raises UsageError."""
     text = " ".join(scrub(clean(given)).split())
     if not is_visible(text):
-        raise UsageError(say(NONE_WRITTEN))
+        raise UsageError(NONE_WRITTEN)
     if len(text) > LONGEST_QUESTION:
-        raise UsageError(say(TOO_LONG, n=len(text), most=LONGEST_QUESTION))
+        raise UsageError(TOO_LONG, n=len(text), most=LONGEST_QUESTION)
     return text
 
 
@@ -54,10 +53,10 @@ async def ask(store: Store, bell: Bell, clock: Clock, debate: Debate, user: str,
     )
     outcome, number = await store.asking.ask(new)
     if outcome == "forgotten":
-        raise NotAllowedError(say(FORGOTTEN))
+        raise NotAllowedError(FORGOTTEN)
     refusals = {"again": AGAIN, "often": OFTEN, "full": FULL, "closed": OVER}
     if outcome in refusals:
-        raise UsageError(say(refusals[outcome], number=number, most=MOST_ASKED))
+        raise UsageError(refusals[outcome], number=number, most=MOST_ASKED)
     bell.wake(f"closed/{debate.id}")  # the runner waits there, and lists it
     return number
 
@@ -76,9 +75,9 @@ async def remove(
         debate.id, number, debate.platform, user, manager=manager, now=clock.now()
     )
     if outcome == "others":
-        raise NotAllowedError(say(OTHERS, number=number))
+        raise NotAllowedError(OTHERS, number=number)
     if outcome == "closed":
-        raise UsageError(say(OVER))
+        raise UsageError(OVER)
     if outcome == "unknown":
-        raise UsageError(say(UNKNOWN, number=number))
+        raise UsageError(UNKNOWN, number=number)
     bell.wake(f"closed/{debate.id}")

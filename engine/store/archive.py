@@ -12,6 +12,7 @@ from engine.debate import Debate, Turn
 from engine.findings import Adjustment, Artifact, Score
 from engine.judging import Ballot, Question, Recovery, TurnLabel, Verdict, Vote
 from engine.ports import Reply
+from engine.store.asking import AudienceQuestion
 from engine.store.journal import Judging
 
 
@@ -95,7 +96,8 @@ class DebateRecord:
     `verdict` is the panel's; `verdicts` are those of the format's own judges, by judge.
     `answers` are all standing votes and stances, and the answers after the reveal. `opted_out` are
     people who count in every tally but appear nowhere else in an export, because they opted out or
-    were forgotten. `judgings` are complete.
+    were forgotten. `judgings` are complete. `questions` are the audience's; those of people who are
+    left out have no person.
     """
 
     debate: Debate
@@ -111,6 +113,7 @@ class DebateRecord:
     labels: tuple[TurnLabel, ...] = ()
     judgings: tuple[Judging, ...] = ()
     opted_out: frozenset[int] = frozenset()
+    questions: tuple[AudienceQuestion, ...] = ()
 
     @property
     def votes(self) -> tuple[Vote, ...]:

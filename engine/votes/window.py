@@ -110,6 +110,10 @@ class VoteWindow:
         """
         await self._closer.close(Asked(debate_id), early=early)
 
+    async def close_questions(self, debate_id: str) -> None:
+        """End the time in which the audience may ask before it is due."""
+        await self._closer.close(Asked(debate_id, Question.SUPPORT), early=True)
+
     async def _note_missed(self, served: Served) -> None:
         """Schedule recovery: the votes now, the thumbs on turns when there is time."""
         platform, channel = self.venue.platform, self.venue.channel

@@ -180,8 +180,8 @@ SURE_LASTS = "Optional. It closes with the vote, which counts the same without i
 QUESTIONS = "Questions from the audience"
 QUESTIONS_ASK = "**What should both sides answer before they close?**"
 QUESTIONS_LAST = (
-    "Open for {lasts}. Press Ask to ask something, or a number to support that question; both "
-    "sides answer the two with most support. No one sees who asked."
+    "Open for {lasts}: ask something, or support a question (👍). Both sides answer the two with "
+    "most support. No one sees who asked."
 )
 QUESTIONS_PUT = "**Both sides now answer:**"
 NO_QUESTIONS = "No one asked anything, so the debate goes on."

@@ -20,9 +20,10 @@ from adapters.storage.database import Database
 from bot.app import MainLine
 from engine.debate import Model, Price, Status
 from engine.errors import LeaseLostError, UsageError
+from engine.line.asking import ask
 from engine.line.intake import Order
 from engine.ports import AttemptLog, Call, Reply
-from engine.store import Store
+from engine.store import DeliveryState, Store
 from tests.crash.fate import SERVER, Fate, FatedStore, SurvivingVenue, url_of
 from tests.crash.inputs import CHANGED, FIRST, ORDER, age, find, order_of
 from tests.crash.lives import chain, live
@@ -79,10 +80,12 @@ async def hold(folder: Path, order: Order, *, shared: bool) -> None:
     debate = begun or (await line.service.start(order, inputs.defaults)).debate
     async with line.running(), asyncio.TaskGroup() as group:
         looking = group.create_task(look(line, again=shared))
+        asking = group.create_task(ask_sides(line, store, debate.id, bool(order.questions)))
         people = PEOPLE if order == ORDER else ()
         await vote(line, store, venue, debate.id, people)
         await line.deliveries["memory"].settled(debate.id)
         looking.cancel()
+        asking.cancel()
     await store.close()
 
 
@@ -92,6 +95,28 @@ async def look(line: MainLine, *, again: bool) -> None:
     while again:
         await asyncio.sleep(LOOK_SECONDS)
         await line.reconcile()
+
+
+async def ask_sides(line: MainLine, store: Store, debate_id: str, wanted: bool) -> None:
+    """Let a person ask both sides something, unless they have, and then end the time for it."""
+    service = line.service
+    window = service.windows["memory"]
+    while wanted:
+        await asyncio.sleep(0.01)
+        time = await store.asking.time(debate_id)
+        if time is None or time.opened_at is None:
+            continue
+        if time.closed_at is not None:
+            return
+        debate = await store.debates.get(debate_id)
+        await ask(store, service.bell, service.clock, debate, "ann", "Is tea cheaper?")
+        listed = await store.outbox.find(debate_id, "questions/1-0")
+        if listed is None or listed.state is not DeliveryState.SENT:
+            continue
+        try:
+            await window.close_questions(debate_id)
+        except LeaseLostError:  # another process closes it, or held it when it died
+            await asyncio.sleep(LOOK_SECONDS)
 
 
 async def vote(

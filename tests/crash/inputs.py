@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
-from engine.debate import Debate, Model, Price, Sampling, Status
+from engine.debate import Debate, Length, Model, Price, Sampling, Status
 from engine.judging import Ballot, Verdict
 from engine.jury.rubric import find_rubric
 from engine.line.intake import Defaults, Order
@@ -25,6 +25,7 @@ ORDER = Order(
 SMALL: dict[str, dict[str, Any]] = {
     "roundtable": {"options": {"agents": 2, "judges": 1}, "rounds": 1},
     "audited": {"options": {"turns": 3}},
+    "questions": {"format": "classic", "length": Length.SHORT, "questions": 5.0},
 }
 ROLES = ("debater", "closing", "cross", "judge", "captain", "juror")
 LIMITS = {**DEFAULTS.limits, "team": {"free_minutes": 0.3, "words_a_minute": 100.0}}

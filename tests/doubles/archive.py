@@ -14,6 +14,7 @@ from engine.findings import Adjustment, Artifact, Score
 from engine.judging import Ballot, TurnLabel, Verdict, Vote
 from engine.ports import Reply
 from engine.store import CallRecord, DebateRecord, ExportFilter, Judging, Note, StandingAnswer
+from engine.store.asking import AudienceQuestion
 from tests.sample import turn, vote
 
 NOON = datetime(2026, 3, 1, 12, 0, 30, tzinfo=UTC)
@@ -244,6 +245,7 @@ def make_record(
     votes: Sequence[Vote] | None = None,
     calls: Sequence[CallRecord] | None = None,
     labels: Sequence[TurnLabel] = (),
+    questions: Sequence[str] = (),
 ) -> DebateRecord:
     """A debate with everything that its status allows: A won with people and jury alike."""
     debate = debate or make_debate()
@@ -268,4 +270,8 @@ def make_record(
         answers=answers_of(*votes),
         labels=tuple(labels),
         calls=tuple([make_call(turn.step) for turn in turns] if calls is None else calls),
+        questions=tuple(
+            AudienceQuestion(number=n, person=880000 + n, text=text, asked_at=debate.created_at)
+            for n, text in enumerate(questions, start=1)
+        ),
     )

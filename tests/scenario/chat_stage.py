@@ -100,6 +100,22 @@ class OnDiscord:
         """Press a button below an answer."""
         return _private(await self.discord.press(user, below.message, button).finished())
 
+    def buttons(self, message: str) -> dict[str, str]:
+        """Return the ids of a message's buttons by their labels."""
+        rows = self.discord.world.find_message(message).components
+        return {one["label"]: one["custom_id"] for row in rows for one in row["components"]}
+
+    async def push(self, user: str, message: str, label: str) -> str:
+        """Press a message's button; return the answer, which only this person sees."""
+        button = self.buttons(message)[label]
+        return _private(await self.discord.press(user, message, button).finished()).text
+
+    async def fill(self, user: str, message: str, label: str, **typed: str) -> str:
+        """Fill in the form that a message's button opens; return the answer."""
+        asked = self.discord.press(user, message, self.buttons(message)[label])
+        await until(lambda: asked.modal)
+        return _private(await self.discord.submit_modal(asked, typed).finished()).text
+
     async def react(self, user: str, message: str, what: str) -> None:
         self.discord.react(user, message, EMOJIS[what][0])
 
@@ -183,6 +199,19 @@ class OnSlack:
     async def press(self, user: str, below: Private, button: str) -> Private:
         return await _whispered(await self.slack.choose(user, below.message, button))
 
+    def buttons(self, message: str) -> dict[str, str]:
+        shown = [b for block in self.slack.world.find(message).blocks for b in _elements(block)]
+        return {one["text"]["text"]: one["action_id"] for one in shown if one["type"] == "button"}
+
+    async def push(self, user: str, message: str, label: str) -> str:
+        return await (await self.slack.press(user, message, label)).said()
+
+    async def fill(self, user: str, message: str, label: str, **typed: str) -> str:
+        asked = await self.slack.press(user, message, label)
+        await until(lambda: asked.view)
+        sent = await self.slack.submit(asked, typed)
+        return "\n".join(sent.errors.values()) or await asked.said()
+
     async def react(self, user: str, message: str, what: str) -> None:
         await self.slack.react(user, message, EMOJIS[what][1])
 
@@ -223,6 +252,10 @@ class OnSlack:
 
     def fail_posts(self, text: str, fault: Fault, times: int = 1) -> None:
         self.slack.fail(fault, "chat.postMessage", times=times, text=text)
+
+
+def _elements(block: dict[str, Any]) -> list[dict[str, Any]]:
+    return [one for one in block.get("elements", ()) if "action_id" in one]
 
 
 def _private(asked: Interaction) -> Private:

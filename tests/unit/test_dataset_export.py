@@ -82,7 +82,8 @@ class TestLayout:
         (split,) = manifest.rows["debates"]
         assert set(manifest.rows["votes"]) == {split}
         empty = {name for name, by_split in manifest.rows.items() if not by_split}
-        assert empty == {"guesses", "preference_same_side", "unpaired", "sources", "quotations"}
+        answers = {"guesses", "questions"}
+        assert empty == answers | {"preference_same_side", "unpaired", "sources", "quotations"}
         assert len(list(tmp_path.glob("out/data/*/*.jsonl"))) == len(TABLES) - len(empty)
 
     def test_without_debates_there_is_still_a_card(self, tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ KEYS = Keys(splits=b"splits", master=b"master")
 SAID = 'A "quote", a \\ and\na line\u2028ünïcode 猫 \U0001f600'
 MIRROR = make_debate(41, mirror_of=id_of(1), topic="Topic 1", sides={"A": BIRCH, "B": MAPLE})
 RECORDS = (
-    make_record(labels=[make_label("turn/opening/A")]),
+    make_record(labels=[make_label("turn/opening/A")], questions=["Is tea cheaper?"]),
     make_record(MIRROR, votes=[make_vote(n, option) for n, option in enumerate("ABB")]),
     make_record(make_debate(2, Status.PARTIAL), turns=[make_turn(1, SAID)], calls=[]),
     make_record(

@@ -66,7 +66,7 @@ def as_read(made: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def full_entry() -> Entry:
-    """A debate with rows in every table: thumbs on a turn, a source, a guess, and a mirror."""
+    """A debate with rows in every table: thumbs, a source, a question, a guess, a mirror."""
     models = {"A": BIRCH, "B": MAPLE}
     source = Source(title="Tea", text="Tea wakes <@7>.")
     quoted = Quotation(text="Tea wakes", source=1, found_in=1, share=1.0)
@@ -78,6 +78,7 @@ def full_entry() -> Entry:
             *(make_vote(n, option) for n, option in enumerate(("A", "A", "A", "B", "tie"), 1)),
             make_vote(1, MAPLE.ref, question=Question.GUESS, step="A"),
         ],
+        questions=["Is <@7> right?"],
     )
     mirror = make_record(make_debate(2, topic="tea is good", sides=models), votes=[make_vote(1)])
     return replace(entry(first), mirror=entry(mirror))

@@ -57,6 +57,7 @@ def settings_form(answer: SettingsAnswer, defaults: Defaults) -> Json:
         _one(lines["why"], said(texts.SWITCH)),
         _one(lines["reasons"], said(texts.SWITCH)),
         _one(lines["guess"], said(texts.SWITCH)),
+        _plain(lines["questions"]),
         _plain(lines["debate_usd"]),
         _plain(lines["daily_usd"]),
         _plain(lines["user_daily_debates"]),

@@ -28,6 +28,8 @@ TRACES = {
     "stances": ("{n} stance on a topic", "{n} stances on topics"),
     "revisions": ("an answer after {n} reveal", "answers after {n} reveals"),
     "thumbs": ("thumbs on {n} turn", "thumbs on {n} turns"),
+    "asked": ("{n} question to the sides", "{n} questions to the sides"),
+    "supported": ("support in {n} question time", "support in {n} question times"),
     "started": ("{n} debate that you started", "{n} debates that you started"),
     "suggested": ("{n} topic that you suggested", "{n} topics that you suggested"),
     "upvotes": ("{n} suggested topic that you want", "{n} suggested topics that you want"),

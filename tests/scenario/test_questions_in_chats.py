@@ -1,0 +1,72 @@
+"""Questions of the audience on Discord and on Slack: by button and form, listed, supported."""
+
+from __future__ import annotations
+
+import asyncio
+
+from bot.app import App
+from engine.judging import Question
+from tests.doubles.waiting import until
+from tests.scenario.chat_stage import Chat, close, said
+from tests.scenario.discord_stage import voting
+
+TITLE = "Questions from the audience"
+
+
+async def opened(app: App) -> None:
+    """Wait until the audience may ask."""
+    async with asyncio.timeout(20):
+        while not await app.store.debates.recent(limit=1):  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+        (debate,) = await app.store.debates.recent(limit=1)
+        while not await app.store.votes.targets(debate.id, Question.SUPPORT):  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+
+
+async def end_time(app: App) -> None:
+    """Let the time to ask end now."""
+    (debate,) = await app.store.debates.recent(limit=1)
+    due = "UPDATE questions SET closes_at = opened_at WHERE debate = :debate AND closed_at IS NULL"
+    await app.store.asking._database.run(due, debate=debate.id)
+    app.service.bell.ring(f"votes/{debate.platform}")
+
+
+async def test_people_ask_by_a_form_and_support_by_a_button(chat: Chat) -> None:
+    async with chat.stage.process() as app:
+        await chat.start(questions="20m", length="short")
+        await opened(app)
+        asked = await said(chat, TITLE)
+        assert "What should both sides answer before they close?" in asked.text
+        assert sorted(chat.buttons(asked.id)) == ["Ask"]
+        sure = await chat.fill("ada", asked.id, "Ask", text="Is tea **cheaper**?")
+        assert "Your question is number 1." in sure
+        assert "number 2" in await chat.fill("ben", asked.id, "Ask", text="What of maple syrup?")
+        assert "is empty" in await chat.fill("cleo", asked.id, "Ask", text="  ")
+        assert "number 3" in await chat.fill("cleo", asked.id, "Ask", text="Buy my coin @everyone")
+        await until(lambda: "👍 3" in chat.buttons(asked.id))
+        listed = await said(chat, TITLE)
+        assert "Is tea \\*\\*cheaper\\*\\*?" in listed.text
+        assert "maple" not in listed.text.casefold(), "a model that debates"
+        assert "@everyone" not in listed.text
+        supports = await chat.push("olga", asked.id, "👍 2")
+        assert "You support question 2." in supports
+        assert "You support no question" in await chat.push("olga", asked.id, "👍 2")
+        assert "You support question 2." in await chat.push("ben", asked.id, "👍 2")
+        refused = await chat.fill("ada", asked.id, "Remove", number="3")
+        assert "is someone else's" in refused
+        assert "Question 3 is removed." in await chat.fill("olga", asked.id, "Remove", number="#3")
+        await until(lambda: "👍 3" not in chat.buttons(asked.id))
+        await end_time(app)
+        await voting(app)
+        closed = await said(chat, TITLE)
+        assert "Both sides now answer:" in closed.text
+        assert "coin" not in closed.text
+        assert closed.text.index("syrup") < closed.text.index("cheaper")
+        assert chat.buttons(asked.id) == {}
+        titles = [message.title for message in chat.thread()]
+        assert [title for title in titles if "questions" in title] == [
+            title for title in titles if "turn 7 of 10" in title or "turn 8 of 10" in title
+        ]
+        assert titles.count(TITLE) == 1
+        await close(chat)
+        await chat.ended(app)
