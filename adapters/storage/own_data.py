@@ -99,8 +99,11 @@ def _debates(connection: SqlConnection, ids: list[str]) -> Iterator[dict[str, An
     for at in range(0, len(ids), AT_ONCE):
         for row in connection.rows(ABOUT, debates=ids[at : at + AT_ONCE]):
             about = row._asdict()
-            request = orjson.loads(about.pop("setup"))["request"]
+            setup = orjson.loads(about.pop("setup"))
+            request = setup["request"]
             asked = {name: request[name] for name in ASKED if request.get(name)}
+            # What a guess counts by number, from 0; it says nothing of who debates.
+            asked |= {"menu": setup["menu"]} if setup.get("menu") else {}
             yield {
                 name: value.isoformat() if isinstance(value, datetime) else value
                 for name, value in {**about, **asked, "code": short_code(row.id)}.items()

@@ -18,8 +18,11 @@ from engine.debate import Debate
 from engine.judging import Question
 from engine.store import DebateRecord, ExportFilter
 from tests.doubles.hall import record_of
+from tests.doubles.slack import SlackServer
+from tests.doubles.slack.state import Message as SlackMessage
 from tests.scenario.chat_stage import Chat, OnDiscord, Private, close, said, vote
-from tests.scenario.discord_stage import known, voting
+from tests.scenario.discord_stage import DiscordStage, known, until, voting
+from tests.scenario.slack_stage import SlackStage
 
 MODELS = "rehearsal/maple, rehearsal/willow, rehearsal/cedar, rehearsal/CANARYMODEL"
 MENU = tuple(MODELS.split(", "))
@@ -199,3 +202,93 @@ async def test_a_community_switches_both_off(chat: Chat) -> None:
         assert shown.id == ballot
         if isinstance(chat, OnDiscord):
             assert not chat.discord.world.find_message(ballot).components
+
+
+async def test_slack_asks_each_voter_once_after_a_reaction(on_slack: SlackStage) -> None:
+    slack = on_slack.slack
+    async with on_slack.at_vote() as (app, ballot, _):
+        robot = slack.add_user("robot", bot=True).name
+        await slack.react("ben", ballot.ts, "large_blue_circle")
+        await slack.react(robot, ballot.ts, "large_blue_circle")
+        await until(lambda: offers(slack))
+        await slack.unreact("ben", ballot.ts, "large_blue_circle")
+        await slack.react("ben", ballot.ts, "red_circle")
+        await slack.react("cleo", ballot.ts, "red_circle")
+        await until(lambda: len(offers(slack)) == 2)
+        await known(app, 5)
+    ben, cleo = offers(slack)
+    assert [ben.to, cleo.to] == [slack.world.user(name).id for name in ("ben", "cleo")]
+    assert "**Your vote:** 🔵 A" in str(ben.blocks)
+    asked = [sent.text for sent in slack.api.sent if sent.method == "chat.postEphemeral"]
+    assert sum(f'"thread_ts": "{on_slack.root.ts}"' in text for text in asked) == 2
+    assert "Why did you choose so?" not in "".join(m.text for m in slack.messages())
+
+
+def offers(slack: SlackServer) -> list[SlackMessage]:
+    return [m for m in slack.world.ephemeral if "Why did you choose so?" in str(m.blocks)]
+
+
+async def test_a_private_vote_is_answered_with_what_else_one_may_say(chat: Chat) -> None:
+    async with chat.stage.process() as app:
+        ballot = await vote(chat, ballot="private")
+        debate = await voting(app)
+        if isinstance(chat, OnDiscord):
+            pressed = await chat.discord.press("ben", ballot, "rostrum:vote:A").finished()
+            below = Private(pressed.text, {}, pressed.messages[0])
+        else:
+            asked = await chat.slack.press("ben", ballot, "🔵 A")
+            below = Private(await asked.said("Vote recorded"), {}, asked.messages[-1])
+        assert "Vote recorded: 🔵 A." in below.text
+        below = await tap(chat, "ben", below, f"rostrum:ground:{debate.code}/style")
+        assert "**Why:** style" in await text_of(chat, below)
+        await close(chat)
+        [standing] = (await kept(app, debate)).asked(Question.VOTE)
+    assert (standing.option, standing.ground) == ("A", "style")
+
+
+async def test_nine_agents_are_guessed_page_by_page(on_discord: DiscordStage) -> None:
+    """Discord shows five rows, so that the menus of nine agents take five pages."""
+    discord = on_discord.discord
+    async with on_discord.process() as app:
+        ballot = await on_discord.vote(format="roundtable", more="agents=9", ballot="private")
+        debate = await voting(app)
+        pressed = await discord.press("ben", ballot, "rostrum:vote:4").finished()
+        below = Private(pressed.text, {}, pressed.messages[0])
+        seen = set(menus(below))
+        chat = OnDiscord(on_discord)
+        for page in range(1, 5):
+            below = await tap(chat, "ben", below, f"rostrum:page:{debate.code}/{page}")
+            assert len(below.message.components) <= 5
+            seen |= set(menus(below))
+        assert seen == {f"rostrum:guess:{debate.code}/{side}" for side in range(1, 10)}
+
+
+async def test_what_a_kill_interrupts_is_tapped_again(chat: Chat) -> None:
+    async with chat.stage.process() as app:
+        ballot = await vote(chat)
+        debate = await voting(app)
+        await chat.react("ben", ballot, "A")
+        await known(app, 1)
+        below = await say_why(chat, "ben", ballot, debate.code)
+    async with chat.stage.process() as app:  # another process, which knows nothing but the id
+        below = await tap(chat, "ben", below, f"rostrum:ground:{debate.code}/logic")
+        await known(app, 1, Question.GROUND)
+        await close(chat)
+        [standing] = (await kept(app, debate)).asked(Question.VOTE)
+    assert standing.ground == "logic"
+
+
+async def test_many_taps_at_once_are_all_answered_and_one_stands(on_discord: DiscordStage) -> None:
+    discord = on_discord.discord
+    async with on_discord.at_vote() as (app, ballot, debate):
+        discord.react("ben", ballot.id, "🔵")
+        await known(app, 1)
+        asked = await discord.press("ben", ballot, f"rostrum:remark:{debate.code}").finished()
+        shown = asked.messages[0]
+        ids = [f"rostrum:ground:{debate.code}/{ground}" for ground in ("logic", "style")]
+        taps = [discord.press("ben", shown, ids[n % 2]) for n in range(20)]
+        done = await asyncio.gather(*(tapped.finished(30) for tapped in taps))
+        assert all(tapped.acknowledged is not None for tapped in done)
+        await on_discord.close()
+        [standing] = (await kept(app, debate)).asked(Question.VOTE)
+    assert standing.ground in ("logic", "style")
