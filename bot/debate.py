@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from rich.console import Console
 
 from adapters.terminal.votes import Move, parse_rounds, parse_stances, parse_sure, parse_votes
 from bot import log, texts
+from bot.app import find_debate
 from bot.settings.settings import Settings, load_settings
 from bot.terminal import COMMUNITY, PLATFORM, Session
 from engine.debate import Model, Replacement
@@ -18,7 +19,8 @@ from engine.errors import UsageError
 from engine.formats import find_format
 from engine.formats.format import read_own
 from engine.line.asking import read_question
-from engine.line.intake import Order
+from engine.line.intake import Order, Rematch
+from engine.line.rematch import check_repeatable
 from engine.line.service import Started
 from engine.options import STANCES, Options, read_options
 from engine.sources import SourceFile, SourceLimits, check_files
@@ -31,6 +33,7 @@ RESUME_OPTIONS = frozenset(
     | {"out", "include_rehearsal", "resume", "replace_model"}
 )
 """The options allowed with --resume; all others are fixed when a debate starts."""
+REMATCH_OPTIONS = frozenset({"votes", "out", "include_rehearsal", "rematch", "swap", "seed"})
 
 
 def order_of(given: Mapping[str, Any]) -> Order:
@@ -52,12 +55,36 @@ def order_of(given: Mapping[str, Any]) -> Order:
 
 def refuse_for_resume(given: Mapping[str, Any]) -> None:
     """Refuse options that are fixed at the start. Raises UsageError naming the first."""
+    for name in _given_beside(given, RESUME_OPTIONS):
+        raise UsageError(f"{_spell(name)} cannot change when a debate is resumed: leave it out.")
+
+
+def _given_beside(given: Mapping[str, Any], known: frozenset[str]) -> Iterator[str]:
     for name, value in given.items():
         unset = value is None or value is False or value in ([], ())
-        if not unset and name not in RESUME_OPTIONS:
-            raise UsageError(
-                f"{_spell(name)} cannot change when a debate is resumed: leave it out."
-            )
+        if not unset and name not in known:
+            yield name
+
+
+async def _read_order(given: Mapping[str, Any]) -> Order:
+    if given["rematch"] is not None:
+        return await read_rematch(load_settings(), given)
+    if given["swap"]:
+        raise UsageError("--swap needs --rematch: name the debate to hold once more.")
+    return order_of(given)
+
+
+async def read_rematch(settings: Settings, given: Mapping[str, Any]) -> Order:
+    """Return the order of a rematch of a debate in this terminal. Raises UsageError."""
+    for name in _given_beside(given, REMATCH_OPTIONS):
+        raise UsageError(f"{_spell(name)} stays as it was in a rematch: leave it out.")
+    found = await find_debate(settings, given["rematch"])
+    if found.platform != PLATFORM:
+        raise UsageError(f"Debate {found.code} was held on {found.platform}, not in a terminal.")
+    mirror = found.mirror and await find_debate(settings, found.mirror)
+    check_repeatable(found, mirror or None)
+    again = Rematch(of=found, swapped=given["swap"])
+    return order_of({"seed": given["seed"]}).model_copy(update={"rematch": again})
 
 
 def _spell(name: str) -> str:
@@ -73,7 +100,7 @@ async def run_debate(given: Mapping[str, Any]) -> None:
         refuse_for_resume(given)
     elif changes:
         raise UsageError("--replace-model needs --resume: name the debate to resume.")
-    order = order_of(given)
+    order = await _read_order(given)
     moves = None if stances is None else parse_stances(stances)
     ahead, sure = given["ahead"], given["sure"]
     for name, said in (("--stances", moves), ("--ahead", ahead), ("--sure", sure)):
@@ -179,6 +206,8 @@ def quiet(settings: Settings) -> Settings:
 
 def contenders_of(order: Order, default_format: str) -> tuple[str, ...]:
     """Return the contenders of an order's debate. Raises UsageError."""
+    if order.rematch is not None:
+        return tuple(order.rematch.of.request.sides)
     script = find_format(order.format or default_format)
     options = read_own(script.name, script.options, order.options)
     return script.roles(options.model_dump()).contenders

@@ -40,7 +40,9 @@ async def delete_debate(code: str, *, mirror: bool = False, yes: bool = False) -
             _check_ended(one)
             await _check_series(store, one)
         doomed = [debate, other] if mirror and other else [debate]
-        await confirm(" ".join(_announced(doomed, other)), yes)
+        series = await store.series.find(debate.series) if debate.series else None
+        held_again = series is not None and not series.recurs
+        await confirm(" ".join(_announced(doomed, other, held_again=held_again)), yes)
         for one in doomed:
             await store.retention.delete(one.id)
             await erase_outside(settings, store, one)
@@ -89,7 +91,7 @@ def _check_ended(debate: Debate) -> None:
 async def _check_series(store: Store, debate: Debate) -> None:
     """Raise UsageError for a debate of a series that would hold it once more."""
     series = await store.series.find(debate.series) if debate.series else None
-    if series is not None and series.due_at is not None and not series.stop:
+    if series is not None and series.goes_on:
         raise UsageError(
             f"Debate {debate.code} is part of {series.name}, which goes on and would hold it "
             f"again; stop it first with rostrum series stop {series.name}."
@@ -104,7 +106,7 @@ def _them(debates: list[Debate]) -> str:
     return "it" if len(debates) == 1 else "them"
 
 
-def _announced(doomed: list[Debate], other: Debate | None) -> list[str]:
+def _announced(doomed: list[Debate], other: Debate | None, *, held_again: bool) -> list[str]:
     """Say what is deleted, and what stays."""
     first = doomed[0]
     topic = headline(first.request.topic, TOPIC_WIDTH)
@@ -113,7 +115,7 @@ def _announced(doomed: list[Debate], other: Debate | None) -> list[str]:
     ]
     if other is not None and other not in doomed:
         said.append(MIRROR_STAYS.format(code=other.code))
-    if first.series is not None:
+    if held_again:
         said.append(HELD_AGAIN.format(name=first.series))
     if first.thread is not None and first.platform != "terminal":
         said.append(STAYS_IN_CHAT.format(place=first.platform.capitalize()))

@@ -86,7 +86,12 @@ class Session:
             asked = order.model_copy(
                 update={"platform": PLATFORM, "community": COMMUNITY, "place": channel}
             )
-            defaults = app.defaults.model_copy(update={"caps": _operators(app.defaults.caps)})
+            again = order.rematch.of.request.speakers if order.rematch else ()
+            update = {
+                "caps": _operators(app.defaults.caps),
+                "models": (*app.defaults.models, *again),  # any may be named here
+            }
+            defaults = app.defaults.model_copy(update=update)
             if order.mirror:
                 venue.watch("")  # both run at once, and are shown one after the other
             started = await app.service.start(asked, defaults)

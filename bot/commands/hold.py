@@ -23,6 +23,11 @@ JUDGES = typer.Option(
     help="The format's own judges, comma-separated.", autocompletion=complete_models
 )
 RESUME = typer.Option(help="Resume this debate.", autocompletion=complete_debates)
+REMATCH = typer.Option(
+    help="Hold this debate once more with the same models, their sides drawn again.",
+    autocompletion=complete_debates,
+)
+SWAP = typer.Option("--swap", help="With --rematch: swap the sides instead.")
 SEAT = typer.Option(help="Model of one seat or contender, e.g. A2=online/x; repeatable.")
 MIRROR = typer.Option("--mirror", help="Hold it a second time with sides swapped.")
 TOPIC = "The topic, or random for one of the list (default: ROSTRUM_TOPIC)."
@@ -123,6 +128,8 @@ def debate(
     sources: Annotated[Names, SOURCES] = None,
     seat: Annotated[Names, SEAT] = None,
     judges: Annotated[Text, JUDGES] = None,
+    rematch: Annotated[Text, REMATCH] = None,
+    swap: Annotated[bool, SWAP] = False,
     resume: Annotated[Text, RESUME] = None,
     replace_model: Annotated[Names, REPLACE] = None,
 ) -> None:

@@ -61,7 +61,7 @@ async def _check_allowed(store: Store, person: Person, debate: Debate) -> None:
 async def _check_series(store: Store, debate: Debate) -> None:
     """Refuse a debate that its league or series would hold once more."""
     series = await store.series.find(debate.series) if debate.series else None
-    if series is not None and series.due_at is not None and not series.stop:
+    if series is not None and series.goes_on:
         raise UsageError(
             "Debate {code} is part of a league or series that goes on and would hold it again; "
             "stop that first.",

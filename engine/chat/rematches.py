@@ -9,16 +9,11 @@ from engine.chat.lifecycle import begin
 from engine.chat.lookup import find_held, find_named, held_here
 from engine.chat.permission import check_may_start
 from engine.chat.person import Person
-from engine.debate import ENDED, Debate, Status
-from engine.errors import NotFoundError, UsageError
-from engine.line.intake import Defaults, Order, Rematch
-from engine.line.rematch import jurors_again
+from engine.debate import Debate, Status
+from engine.errors import NotFoundError
+from engine.line.intake import Order, Rematch
+from engine.line.rematch import check_repeatable
 from engine.store import Store
-
-NO_RESULT = (
-    "Debate {code} ended without a result, so there is nothing to repeat; start its motion again."
-)
-TOO_EARLY = "Debate {code} has no result yet. A rematch can begin once it has one."
 
 
 async def rematch(context: Context, person: Person, asked: RematchArguments) -> StartedAnswer:
@@ -29,7 +24,7 @@ async def rematch(context: Context, person: Person, asked: RematchArguments) -> 
         # In the thread that this debate had to itself: the next one has its own.
         person = person.model_copy(update={"thread": None})
     again = Rematch(of=found, swapped=asked.swap)
-    return await begin(context, person, lambda defaults: _order(person, again, defaults))
+    return await begin(context, person, lambda _: _order(person, again))
 
 
 async def _find_revealed(store: Store, person: Person, code: str | None) -> Debate:
@@ -41,27 +36,16 @@ async def _find_revealed(store: Store, person: Person, code: str | None) -> Deba
         if not here:
             raise NotFoundError("No debate in this channel has a result yet; give a debate's code.")
         found = here[0]
-    if found.revealed_at is None:
-        raise UsageError(NO_RESULT if found.status in ENDED else TOO_EARLY, code=found.code)
-    mirror = await store.debates.mirror_of(found)
-    if mirror is not None and mirror.status not in ENDED:
-        raise UsageError(
-            "Debate {code} has the same models as {mirror}, which is still going on. A rematch can "
-            "begin once that one has its result.",
-            code=found.code,
-            mirror=mirror.code,
-        )
+    check_repeatable(found, await store.debates.mirror_of(found))
     return found
 
 
-def _order(person: Person, again: Rematch, defaults: Defaults) -> Order:
+def _order(person: Person, again: Rematch) -> Order:
     return Order(
         platform=person.platform,
         community=person.community,
         place=person.thread or person.place,
         ground=person.ground,
         user=person.user,
-        jurors=jurors_again(again, defaults),
-        panel=again.of.setup.panel.mode,
         rematch=again,
     )

@@ -338,7 +338,7 @@ def freeze(
         history=fit.history,
         correlation=fit.correlation,
         slope=fit.slope,
-        mode=order.panel or defaults.panel or PanelMode.ADAPTIVE,
+        mode=order.panel or _mode_before(order) or defaults.panel or PanelMode.ADAPTIVE,
         rubric=defaults.rubric or find_rubric(script.rubric),
         blind=request.blind,
     )
@@ -384,12 +384,26 @@ def _reply_chars(defaults: Defaults, limits: Mapping[str, float]) -> int | None:
 
 def jurors_of(order: Order, defaults: Defaults) -> tuple[Model, ...]:
     """Return the jurors for an order. Raises UsageError if there are none."""
-    roster = order.jurors or defaults.jurors
+    roster = order.jurors or _jurors_before(order, defaults) or defaults.jurors
     if not roster:
         raise UsageError(
             "No jurors are configured; name some with the debate.", hint="Or set ROSTRUM_JURORS."
         )
     return roster
+
+
+def _jurors_before(order: Order, defaults: Defaults) -> tuple[Model, ...]:
+    """Return those of the debate before a rematch that can still judge."""
+    if order.rematch is None:
+        return ()
+    panel = order.rematch.of.setup.panel
+    asked = {model.ref for model in (*panel.roster, *panel.recused)}
+    known = {model.ref: model for model in defaults.judges}
+    return tuple(model for ref, model in known.items() if ref in asked)
+
+
+def _mode_before(order: Order) -> PanelMode | None:
+    return order.rematch.of.setup.panel.mode if order.rematch else None
 
 
 def check_prices(prices: Mapping[str, Price | None], caps: Caps) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from random import Random
 
-from engine.debate import Model, Request
+from engine.debate import ENDED, Debate, Model, Request
 from engine.errors import UsageError
 from engine.formats import Format, find_format
 from engine.formats.format import Roles, read_own
@@ -23,6 +23,11 @@ from engine.line.intake import (
     texts_of,
 )
 from engine.line.mirror import OTHER, exchange, seated
+
+NO_RESULT = (
+    "Debate {code} ended without a result, so there is nothing to repeat; start its motion again."
+)
+TOO_EARLY = "Debate {code} has no result yet. A rematch can begin once it has one."
 
 
 def repeat(order: Order, rematch: Rematch, defaults: Defaults, seed: int) -> tuple[Request, Format]:
@@ -48,12 +53,17 @@ def repeat(order: Order, rematch: Rematch, defaults: Defaults, seed: int) -> tup
     return request, script
 
 
-def jurors_again(rematch: Rematch, defaults: Defaults) -> tuple[Model, ...]:
-    """Return the jurors of the debate before that can still judge; empty for today's jury."""
-    panel = rematch.of.setup.panel
-    asked = {model.ref for model in (*panel.roster, *panel.recused)}
-    known = {model.ref: model for model in defaults.judges}
-    return tuple(model for ref, model in known.items() if ref in asked)
+def check_repeatable(debate: Debate, mirror: Debate | None) -> None:
+    """Refuse a rematch before a debate and its mirror have their results. Raises UsageError."""
+    if debate.revealed_at is None:
+        raise UsageError(NO_RESULT if debate.status in ENDED else TOO_EARLY, code=debate.code)
+    if mirror is not None and mirror.status not in ENDED:
+        raise UsageError(
+            "Debate {code} has the same models as {mirror}, which is still going on. A rematch can "
+            "begin once that one has its result.",
+            code=debate.code,
+            mirror=mirror.code,
+        )
 
 
 def _offered_again(request: Request, defaults: Defaults) -> Request:

@@ -101,7 +101,7 @@ class Schedule:
             return True
         now = self.clock.now()
         if any(map(_goes_on, debates)):
-            return (stored.stop or now >= stored.due_at) and _recurs(stored)
+            return stored.recurs and (stored.stop or now >= stored.due_at)
         told = not debates or debates[-1].id in self._told
         return stored.stop or not told or now >= stored.due_at
 
@@ -256,10 +256,6 @@ class Schedule:
 
 def _goes_on(debate: SeriesDebate) -> bool:
     return debate.status.live or debate.status is Status.VOTING
-
-
-def _recurs(stored: StoredSeries) -> bool:
-    return Series.model_validate_json(stored.body).recurring is not None
 
 
 def _uses(debates: Sequence[SeriesDebate], due: datetime) -> bool:

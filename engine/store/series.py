@@ -30,6 +30,16 @@ class StoredSeries(Value):
     due_at: datetime | None = None
     problem: str | None = None
 
+    @property
+    def recurs(self) -> bool:
+        """Whether it is a schedule, which holds none of its debates again."""
+        return '"recurring":{' in self.body
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether it would hold a debate again that were deleted."""
+        return self.due_at is not None and not self.stop and not self.recurs
+
 
 class SeriesDebate(NamedTuple):
     """One debate of a series, as far as it is; `reason` says why it waits or ended early.

@@ -163,6 +163,18 @@ async def test_a_debate_is_kept_for_a_series_that_goes_on(
     assert await due(store) == set()
 
 
+async def test_a_debate_of_a_schedule_goes_by_its_own_age(store: Store) -> None:
+    held = await ended(store, series="daily", series_key="1")
+    going = StoredSeries(
+        name="daily", body='{"recurring":{}}', begun_at=NOW, platform="chat", due_at=NOW
+    )
+    await store.series.save(going)
+    assert not going.goes_on
+    running = await run(store, new_debate(series="daily", series_key="2"))
+    await store.leases.release(running.lease)
+    assert await due(store) == {held.id}
+
+
 async def test_an_operator_deletes_what_has_ended_and_nothing_else(store: Store) -> None:
     held, running = await ended(store), await run(store)
     assert (await store.retention.delete(held.id)).id == held.id

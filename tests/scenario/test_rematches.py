@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from pathlib import Path
 from typing import Any
 
 from bot.app import App
@@ -13,6 +14,7 @@ from engine.dataset.vote_table import VOTES
 from engine.dataset.voters import Pseudonyms
 from engine.debate import Debate
 from engine.store import ExportFilter
+from tests.doubles.command import Ended, rostrum
 from tests.doubles.hall import record_of
 from tests.doubles.waiting import until
 from tests.scenario.chat_stage import Chat, OnDiscord, close, vote
@@ -141,3 +143,21 @@ def _models(chat: Chat) -> dict[str, str]:
     if isinstance(chat, OnDiscord):
         return {"setting": "models", "value": "rehearsal/willow"}
     return {"models": "rehearsal/willow"}
+
+
+def test_a_terminal_holds_a_rematch_and_refuses_what_stays_as_it_was(tmp_path: Path) -> None:
+    def debate(*given: str) -> Ended:
+        return rostrum(tmp_path, "debate", *given)
+
+    held = debate("Tea beats coffee", "--votes", "A=3,B=2")
+    (first,) = re.findall(r"(?m)^\W*(\w{6})\s+closed", rostrum(tmp_path, "list").out)
+    sides = re.findall(r"([AB]) was (\S+)", held.out)[:2]
+    swapped = debate("--rematch", first, "--swap", "--votes", "A=3,B=2").out
+    assert f"Swapped sides: each model of {first} now argues the other side." in swapped
+    assert "(3–2), knowing the models" in swapped
+    other = {"A": "B", "B": "A"}
+    named = {side: model.rstrip(",") for side, model in re.findall(r"([AB]) was (\S+)", swapped)}
+    assert named == {other[side]: model.rstrip(",") for side, model in sides}
+    said = debate("--rematch", first, "--rounds", "2").failed(2)
+    assert "--rounds stays as it was in a rematch" in said
+    assert "--swap needs --rematch" in debate("--swap").failed(2)

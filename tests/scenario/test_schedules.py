@@ -12,10 +12,14 @@ import bot.app
 import engine.series.schedule
 from bot.app import App
 from engine.debate import Status
-from engine.series.recurring import AWAY, EMPTY, OVER_LIMIT
+from engine.options import Options
+from engine.series.recurring import AWAY, EMPTY, OVER_LIMIT, key_of
+from engine.series.spec import Place, Recurring, Series, read_when
+from engine.store.series import StoredSeries
 from tests.scenario.chat_stage import Chat, OnDiscord
+from tests.scenario.conftest import DEFAULTS, Stage
 from tests.scenario.test_leagues import begun
-from tests.scenario.test_series_people import Shifted
+from tests.scenario.test_series_people import Shifted, begins_none, held, serving
 
 
 @pytest.fixture
@@ -173,3 +177,50 @@ async def test_a_fixed_motion_waits_an_hour_for_room_and_is_purged_with_its_comm
         assert {one.due_at for one in await app.store.series.all()} == {None}
         await app.store.communities.purge(debate.platform, debate.community)
         assert await app.store.series.all() == []
+
+
+async def test_two_processes_and_one_killed_between_two_writes_begin_a_debate_once(
+    stage: Stage, clock: Shifted
+) -> None:
+    async with serving(stage, clock) as line:
+        second = asyncio.create_task(line.line.open_schedule(DEFAULTS).run())
+        series, due = recurring(), clock.now().replace(second=0, microsecond=0)
+        kept = StoredSeries(
+            name=series.name,
+            body=series.model_dump_json(),
+            begun_at=due,
+            platform="memory",
+            community="club",
+            due_at=due,
+        )
+        await line.store.series.save(kept)
+        (debate,) = await held(line, 1)
+        assert debate.series_key == key_of(due)
+        # As if the process had been killed before it noted the next time.
+        await line.store.series.save(kept)
+        async with asyncio.timeout(20):
+            while True:
+                found = await line.store.series.find(series.name)
+                if found is not None and found.due_at is not None and found.due_at > clock.now():
+                    break
+                await asyncio.sleep(0.02)
+        await begins_none(line, 1)
+        second.cancel()
+
+
+def recurring() -> Series:
+    """Return a schedule in a lobby, as the command makes it."""
+    return Series(
+        name="schedule-1",
+        topics=(),
+        models=(),
+        pairs=(),
+        formats=(),
+        people=read_when("every day 09:00 UTC", Place(platform="memory", channel="lobby")),
+        recurring=Recurring(
+            said="every day 09:00 UTC",
+            place="lobby",
+            channel="lobby",
+            options=Options(topic="Tea beats coffee"),
+        ),
+    )

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 
-from engine.series.spec import Daily, People, Place
+from engine.errors import UsageError
+from engine.series.spec import Daily, People, Place, read_when
 from engine.series.times import first_time, next_time
 
 BERLIN = "Europe/Berlin"
+PLACE = Place(platform="memory", channel="lobby")
 HOUR = 60.0
 DAY = 24 * HOUR
 
@@ -83,3 +86,49 @@ def test_several_times_a_day_begin_anew_each_morning() -> None:
     assert next_time(six, utc("2026-03-10 08:00"), utc("2026-03-12 21:00")) == utc(
         "2026-03-13 08:00"
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "every", "days"),
+    [
+        ("every day 09:00 Europe/Berlin", 1440, ()),
+        ("every weekday at 9:00 UTC", 1440, (0, 1, 2, 3, 4)),
+        ("Mondays, Thursday and sun 18:30 UTC", 1440, (0, 3, 6)),
+        ("every weekend 10:00", 1440, (5, 6)),
+        ("every 2 days 09:00 UTC", 2880, ()),
+        ("every 12 hours 09:00 UTC", 720, ()),
+        ("09:00 UTC", 1440, ()),
+    ],
+)
+def test_a_schedule_is_read_as_people_write_it(
+    text: str, every: float, days: tuple[int, ...]
+) -> None:
+    people = read_when(text, PLACE)
+    assert (people.every, people.days) == (every, days)
+    assert people.at is not None
+
+
+@pytest.mark.parametrize("text", ["", "every day", "soon 09:00", "every 5 minutes 09:00", "9"])
+def test_what_is_no_schedule_is_refused_with_an_example(text: str) -> None:
+    with pytest.raises(UsageError, match="write for example “every weekday 09:00 Europe/Berlin”"):
+        read_when(text, PLACE)
+
+
+@pytest.mark.parametrize(("days", "held"), [("every day", 14), ("every weekday", 10)])
+@pytest.mark.parametrize("start", ["2027-03-22", "2027-10-25"])  # a week before the clocks change
+def test_each_day_is_held_once_over_a_change_of_clocks(days: str, held: int, start: str) -> None:
+    # 02:30 does not exist on the first Sunday, and comes twice on the other.
+    people = read_when(f"{days} 02:30 Europe/Berlin", PLACE)
+    begin = datetime.fromisoformat(f"{start}T00:00:00+00:00")
+    times = [first_time(people, begin)]
+    while (following := next_time(people, times[-1], times[-1])) < begin + timedelta(days=14):
+        times.append(following)
+    local = [time.astimezone(ZoneInfo("Europe/Berlin")) for time in times]
+    assert len(times) == len({one.date() for one in local}) == held
+    assert {f"{one:%H:%M}" for one in local} <= {"02:30", "03:30"}
+
+
+def test_times_that_passed_in_an_outage_are_left_out() -> None:
+    people = read_when("every weekday 09:00 UTC", PLACE)
+    due = datetime(2027, 1, 4, 9, tzinfo=UTC)  # a Monday
+    assert next_time(people, due, due + timedelta(days=4.5)) == due + timedelta(days=7)
