@@ -22,10 +22,11 @@ from adapters.discord.message_menu import debate_this
 from adapters.discord.presence import Presence
 from adapters.discord.registration import register
 from adapters.discord.rest import Rest
-from adapters.discord.translation import Translator
+from adapters.discord.translation import Translator, language_of
 from adapters.in_order import InOrder
 from engine.chat.invocation import pressed_invocation, submitted_invocation
 from engine.errors import RostrumError
+from engine.language import speaking
 from engine.ports import (
     CommunityLost,
     EventsLost,
@@ -37,7 +38,7 @@ from engine.ports import (
     ThreadShut,
 )
 from engine.words.buttons import read_button
-from engine.words.forms import form_of
+from engine.words.forms import form_of, opens_form
 
 FINISH_SECONDS = 5.0  # for events that are being handled when it stops
 log = structlog.get_logger(__name__)
@@ -198,9 +199,9 @@ class Client(discord.AutoShardedClient):
             return
         if interaction.type is not discord.InteractionType.component:
             return
-        form = form_of(pressed)
-        if form is not None:
-            await self._desk.open_form(interaction, form)
+        if opens_form(pressed):
+            with speaking(language_of(interaction)):
+                await self._desk.open_form(interaction, form_of(pressed))
             return
         chosen = next(iter(data.get("values") or ()), None)
         asked = pressed_invocation(pressed.what, pressed.of, chosen)

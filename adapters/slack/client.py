@@ -41,7 +41,7 @@ from engine.errors import (
 )
 from engine.ports import ButtonPressed, CommunityLost, ReactionSeen
 from engine.words.buttons import read_button
-from engine.words.forms import form_of
+from engine.words.forms import opens_form
 from engine.words.translation import say
 
 COMMAND = "/debate"
@@ -164,9 +164,8 @@ class Client:
             log.info("button from an unknown workspace", action=action["action_id"])
             self._spawn(Whisper(self._desk.workspaces, asker).say(say(texts.NOT_SERVED)))
             return
-        form = form_of(pressed)
-        if form is not None:
-            self._spawn(self._modals.open_form(asker, body["trigger_id"], form))
+        if opens_form(pressed):
+            self._spawn(self._modals.open_form(asker, body["trigger_id"], pressed))
             return
         chosen = (action.get("selected_option") or {}).get("value")
         asked = pressed_invocation(pressed.what, pressed.of, chosen)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from engine.language import speaking
 from engine.words.buttons import PREFIX, ButtonAction
 from engine.words.translation import say
 
@@ -43,14 +42,16 @@ class Form(NamedTuple):
     fields: tuple[Field, ...]
 
 
-def form_of(pressed: ButtonAction) -> Form | None:
-    """Return the form that a button opens, in the language that the button names; None: none."""
-    if pressed.what not in ("ask", "unask"):
-        return None
+def opens_form(pressed: ButtonAction) -> bool:
+    """Return whether a button opens a form."""
+    return pressed.what in ("ask", "unask")
+
+
+def form_of(pressed: ButtonAction) -> Form:
+    """Return the form that a button opens, in the language spoken."""
     form_id = f"{PREFIX}:{pressed.what}:{pressed.of}"
-    with speaking(pressed.of.partition(".")[2]):
-        if pressed.what == "ask":
-            asks = Field("text", say(ASK_LABEL), say(ASK_HINT), LONGEST_TYPED, long=True)
-            return Form(form_id, say(ASK_TITLE), say(ASK_SEND), say(CANCEL), (asks,))
-        number = Field("number", say(REMOVE_LABEL), say(REMOVE_HINT), 4)
-        return Form(form_id, say(REMOVE_TITLE), say(REMOVE_SEND), say(CANCEL), (number,))
+    if pressed.what == "ask":
+        asks = Field("text", say(ASK_LABEL), say(ASK_HINT), LONGEST_TYPED, long=True)
+        return Form(form_id, say(ASK_TITLE), say(ASK_SEND), say(CANCEL), (asks,))
+    number = Field("number", say(REMOVE_LABEL), say(REMOVE_HINT), 4)
+    return Form(form_id, say(REMOVE_TITLE), say(REMOVE_SEND), say(CANCEL), (number,))

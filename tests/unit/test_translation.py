@@ -6,7 +6,9 @@ import ast
 import importlib
 import re
 import string
+import tomllib
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from types import ModuleType
 
@@ -22,12 +24,29 @@ from engine.delivery.ending import (
     NO_ROOM,
     OVER_BUDGET,
     STOPPED_BY_BUG,
+    refusal_of,
 )
-from engine.errors import BudgetError, NotAllowedError, NotFoundError, UsageError, VenueError
+from engine.errors import (
+    BudgetError,
+    NotAllowedError,
+    NotFoundError,
+    SeriesCapError,
+    UsageError,
+    VenueError,
+)
 from engine.formats import FORMATS
 from engine.language import Text, speaking
+from engine.options import hint
 from engine.words.phrases import money, round_name, round_names
-from engine.words.translation import LANGUAGES, catalogue, number, plural, say
+from engine.words.translation import (
+    LANGUAGES,
+    catalogue,
+    moment,
+    number,
+    percent,
+    plural,
+    say,
+)
 
 ROOT = Path(__file__).parents[2]
 # Modules whose texts only operators read.
@@ -87,6 +106,7 @@ def _words(module: ModuleType, called: ast.expr) -> bool:
     if module.__name__.startswith("adapters.terminal"):
         return named in (say, plural)
     refusal = isinstance(named, type) and issubclass(named, REFUSALS)
+    refusal = refusal and named is not SeriesCapError  # which an operator's file has
     return named in (say, plural, Text) or refusal
 
 
@@ -161,6 +181,7 @@ ALWAYS = {
     "up",
     "voice",
 }  # names that a function holds beside its texts
+LOCALES = ROOT / "engine/words/locales"
 CATALOGUES = {language: catalogue(language) for language in LANGUAGES}
 
 
@@ -178,6 +199,92 @@ def test_no_text_of_a_thread_is_missing_in_a_language() -> None:
     for language, found in CATALOGUES.items():
         assert (language, sorted(texts - set(found))) == (language, [])
         assert (language, sorted(set(found) ^ set(CATALOGUES["de"]))) == (language, [])
+
+
+NO_WORDS = re.compile(r"\{[^}]*\}|`[^`]*`|\b(?:AI|ID|USD|UTC|Rostrum|Discord|Slack|Markdown)\b")
+
+
+def test_no_translation_is_left_in_english() -> None:
+    for language, found in CATALOGUES.items():
+        for text, translation in found.items():
+            words = re.findall(r"[A-Za-z]{2,}", NO_WORDS.sub("", text))
+            same = translation in (text, [text, text])
+            assert not (same and len(words) > 2), (language, text)
+
+
+def test_no_text_is_in_two_catalogues_of_a_language() -> None:
+    for language in LANGUAGES:
+        own = [tomllib.loads(p.read_text("utf-8")) for p in LOCALES.glob(f"{language}.*")]
+        assert len(own) == 2
+        assert set(own[0]) & set(own[1]) == set()
+
+
+OWN = {"hint", "passing", "retry_after", "maybe_stored"}  # arguments that are no values
+
+
+def refusals() -> Iterator[tuple[str, ast.Call]]:
+    """Yield every place where people are refused something, or a text is kept for later."""
+    for path in sorted([*ROOT.glob("engine/**/*.py"), *ROOT.glob("adapters/**/*.py")]):
+        name = str(path.relative_to(ROOT))
+        source = path.read_text("utf-8")
+        if name.startswith((*FOR_OPERATORS, "adapters/terminal", "engine/series/spec.py")):
+            continue
+        if re.search(r"Error\(|Text\(", source):
+            module = importlib.import_module(name[:-3].replace("/", "."))
+            for call in ast.walk(ast.parse(source)):
+                if not (isinstance(call, ast.Call) and call.args and _words(module, call.func)):
+                    continue
+                if getattr(call.func, "id", "") not in ("say", "plural"):
+                    yield f"{name}:{call.lineno}", call
+
+
+def test_refusals_are_templates_with_their_values() -> None:
+    found = list(refusals())
+    assert len(found) > 150
+    for where, call in found:
+        template = call.args[0]
+        assert not any(isinstance(n, ast.JoinedStr) for n in ast.walk(template)), where
+        given = {keyword.arg for keyword in call.keywords} - OWN
+        later = getattr(call.func, "id", "") == "Text" and not given  # filled in where it is raised
+        if isinstance(template, ast.Constant) and None not in given and not later:
+            assert _blanks(str(template.value)) == given, where
+
+
+def test_a_refusal_is_english_for_logs_and_said_in_any_language() -> None:
+    error = UsageError(
+        "{name} is “{text}”; {near} it must be {known:or}.",
+        name="ballot",
+        text="{x} secrte",
+        near=hint("secrte", ("open", "secret", "private")),
+        known=("open", "secret", "private"),
+    )
+    assert str(error) == (
+        "ballot is “{x} secrte”; did you mean secret? it must be open, secret or private."
+    )
+    with speaking("de"):
+        assert str(error).startswith("ballot is")
+        assert refusal_of(error) == (
+            "ballot ist „{x} secrte“; meintest du secret? Möglich ist open, secret oder private."
+        )
+    with speaking("zh-CN"):
+        assert refusal_of(error).endswith("必须是 open、secret或private。")
+    with speaking("pt-BR"):
+        assert refusal_of(error) == str(error)
+
+
+def test_dates_shares_and_amounts_are_those_of_the_language() -> None:
+    when = datetime(2026, 11, 22, 19, 5, tzinfo=UTC)
+    cost = Text("{usd:usd} USD", usd=0.004)
+    said = {}
+    for language in ("en", "de", "tr", "zh"):
+        with speaking(language):
+            said[language] = [moment(when), percent(0.634).replace("\xa0", " "), say(cost)]
+    assert said == {
+        "en": ["2026-11-22 19:05 UTC", "63 %", "0.004 USD"],
+        "de": ["22.11.2026 19:05 UTC", "63 %", "0,004 USD"],
+        "tr": ["22 Kas 2026 19:05 UTC", "%63", "0,004 USD"],
+        "zh": ["2026年11月22日 19:05 UTC", "63%", "0.004 USD"],
+    }
 
 
 def test_translations_have_the_blanks_of_their_texts() -> None:

@@ -35,8 +35,8 @@ from engine.chat.settings import find_mistakes
 from engine.delivery.ending import refusal_of
 from engine.errors import NotAllowedError, RostrumError, UsageError, VenueError
 from engine.language import speaking, spoken
-from engine.words.buttons import read_button
-from engine.words.forms import Form
+from engine.words.buttons import ButtonAction, read_button
+from engine.words.forms import form_of as words_of
 
 FOR_READING = "files:read"
 FORM_SECONDS = 2.0  # of the three that Slack waits for a response
@@ -101,11 +101,11 @@ class Modals:
             files = attached(view, "files")
             await self._carry_out(ack, view, Invocation("start", command), "topic", files)
 
-    async def open_form(self, asker: Asker, trigger: str, form: Form) -> None:
+    async def open_form(self, asker: Asker, trigger: str, pressed: ButtonAction) -> None:
         """Open the form of a button."""
 
         async def make() -> Json:
-            return form_view(form)
+            return form_view(words_of(pressed))
 
         with speaking(await self._desk.language(asker, ask=False)):
             await self._open(asker, trigger, make)
