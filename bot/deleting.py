@@ -20,7 +20,7 @@ from engine.store import Store
 from engine.text import headline
 
 TOPIC_WIDTH = 60
-STAYS_IN_CHAT = "Its messages stay in {place}; delete them there."
+STAYS_IN_CHAT = "Its messages stay in {place}; use /debate delete there instead to remove them too."
 HELD_AGAIN = "If the series {name} is run again, it holds this debate again."
 MIRROR_STAYS = "Its mirror {code} stays; --mirror deletes both."
 

@@ -82,15 +82,17 @@ PRIVACY = """**What is stored**
 - Per debate: its topic and conditions, its starter and channel, every model request and reply, \
 and the jury's ballots.
 - Per vote: every choice and withdrawal, with voter and time.
+- Per suggested topic: its text, who suggested it, and who wants it debated.
 - Per person: the platform's user id, in a single table that maps it to a number; all other \
 records hold only that number. No names, no pictures, and no messages except the text of commands.
 - For this community: its id and its settings. The settings are deleted when Rostrum is removed, \
 the debates some weeks later.
 **Who gets it**
-- A debate's models get its topic, conditions and speeches, and nothing about people.
+- A debate's models get its topic, conditions and speeches, and nothing about people. A \
+moderation model, if the operator has named one, gets topic, conditions and stances first.
 - Managers can export this community's debates, and the operator of Rostrum can export all. Voters \
 appear under pseudonyms that differ from export to export.
-Debates are kept until the operator deletes them."""
+Debates are kept until the operator or a manager deletes them."""
 
 
 class PrivacyAnswer(Answer):
