@@ -15,11 +15,12 @@ from tests.scenario.discord_stage import known
 
 
 def shown(chat: Chat) -> list[str]:
-    """Return what the bot shows in the channel and in all threads."""
+    """Return what Rostrum shows in the channel and in all threads."""
     if isinstance(chat, OnDiscord):
         places = [chat.discord.channel, *chat.discord.threads()]
         found = [m for place in places for m in chat.discord.messages(place.id)]
-        return [m.text for m in found if m.author_id == chat.discord.world.bot.id]
+        people = {user.id for user in chat.discord.users.values()}
+        return [m.text for m in found if m.author_id not in people]  # also by webhooks
     return [m.text for m in chat.slack.world.everything() if not m.deleted and not m.to]
 
 
