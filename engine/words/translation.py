@@ -8,6 +8,7 @@ to the singular and the plural. A text that a catalogue lacks stays English.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Callable, Mapping
 from datetime import datetime
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 LANGUAGES = ("de", "es", "tr", "zh")  # beside English
 Forms = tuple[str, str]
+_BLANK = re.compile(r"\{(\w+)[^{}]*\}")
+FEWEST_CHARS = 8  # before the first value of a stored text, to know its template by
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -63,6 +66,38 @@ def plural(forms: Forms, n: float, /, **more: object) -> str:
     found = catalogue(language).get(forms[1], forms)
     form = found if isinstance(found, str) else found[0 if _is_one(language, n) else -1]
     return _fill(form, {"n": number(n, "g"), **more})
+
+
+def say_stored(english: str) -> str:
+    """Return a text that was stored in English, in the language spoken.
+
+    Its template is found by what stands around its values; without one it stays English.
+    """
+    known = catalogue(_primary())
+    if not known or english in known:
+        return say(english)
+    for template in sorted(known, key=len, reverse=True):
+        values = _values(template, english)
+        if values:
+            found = known[template]
+            form = found if isinstance(found, str) else found[-1]
+            return _fill(_BLANK.sub(r"{\1}", form), values)
+    return english
+
+
+def _values(template: str, text: str) -> dict[str, str] | None:
+    """Return what fills in a template's blanks in a text, translated; None if it is not of it."""
+    parts = _BLANK.split(template)  # names of blanks stand at odd places
+    first, last = parts[0], parts[-1]
+    likely = len(first) > FEWEST_CHARS and text.startswith(first) and text.endswith(last)
+    names = parts[1::2]
+    if not likely or len(set(names)) < len(names):
+        return None
+    pattern = "".join(
+        f"(?P<{part}>.+?)" if at % 2 else re.escape(part) for at, part in enumerate(parts)
+    )
+    found = re.fullmatch(pattern, text, re.DOTALL)
+    return {name: say(value) for name, value in found.groupdict().items()} if found else None
 
 
 def number(value: float, spec: str) -> str:

@@ -17,7 +17,7 @@ from engine.words.details import detail_lines
 from engine.words.phrases import about_minutes, estimated
 from engine.words.reasons import reason_lines
 from engine.words.reveal import UNREAD, outcome_line, reveal_lines
-from engine.words.translation import moment, plural, say
+from engine.words.translation import moment, plural, say, say_stored
 
 TOPIC_LENGTH = 200  # characters, in an answer about one debate
 LINE_LENGTH = 100  # in a list
@@ -209,9 +209,9 @@ class StatusAnswer(Answer):
         if self.unread:
             yield say(UNREAD)
         if self.waits:
-            yield say(self.waits)
+            yield say_stored(self.waits)
         if self.why:
-            yield say(self.why)
+            yield say_stored(self.why)
 
 
 def _vote_open(minutes: float, mirror: DebateLine | None) -> Iterator[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from engine.chat.answers.answers import Answer, Wording
 from engine.messages import LeagueTable
 from engine.words.league import league_lines, league_title
-from engine.words.translation import plural, say
+from engine.words.translation import plural, say, say_stored
 
 STARTED = (
     "The league begins with {n} model and {matches} matches.",
@@ -43,7 +43,7 @@ class LeagueAnswer(Answer):
         yield f"**{league_title(self.table)}**"
         yield from league_lines(self.table)
         if self.problem:
-            yield say(WAITING, problem=say(self.problem))
+            yield say(WAITING, problem=say_stored(self.problem))
 
 
 class LeagueStoppedAnswer(Answer):

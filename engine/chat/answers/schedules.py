@@ -8,7 +8,7 @@ from engine.chat.answers.answers import Answer, Wording
 from engine.debate import Value
 from engine.text import headline
 from engine.topics import RANDOM
-from engine.words.translation import say
+from engine.words.translation import say, say_stored
 
 NEW = "The schedule is set. `{prefix} schedule off` ends it."
 NONE = (
@@ -53,7 +53,7 @@ class ScheduleAnswer(Answer):
             template = HERE if line.here else ELSEWHERE
             yield say(template, said=line.said, topic=_topic(line), time=line.following)
             if line.problem:
-                yield say(LAST_SKIPPED, problem=say(line.problem))
+                yield say(LAST_SKIPPED, problem=say_stored(line.problem))
 
 
 class ScheduleEndedAnswer(Answer):

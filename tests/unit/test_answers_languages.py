@@ -1,0 +1,214 @@
+"""Every answer, in every language: nothing is looked up in vain, and no English is left."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import get_args
+
+import pytest
+
+import engine.chat.answers as rooms
+from engine.chat.answers.answers import Answer, SentFile, to_markdown
+from engine.chat.answers.asked import AskedAnswer, UnaskedAnswer
+from engine.chat.answers.catalogue import (
+    FormatLine,
+    FormatsAnswer,
+    HelpAnswer,
+    HelpLine,
+    IdeasAnswer,
+    ModelsAnswer,
+)
+from engine.chat.answers.debates import (
+    DebateLine,
+    DebatesAnswer,
+    ResultAnswer,
+    StartedAnswer,
+    StatusAnswer,
+    StoppedAnswer,
+)
+from engine.chat.answers.deletion import DeletionAnswer
+from engine.chat.answers.leagues import LeagueAnswer, LeagueStartedAnswer, LeagueStoppedAnswer
+from engine.chat.answers.management import FileAnswer, NoFileAnswer, SettingLine, SettingsAnswer
+from engine.chat.answers.own_record import OwnRecordAnswer, OwnVoteLine, Share
+from engine.chat.answers.presses import vote_answer
+from engine.chat.answers.privacy_notice import (
+    ForgottenAnswer,
+    NoOwnDataAnswer,
+    OptedAnswer,
+    OwnDataAnswer,
+    PrivacyAnswer,
+)
+from engine.chat.answers.remarked import RemarkAnswer
+from engine.chat.answers.review_list import ReviewAnswer, ReviewLine, RevisedAnswer
+from engine.chat.answers.schedules import ScheduleAnswer, ScheduleEndedAnswer, ScheduleLine
+from engine.chat.answers.statistics import AgreementAnswer, LeaderboardAnswer
+from engine.chat.answers.suggestions import SuggestedAnswer, TopicsAnswer
+from engine.chat.commands import COMMANDS
+from engine.debate import Status
+from engine.formats import FORMATS
+from engine.language import speaking
+from engine.messages import Estimate, LeagueTable
+from engine.stats.agreement import measure_agreement
+from engine.stats.ratings import rank_models
+from engine.store import OwnVote, Traces
+from engine.store.community import SETTING_NAMES
+from engine.store.suggestions import Suggestion
+from engine.words import translation
+from engine.words.translation import LANGUAGES
+from tests.doubles.archive import make_debate
+from tests.sample import reveal
+from tests.scenario.test_languages import Missed
+from tests.unit.stats_rows import make_row
+
+NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
+ESTIMATE = Estimate(
+    calls=1, calls_max=2, tokens_in=1, tokens_out=1, minutes=2.4, usd=0.1, usd_max=0.2
+)
+COUNTS = {name: 2 for name, field in Traces.model_fields.items() if field.annotation is int}
+TRACES = Traces(known=True, since=NOON, **COUNTS)
+TOPIC = Suggestion(number=3, text="Thé ou café", approved=True, upvotes=2)
+ROWS = [make_row(n, "AB"[n % 2], "AB"[n // 2 % 2]) for n in range(40)]
+WRONG = "The list has no topic in the language xx; give a topic, or choose another language."
+
+
+def line(status: Status = Status.CLOSED) -> DebateLine:
+    return DebateLine.of(make_debate(1, status, topic="Thé ou café"))
+
+
+def of_debates() -> Iterator[Answer]:
+    yield StartedAnswer(
+        debate=line(),
+        mirror=line(),
+        estimate=ESTIMATE,
+        warnings=("The same model argues more than one side.",),
+        models={"A": "near/ana", "B": "near/ben"},
+        jurors=("near/j1", "near/j2"),
+    )
+    for what in ("debate", "vote"):
+        yield StoppedAnswer(what=what, debate=line())
+    yield StoppedAnswer(what="vote", debate=line(), mirror=line())
+    for status in Status:
+        yield StatusAnswer(debate=line(status), turns=1, turns_total=4, gaps=2, unread=True)
+        yield StatusAnswer(debate=line(status), turns=4, turns_total=4, waits=WRONG)
+        yield StatusAnswer(debate=line(status), turns=1, turns_total=0, why="A manager stopped it.")
+        yield ResultAnswer(debate=line(status), reveal=None, minutes_left=5)
+    voting = line(Status.VOTING)
+    for minutes in (0, 5):
+        yield StatusAnswer(
+            debate=voting, turns=4, turns_total=4, minutes_left=minutes, mirror=line()
+        )
+    for where in get_args(get_args(StatusAnswer.model_fields["revealed"].annotation)[0]):
+        yield StatusAnswer(debate=line(), turns=4, turns_total=4, revealed=where, reveal=reveal())
+    for part in ("", "why", "details"):
+        yield ResultAnswer(debate=line(), reveal=reveal(), part=part)
+    yield DebatesAnswer(debates=())
+    yield DebatesAnswer(debates=tuple(map(line, Status)))
+    for done in (False, True):
+        yield DeletionAnswer(debate=line(), mirror=line(), both=done, going=True, done=done)
+    yield DeletionAnswer(debate=line(), done=True)
+
+
+def of_people() -> Iterator[Answer]:
+    forgotten = Traces(forgotten=True)
+    for traces in (TRACES, Traces(), Traces(known=True, opted_out=True), forgotten):
+        yield PrivacyAnswer(traces=traces)
+        yield ForgottenAnswer(done=False, traces=traces)
+    yield ForgottenAnswer(done=True, traces=TRACES, rest=True)
+    yield OwnDataAnswer(name="mine.json", content=b"")
+    yield NoOwnDataAnswer()
+    yield NoOwnDataAnswer(forgotten=True)
+    yield NoOwnDataAnswer(bytes=2**21, bytes_max=2**20)
+    for out, there, back in ((True, False, False), (True, True, False), (False, False, True)):
+        yield OptedAnswer(out=out, forgotten=there, back=back)
+    yield OptedAnswer(out=False)
+    vote = OwnVote(
+        debate="x", option="A", crowd="tie", jury=None, rehearsal=False, revealed_at=NOON
+    )
+    shown = OwnVoteLine(vote=vote, code="x", topic="Thé", place="t")
+    yield OwnRecordAnswer(votes=20, crowd=Share(3, 20), jury=Share(1, 4), lines=(shown,))
+    yield OwnRecordAnswer(votes=1, crowd=Share(0, 0), jury=Share(0, 0), lines=())
+    yield OwnRecordAnswer(votes=0, crowd=Share(0, 0), jury=Share(0, 0), lines=())
+    for outcome in get_args(RemarkAnswer.model_fields["outcome"].annotation):
+        yield RemarkAnswer(code="x", outcome=outcome, option="A", asks=True)
+    for why in ("differ", "close", "drawn", None):
+        yield ReviewAnswer(lines=(ReviewLine(debate=line(), options=("A", "tie"), why=why),))
+    yield ReviewAnswer(lines=())
+    yield RevisedAnswer(debate=line(), option="weak")
+    yield RevisedAnswer(debate=line(), option=None)
+    for listed in (True, False):
+        yield AskedAnswer(number=1, listed=listed)
+    yield UnaskedAnswer(number=1)
+
+
+def of_communities() -> Iterator[Answer]:
+    listed = tuple(SettingLine(name=name, value="", own=False) for name in SETTING_NAMES)
+    yield SettingsAnswer(settings=listed, changed=("language", "models"))
+    yield SettingsAnswer(settings=(SettingLine(name="language", value="de", own=True),))
+    yield FileAnswer(name="x.zip", content=b"", debates=2, rehearsals=2)
+    for size, rehearsals in ((0, 0), (0, 2), (2**21, 0)):
+        yield NoFileAnswer(community="1", bytes=size, bytes_max=2**20, rehearsals=rehearsals)
+    ideas = IdeasAnswer(topics=(), others=(("de", 20), ("fr", 1)))
+    yield ideas
+    yield TopicsAnswer(suggested=(TOPIC,) * 30, waiting=(TOPIC,), ideas=ideas)
+    yield TopicsAnswer(ideas=ideas)
+    for outcome in get_args(SuggestedAnswer.model_fields["outcome"].annotation):
+        yield SuggestedAnswer(outcome=outcome, suggestion=TOPIC)
+    yield LeagueStartedAnswer(models=3, matches=3)
+    yield LeagueStartedAnswer(models=3, matches=3, first="09:00")
+    table = LeagueTable(played=1, total=3, rows=())
+    yield LeagueAnswer(table=table, problem=WRONG)
+    yield LeagueStoppedAnswer()
+    yield ScheduleAnswer(lines=(), new=True)
+    for topic in ("", "random", "Thé"):
+        at = ScheduleLine(said="09:00", topic=topic, following="x", here=not topic, problem=WRONG)
+        yield ScheduleAnswer(lines=(at,))
+    yield ScheduleEndedAnswer()
+    yield AgreementAnswer(agreement=measure_agreement(ROWS), rehearsals=2)
+    yield AgreementAnswer(agreement=measure_agreement(ROWS[:3]))
+    yield AgreementAnswer(agreement=measure_agreement([]), rehearsals=2)
+    yield LeaderboardAnswer(leaderboard=rank_models(ROWS), rehearsals=2)
+    yield LeaderboardAnswer(leaderboard=rank_models([]))
+    yield ModelsAnswer(models=(), jurors=("near/j",))
+    formats = tuple(
+        FormatLine(name=n, about=s.about, options=("x",), minutes=3) for n, s in FORMATS.items()
+    )
+    yield FormatsAnswer(formats=formats)
+    helped = [HelpLine(written=n, about=c.about, note=c.who.note) for n, c in COMMANDS.items()]
+    yield HelpAnswer(commands=tuple(helped), formats=formats)
+
+
+ANSWERS = (*of_debates(), *of_people(), *of_communities())
+
+
+def kinds(base: type[Answer] = Answer) -> Iterator[type[Answer]]:
+    for kind in base.__subclasses__():
+        yield kind
+        yield from kinds(kind)
+
+
+def test_every_kind_of_answer_is_here() -> None:
+    for room in pkgutil.iter_modules(rooms.__path__):
+        importlib.import_module(f"{rooms.__name__}.{room.name}")
+    own = {kind for kind in kinds() if kind.__module__.startswith(rooms.__name__)}
+    assert own - {type(answer) for answer in ANSWERS} == {SentFile}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_answer_is_in_the_language(language: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    missed = set[str]()
+    real = translation.catalogue
+    monkeypatch.setattr(translation, "catalogue", lambda code: Missed(real(code), missed))
+    english = {to_markdown(answer) for answer in ANSWERS}
+    missed.clear()
+    with speaking(language):
+        for answer in ANSWERS:
+            said = to_markdown(answer)
+            words = re.sub(r"`[^`]*`|<[^>]*>", "", said)
+            assert said not in english or not re.search(r"[A-Za-z]{4}", words), said
+        vote_answer(None)
+    own = {"Thé", "Thé ou café", "09:00", "x", "xx", "near/j", "1000"}
+    assert {t for t in missed - own if re.search(r"[A-Za-z]{3}", re.sub(r"{.*?}", "", t))} == set()
