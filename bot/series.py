@@ -213,7 +213,8 @@ def _standing_lines(series: Series, standing: Standing) -> Iterable[str]:
     failed = f", {standing.failed:,} failed" if standing.failed else ""
     running = f", {standing.running:,} running" if standing.running else ""
     refused = f", {standing.refused:,} refused" if standing.refused else ""
-    held = f"{standing.held:,} of {_at_most(series)}{standing.total:,} debates held"
+    total = "" if series.recurring else f" of {_at_most(series)}{standing.total:,}"
+    held = f"{standing.held:,}{total} debates held"
     yield f"Series {series.name}: {held}{running}{failed}{refused}"
     over = standing.held + standing.failed + standing.refused
     if standing.ending is Ending.COMPLETE and over < standing.total:

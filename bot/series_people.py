@@ -61,6 +61,7 @@ def people_lines(stored: StoredSeries, people: People | None) -> Iterator[str]:
     if stored.due_at is not None and not stored.stop:
         zone = ZoneInfo(people.at.zone if people.at else "UTC")
         time = f"{stored.due_at.astimezone(zone):%Y-%m-%d %H:%M %Z}"
-        yield f"Next debate: {time} in {people.place.said}, once the one before has ended"
+        after = "" if stored.recurs else ", once the one before has ended"
+        yield f"Next debate: {time} in {people.place.said}{after}"
     if stored.problem:
-        yield f"Waiting: {stored.problem}"
+        yield f"{'Skipped' if stored.recurs else 'Waiting'}: {stored.problem}"

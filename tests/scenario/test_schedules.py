@@ -13,7 +13,7 @@ import engine.series.schedule
 from bot.app import App
 from engine.debate import Status
 from engine.options import Options
-from engine.series.recurring import AWAY, EMPTY, OVER_LIMIT, key_of
+from engine.series.recurring import AWAY, EMPTY, NO_PLACE, OVER_LIMIT, key_of
 from engine.series.spec import Place, Recurring, Series, read_when
 from engine.store.series import StoredSeries
 from tests.scenario.chat_stage import Chat, OnDiscord
@@ -177,6 +177,34 @@ async def test_a_fixed_motion_waits_an_hour_for_room_and_is_purged_with_its_comm
         assert {one.due_at for one in await app.store.series.all()} == {None}
         await app.store.communities.purge(debate.platform, debate.community)
         assert await app.store.series.all() == []
+
+
+async def test_a_lost_permission_is_told_to_managers_and_ends_nothing(
+    chat: Chat, clock: Shifted
+) -> None:
+    async with chat.stage.process() as app:
+        more = {"topic": "Tea beats coffee"}
+        await schedule(chat, "olga", daily(clock), "The schedule is set.", **more)
+        clock.skip(hours=1.1)
+        await begun(app, 1)
+        await close(chat, app)
+        if isinstance(chat, OnDiscord):
+            chat.discord.deny("send_messages", chat.discord.channel.id)
+        else:
+            bot_user = chat.slack.world.caller.bot_user
+            chat.slack.channel.members.discard(bot_user)
+        clock.skip(days=1)
+        assert await passed(app, clock) == NO_PLACE
+        if isinstance(chat, OnDiscord):
+            owner = chat.discord.world.direct(chat.discord.users["olga"].id)
+            await wait(lambda: NO_PLACE in str([m.embeds for m in chat.discord.messages(owner.id)]))
+            chat.discord.allow("send_messages", chat.discord.channel.id)
+        else:
+            chat.slack.channel.members.add(bot_user)
+        assert skipped(chat) == []
+        clock.skip(days=1)
+        await begun(app, 2)
+        assert await passed(app, clock) is None
 
 
 async def test_two_processes_and_one_killed_between_two_writes_begin_a_debate_once(
