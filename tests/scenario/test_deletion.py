@@ -8,10 +8,11 @@ import pytest
 
 from bot.app import App
 from engine.errors import NotFoundError
+from tests.doubles.discord.permissions import FLAGS
 from tests.doubles.faults import status
 from tests.doubles.waiting import until
 from tests.scenario.chat_stage import Chat, OnDiscord, vote
-from tests.scenario.discord_stage import known
+from tests.scenario.discord_stage import DiscordStage, known
 
 
 def shown(chat: Chat) -> list[str]:
@@ -80,6 +81,24 @@ async def test_a_running_debate_and_its_mirror_are_stopped_and_deleted_after_a_k
     chat.faults.clear()
     async with chat.stage.process() as app:
         await gone(app, chat, *(debate.id for debate in debates))
+
+
+async def test_where_it_may_manage_threads_the_thread_goes_too(on_discord: DiscordStage) -> None:
+    discord, chat = on_discord.discord, OnDiscord(on_discord)
+    guild = discord.guild
+    for role in guild.members[discord.world.bot.id]:
+        guild.roles[role].permissions |= FLAGS["manage_threads"]
+    async with on_discord.process() as app:
+        await vote(chat)
+        (debate,) = await app.store.debates.recent()
+        assert [thread.id for thread in discord.threads()] == [debate.thread]
+        begun = await chat.give("olga", "delete", debate=debate.code, confirm=True)
+        assert "is being deleted" in begun.text
+        await gone(app, chat, debate.id)
+        assert discord.threads() == []
+        # Once for the thread, once for the card: nothing is asked about messages that went with it.
+        deleted = [sent.path for sent in discord.sent if sent.method == "DELETE"]
+        assert len([path for path in deleted if "reactions" not in path]) == 2
 
 
 def fail_deletions(chat: Chat) -> None:
