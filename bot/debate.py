@@ -29,7 +29,7 @@ from engine.votes.questions import round_options, vote_options
 QUOTES = ('""', "''", "“”", "„“", "«»")
 ASKING_MINUTES = 1.0  # at most, with --ask alone
 RESUME_OPTIONS = frozenset(
-    {"votes", "stances", "ahead", "sure", "ask"}
+    {"votes", "stances", "ahead", "sure", "ask", "say_why"}
     | {"out", "include_rehearsal", "resume", "replace_model"}
 )
 """The options allowed with --resume; all others are fixed when a debate starts."""
@@ -122,7 +122,7 @@ async def run_debate(given: Mapping[str, Any]) -> None:
         console.print(texts.warnings(started), markup=False, soft_wrap=True, end="")
 
     session = Session(settings, console, votes, moves, ahead, sure, explain)
-    session.questions = questions or None
+    session.questions, session.say_why = questions or None, given["say_why"]
     await (session.resume(resume, changes) if resume else session.start(order))
     if out is not None:
         from bot.exporting import Chosen, export_into  # half of what it needs, no debate does

@@ -73,7 +73,9 @@ async def run_demo(given: Mapping[str, Any]) -> None:
 
     quoted = shlex.quote(address.get_secret_value())
     resume = f"ROSTRUM_DATABASE_URL={quoted} rostrum debate --resume"
-    await Session(settings, console, votes, moves, ahead, sure, explain, resume).start(order)
+    session = Session(settings, console, votes, moves, ahead, sure, explain, resume)
+    session.say_why = given["say_why"]
+    await session.start(order)
     counts = await export_into(settings, out, Wanted())
     servers = await find_local_servers()
     console.print(texts.demo_outro(counts, out, servers), markup=False, soft_wrap=True)

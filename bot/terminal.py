@@ -30,6 +30,7 @@ from adapters.terminal.votes import (
 from bot import texts
 from bot.app import App, find_debate, run_app
 from bot.audience import asking_beside, has_keyboard
+from bot.remarks import say_why
 from bot.settings.settings import Settings
 from engine.debate import Debate, Replacement, Status, short_code
 from engine.errors import RostrumError, StoreError, UsageError, VenueError
@@ -62,7 +63,8 @@ class Session:
     """A terminal with one debate; without `votes` and `stances`, keys are read if possible.
 
     `ahead` is what people say after each round, `sure` how clear they find it in the end, and
-    `questions` what they ask both sides.
+    `questions` what they ask both sides. `say_why`: those who vote by keys are asked why they chose
+    so, and which models debated.
     """
 
     settings: Settings
@@ -74,6 +76,7 @@ class Session:
     on_start: Callable[[Started], None] = lambda _: None
     resume_command: str = "rostrum debate --resume"
     questions: tuple[str, ...] | None = None
+    say_why: bool = False
 
     async def start(self, order: Order) -> Debate:
         """Hold a new debate, and its mirror if requested; return the last one, revealed.
@@ -238,6 +241,8 @@ class Session:
             venue.note(texts.NO_VOTERS)
         if debate.request.confidence and self.votes is None and self.sure is None:
             await self._say_how_clear(app, venue, debate)
+        if self.say_why and self.votes is None and has_keyboard():
+            await say_why(app, venue, debate)
         if debate.request.stance and self._has_people:
             await _until(app, debate.id, lambda _: venue.asked(UNSURE) > 1)
             await self._take_stances(venue, [move.after for move in self.stances or ()])

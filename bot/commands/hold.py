@@ -51,6 +51,9 @@ SURE = typer.Option(
     "asks people."
 )
 WHY = typer.Option(help="on or off: a juror says for the reveal why the jury decided so.")
+SAY_WHY = typer.Option(
+    help="Ask those who vote by keys why they chose so, and which models debated."
+)
 QUESTIONS = typer.Option(
     help="Let people ask both sides something before they close, for a time such as 2m."
 )
@@ -72,6 +75,7 @@ def demo(
     ahead: Annotated[Text, AHEAD] = None,
     confidence: Annotated[Text, CONFIDENCE] = None,
     sure: Annotated[Text, SURE] = None,
+    say_why: Annotated[bool, SAY_WHY] = False,
     format: Annotated[str, typer.Option(help="Debate format.")] = "classic",
     language: Annotated[str, typer.Option(help="Language code, e.g. en, tr, zh.")] = "en",
     topic: Annotated[Text, typer.Option(help="The topic (default: a built-in one).")] = None,
@@ -119,6 +123,7 @@ def debate(
     ahead: Annotated[Text, AHEAD] = None,
     confidence: Annotated[Text, CONFIDENCE] = None,
     sure: Annotated[Text, SURE] = None,
+    say_why: Annotated[bool, SAY_WHY] = False,
     why: Annotated[Text, WHY] = None,
     questions: Annotated[Text, QUESTIONS] = None,
     ask: Annotated[Names, ASK] = None,

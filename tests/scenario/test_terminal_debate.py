@@ -255,6 +255,34 @@ def test_given_answers_say_who_is_ahead_after_each_round(desk: Desk) -> None:
     assert "Ahead after opening: 🔵 A 2, even 1 · rebuttal: 🔴 B 3 · assumptions: 🔴 B 3" in out
 
 
+def test_people_at_the_keyboard_say_why_and_guess_the_models(desk: Desk) -> None:
+    with seated(desk, "debate", TOPIC, *QUICK, "--say-why") as seat:
+        seat.screen.until_vote()
+        seat.screen.press("AB\n")
+        seat.screen.until("Why did you choose so?")
+        seat.screen.press("lus")  # the first says something else instead
+        seat.screen.until("guest-1: style")
+        seat.screen.press("e")
+        seat.screen.until("How clear was it?")
+        seat.screen.press("1\n")  # the second does not say
+        seat.screen.until("A: guess the model")
+        seat.screen.press("12")
+        seat.screen.until("B: guess the model")
+        seat.screen.press("1\n")
+        seat.screen.rest()
+        assert seat.process.wait(20) == 0
+    assert "guest-2: evidence" in seat.screen.shown
+    assert "voters guessed it" in seat.screen.shown
+    with closing(sqlite3.connect(desk.database)) as database:
+        told = database.execute(
+            "SELECT json_extract(body, '$.ground'), json_extract(body, '$.confidence') FROM votes "
+            "WHERE question = 'vote' ORDER BY person"
+        ).fetchall()
+        assert told == [("style", "close"), ("evidence", "")]
+        [(guesses,)] = database.execute("SELECT count(*) FROM votes WHERE question = 'guess'")
+    assert guesses == 3
+
+
 def test_given_words_say_how_clear_it_was(desk: Desk) -> None:
     given = ("--votes", "A=2", "--sure", "close=1,one-sided=1")
     code, out, err = desk.run("debate", TOPIC, *given)

@@ -19,6 +19,7 @@ from engine.dataset.voters import Keys
 from engine.dataset.writer import ExportStage, Headway, Wanted, write_export
 from engine.debate import Quotation, Source, Status
 from engine.errors import StoppedError
+from engine.judging import Question
 from engine.store import DebateRecord
 from tests.doubles.archive import (
     BIRCH,
@@ -38,7 +39,13 @@ SAID = 'A "quote", a \\ and\na line\u2028ünïcode 猫 \U0001f600'
 MIRROR = make_debate(41, mirror_of=id_of(1), topic="Topic 1", sides={"A": BIRCH, "B": MAPLE})
 RECORDS = (
     make_record(labels=[make_label("turn/opening/A")], questions=["Is tea cheaper?"]),
-    make_record(MIRROR, votes=[make_vote(n, option) for n, option in enumerate("ABB")]),
+    make_record(
+        MIRROR,
+        votes=[
+            *(make_vote(n, option) for n, option in enumerate("ABB")),
+            make_vote(1, MAPLE.ref, question=Question.GUESS, step="A"),
+        ],
+    ),
     make_record(make_debate(2, Status.PARTIAL), turns=[make_turn(1, SAID)], calls=[]),
     make_record(
         make_debate(3, sources=(Source(title="Tea", text="Tea is fine."),)),
