@@ -13,12 +13,14 @@ from engine.chat.settings import overlay
 from engine.debate import Debate, Model, Value
 from engine.errors import BudgetError, UsageError
 from engine.formats import FORMATS
+from engine.language import ENGLISH, speaking
 from engine.line.intake import Defaults, Order
 from engine.messages import Estimate
 from engine.prompts.languages import NAMES
 from engine.store import Caps
 from engine.text import headline
 from engine.topics import RANDOM, Topic
+from engine.words.translation import called_language
 
 MOST_CHOICES = 25  # what Discord shows
 TYPICAL_TOPIC = "Remote work is better than office work"  # of usual length
@@ -135,11 +137,27 @@ def topic_choices(
 
 
 def language_choices(prefix: str, locale: str) -> tuple[CommandChoice, ...]:
-    """Match languages by code or English name; the person's own comes first."""
+    """Match languages by code, or by name in the person's language, else in English.
+
+    The person's own comes first.
+    """
     own = locale.split("-")[0].casefold()
-    codes = sorted(NAMES, key=lambda code: (code != own, NAMES[code]))
-    named = [CommandChoice(value=code, label=f"{NAMES[code]} ({code})") for code in codes]
-    return matching(prefix, named)
+    with speaking(locale):
+        shown = language_labels()
+    with speaking(ENGLISH):
+        english = language_labels()
+    for labels in (shown, english):
+        first = sorted(labels, key=lambda code: code != own)
+        found = matching(prefix, [CommandChoice(value=one, label=labels[one]) for one in first])
+        if found:
+            return tuple(CommandChoice(value=one.value, label=shown[one.value]) for one in found)
+    return ()
+
+
+def language_labels() -> dict[str, str]:
+    """Return the languages on offer by code, as people choose from them: “German (de)”."""
+    named = {code: called_language(code) or name for code, name in NAMES.items()}
+    return {code: f"{name} ({code})" for code, name in sorted(named.items(), key=lambda of: of[1])}
 
 
 def debate_choices(prefix: str, debates: Iterable[Debate]) -> tuple[CommandChoice, ...]:

@@ -41,6 +41,13 @@ def test_the_persons_own_language_comes_first() -> None:
     assert language_choices("germ", "en") == (CommandChoice(value="de", label="German (de)"),)
 
 
+def test_languages_are_named_in_the_persons_language_and_found_by_their_english_names() -> None:
+    german = CommandChoice(value="de", label="Deutsch (de)")
+    assert language_choices("", "de")[0] == german
+    assert language_choices("deut", "de") == language_choices("germ", "de") == (german,)
+    assert language_choices("nothing", "de") == ()
+
+
 def test_formats_topics_and_debates_are_offered() -> None:
     assert "classic" in values(format_choices("cla"))
     assert any("Remote work" in text for text in values(topic_choices("remote", built_in_topics())))

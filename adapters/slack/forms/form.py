@@ -18,16 +18,15 @@ from adapters.slack.forms.fields import (
     view_of,
 )
 from engine.chat.answers.catalogue import ModelsAnswer
+from engine.chat.choices import language_labels
 from engine.chat.invocation import StartArguments
 from engine.formats import FORMATS
 from engine.options import IN_A_CHAT, STANCES, read_option, read_options
-from engine.prompts.languages import NAMES
 from engine.sources import pasted
 from engine.words.phrases import TOPIC_HINT
 from engine.words.translation import say
 
 FORM = "rostrum:form"
-LANGUAGES = [(code, f"{name} ({code})") for code, name in NAMES.items()]
 
 
 def form_of(offered: ModelsAnswer, most_files: int = 0, topic: str = "") -> Json:
@@ -47,7 +46,7 @@ def form_of(offered: ModelsAnswer, most_files: int = 0, topic: str = "") -> Json
         select("a", _label("a", texts.DRAWN), debaters),
         select("b", _label("b", texts.DRAWN), debaters),
         select_several("jurors", _label("jurors", texts.AS_USUAL), jurors),
-        select("language", _label("language", texts.AS_USUAL), LANGUAGES),
+        select("language", _label("language", texts.AS_USUAL), list(language_labels().items())),
         select("panel", _label("panel", texts.AS_USUAL), said(texts.PANELS)),
         select("length", _label("length", texts.AS_USUAL), said(texts.LENGTHS)),
         select("ballot", _label("ballot", texts.AS_USUAL), said(texts.BALLOTS)),

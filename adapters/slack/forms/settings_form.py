@@ -22,8 +22,8 @@ from adapters.slack.forms.fields import (
     typed,
     view_of,
 )
-from adapters.slack.forms.form import LANGUAGES
 from engine.chat.answers.management import SettingLine, SettingsAnswer, unset
+from engine.chat.choices import language_labels
 from engine.formats import FORMATS
 from engine.line.intake import Defaults
 from engine.words.translation import say
@@ -43,7 +43,7 @@ def settings_form(answer: SettingsAnswer, defaults: Defaults) -> Json:
         _several(lines["judges"], (*jurors, *debaters)),
         _plain(lines["seats"]),
         _one(lines["format"], same(FORMATS)),
-        _one(lines["language"], LANGUAGES),
+        _one(lines["language"], list(language_labels().items())),
         _one(lines["length"], said(texts.LENGTHS)),
         select_channels("channels", _label(lines["channels"]), _own(lines["channels"])),
         _plain(lines["vote_minutes"]),
