@@ -359,6 +359,24 @@ async def test_only_the_starter_is_told_what_he_chose_and_nothing_that_was_drawn
     assert "zorblax" not in telling.everything()
 
 
+@pytest.mark.parametrize("swap", ["", " swap=on"])
+async def test_a_rematch_gives_nothing_away_before_its_reveal(telling: Chat, swap: str) -> None:
+    before = await telling.closed()
+    telling.told.clear()
+    said = await telling.say(OTHER, f"rematch {before.code}{swap}")
+    assert "starts now" in said
+    again = (await telling.line.store.debates.of_community("memory", "club"))[0]
+    assert again.setup.rematch_of == before.id
+    await telling.line.until(again.id, lambda d: d.vote_opened_at is not None)
+    for command in ("status", "result", "list"):  # an export holds the debate before
+        await telling.say(MANAGER, command)
+    posted = [
+        await telling.line.store.outbox.find(again.id, key) for key in ("announcement", "vote")
+    ]
+    told = f"{telling.everything()}\n{posted}".casefold()
+    assert not [secret for secret in SECRETS if secret in told and secret != "kin"]  # “asking”
+
+
 async def test_a_failed_debate_does_not_say_who_failed(telling: Chat, stage: Stage) -> None:
     stage.server.script(acts.status(404), model="fnordic-canary")
     debate = await telling.line.ended((await telling.start()).id)
