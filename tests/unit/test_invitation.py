@@ -12,10 +12,11 @@ from adapters.discord.render import DESCRIPTION
 from adapters.discord.render import parts as discord_parts
 from adapters.slack.payload import Payload as SlackPayload
 from adapters.slack.render import parts as slack_parts
-from engine.debate import BallotKind
-from engine.line.invitation import CASE, case_of
+from engine.debate import BallotKind, Model
+from engine.line.invitation import CASE, case_of, cases_of
 from engine.messages import VoteInvite
 from engine.words.translation import LANGUAGES
+from tests.doubles.archive import make_debate, make_turn
 
 OPTIONS = ("A", "B", "tie", "weak")
 UNTIL = datetime(2030, 1, 2, 3, 4, tzinfo=UTC)
@@ -79,3 +80,11 @@ def test_the_longest_invitation_is_one_message(language: str) -> None:
             [part] = slack_parts(asked, "k7·9")
             *_, last = SlackPayload.of(part).blocks
             assert f"<!date^{int(UNTIL.timestamp())}^" in last["elements"][-1]["text"]
+
+
+def test_a_case_names_no_model_that_debates_or_judges() -> None:
+    sides = {"A": Model.parse("near/zephyrine-9"), "B": Model.parse("near/quokkaton")}
+    debate = make_debate(1, sides=sides)
+    said = "As Claude I say what zephyrine-9 and Quokkaton know: tea wins."
+    [told] = cases_of(debate, [make_turn(1, said)]).values()
+    assert told == "As [name] I say what [name] and [name] know: tea wins."
