@@ -91,7 +91,12 @@ async def test_the_announcement_shows_how_far_the_debate_is(
         await voting(app)
         await stage.close()
         await until(lambda: "Read the whole debate" in announcement.text)
-        assert [id.split(":")[1] for id in custom_ids(announcement)] == ["why", "details"]
+        assert [id.split(":")[1] for id in custom_ids(announcement)] == [
+            "why",
+            "details",
+            "rematch",
+            "swap",
+        ]
     assert announcement.embeds[0]["footer"]["text"].startswith("#1 · ")
 
 

@@ -93,7 +93,7 @@ async def test_the_announcement_shows_how_far_the_debate_is(
         await until(lambda: f"Vote now in its thread: closes {until_when}" in stage.root.text)
         await stage.close()
         await until(lambda: "Read the whole debate" in stage.root.text)
-        assert buttons(stage.root) == ["Why?", "Details"]
+        assert buttons(stage.root) == ["Why?", "Details", "Rematch", "Swap sides"]
     assert stage.references().count(f"{debate.code}·1·1/1") == 1
     assert len(slack.messages()) == 1
     assert slack.pings == []
