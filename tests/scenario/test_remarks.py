@@ -221,11 +221,11 @@ async def test_slack_asks_each_voter_once_after_a_reaction(on_slack: SlackStage)
     assert "**Your vote:** 🔵 A" in str(ben.blocks)
     asked = [sent.text for sent in slack.api.sent if sent.method == "chat.postEphemeral"]
     assert sum(f'"thread_ts": "{on_slack.root.ts}"' in text for text in asked) == 2
-    assert "Why did you choose so?" not in "".join(m.text for m in slack.messages())
+    assert "What decided it for you?" not in "".join(m.text for m in slack.messages())
 
 
 def offers(slack: SlackServer) -> list[SlackMessage]:
-    return [m for m in slack.world.ephemeral if "Why did you choose so?" in str(m.blocks)]
+    return [m for m in slack.world.ephemeral if "What decided it for you?" in str(m.blocks)]
 
 
 async def test_a_private_vote_is_answered_with_what_else_one_may_say(chat: Chat) -> None:

@@ -259,7 +259,7 @@ def test_people_at_the_keyboard_say_why_and_guess_the_models(desk: Desk) -> None
     with seated(desk, "debate", TOPIC, *QUICK, "--say-why") as seat:
         seat.screen.until_vote()
         seat.screen.press("AB\n")
-        seat.screen.until("Why did you choose so?")
+        seat.screen.until("What decided it for you?")
         seat.screen.press("lus")  # the first says something else instead
         seat.screen.until("guest-1: style")
         seat.screen.press("e")
@@ -301,7 +301,7 @@ def test_people_at_the_keyboard_say_who_is_ahead(desk: Desk) -> None:
         seat.screen.until("guest-3 votes: even")
         seat.screen.until_vote()
         seat.screen.press("B\n")
-        seat.screen.until("Ahead after opening: A 2, even 1")
+        seat.screen.until("Ahead after opening: 🔵 A 2, even 1")
         seat.screen.rest()
 
 

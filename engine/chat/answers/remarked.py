@@ -16,11 +16,11 @@ from engine.words.translation import say
 
 PAGE, PAGE_OF_MANY = 3, 2  # menus at once, beside the rows of buttons that a platform has room for
 
-INVITED = "Only you see this, and nothing here is needed. It can be changed until the vote closes."
+INVITED = "Only you see this. All of it is optional, and you can change it until the vote closes."
 ASK = {
-    "reason": "Why did you choose so?",
+    "reason": "What decided it for you?",
     "clear": "How clear was it?",
-    "guess": "Which model was it? The list is the same in every debate here.",
+    "guess": "Which model is which? The list is the same in every debate here.",
 }
 YOURS = "**Your vote:** {option}"
 GROUND = "**Why:** {ground}"
