@@ -15,7 +15,8 @@ from engine.errors import VenueAwayError, VenueError
 from engine.store.people import People
 
 FRESH_SECONDS = 600.0
-LANGUAGE_SECONDS = 1.0  # an answer waits at most as long for the language it is in
+LANGUAGE_SECONDS = 5.0  # an answer waits at most as long for the language it is in
+OF_MANY_SECONDS = 1.0  # the same, where many are answered at once
 MOST_REMEMBERED = 10_000
 PLATFORM = "slack"
 log = structlog.get_logger(__name__)
@@ -44,6 +45,7 @@ class Profiles:
         self._known: dict[str, tuple[float, Profile]] = {}
         self._asking: dict[str, asyncio.Future[Profile]] = {}
         self._members: dict[str, tuple[float, frozenset[str]]] = {}  # of user groups
+        self._stored: set[str] = set()  # those of whom the store knows whether they are bots
         self._silent_until = 0.0  # as a lookup for the language alone failed
 
     def is_bot(self, user: str) -> bool | None:
@@ -57,7 +59,7 @@ class Profiles:
         return found[1].language if found else ""
 
     async def language(self, user: str, *, many: bool) -> str:
-        """Return a person's language; empty if Slack does not say within a second.
+        """Return a person's language; empty if Slack does not say within seconds.
 
         `many` may ask at once, as voters do: they are looked up one at a time, and the others go
         without. Slack answers a hundred questions a minute, and some matter more.
@@ -65,11 +67,21 @@ class Profiles:
         known = self.known_language(user)
         if known or time.monotonic() < self._silent_until or (many and self._asking):
             return known
-        asked = asyncio.ensure_future(self.profile(user))
-        await asyncio.wait((asked,), timeout=LANGUAGE_SECONDS)
-        if asked.done() and user not in self._known:
-            self._silent_until = time.monotonic() + FRESH_SECONDS
+        asked = asyncio.ensure_future(self._learn_language(user))
+        seconds = OF_MANY_SECONDS if many else LANGUAGE_SECONDS
+        await asyncio.wait((asked,), timeout=seconds)
         return self.known_language(user)
+
+    async def _learn_language(self, user: str) -> None:
+        """Look a person up, and store whether it is a bot as for any voter."""
+        try:
+            await self.bots([user])
+            if not self.known_language(user):  # stored by another process, which has no languages
+                await self._look(user)
+        except VenueError as error:
+            log.info("person lookup failed", why=str(error))
+        if user not in self._known:
+            self._silent_until = time.monotonic() + FRESH_SECONDS
 
     async def profile(self, user: str) -> Profile:
         """Return a profile, an expired one if Slack fails; else that of an ordinary person."""
@@ -93,9 +105,12 @@ class Profiles:
             for user in users:
                 if self.is_bot(user) is None:
                     looked |= await self._ask_kind(user)
+                elif user not in self._stored:  # looked up for a command meanwhile
+                    looked[user] = bool(self.is_bot(user))
         finally:
             if self._people is not None:
                 await self._people.note_bots(PLATFORM, looked)
+                self._stored |= looked.keys()
         return frozenset(user for user in users if self.is_bot(user))
 
     async def groups(self, user: str, among: Iterable[str]) -> frozenset[str]:
@@ -119,6 +134,7 @@ class Profiles:
         if users and self._people is not None:
             for user, bot in (await self._people.bots(PLATFORM, users)).items():
                 self._remember(user, Profile(bot), 0.0)
+                self._stored.add(user)
 
     async def _ask_kind(self, user: str) -> dict[str, bool]:
         try:
@@ -159,4 +175,5 @@ class Profiles:
     def _remember(self, user: str, profile: Profile, until: float) -> None:
         if len(self._known) >= MOST_REMEMBERED:
             self._known.clear()
+            self._stored.clear()
         self._known[user] = (until, profile)

@@ -11,7 +11,7 @@ from engine.marks import marked
 from engine.messages import Estimate
 from engine.sources import IN_NAMED, IN_NONE, IN_OTHER, outcome_of
 from engine.text import dollars, headline
-from engine.words.translation import number, plural, say
+from engine.words.translation import number, plural, say, say_stored
 
 REHEARSALS: Mapping[Rehearsal, str] = {
     "speakers": "The speakers are rehearsal models: they recite prepared text and are not language "
@@ -116,11 +116,7 @@ def review_hint(code: str, names: Mapping[str, str]) -> str:
 
 def told_reason(reason: str) -> str:
     """Return why a debate ended or waits, in the language spoken; it is stored in English."""
-    for template in (WAITS_TO_CLOSE, WAITS_TO_BEGIN):
-        before, after = template.split("{platform}")
-        if reason.startswith(before) and reason.endswith(after):
-            return say(template, platform=reason[len(before) : -len(after)])
-    return say(reason)
+    return say_stored(reason)
 
 
 def rehearsed(who: Rehearsal) -> str:

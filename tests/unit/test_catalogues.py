@@ -92,5 +92,5 @@ def test_why_a_debate_waits_is_said_in_its_language() -> None:
             "Rostrum retries automatically."
         )
         assert said.startswith("Warten auf Discord: ")
-        assert told_reason("A manager stopped it.") == "Ein Manager hat sie gestoppt."
+        assert told_reason("A manager stopped it.") == "Die Verwaltung hat sie gestoppt."
         assert told_reason("Anything else.") == "Anything else."
