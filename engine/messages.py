@@ -325,9 +325,10 @@ class Reveal(Said):
     final answers were voted on, and `own` is the format's own verdict. `course` is who people said
     was ahead, round by round. `why` says why the panel decided so, and `marks` are the means of
     what jurors gave each contender by criterion. `guessed` counts, by side, the blind guesses
-    at its model that were right, and all of them. `opinion` is whom most people chose where they
-    could know the models, else empty: such votes name no winner. With the debate's `code`, buttons
-    open what stands behind the result; without one it is all in the message. `quorum` is how many
+    at its model that were right, and all of them, of `menu` models to choose from; `guess_bounds`
+    are the 95 % intervals of their shares. `opinion` is whom most people chose where they could
+    know the models, else empty: such votes name no winner. With the debate's `code`, buttons open
+    what stands behind the result; without one it is all in the message. `quorum` is how many
     votes decide.
     """
 
@@ -360,6 +361,8 @@ class Reveal(Said):
     code: str = Field("", exclude_if=not_)
     quorum: int = Field(0, exclude_if=not_)
     guessed: Mapping[str, tuple[int, int]] = Field({}, exclude_if=not_)
+    menu: int = Field(0, exclude_if=not_)
+    guess_bounds: Mapping[str, tuple[float, float]] = Field({}, exclude_if=not_)
     opinion: str = Field("", exclude_if=not_)
 
 

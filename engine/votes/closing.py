@@ -40,6 +40,7 @@ from engine.votes.outcome import (
 )
 from engine.votes.questions import vote_options
 from engine.votes.tally import agreement, leader
+from engine.votes.wilson import wilson
 from engine.words.translation import say
 
 EXTENDED = (
@@ -144,6 +145,8 @@ def reveal_of(
         code=debate.code,
         quorum=debate.request.quorum,
         guessed=dict(guessed),
+        menu=len(debate.setup.menu) if guessed else 0,
+        guess_bounds={side: wilson(right, n) for side, (right, n) in guessed.items()},
         opinion=_opinion(debate, tally),
     )
 

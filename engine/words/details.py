@@ -11,6 +11,7 @@ from engine.text import headline
 from engine.words.phrases import BRIEF_STANCE, NO_STANCES, money, option_name
 from engine.words.translation import plural, say
 
+GUESSES = "Guesses at {side}: {right} of {n} right ({low:.0f}–{high:.0f}%; by chance {chance:.0f}%)"
 JUDGES = "Also judged by {judges}"
 PEOPLE = "**People:** {counts}"
 SHARE = "{side}'s share {share:.0f}% ({low:.0f}–{high:.0f}%)"
@@ -49,6 +50,7 @@ def detail_lines(reveal: Reveal) -> Iterator[str]:
     yield from _votes(reveal)
     yield _jury(reveal)
     yield from _jurors(reveal.jurors, reveal.names)
+    yield from _guesses(reveal)
     if reveal.criteria:
         yield _scored(reveal.criteria)
     if reveal.agree is None:
@@ -69,6 +71,15 @@ def _votes(reveal: Reveal) -> Iterator[str]:
     yield said
     if tally.gold != tally.counts and not reveal.unread:
         yield say(GOLD, counts=counts_of(tally.gold, reveal.names))
+
+
+def _guesses(reveal: Reveal) -> Iterator[str]:
+    """Yield how many guesses at each side's model were right, with the interval and chance."""
+    for side, (low, high) in reveal.guess_bounds.items():
+        right, n = reveal.guessed[side]
+        shares = {"low": 100 * low, "high": 100 * high}
+        shares["chance"] = 100 / max(reveal.menu, 1)
+        yield say(GUESSES, side=option_name(side, reveal.names), right=right, n=n, **shares)
 
 
 def counts_of(counts: Mapping[str, int], names: Mapping[str, str] = NO_STANCES) -> str:
