@@ -33,6 +33,11 @@ class Payload(NamedTuple):
         kept = json.loads(part.body)
         return cls(kept["body"], tuple(File.model_validate(file) for file in kept["files"]))
 
+    @property
+    def pictures_only(self) -> bool:
+        """Whether it has files, and all of them are pictures."""
+        return bool(self.files) and all(file.media.startswith("image/") for file in self.files)
+
     def form(self) -> list[dict[str, Any]]:
         """Return the fields of a multipart request: the JSON, then each file."""
         listed = [
