@@ -87,7 +87,7 @@ async def shown(chat: Chat, number: int) -> None:
         if isinstance(chat, OnDiscord):
             posted = [file for m in chat.discord.messages() for file in m.attachments]
             return [file.description for file in posted]
-        return [file.alt for file in chat.files()]
+        return [file.alt for file in chat.files() if file.name.startswith("standing")]
 
     async with asyncio.timeout(20):
         while len(found := alts()) < number:  # noqa: ASYNC110

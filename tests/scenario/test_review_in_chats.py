@@ -115,7 +115,7 @@ async def test_on_slack_a_workspace_has_it_asked_below_the_reveal(
                 pressed = await slack.press("ada", asked.ts, "🔴 B")
                 await pressed.said("Vote recorded: 🔴 B.")
             else:
-                await slack.react("ada", asked.ts, "b")
+                await slack.react("ada", asked.ts, "red_circle")
             await until_answered(app, "B")
 
 

@@ -170,7 +170,7 @@ async def test_files_that_are_shared_keep_the_distance_of_messages_too(database_
         async with stage.at_vote("Tea format=structured") as (app, _, _):
             await stage.close()
             await ended(app)
-        assert len(slack.world.files) == 2
+        assert len(slack.world.files) == 3  # those of the format, and the picture of the result
         assert slack.violations == []
 
 
