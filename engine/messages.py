@@ -130,6 +130,7 @@ class TurnPost(Said):
 
     `seconds` is the time used and `seconds_limit` the time allowed, in formats with a clock.
     `quotations` says what code found of those marked as from a source; empty without any.
+    `speaker` is the neutral name under which it is posted where a bot may use others than its own.
     """
 
     kind: Literal["turn"] = "turn"
@@ -146,6 +147,7 @@ class TurnPost(Said):
     seconds_limit: int | None = None
     name: str = ""
     quotations: str = Field("", exclude_if=not_)
+    speaker: str = Field("", exclude_if=not_)
 
 
 class Invitation(Said):
@@ -378,14 +380,16 @@ class Alert(Said):
     """Tells managers that `percent` of the `usd` of a community's day are reserved or spent.
 
     `code` is the debate that passed that share. `manager` counts the places where managers read;
-    None: the debate's channel.
+    None: the debate's channel. With `unnamed` it tells instead why the sides of the debate speak
+    under the bot's own name.
     """
 
     kind: Literal["alert"] = "alert"
     code: str
-    percent: float
-    usd: float
+    percent: float = 0.0
+    usd: float = 0.0
     manager: int | None = 0
+    unnamed: str = Field("", exclude_if=not_)
 
 
 class Skipped(Said):

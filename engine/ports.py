@@ -465,6 +465,14 @@ Inbound = (
 Listener = Callable[[Inbound], Awaitable[object]]
 
 
+Unnamed = Literal["deleted", "full", "refused", "scope"]
+"""Why speakers have the bot's own name where it may use others.
+
+Its webhook was deleted, the channel has as many as it can, the platform refused the name, or the
+bot lost the scope that it needs.
+"""
+
+
 class Venue(Protocol):
     """A chat platform as the engine sees it.
 
@@ -501,6 +509,9 @@ class Venue(Protocol):
 
     async def post(self, place: str, part: Part) -> str:
         """Post one piece, within a turn of its place, and return its message reference."""
+
+    def unnamed(self, place: str) -> Unnamed | None:
+        """Return why speakers have the bot's own name there, None if managers need not know."""
 
     async def edit(self, place: str, message: str, part: Part) -> None:
         """Replace what a posted message shows."""

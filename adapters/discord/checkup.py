@@ -8,7 +8,7 @@ from typing import Any
 import discord
 
 from adapters.discord.errors import Act
-from adapters.discord.permissions import FOR_SECRET, missing
+from adapters.discord.permissions import FOR_NAMES, FOR_SECRET, missing
 from adapters.discord.rest import Rest
 from adapters.discord.rights import Rights, rights_in
 from adapters.finding import Finding
@@ -17,6 +17,10 @@ from engine.errors import VenueError
 TEXT_CHANNELS = (0, 5)  # text and announcements
 GUILDS = 200  # Discord's largest page
 MOST_NAMED = 5
+OPTIONAL = {
+    FOR_SECRET.value: "Manage Messages, which only secret ballots need",
+    FOR_NAMES.value: "Manage Webhooks, by which each side has a name and a face of its own",
+}
 
 
 async def check(rest: Rest) -> AsyncIterator[Finding]:
@@ -60,9 +64,9 @@ def _sum_up(subject: str, held: discord.Permissions, absent: list[str]) -> Findi
     if absent and not held.administrator:
         text = f"lacks {', '.join(absent)}; invite it again with the link of rostrum invite"
         return Finding(subject, False, text)
-    if missing(held, FOR_SECRET) and not held.administrator:
-        text = "all permissions are there but Manage Messages, which only secret ballots need"
-        return Finding(subject, True, text)
+    said = [why for wanted, why in OPTIONAL.items() if missing(held, discord.Permissions(wanted))]
+    if said and not held.administrator:
+        return Finding(subject, True, f"all permissions are there but {', and '.join(said)}")
     return Finding(subject, True, "all permissions are there")
 
 

@@ -16,7 +16,8 @@ from engine.errors import MessageGoneError, VenueAwayError, VenueError, VenueGon
 from engine.language import Text
 
 UNKNOWN_CHANNEL, UNKNOWN_GUILD, UNKNOWN_MESSAGE = 10003, 10004, 10008
-UNKNOWN_EMOJI = 10014
+UNKNOWN_EMOJI, UNKNOWN_WEBHOOK = 10014, 10015
+WEBHOOKS_FULL, NOT_THE_AUTHOR, NO_SUCH_TOKEN, INVALID_FORM = 30007, 50005, 50027, 50035
 EDITED_TOO_OFTEN = 30046
 ACKNOWLEDGED = 40060
 NO_ACCESS, NO_PERMISSION, ARCHIVED = 50001, 50013, 50083
@@ -37,6 +38,7 @@ class Act(StrEnum):
     REACT = "react"
     REMOVE = "remove"
     TYPING = "typing"
+    NAME = "name"
     ERASE = "erase"
     ERASE_THREAD = "erase_thread"
 
@@ -80,6 +82,12 @@ NETWORK = (aiohttp.ClientError, OSError, asyncio.TimeoutError)
 KNOWN = (discord.DiscordException, UnreadyError, *NETWORK)
 
 
+def code_of(error: VenueError) -> int:
+    """Return Discord's own code of a refusal, 0 if it has none."""
+    cause = error.__cause__
+    return cause.code if isinstance(cause, discord.HTTPException) else 0
+
+
 def slow_down(seconds: float) -> VenueAwayError:
     """Return the error for a request that was not carried out because of a rate limit."""
     return VenueAwayError(Text(texts.SLOW_DOWN, seconds=seconds), retry_after=seconds)
@@ -110,13 +118,15 @@ def _sentence(error: discord.HTTPException, act: Act) -> str:
         LOCKED: texts.LOCKED,
         TOO_MANY_THREADS: texts.THREADS_FULL,
     }
-    if error.status == 401:
+    if error.status == 401 and error.code != NO_SUCH_TOKEN:
         return texts.TOKEN_REFUSED
     return known.get(error.code, texts.REFUSED)
 
 
 def _for_good(error: discord.HTTPException, act: Act) -> bool:
     """Return whether nothing can be posted there until a person changes that."""
+    if error.code == NO_SUCH_TOKEN:  # of a webhook, not the bot's
+        return False
     if error.status == 401 or error.code in (UNKNOWN_CHANNEL, UNKNOWN_GUILD, NO_ACCESS):
         return True
     return act is Act.POST and error.code in (NO_PERMISSION, ARCHIVED, LOCKED)

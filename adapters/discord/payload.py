@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from engine.messages import File
 from engine.ports import Part
-from engine.words.card import Reference
+from engine.words.card import Reference, Speaker
 
 NO_MENTIONS: dict[str, list[str]] = {"parse": []}  # no text pings anyone
 LONGEST_NONCE = 25
@@ -16,22 +16,28 @@ SMALL = "-# {text}"  # how Discord writes small print
 
 
 class Payload(NamedTuple):
-    """A message's JSON, and the files that go with it."""
+    """A message's JSON, the files that go with it, and who speaks, if not the bot."""
 
     body: dict[str, Any]
     files: tuple[File, ...] = ()
+    speaker: Speaker | None = None
 
     def part(self, reference: str, *, plain: bool = False) -> Part:
         """Return it as a frozen part."""
         files = [file.model_dump() for file in self.files]
-        kept = json.dumps({"body": self.body, "files": files}, ensure_ascii=False)
+        said: dict[str, Any] = {"body": self.body, "files": files}
+        if self.speaker is not None:
+            said["speaker"] = self.speaker
+        kept = json.dumps(said, ensure_ascii=False)
         return Part(reference=reference, body=kept, plain=plain)
 
     @classmethod
     def of(cls, part: Part) -> Payload:
         """Read a frozen part."""
         kept = json.loads(part.body)
-        return cls(kept["body"], tuple(File.model_validate(file) for file in kept["files"]))
+        speaker = Speaker(*kept["speaker"]) if "speaker" in kept else None
+        files = tuple(File.model_validate(file) for file in kept["files"])
+        return cls(kept["body"], files, speaker)
 
     @property
     def pictures_only(self) -> bool:

@@ -30,6 +30,7 @@ INSIDE_A_THREAD = discord.Permissions(
 # Permissions that Discord removes where a member may not post.
 VIEW = "View Channel"
 WITH_POSTING = ("Embed Links", "Attach Files")
+FOR_NAMES = discord.Permissions(manage_webhooks=True)  # debates go on without it
 FOR_SECRET = discord.Permissions(manage_messages=True)
 NAMES = {
     "read_messages": "View Channel",  # as discord.py lists it
@@ -41,12 +42,13 @@ NAMES = {
     "embed_links": "Embed Links",
     "attach_files": "Attach Files",
     "manage_messages": "Manage Messages",
+    "manage_webhooks": "Manage Webhooks",
 }
 
 
 def invite_link(application_id: int, *, secret_ballots: bool = False) -> str:
-    """Return the link by which an admin adds Rostrum, with the permissions it needs."""
-    asked = NEEDED | FOR_SECRET if secret_ballots else NEEDED
+    """Return the link by which an admin adds Rostrum, with the permissions that it can use."""
+    asked = NEEDED | FOR_NAMES | (FOR_SECRET if secret_ballots else discord.Permissions.none())
     return discord.utils.oauth_url(
         application_id, permissions=asked, scopes=("bot", "applications.commands")
     )

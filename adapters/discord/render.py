@@ -85,7 +85,7 @@ def _payload(card: Card, piece: Piece) -> Payload:
         embed["fields"] = [{"name": say(STATE), "value": _state(card.state)}]
     components = rows(card.buttons) if piece.last else []
     files = card.attached() if piece.last else ()
-    return Payload({"embeds": [embed], "components": components}, files)
+    return Payload({"embeds": [embed], "components": components}, files, card.speaker)
 
 
 def _in_time(moment: datetime) -> str:

@@ -80,6 +80,7 @@ PERMISSIONS = {
     "react": "Add Reactions and Read Message History",
     "remove": "Manage Messages",
     "typing": "Send Messages in Threads",
+    "name": "Manage Webhooks",
     "erase": "Manage Messages",
     "erase_thread": "Manage Threads",
 }
@@ -91,6 +92,7 @@ DOING = {
     "react": "react in",
     "remove": "remove a reaction in",
     "typing": "show typing in",
+    "name": "use webhooks in",
     "erase": "delete a message in",
     "erase_thread": "delete the thread",
 }

@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
-import discord
 import structlog
 
 from adapters.discord import render, texts
@@ -15,23 +14,26 @@ from adapters.discord.errors import (
     ARCHIVED,
     IN_DIRECT_MESSAGES,
     NO_PERMISSION,
+    NOT_THE_AUTHOR,
     THREAD_EXISTS,
     UNKNOWN_EMOJI,
     UNKNOWN_MESSAGE,
     WRONG_KIND,
     Act,
+    code_of,
 )
 from adapters.discord.payload import NO_MENTIONS, Payload, carries, nonce_of
 from adapters.discord.permissions import lacking
 from adapters.discord.rest import Rest
 from adapters.discord.rights import rights_in
 from adapters.discord.votes import reaction_of
+from adapters.discord.webhooks import Webhooks
 from adapters.pictures.png import drawn
 from engine.delivery.pace import GAP_SECONDS, ChannelPace
 from engine.errors import MessageGoneError, VenueAwayError, VenueError, VenueGoneError
 from engine.marks import REACTIONS
 from engine.messages import Message
-from engine.ports import Location, Part, Reactions, VenueLimits
+from engine.ports import Location, Part, Reactions, Unnamed, VenueLimits
 from engine.store.served import OWN
 from engine.text import clean, headline
 
@@ -68,6 +70,7 @@ class DiscordVenue:
         self.limits = limits or LIMITS
         self._rest, self._shards = rest, shards
         self._pace = ChannelPace(gap)
+        self._webhooks = Webhooks(rest)
         self._reacting = ChannelPace(gap * REACTION_SHARE, after_answers=True)
 
     def render(self, message: Message, stem: str) -> tuple[Part, ...]:
@@ -88,7 +91,16 @@ class DiscordVenue:
     async def post(self, place: str, part: Part) -> str:
         """Post one piece and return its message id; Discord drops a repetition within minutes."""
         payload = Payload.of(part)
+        if payload.speaker is not None:
+            body = payload.body | {"allowed_mentions": NO_MENTIONS}
+            spoken = await self._webhooks.post(place, payload.speaker, body)
+            if spoken is not None:
+                return spoken
         return await self._post(place, payload, nonce_of(place, part.reference))
+
+    def unnamed(self, place: str) -> Unnamed | None:
+        """Return why speakers have the bot's own name there, if managers should know."""
+        return self._webhooks.unnamed(place)
 
     async def say(self, place: str, body: dict[str, Any]) -> str:
         """Post a message that belongs to no debate, at the same rate."""
@@ -98,7 +110,13 @@ class DiscordVenue:
     async def edit(self, place: str, message: str, part: Part) -> None:
         """Replace what a message shows."""
         said = Payload.of(part).body | {"allowed_mentions": NO_MENTIONS}
-        await self._awake(Act.EDIT, "PATCH", MESSAGE, place=place, message=message, body=said)
+        try:
+            await self._awake(Act.EDIT, "PATCH", MESSAGE, place=place, message=message, body=said)
+        except VenueError as error:
+            if code_of(error) != NOT_THE_AUTHOR:
+                raise
+            if not await self._webhooks.edit(place, message, said):
+                raise
 
     async def read(self, place: str, message: str) -> dict[str, Any]:
         """Return a message as Discord has it. Raises MessageGoneError."""
@@ -112,7 +130,8 @@ class DiscordVenue:
         pages = self._since(place, after) if after else self._newest(place)
         async for page in pages:
             for message in page:
-                if message["author"]["id"] == self._rest.me and carries(message, reference):
+                own = message["author"]["id"] == self._rest.me or self._webhooks.wrote(message)
+                if own and carries(message, reference):
                     return str(message["id"])
         return None
 
@@ -128,11 +147,11 @@ class DiscordVenue:
                 Act.THREAD, "POST", path, place=channel, message=message, body=body
             )
         except VenueError as error:
-            if _code(error) == THREAD_EXISTS:
+            if code_of(error) == THREAD_EXISTS:
                 return message
-            if _code(error) == IN_DIRECT_MESSAGES:
+            if code_of(error) == IN_DIRECT_MESSAGES:
                 return channel
-            if _code(error) == WRONG_KIND and await self._is_thread(channel):
+            if code_of(error) == WRONG_KIND and await self._is_thread(channel):
                 return channel
             raise
         return str(opened["id"])
@@ -220,12 +239,16 @@ class DiscordVenue:
             async with self._reacting.turn(place):
                 await self._awake(Act.REMOVE, "DELETE", path, place=place, message=message, **of)
         except VenueError as error:
-            if _code(error) not in (UNKNOWN_EMOJI, UNKNOWN_MESSAGE):
+            if code_of(error) not in (UNKNOWN_EMOJI, UNKNOWN_MESSAGE):
                 raise
 
     async def erase(self, place: str, message: str) -> None:
         """Delete a message of the bot's own."""
-        await self._awake(Act.ERASE, "DELETE", MESSAGE, place=place, message=message)
+        try:
+            await self._awake(Act.ERASE, "DELETE", MESSAGE, place=place, message=message)
+        except VenueError as error:
+            if code_of(error) != NO_PERMISSION or not await self._webhooks.erase(place, message):
+                raise
 
     async def erase_thread(self, thread: str) -> bool:
         """Delete a thread with everything in it; needs Manage Threads."""
@@ -254,7 +277,7 @@ class DiscordVenue:
         try:
             posted = await self._rest.request(Act.POST, "POST", MESSAGES, **sent)
         except VenueError as error:
-            if _code(error) != NO_PERMISSION or not payload.pictures_only:
+            if code_of(error) != NO_PERMISSION or not payload.pictures_only:
                 raise
             # Without Attach Files a picture is left out: the text says what it shows.
             sent = {"body": body, "place": place, "admitted": True}
@@ -292,7 +315,7 @@ class DiscordVenue:
         try:
             await self._rest.request(act, method, path, **ask)
         except VenueError as error:
-            if _code(error) != ARCHIVED:
+            if code_of(error) != ARCHIVED:
                 raise
             await self._rest.request(
                 act, "PATCH", "/channels/{channel_id}", place=place, body={"archived": False}
@@ -359,9 +382,3 @@ def _seeded(message: dict[str, Any]) -> frozenset[str]:
 def _option(reaction: dict[str, Any]) -> str | None:
     emoji = reaction["emoji"]
     return None if emoji.get("id") else reaction_of(emoji["name"])
-
-
-def _code(error: VenueError) -> int:
-    """Return Discord's own code of a refusal, 0 if it has none."""
-    cause = error.__cause__
-    return cause.code if isinstance(cause, discord.HTTPException) else 0

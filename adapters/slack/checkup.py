@@ -10,7 +10,7 @@ from pydantic import SecretStr
 from adapters.finding import Finding
 from adapters.slack import texts
 from adapters.slack.errors import Act, name_of
-from adapters.slack.install.manifest import INSTALL_PATH, SCOPES
+from adapters.slack.install.manifest import INSTALL_PATH, OPTIONAL, SCOPES
 from adapters.slack.install.oauth import Credentials
 from adapters.slack.rest import Identity, Rest
 from engine.errors import VenueAwayError, VenueError
@@ -61,6 +61,9 @@ def _check_scopes(identity: Identity, subject: str) -> Finding:
     lacking = [scope for scope in SCOPES if scope not in identity.scopes]
     if not lacking:
         return Finding(subject, True, "all scopes are there")
+    if OPTIONAL.issuperset(lacking):
+        text = f"all scopes are there but {', '.join(lacking)}: both sides speak under its own name"
+        return Finding(subject, True, text)
     said = "; ".join(f"{scope} ({SCOPES[scope]})" for scope in lacking)
     text = f"lacks {said}; add it to the app and reinstall it"
     return Finding(subject, False, text)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from engine.messages import File
 from engine.ports import Part
+from engine.words.card import Speaker
 
 EVENT_TYPE = "rostrum_post"
 
@@ -14,13 +15,14 @@ EVENT_TYPE = "rostrum_post"
 class Payload(NamedTuple):
     """A message's blocks, the text that notifications show, and the files that go with it.
 
-    `broadcast` also shows it in the channel.
+    `broadcast` also shows it in the channel. `speaker` is who posts it, if not the bot itself.
     """
 
     text: str
     blocks: list[dict[str, Any]]
     files: tuple[File, ...] = ()
     broadcast: bool = False
+    speaker: Speaker | None = None
 
     def part(self, reference: str, *, plain: bool = False) -> Part:
         """Return it as a frozen part."""
@@ -33,7 +35,8 @@ class Payload(NamedTuple):
         """Read a frozen part."""
         kept = json.loads(part.body)
         files = tuple(File.model_validate(file) for file in kept["files"])
-        return cls(kept["text"], kept["blocks"], files, kept.get("broadcast", False))
+        speaker = Speaker(*kept["speaker"]) if kept.get("speaker") else None
+        return cls(kept["text"], kept["blocks"], files, kept.get("broadcast", False), speaker)
 
     def body(self, reference: str) -> dict[str, Any]:
         """Return the fields of a request, with the reference in its metadata."""

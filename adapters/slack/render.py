@@ -99,7 +99,8 @@ def _payload(card: Card, piece: Piece) -> Payload:
         tokens.append(said)
     whole = "\n".join((title, *filter(None, (piece.text, *below[1:]))))
     files = card.attached() if piece.last else ()
-    return Payload(fallback(whole, *tokens), blocks, files, card.broadcast and piece.number == 1)
+    broadcast = card.broadcast and piece.number == 1
+    return Payload(fallback(whole, *tokens), blocks, files, broadcast, card.speaker)
 
 
 def _state(progress: Progress) -> dict[str, Any]:

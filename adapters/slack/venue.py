@@ -15,6 +15,7 @@ import structlog
 from adapters.pictures.png import drawn
 from adapters.slack import render, texts
 from adapters.slack.errors import Act, name_of
+from adapters.slack.faces import SCOPE, shown_as
 from adapters.slack.files import share_files
 from adapters.slack.grounds import ground_of
 from adapters.slack.install.workspaces import Workspace, Workspaces
@@ -24,13 +25,22 @@ from adapters.slack.votes import NAMES, held_by, is_whole, reaction_of
 from engine.delivery.pace import GAP_SECONDS, ChannelPace
 from engine.errors import VenueError
 from engine.messages import Message
-from engine.ports import Location, Part, Reactions, VenueLimits
+from engine.ports import Location, Part, Reactions, Unnamed, VenueLimits
+from engine.words.card import Speaker
 
 # Of the fifty edits and fifty readings a minute that Slack allows, some are left to closing votes.
 # Slack repeats an unacknowledged event at once, after a minute, and after five minutes.
 LIMITS = VenueLimits(state_seconds=5.0, edit_seconds=1.5, read_seconds=1.5, redelivery_seconds=62.0)
 PAGE = 200  # apps outside Slack's marketplace get 15, whatever they request
 MOST_PAGES = 20
+# Which refusals are of a name or face.
+REFUSED_NAMES: dict[str, Unnamed] = {
+    "missing_scope": "scope",
+    "invalid_name": "refused",
+    "invalid_name_specials": "refused",
+    "invalid_username": "refused",
+    "emoji_not_found": "refused",
+}
 log = structlog.get_logger(__name__)
 
 
@@ -79,6 +89,7 @@ class SlackVenue:
     ) -> None:
         self.limits = limits or LIMITS
         self._workspaces, self._managers = workspaces, managers
+        self._unnamed: dict[str, Unnamed] = {}
         self._pace = ChannelPace(gap, after_answers=True)
 
     def render(self, message: Message, stem: str) -> tuple[Part, ...]:
@@ -99,12 +110,15 @@ class SlackVenue:
         body = payload.body(part.reference) | {"channel": where.channel}
         if where.root:
             body |= {"thread_ts": where.root, "reply_broadcast": payload.broadcast}
-        rest = (await self._home(where)).rest
-        posted = await rest.write(Act.POST, "chat.postMessage", body, place=where.channel)
+        posted = await self._write_as(payload.speaker, where, body)
         ts = str(posted["ts"])
         if payload.files:
             await self._share(where, payload)
         return ts
+
+    def unnamed(self, place: str) -> Unnamed | None:
+        """Return why speakers have the bot's own name there, if managers should know."""
+        return self._unnamed.get(place)
 
     async def edit(self, place: str, message: str, part: Part) -> None:
         """Replace what a message shows."""
@@ -116,9 +130,11 @@ class SlackVenue:
     async def find(self, place: str, reference: str, after: str | None) -> str | None:
         """Return the bot's own message that carries a reference, posted after `after`."""
         where = Place.parse(place)
-        me = (await self._home(where)).user
+        me = await (await self._home(where)).rest.identity()
         async for message in self._read(where, after):
-            if message.get("user") == me and carries(message, reference):
+            # Under another name it is its bot's, and no user's.
+            of = message.get("user") or (message.get("bot_id") == me.bot and me.user)
+            if of == me.user and carries(message, reference):
                 return str(message["ts"])
         return None
 
@@ -211,6 +227,21 @@ class SlackVenue:
 
     async def _home(self, where: Place) -> Workspace:
         return await self._workspaces.find(where.team)
+
+    async def _write_as(self, speaker: Speaker | None, where: Place, body: Json) -> Json:
+        """Post under a speaker's name, or under the bot's where that is not allowed."""
+        rest, post = (await self._home(where)).rest, "chat.postMessage"
+        if speaker is not None and SCOPE in (await rest.identity()).scopes:
+            named = body | shown_as(speaker)
+            try:
+                return await rest.write(Act.POST, post, named, place=where.channel)
+            except VenueError as error:
+                why = REFUSED_NAMES.get(name_of(error))
+                if why is None:
+                    raise
+                log.warning("name refused", place=str(where), why=name_of(error))
+                self._unnamed[str(where)] = why
+        return await rest.write(Act.POST, post, body, place=where.channel)
 
     async def _share(self, where: Place, payload: Payload) -> None:
         """Add files to a posted message; a missing file is better than a second message."""

@@ -33,7 +33,16 @@ from engine.messages import (
     VoteClosed,
     VoteInvite,
 )
-from engine.ports import Draft, Listener, Location, Part, Reactions, ReactionSeen, VenueLimits
+from engine.ports import (
+    Draft,
+    Listener,
+    Location,
+    Part,
+    Reactions,
+    ReactionSeen,
+    Unnamed,
+    VenueLimits,
+)
 from engine.text import clean
 from engine.words.cards import card_of, plain_text
 
@@ -122,6 +131,10 @@ class TerminalVenue:
                 )
             )
         return message
+
+    def unnamed(self, place: str) -> Unnamed | None:
+        """Return None: no name is refused here."""
+        return None
 
     async def edit(self, place: str, message: str, part: Part) -> None:
         """Show a message's new state; what was printed stays."""

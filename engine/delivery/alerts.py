@@ -5,14 +5,15 @@ Each place is a separate message, queued like any other, so it is posted once.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import structlog
 
-from engine.delivery.ending import GIVEN
+from engine.debate import short_code
+from engine.delivery.ending import GIVEN, UNNAMED_ALERT
 from engine.errors import VenueError
 from engine.messages import Alert, Skipped
-from engine.ports import Venue
+from engine.ports import Unnamed, Venue
 from engine.store import Intent, Lease, Post, Store
 
 NO_SUCH_MANAGER = "This manager is no longer one of those who can be told."
@@ -25,6 +26,7 @@ class Alerts:
 
     venue: Venue
     store: Store
+    _told: set[tuple[str, Unnamed]] = field(default_factory=set)
 
     async def address(self, lease: Lease, intent: Intent, alert: Alert | Skipped) -> Intent:
         """Return an alert addressed to its place, and queue it for the next manager.
@@ -33,7 +35,8 @@ class Alerts:
         """
         if alert.manager is None:
             return intent.model_copy(update={"thread": None})
-        if not alert.manager and isinstance(alert, Alert):
+        unnamed = isinstance(alert, Alert) and alert.unnamed != ""
+        if not alert.manager and isinstance(alert, Alert) and not unnamed:
             log.warning(
                 "budget of the day nearly used up",
                 debate=intent.debate,
@@ -41,7 +44,7 @@ class Alerts:
                 usd=alert.usd,
             )
         places = await self.venue.managers(intent.channel)
-        if not places and alert.manager == 0:
+        if not places and alert.manager == 0 and not unnamed:
             return intent.model_copy(update={"thread": None})
         if alert.manager >= len(places):
             raise VenueError(NO_SUCH_MANAGER)
@@ -49,9 +52,18 @@ class Alerts:
             await self._publish(lease, intent, alert, alert.manager + 1)
         return intent.model_copy(update={"thread": places[alert.manager]})
 
+    async def tell_unnamed(self, lease: Lease, intent: Intent, why: Unnamed) -> None:
+        """Queue an alert on why a side spoke under the bot's own name, once."""
+        if (intent.community, why) in self._told:
+            return
+        self._told.add((intent.community, why))
+        message = Alert(code=short_code(intent.debate), unnamed=why)
+        post = Post(key=UNNAMED_ALERT, message=message)
+        await self.store.outbox.publish(lease, intent.debate, [post])
+
     async def go_elsewhere(self, lease: Lease, intent: Intent, alert: Alert | Skipped) -> None:
         """Queue an alert that cannot be posted for the channel, unless any manager gets it."""
-        if alert.manager is None:
+        if alert.manager is None or (isinstance(alert, Alert) and alert.unnamed):
             return
         first = _first_key(intent, alert)
         if await self.store.outbox.find(intent.debate, _key(first, alert.manager + 1)) is not None:

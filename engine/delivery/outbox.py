@@ -45,6 +45,7 @@ from engine.messages import (
     Reveal,
     Skipped,
     StanceInvite,
+    TurnPost,
     VoteInvite,
     asked_by,
     is_aside,
@@ -313,6 +314,8 @@ class Delivery:
         while len(intent.refs) < len(parts):
             intent = await self._send_part(lease, intent, parts)
         await self._follow_up(lease, intent)
+        if isinstance(intent.message, TurnPost) and (why := self.venue.unnamed(_place(intent))):
+            await self._alerts.tell_unnamed(lease, intent, why)
         if frozen and isinstance(intent.message, VoteInvite):  # it may have said another time
             await self._show_again(intent, intent.refs[0])
         if UNSEEN in intent.refs:

@@ -37,6 +37,7 @@ from engine.floor.refusals import refusal
 from engine.floor.shapes import Shape, ShapedAnswer, better, read_shape, unanswered
 from engine.floor.steps import Caller
 from engine.judging import Verdict
+from engine.marks import marked
 from engine.messages import Notice, TurnPost
 from engine.ports import KEPT, ChatMessage, Reply
 from engine.prompts.languages import language_name
@@ -562,9 +563,14 @@ class Floor:
                 total=self._total,
                 text=text,
                 name=self.called.get(turn.seat, ""),
+                speaker=self._speaker(turn),
                 **shown,
             ),
         )
+
+    def _speaker(self, turn: Turn) -> str:
+        """Return the name under which people read a turn: its agent's, or a drawn neutral one."""
+        return self.called.get(turn.seat) or f"{marked(turn.seat)} · {self.names[turn.side]}"
 
     def _names(self) -> frozenset[str]:
         return self._hidden

@@ -44,6 +44,13 @@ class BallotPaper(NamedTuple):
         return OPTION.format(mark=mark, name=option_name(option, self.stances, bare=True))
 
 
+class Speaker(NamedTuple):
+    """The name under which a message is posted, and the contender whose face it has."""
+
+    name: str
+    side: str
+
+
 class Page(NamedTuple):
     """What stands behind a message: a heading and lines, opened by a button where there are any."""
 
@@ -59,6 +66,7 @@ class Card(NamedTuple):
     bold and code. `small` ends the text in small print; `footer` stands beside the number.
     `code` is the debate's, which commands take: for small print that does not show it yet.
     `picture` is for platforms that show pictures: an SVG file, which they draw, or an arc.
+    `speaker` posts it, where a bot may speak under other names than its own.
     `pages` are what `buttons` open; a platform without buttons shows them below. `closes` is when
     people can no longer answer; a platform writes it beside the small print, in its own form.
     """
@@ -79,6 +87,7 @@ class Card(NamedTuple):
     picture: Arc | File | None = None
     broadcast: bool = False
     pages: tuple[Page, ...] = ()
+    speaker: Speaker | None = None
     closes: datetime | None = None
 
     @property

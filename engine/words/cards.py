@@ -48,7 +48,7 @@ from engine.words.buttons import (
     remark_button,
     result_buttons,
 )
-from engine.words.card import BallotPaper, Card, Page, markdown_of
+from engine.words.card import BallotPaper, Card, Page, Speaker, markdown_of
 from engine.words.details import detail_lines
 from engine.words.league import league_lines, league_title
 from engine.words.league_picture import league_picture
@@ -210,6 +210,17 @@ ALERT = (
     "{usd:.2f} USD for a day. Debate {code} passed that mark. Once nothing is left, new debates "
     "have to wait until tomorrow (UTC)."
 )
+UNNAMED: Mapping[str, str] = {
+    "deleted": "In debate {code} both sides now speak under Rostrum's own name, as its webhook in "
+    "the channel was deleted. Rostrum makes a new one for later debates; take Manage Webhooks from "
+    "it if you do not want that.",
+    "full": "In debate {code} both sides speak under Rostrum's own name, as the channel has as "
+    "many webhooks as Discord allows. Delete one that is not needed.",
+    "refused": "In debate {code} a side speaks under Rostrum's own name, as this platform does not "
+    "allow the name that it was given. Nothing needs to be done.",
+    "scope": "In debate {code} both sides speak under Rostrum's own name, as it lacks the scope "
+    "chat:write.customize. An admin can add it to the app and reinstall the app.",
+}
 ALERT_DO = (
     "`/debate settings` shows the amount and can lower it; the operator of Rostrum can raise it."
 )
@@ -248,8 +259,7 @@ def card_of(message: Message) -> Card:  # noqa: C901 - one case a message
         case Notice():
             return Card(say(LEVELS[message.level]), message.level, lines=(message.text,))
         case Alert():
-            used = say(ALERT, percent=message.percent, usd=message.usd, code=message.code)
-            return Card(say(ALERT_TITLE), "warning", lines=(used, say(ALERT_DO)))
+            return Card(say(ALERT_TITLE), "warning", lines=tuple(_alerted(message)))
         case Skipped():
             said = say(SKIPPED, due=message.due, why=say(message.why))
             return Card(say(SCHEDULE), "info", lines=(said, say(FOLLOWING, time=message.following)))
@@ -286,6 +296,14 @@ def plain_text(message: Message) -> str:
     if card.ballot or card.buttons:
         raise ValueError(f"A message of kind {message.kind} is more than its text.")
     return "\n".join(filter(None, (card.title, markdown_of(card, {}), card.small)))
+
+
+def _alerted(alert: Alert) -> Iterator[str]:
+    if alert.unnamed:
+        yield say(UNNAMED[alert.unnamed], code=alert.code)
+        return
+    yield say(ALERT, percent=alert.percent, usd=alert.usd, code=alert.code)
+    yield say(ALERT_DO)
 
 
 # --- the announcement --------------------------------------------------------------------
@@ -425,8 +443,15 @@ def _state(progress: Progress) -> str:
 def _turn(turn: TurnPost) -> Card:
     broken = tuple(say(VIOLATION, rule=broken_rule(one)) for one in turn.violations)
     checked = ("", turn.quotations) if turn.quotations else ()
-    title, used = turn_title(turn), _used(turn)
-    return Card(title, turn.side, text=turn.text, warnings=broken, lines=checked, footer=used)
+    return Card(
+        turn_title(turn),
+        turn.side,
+        text=turn.text,
+        warnings=broken,
+        lines=checked,
+        footer=_used(turn),
+        speaker=Speaker(turn.speaker, turn.side) if turn.speaker else None,
+    )
 
 
 def turn_title(turn: TurnPost) -> str:

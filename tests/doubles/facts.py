@@ -25,6 +25,8 @@ class Discord:
     AUTO_ARCHIVE = (60, 1440, 4320, 10080)  # minutes
     NONCE, NONCE_SECONDS = 25, 300.0
     EMOJIS = 20  # different ones on a message
+    WEBHOOKS = 15  # in a channel
+    WEBHOOK_NAME = 80
     V2_COMPONENTS, V2_TEXT = 40, 4000  # folklore
 
     ANSWER_SECONDS, TOKEN_SECONDS = 3.0, 900.0  # of an interaction
@@ -83,6 +85,7 @@ class Slack:
     SCOPES = (
         "commands",
         "chat:write",
+        "chat:write.customize",
         "reactions:read",
         "reactions:write",
         "files:write",
@@ -123,6 +126,7 @@ class Code(IntEnum):
     UNKNOWN_WEBHOOK = 10015, 404, "Unknown Webhook"
     UNKNOWN_INTERACTION = 10062, 404, "Unknown interaction"
     UNKNOWN_COMMAND = 10063, 404, "Unknown application command"
+    TOO_MANY_WEBHOOKS = 30007, 400, "Maximum number of webhooks reached (15)"
     TOO_MANY_EMOJIS = 30010, 400, "Maximum number of reactions reached (20)"
     TOO_MANY_COMMANDS = 30032, 400, "Maximum number of application commands reached (100)."
     TOO_OLD_TO_EDIT = (

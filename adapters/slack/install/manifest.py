@@ -16,6 +16,7 @@ NO_ADDRESS = "https://rostrum.example.com"
 SCOPES = {
     "commands": "the slash command",
     "chat:write": "debates",
+    "chat:write.customize": "a name and a face of its own for each side",
     "reactions:read": "votes",
     "reactions:write": "one reaction for each option of a vote",
     "files:write": "exports and pictures",
@@ -25,6 +26,7 @@ SCOPES = {
     "channels:read": "to see that Rostrum is in a channel before a debate starts there",
     "groups:read": "the same of private channels",
 }
+OPTIONAL = frozenset({"chat:write.customize"})  # debates go on without it
 PURPOSE = (
     "Rostrum holds debates between AI models in a thread: a blind jury of other models scores "
     "them, and people vote. It asks for channels:history and groups:history only to look in its "

@@ -32,6 +32,14 @@ def user_json(user: User) -> Json:
     }
 
 
+def author_json(world: World, message: Message) -> Json:
+    """Show who wrote a message: of a webhook's, the name that it was posted under."""
+    if not message.username:
+        return user_json(world.user(message.author_id))
+    shown = {"id": message.author_id, "username": message.username, "global_name": None}
+    return shown | {"discriminator": "0000", "avatar": message.avatar, "bot": True}
+
+
 def member_json(world: World, guild: Guild, user_id: str) -> Json:
     """Show a member of a server, without permissions."""
     return {
@@ -210,7 +218,7 @@ def message_json(world: World, message: Message, base: str = "") -> Json:
     shown: Json = {
         "id": message.id,
         "channel_id": message.channel_id,
-        "author": user_json(world.user(message.author_id)),
+        "author": author_json(world, message),
         "type": message.type,
         "content": message.content,
         "embeds": message.embeds,
@@ -234,6 +242,11 @@ def _links(world: World, message: Message) -> Json:
     shown: Json = {}
     if message.reference:
         shown["message_reference"] = message.reference
+    if message.username:
+        hook = world.webhooks.get(message.author_id)
+        own = hook is None or hook.owner == world.bot.id
+        shown["webhook_id"] = message.author_id
+        shown["application_id"] = world.bot.id if own else None
     if message.interaction:
         shown["interaction_metadata"] = message.interaction
         shown["application_id"] = world.bot.id

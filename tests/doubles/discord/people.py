@@ -93,6 +93,14 @@ class People:
         found = self.world.find_message(message)
         self.platform.delete(found, self._owner(found.channel_id))
 
+    def add_webhook(self, channel: Id, name: str = "News") -> str:
+        """Make a webhook as the server's owner; return its id."""
+        return self.world.add_webhook(str(channel), name, self._owner(channel)).id
+
+    def delete_webhook(self, webhook: Id) -> None:
+        """Delete a webhook as a moderator; its messages stay."""
+        del self.world.webhooks[str(webhook)]
+
     # --- places ----------------------------------------------------------------------------
 
     def open_post(self, user: Id, forum: Id, name: str, text: str) -> Channel:

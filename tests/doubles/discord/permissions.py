@@ -21,6 +21,7 @@ FLAGS: Final = {
     "attach_files": 1 << 15,
     "read_message_history": 1 << 16,
     "mention_everyone": 1 << 17,
+    "manage_webhooks": 1 << 29,
     "use_application_commands": 1 << 31,
     "manage_threads": 1 << 34,
     "create_public_threads": 1 << 35,

@@ -32,6 +32,7 @@ from tests.doubles.discord.state import (
     Emit,
     Message,
     Reaction,
+    Webhook,
     World,
     plain,
 )
@@ -94,6 +95,17 @@ class Platform:
         self.show(channel, message)
         return message
 
+    def post_by(self, hook: Webhook, channel: Channel, name: str, draft: Draft) -> Message:
+        """Post by a webhook, which has no permissions of its own, and no nonce."""
+        if channel.locked:
+            raise Refusal(Code.THREAD_LOCKED)
+        limits.check_message(draft.body, draft.files)
+        self._wake(channel)
+        message = self.compose(channel, hook.id, draft)
+        message.username, message.avatar = name, draft.body.get("avatar_url")
+        self.show(channel, message)
+        return message
+
     def may_post(self, channel: Channel, author: str, draft: Draft) -> None:
         """Raise unless the author may post such a thing there."""
         if channel.type in POSTS_ONLY:
@@ -143,7 +155,8 @@ class Platform:
             raise Refusal(Code.NOT_THE_AUTHOR)
         channel = self.world.channels.get(message.channel_id)
         if member and channel is not None:
-            require(self.world, channel, author)
+            if not message.username:
+                require(self.world, channel, author)
             self._require_open(channel)
         body = draft.body
         kept = self._kept(message, body)
@@ -191,9 +204,12 @@ class Platform:
             data |= {"content": "", "embeds": [], "components": [], "attachments": []}
         if event == "MESSAGE_CREATE" and message.nonce:
             data["nonce"] = message.nonce
-        member = member_json(self.world, guild, message.author_id)
-        del member["user"]
-        self.emit(event, {**data, "guild_id": guild.id, "member": member}, guild.id, channel)
+        data |= {"guild_id": guild.id}
+        if not message.username:  # a webhook is no member
+            member = member_json(self.world, guild, message.author_id)
+            del member["user"]
+            data |= {"member": member}
+        self.emit(event, data, guild.id, channel)
 
     def _pings(self, channel: Channel, author: str, content: str, body: Json) -> set[str]:
         """Return whom a content notifies; without allowed_mentions that is everyone named."""

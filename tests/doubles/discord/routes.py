@@ -31,6 +31,7 @@ from tests.doubles.discord.state import (
     Message,
     plain,
 )
+from tests.doubles.discord.webhooks import Hooks
 from tests.doubles.facts import Code, Discord
 
 Handler = Callable[[Call], Any]
@@ -51,6 +52,7 @@ class Routes:
         self._asked = asked
         self._at_gateway = gateway
         self._base = base
+        self._hooks = Hooks(platform, base)
 
     @property
     def _me(self) -> str:
@@ -308,6 +310,8 @@ class Routes:
         return [
             *table,
             ("POST", "/interactions/{interaction}/{token}/callback", self._callback),
+            ("GET", "/channels/{channel}/webhooks", lambda c: self._hooks.listed(self._channel(c))),
+            ("POST", "/channels/{channel}/webhooks", self._make_webhook),
             ("POST", hook, self._follow_up),
             ("GET", hook + "/messages/{message}", self._read_answer),
             ("PATCH", hook + "/messages/{message}", self._edit_answer),
@@ -368,18 +372,30 @@ class Routes:
             resource["message"] = self._show(asked.answer)
         return {"interaction": told, "resource": resource}
 
-    def _follow_up(self, call: Call) -> Json:
+    def _make_webhook(self, call: Call) -> Json:
+        return self._hooks.make(self._channel(call), call.body)
+
+    def _follow_up(self, call: Call) -> Json | None:
+        if self._hooks.known(call):
+            return self._hooks.execute(call, self._draft(call))
         asked = self._asked.of_token(call.params["token"])
         return self._show(self._asked.follow_up(asked, self._draft(call)))
 
     def _read_answer(self, call: Call) -> Json:
+        if self._hooks.known(call):
+            return self._hooks.read(call)
         asked = self._asked.of_token(call.params["token"])
         return self._show(self._asked.find(asked, call.params["message"]))
 
     def _edit_answer(self, call: Call) -> Json:
+        if self._hooks.known(call):
+            return self._hooks.edit(call, self._draft(call))
         asked = self._asked.of_token(call.params["token"])
         return self._show(self._asked.edit(asked, call.params["message"], self._draft(call)))
 
     def _delete_answer(self, call: Call) -> None:
-        asked = self._asked.of_token(call.params["token"])
-        self._asked.delete(asked, call.params["message"])
+        if self._hooks.known(call):
+            self._hooks.delete(call)
+        else:
+            asked = self._asked.of_token(call.params["token"])
+            self._asked.delete(asked, call.params["message"])

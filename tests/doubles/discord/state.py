@@ -117,8 +117,22 @@ class Reaction:
 
 
 @dataclass
+class Webhook:
+    """An incoming webhook of a channel, and who made it."""
+
+    id: str
+    channel_id: str
+    name: str
+    token: str
+    owner: str
+
+
+@dataclass
 class Message:
-    """A message; `pings` names whom it notified (user ids, role ids, `everyone`)."""
+    """A message; `pings` names whom it notified (user ids, role ids, `everyone`).
+
+    `username` and `avatar` are those under which a webhook posted it.
+    """
 
     id: str
     channel_id: str
@@ -138,6 +152,8 @@ class Message:
     reference: Json | None = None
     interaction: Json | None = None
     history: list[str] = field(default_factory=list)
+    username: str = ""
+    avatar: str | None = None
 
     @property
     def ephemeral(self) -> bool:
@@ -195,6 +211,7 @@ class World:
         self.channels: dict[str, Channel] = {}
         self.messages: dict[str, dict[str, Message]] = {}
         self.commands: dict[str | None, dict[str, Json]] = {None: {}}
+        self.webhooks: dict[str, Webhook] = {}
         self.typing: list[tuple[float, str]] = []
         self.pings: list[tuple[str, str]] = []
         self.attached: dict[str, Attachment] = {}  # to commands
@@ -205,6 +222,12 @@ class World:
         moment = int(self.clock.now() * 1000) - EPOCH_MS
         self._last_id = max(self._last_id + 1, moment << 22)
         return str(self._last_id)
+
+    def add_webhook(self, channel: str, name: str, owner: str) -> Webhook:
+        """Let a channel have a webhook."""
+        id_ = self.new_id()
+        made = self.webhooks[id_] = Webhook(id_, channel, name, f"hook-token-{id_}", owner)
+        return made
 
     def new_user(self, name: str, *, bot: bool = False) -> User:
         """Let somebody exist."""

@@ -26,6 +26,7 @@ from engine.ports import (
     ReactionsCleared,
     ReactionSeen,
     ThreadDeleted,
+    Unnamed,
     VenueLimits,
 )
 from engine.text import clean, split_markdown
@@ -156,6 +157,10 @@ class MemoryVenue:
     async def post(self, place: str, part: Part) -> str:
         """Post one piece and return its message reference."""
         return await self._ask("post", place, part.body, lambda: self._store(place, part))
+
+    def unnamed(self, place: str) -> Unnamed | None:
+        """Return None: no name is refused here."""
+        return None
 
     async def edit(self, place: str, message: str, part: Part) -> None:
         """Replace what a posted message shows."""

@@ -74,6 +74,8 @@ class Methods:
             raise Refusal("restricted_action_thread_only_channel")
         posted = Message(channel.id, self.world.new_ts(), self._me, text, blocks)
         posted.metadata, posted.thread_ts = args.get("metadata"), root
+        if "chat:write.customize" in self.rules.scopes:  # without it Slack ignores them
+            posted.username, posted.icon = args.get("username", ""), args.get("icon_emoji", "")
         posted.broadcast = root is not None and bool(args.get("reply_broadcast"))
         channel.messages[posted.ts] = posted
         if root is not None:
@@ -325,4 +327,5 @@ def canonical(name: str) -> str:
 def reaction(kind: str, user: str, name: str, message: Message) -> Json:
     """Return the event of a reaction; it does not say which thread the message is in."""
     item = {"type": "message", "channel": message.channel, "ts": message.ts}
-    return {"type": kind, "user": user, "reaction": name, "item": item, "item_user": message.user}
+    author = {} if message.username else {"item_user": message.user}
+    return {"type": kind, "user": user, "reaction": name, "item": item, **author}

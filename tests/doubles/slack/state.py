@@ -66,7 +66,8 @@ class Channel:
 class Message:
     """A message; `to` names the one person who sees an ephemeral one.
 
-    `broadcast` is a reply that its channel shows as well.
+    `broadcast` is a reply that its channel shows as well. `username` and `icon` are those that an
+    app chose for it.
     """
 
     channel: str
@@ -80,6 +81,8 @@ class Message:
     edited: float | None = None
     deleted: bool = False
     broadcast: bool = False
+    username: str = ""
+    icon: str = ""
     files: list[str] = field(default_factory=list)
     reactions: dict[str, dict[str, None]] = field(default_factory=dict)
     history: list[str] = field(default_factory=list)
@@ -103,6 +106,10 @@ class Message:
         shown |= {"blocks": self.blocks} if self.blocks else {}
         shown |= {"thread_ts": self.thread_ts} if self.thread_ts else {}
         shown |= {"subtype": "thread_broadcast"} if self.broadcast else {}
+        if self.username:  # then it is the bot's, and no user's
+            shown |= {"subtype": "bot_message", "username": self.username}
+            shown |= {"icons": {"emoji": self.icon}} if self.icon else {}
+            del shown["user"]
         if self.metadata:  # without the argument that includes it, Slack leaves the payload out
             payload = self.metadata["event_payload"] if metadata else {}
             shown["metadata"] = {**self.metadata, "event_payload": payload}
