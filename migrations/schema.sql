@@ -1,4 +1,4 @@
--- Every table of revision 0027, as the migrations make them. Renew it by: make schema
+-- Every table of revision 0028, as the migrations make them. Renew it by: make schema
 CREATE TABLE adjustments (
 	debate VARCHAR(26) NOT NULL, 
 	name VARCHAR(255) NOT NULL, 
@@ -177,7 +177,7 @@ CREATE TABLE people (
 	platform VARCHAR(32) NOT NULL, 
 	user VARCHAR(128), 
 	opted_out BOOLEAN NOT NULL, 
-	since DATETIME, bot BOOLEAN, 
+	since DATETIME, bot BOOLEAN, scoreboard BOOLEAN DEFAULT 0 NOT NULL, 
 	CONSTRAINT pk_people PRIMARY KEY (id), 
 	CONSTRAINT uq_people_platform_user UNIQUE (platform, user)
 );
@@ -334,4 +334,4 @@ CREATE INDEX ix_targets_debate ON targets (debate);
 CREATE INDEX ix_targets_message ON targets (message);
 CREATE INDEX ix_upvotes_person ON upvotes (person);
 CREATE INDEX ix_vote_events_debate_question ON vote_events (debate, question);
-INSERT INTO alembic_version VALUES ('0027');
+INSERT INTO alembic_version VALUES ('0028');

@@ -361,6 +361,10 @@ def pressed_of(interaction: Interaction, option: str | None) -> ButtonPressed:
     )
 
 
+def _mention(user: str) -> str:
+    return f"<@{user}>"  # which notifies no one, as allowed mentions are none
+
+
 def said_of(answer: Answer, around: str) -> AnswerText:
     """Word an answer for the person, and for everyone in the language `around` them."""
     if isinstance(answer, SettingsAnswer):
@@ -371,7 +375,7 @@ def said_of(answer: Answer, around: str) -> AnswerText:
     with speaking(around):
         read_by_all = None if public is None else to_markdown(public)
     return AnswerText(
-        private=to_markdown(answer, link=lambda thread: f"<#{thread}>"),
+        private=to_markdown(answer, link=lambda thread: f"<#{thread}>", person=_mention),
         public=read_by_all,
         file=answer if isinstance(answer, SentFile) else None,
         started=answer.debate.code if isinstance(answer, StartedAnswer) else "",

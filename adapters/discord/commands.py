@@ -33,6 +33,7 @@ from engine.chat.invocation import (
     HelpArguments,
     Invocation,
     LeagueArguments,
+    MeArguments,
     ReviewArguments,
     ScheduleArguments,
     SettingsArguments,
@@ -333,9 +334,14 @@ class DebateCommands(app_commands.Group):
         )
 
     @app_commands.command(description="Show how your votes compare with people and jury")
-    async def me(self, interaction: Interaction) -> None:
+    @app_commands.describe(
+        scoreboard="Whether the leaderboard names you among those who guess models"
+    )
+    async def me(self, interaction: Interaction, scoreboard: bool | None = None) -> None:
         """Show a person's own votes."""
-        await self._desk.carry_out(interaction, Invocation("me"))
+        await self._desk.carry_out(
+            interaction, Invocation("me", MeArguments(scoreboard=scoreboard))
+        )
 
     @app_commands.command(description="Show what is stored about you and this server")
     async def privacy(self, interaction: Interaction) -> None:

@@ -25,6 +25,7 @@ from engine.chat.answers.own_record import OwnRecordAnswer
 from engine.chat.answers.presses import vote_answer, voted_in
 from engine.chat.answers.remarked import RemarkAnswer
 from engine.chat.answers.review_list import ReviewAnswer
+from engine.chat.answers.statistics import LeaderboardAnswer
 from engine.chat.commands import Commands, parse_command, with_usage
 from engine.chat.following import OVER, Followers, follow
 from engine.chat.invocation import Invocation, RemarkArguments, SettingsArguments
@@ -146,7 +147,10 @@ class FrontDesk:
             return
         if isinstance(answer, SettingsAnswer):
             answer = answer.without(NO_SETTINGS)
-        text = to_markdown(answer, link=await self._linked(whisper, answer))
+        names = await self._names(whisper, answer)
+        text = to_markdown(
+            answer, link=await self._linked(whisper, answer), person=lambda user: names[user]
+        )
         if isinstance(answer, RemarkAnswer):
             await whisper.say(text, *controls(answer.rows()))
             return
@@ -161,6 +165,14 @@ class FrontDesk:
         await whisper.say(text, *([row(buttons)] if (buttons := answer.buttons()) else []))
         if isinstance(answer, StartedAnswer):
             self.followers.start(self._follow(whisper, answer.debate.code))
+
+    async def _names(self, whisper: Whisper, answer: Answer) -> dict[str, str]:
+        """Return the names of people who want to be named in an answer."""
+        if not isinstance(answer, LeaderboardAnswer):
+            return {}
+        home = await self.workspaces.find(whisper.asker.team)
+        users = [one.user for one in answer.guessers]
+        return {user: (await home.people.profile(user)).name or "?" for user in users}
 
     async def _linked(self, whisper: Whisper, answer: Answer) -> Callable[[str], str]:
         """Return what makes a link of a thread; answers without any need no address for it."""

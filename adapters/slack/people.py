@@ -25,12 +25,13 @@ log = structlog.get_logger(__name__)
 class Profile(NamedTuple):
     """A person's profile; `admin`: an admin or owner of the workspace.
 
-    `language` is a BCP-47 code, empty if Slack did not say.
+    `language` is a BCP-47 code, empty if Slack did not say. `name` is what Slack calls them.
     """
 
     bot: bool = False
     admin: bool = False
     language: str = ""
+    name: str = ""
 
 
 class Profiles:
@@ -168,6 +169,7 @@ class Profiles:
             bot=bool(answer.get("is_bot")),
             admin=own and bool(answer.get("is_admin") or answer.get("is_owner")),
             language=str(answer.get("locale") or ""),
+            name=str((answer.get("profile") or {}).get("display_name") or answer.get("name") or ""),
         )
         self._remember(user, profile, time.monotonic() + FRESH_SECONDS)
         return profile

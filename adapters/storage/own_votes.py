@@ -1,14 +1,15 @@
-"""A person's votes of revealed debates, beside what other people and the jury chose."""
+"""A person's votes and guesses of revealed debates, beside what other people and the jury chose."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from typing import Any
 
 import orjson
 
 from adapters.storage.connection import SqlConnection
-from engine.store import OwnVote
+from engine.store import Guessed, OwnVote
 
 # What stood at the close, of the newest debates of one community.
 STOOD = """
@@ -24,6 +25,51 @@ SELECT debate, body FROM votes
 WHERE question = 'vote' AND debate IN :debates AND person <> :person
 """
 JURIES = "SELECT debate, body FROM verdicts WHERE judge = 'panel' AND debate IN :debates"
+GUESSES = """
+SELECT people."user", votes.step, votes.body, debates.setup
+FROM votes JOIN debates ON debates.id = votes.debate JOIN people ON people.id = votes.person
+WHERE debates.platform = :platform AND debates.community = :community
+    AND debates.revealed_at IS NOT NULL AND votes.question = 'guess' AND people."user" IS NOT NULL
+    AND {}
+ORDER BY debates.revealed_at DESC LIMIT 2000
+"""
+OWN_GUESSES = GUESSES.format('people."user" = :user')
+NAMED_GUESSES = GUESSES.format("people.scoreboard")
+
+
+def read_own_guesses(
+    connection: SqlConnection, platform: str, community: str, user: str
+) -> Guessed:
+    """Return how a person guessed here."""
+    rows = connection.rows(OWN_GUESSES, platform=platform, community=community, user=user)
+    return _guessed(rows).get(user, Guessed()).model_copy(update={"user": ""})
+
+
+def read_guessers(
+    connection: SqlConnection, platform: str, community: str, most: int
+) -> tuple[Guessed, ...]:
+    """Return those who want to be named, the best first."""
+    found = _guessed(connection.rows(NAMED_GUESSES, platform=platform, community=community))
+    return tuple(sorted(found.values(), key=lambda one: (-one.right, one.n, one.user))[:most])
+
+
+def _guessed(rows: Sequence[Any]) -> dict[str, Guessed]:
+    """Count guesses of people who could not know, by user."""
+    counts: dict[str, Guessed] = {}
+    for row in rows:
+        vote, setup = orjson.loads(row.body), orjson.loads(row.setup)
+        if not vote["gold"]:
+            continue
+        model, menu = setup["request"]["sides"][row.step], setup.get("menu") or ()
+        ref = f"{model['backend']}/{model['name']}"
+        old = counts.get(row.user, Guessed(user=row.user))
+        new = {
+            "right": old.right + (vote["option"] == ref),
+            "n": old.n + 1,
+            "chance": old.chance + (1 / len(menu) if ref in menu else 0.0),
+        }
+        counts[row.user] = old.model_copy(update=new)
+    return counts
 
 
 def read_own_votes(
@@ -59,5 +105,5 @@ def _own(row: Any, crowd: str | None, jury: str | None) -> OwnVote:
 
 def _leader(counts: Counter[str]) -> str | None:
     """Return the option that most chose; None if several did, or no one chose any."""
-    first, *rest = [*counts.most_common(2), ("", 0)]
-    return first[0] if first[1] > rest[0][1] else None
+    first, second = [*counts.most_common(2), ("", 0), ("", 0)][:2]
+    return first[0] if first[1] > second[1] else None

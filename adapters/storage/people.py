@@ -18,16 +18,18 @@ from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
 from adapters.storage.installation import find_secret, make_secret, mark_unwiped, wipe
 from adapters.storage.own_data import read_own
-from adapters.storage.own_votes import read_own_votes
+from adapters.storage.own_votes import read_guessers, read_own_guesses, read_own_votes
 from engine.errors import NotAllowedError
 from engine.judging import Question
-from engine.store import OwnData, OwnVote, Traces
+from engine.store import Guessed, OwnData, OwnVote, Traces
 
 KEY = "forget"
 ERASED = "@somebody"
 FIND = 'SELECT id, since, opted_out FROM people WHERE platform = :platform AND "user" = :user'
 # Until this write ends, nobody forgets them.
 FIND_KEPT = f"{FIND} /*+ FOR KEY SHARE */"
+SHOW = 'UPDATE people SET scoreboard = :shown WHERE platform = :platform AND "user" = :user'
+SHOWN = 'SELECT scoreboard FROM people WHERE platform = :platform AND "user" = :user'
 NUMBER = 'SELECT id FROM people WHERE platform = :platform AND "user" = :user'
 LOCK_USER = "SELECT pg_advisory_xact_lock(hashtextextended(:user, 0))"
 LOCK_PERSON = "SELECT id FROM people WHERE id = :person FOR NO KEY UPDATE"
@@ -39,7 +41,8 @@ INSERT INTO people (platform, "user", opted_out, since) VALUES (:platform, :user
 """
 OPT = 'UPDATE people SET opted_out = :out WHERE platform = :platform AND "user" = :user'
 CUT_OFF = """
-UPDATE people SET "user" = NULL, opted_out = FALSE, since = NULL, bot = NULL WHERE id = :person
+UPDATE people SET "user" = NULL, opted_out = FALSE, since = NULL, bot = NULL, scoreboard = FALSE
+WHERE id = :person
 """
 BOTS = """
 SELECT "user", bot FROM people WHERE platform = :platform AND "user" IN :users AND bot IS NOT NULL
@@ -186,6 +189,27 @@ class PeopleTable:
             self._database.look,
             lambda connection: read_own_votes(connection, platform, community, user, most),
         )
+
+    async def own_guesses(self, platform: str, community: str, user: str) -> Guessed:
+        return await asyncio.to_thread(
+            self._database.look,
+            lambda connection: read_own_guesses(connection, platform, community, user),
+        )
+
+    async def guessers(self, platform: str, community: str, most: int) -> tuple[Guessed, ...]:
+        return await asyncio.to_thread(
+            self._database.look,
+            lambda connection: read_guessers(connection, platform, community, most),
+        )
+
+    async def on_scoreboard(self, platform: str, user: str, shown: bool | None) -> bool:
+        def store(connection: SqlConnection) -> None:
+            ensure_person(connection, platform, user, find_key(connection))
+            connection.run(SHOW, platform=platform, user=user, shown=shown)
+
+        if shown is not None:
+            await self._database.write(store)
+        return bool(await self._database.value(SHOWN, platform=platform, user=user))
 
     async def number(self, platform: str, user: str) -> int | None:
         found: int | None = await self._database.value(NUMBER, platform=platform, user=user)

@@ -85,6 +85,13 @@ people = Table(
     Column("opted_out", Boolean, nullable=False, default=False, comment="of exports"),
     Column("since", Utc, comment="of one who came back: what began before takes no answers"),
     Column("bot", Boolean, comment="null where it was never asked"),
+    Column(
+        "scoreboard",
+        Boolean,
+        nullable=False,
+        server_default=false(),
+        comment="wants to be named among those who guess models",
+    ),
     UniqueConstraint("platform", "user"),
     comment="The only place where a platform's user id is kept",
 )

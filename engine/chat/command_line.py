@@ -15,6 +15,7 @@ from engine.chat.invocation import (
     ForgetArguments,
     HelpArguments,
     LeagueArguments,
+    MeArguments,
     NoArguments,
     RematchArguments,
     ReviewArguments,
@@ -40,7 +41,7 @@ from engine.text import headline
 
 _SIDE = re.compile(r"(?:model_)?([ab]\d?|[1-9])")
 JURORS, JUDGES = "jurors", "judges"
-CONFIRM, MIRROR, SWAP = "confirm", "mirror", "swap"
+CONFIRM, MIRROR, SWAP, SCOREBOARD = "confirm", "mirror", "swap", "scoreboard"
 ACTIONS_ON_TOPICS = ("upvote", "approve", "remove")
 _ALIASES = {
     "vote": "vote_minutes",
@@ -285,6 +286,13 @@ def read_forget(words: Sequence[Word]) -> ForgetArguments:
     """Read a confirmation."""
     _nothing_after([word for word in words if word.option != CONFIRM] + list(words[1:]))
     return ForgetArguments(confirm=any(parse_switch(CONFIRM, word.text) for word in words))
+
+
+def read_me(words: Sequence[Word]) -> MeArguments:
+    """Read whether to be named on the scoreboard."""
+    _nothing_after([word for word in words if word.option != SCOREBOARD] + list(words[1:]))
+    switches = [parse_switch(SCOREBOARD, word.text) for word in words]
+    return MeArguments(scoreboard=switches[0] if switches else None)
 
 
 def read_debate(words: Sequence[Word]) -> DebateArgument:

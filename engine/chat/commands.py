@@ -32,6 +32,7 @@ from engine.chat.command_line import (
     read_forget,
     read_help,
     read_league,
+    read_me,
     read_nothing,
     read_rematch,
     read_review,
@@ -130,6 +131,7 @@ REMATCH = Takes("[debate] [swap=on|off]", read_rematch)
 SETTINGS = Takes("[name=value …]", read_settings)
 REVIEW = Takes("[debate] [A|B|…|tie|weak|none]", read_review)
 DELETE = Takes("[debate] [mirror=on] [confirm=yes]", read_delete)
+ME = Takes("[scoreboard=on|off]", read_me)
 FORGET = Takes("[confirm=yes]", read_forget)
 LEAGUE = Takes(
     "start|standing|stop [system=round_robin|swiss|knockout] [every=1d] "
@@ -217,7 +219,7 @@ _COMMANDS = (
         "lets you review debates whose winner is unclear",
         review,
     ),
-    Command("me", NOTHING, "shows how your votes compare, to you alone", own_record.me),
+    Command("me", ME, "shows how your votes compare, to you alone", own_record.me),
     Command("privacy", NOTHING, "shows what is stored about you", own_data.privacy),
     Command("mydata", NOTHING, "sends you everything stored about you", own_data.my_data),
     Command("forget", FORGET, "erases your identity, at once and for good", own_data.forget),

@@ -118,6 +118,12 @@ class RematchArguments(DebateArgument):
     swap: bool = False
 
 
+class MeArguments(Arguments):
+    """Whether to be named among those who guess models; None leaves it as it is."""
+
+    scoreboard: bool | None = None
+
+
 class ForgetArguments(Arguments):
     """Whether to go ahead; otherwise the answer only explains."""
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from engine.chat.answers.own_record import OwnRecordAnswer, OwnVoteLine, Share
 from engine.chat.context import Context
-from engine.chat.invocation import NoArguments
+from engine.chat.invocation import MeArguments
 from engine.chat.person import Person
 from engine.debate import Debate
 from engine.store import OwnVote
@@ -15,15 +15,22 @@ COUNTED = 200  # of the newest votes here
 LISTED = 10
 
 
-async def me(context: Context, person: Person, _: NoArguments) -> OwnRecordAnswer:
-    """Show how a person's votes here compare with other people's and the jury's."""
+async def me(context: Context, person: Person, asked: MeArguments) -> OwnRecordAnswer:
+    """Show how a person's votes here compare with other people's and the jury's.
+
+    Names them on the scoreboard of guessers, or no longer, if they ask for that.
+    """
     people, debates = context.store.people, context.store.debates
     where = (person.platform, person.community, person.user)
     votes = await people.own_votes(*where, most=COUNTED)
     real = [vote for vote in votes if not vote.rehearsal]
+    named = await people.on_scoreboard(person.platform, person.user, asked.scoreboard)
     held = [(vote, await debates.get(vote.debate)) for vote in votes[:LISTED]]
     return OwnRecordAnswer(
         votes=len(votes),
+        guessed=await people.own_guesses(*where),
+        named=named,
+        changed=asked.scoreboard is not None,
         crowd=share_of((vote.option, vote.crowd) for vote in votes),
         jury=share_of((vote.option, vote.jury) for vote in real),
         lines=tuple(_line(vote, debate) for vote, debate in held),

@@ -20,6 +20,7 @@ from engine.stats.row import Row
 from engine.store import ExportFilter, count_rehearsals
 
 T = TypeVar("T")
+GUESSERS = 10  # who are named
 
 
 async def export(context: Context, person: Person, _: NoArguments) -> FileAnswer | NoFileAnswer:
@@ -55,7 +56,9 @@ async def agreement(context: Context, person: Person, _: NoArguments) -> Agreeme
 async def leaderboard(context: Context, person: Person, _: NoArguments) -> LeaderboardAnswer:
     """Rate the models of the debates revealed here."""
     found = await _work_out(context, person, rank_models)
-    return LeaderboardAnswer(leaderboard=found, rehearsals=await _rehearsals(context, person))
+    best = await context.store.people.guessers(person.platform, person.community, GUESSERS)
+    rehearsals = await _rehearsals(context, person)
+    return LeaderboardAnswer(leaderboard=found, rehearsals=rehearsals, guessers=best)
 
 
 async def _work_out(context: Context, person: Person, make: Callable[[Sequence[Row]], T]) -> T:

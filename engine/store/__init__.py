@@ -17,7 +17,7 @@ from engine.store.debates import Caps, Debates, NewDebate, Stop
 from engine.store.journal import AttemptStart, Journal, Journaled, Judging, Note, Step
 from engine.store.leases import Lease, Leases
 from engine.store.outbox import Backlog, DeliveryState, Gap, Intent, Outbox, Post
-from engine.store.people import OwnData, OwnRow, OwnVote, People, Traces
+from engine.store.people import Guessed, OwnData, OwnRow, OwnVote, People, Traces
 from engine.store.store import Store
 from engine.store.votes import (
     Act,
@@ -51,6 +51,7 @@ __all__ = [
     "DeliveryState",
     "ExportFilter",
     "Gap",
+    "Guessed",
     "Holdings",
     "Intent",
     "Intervention",

@@ -75,6 +75,19 @@ class OwnVote(Value):
     revealed_at: datetime
 
 
+class Guessed(Value):
+    """How often a person guessed the model of a side, before anything named it.
+
+    `right` of `n` guesses; `chance` is how many would be right by choosing from the menu blindly.
+    `user` is only there for those who want to be named.
+    """
+
+    right: int = 0
+    n: int = 0
+    chance: float = 0.0
+    user: str = ""
+
+
 class People(Protocol):
     """Who is behind the surrogate ids, and their choices; users are platform ids."""
 
@@ -88,6 +101,15 @@ class People(Protocol):
         self, platform: str, community: str, user: str, most: int
     ) -> tuple[OwnVote, ...]:
         """Return a person's newest votes on revealed debates of a community, newest first."""
+
+    async def own_guesses(self, platform: str, community: str, user: str) -> Guessed:
+        """Return how a person guessed in a community's revealed debates."""
+
+    async def guessers(self, platform: str, community: str, most: int) -> tuple[Guessed, ...]:
+        """Return those who want to be named, most right guesses first."""
+
+    async def on_scoreboard(self, platform: str, user: str, shown: bool | None) -> bool:
+        """Return whether a person wants to be named there, after setting it unless None."""
 
     async def number(self, platform: str, user: str) -> int | None:
         """Return a person's surrogate id, None for one who is not stored."""

@@ -69,6 +69,10 @@ class OnDiscord:
     def __init__(self, stage: DiscordStage) -> None:
         self.stage, self.discord, self.faults = stage, stage.discord, stage.discord.faults
 
+    def user(self, name: str) -> str:
+        """Return a person as an answer names them."""
+        return f"<@{self.discord.users[name].id}>"
+
     async def start(self, user: str = "ada", **options: Any) -> str:
         """Start a debate with options as chats name them; return the answer."""
         more = " ".join(f"{k}={v}" for k, v in options.items() if k not in TYPED)
@@ -177,6 +181,10 @@ class OnSlack:
 
     def __init__(self, stage: SlackStage) -> None:
         self.stage, self.slack, self.faults = stage, stage.slack, stage.slack.faults
+
+    def user(self, name: str) -> str:
+        """Return a person as an answer names them."""
+        return self.slack.users[name].name
 
     async def start(self, user: str = "ada", **options: Any) -> str:
         line = f'"{options.pop("topic", TOPIC)}"{_written(options)}'

@@ -120,6 +120,14 @@ async def test_voters_say_why_and_guess_in_private(chat: Chat, settings: dict[st
         assert "Guesses at 🔵 A: 1 of 1 right (21–100%; by chance 25%)" in details
         late = await tap(chat, "ben", below, f"rostrum:ground:{code}/style")
         assert "The vote is closed, so nothing was changed." in await text_of(chat, late)
+        await chat.ask("ben", "me", "- Models you guessed right: 1 of 2, too few to say much")
+        assert "Who guesses" not in await chat.ask("ada", "leaderboard")
+        await chat.ask("ben", "me", "names you among those who guess models", scoreboard=True)
+        named = await chat.ask("ada", "leaderboard", "**Who guesses models best**")
+        ben = chat.user("ben")
+        assert f"1. {ben}: 1 of 2" in named
+        await chat.ask("ben", "me", "me scoreboard=on` names you", scoreboard=False)
+        assert "Who guesses" not in await chat.ask("ada", "leaderboard")
         record = await kept(app, debate)
     [standing] = record.asked(Question.VOTE)
     assert (standing.ground, standing.confidence) == ("evidence", "close")

@@ -13,11 +13,16 @@ from engine.debate import Value
 from engine.words.buttons import Button
 
 
+def _someone(user: str) -> str:
+    return "?"
+
+
 class Wording(NamedTuple):
-    """How a platform writes its command prefix and links to threads."""
+    """How a platform writes its command prefix, links to threads, and people who want that."""
 
     prefix: str
     link: Callable[[str], str]
+    person: Callable[[str], str] = _someone
 
 
 class Answer(Value):
@@ -46,9 +51,14 @@ class SentFile(Answer):
     content: bytes
 
 
-def to_markdown(answer: Answer, prefix: str = "/debate", link: Callable[[str], str] = str) -> str:
+def to_markdown(
+    answer: Answer,
+    prefix: str = "/debate",
+    link: Callable[[str], str] = str,
+    person: Callable[[str], str] = _someone,
+) -> str:
     """Write an answer as Markdown; `prefix` starts this platform's commands.
 
-    `link` turns a thread into a link as this platform shows it.
+    `link` turns a thread into a link as this platform shows it, `person` a user's id into a name.
     """
-    return "\n".join(answer.say(Wording(prefix, link)))
+    return "\n".join(answer.say(Wording(prefix, link, person)))

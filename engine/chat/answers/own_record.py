@@ -7,7 +7,7 @@ from typing import ClassVar, NamedTuple
 
 from engine.chat.answers.answers import Answer, Wording
 from engine.debate import Value
-from engine.store import OwnVote
+from engine.store import Guessed, OwnVote
 from engine.text import headline
 from engine.words.phrases import option_name
 from engine.words.translation import plural, say
@@ -28,6 +28,14 @@ WITH_JURY = "- You chose as the jury did: {share}"
 SHARE = "{k} of {n} ({percent} %)"
 TOO_FEW = "{k} of {n}, too few to say much"
 NEVER = "nothing to compare yet"
+GUESSED = "- Models you guessed right: {share} (by chance about {chance:.1f})"
+NAMED = (
+    "`{prefix} leaderboard` names you among those who guess models; `{prefix} me scoreboard=off` "
+    "undoes it."
+)
+UNNAMED = (
+    "`{prefix} me scoreboard=on` names you in `{prefix} leaderboard` among those who guess models."
+)
 LAST = "**Your last votes**"
 LINE = "- {thread} {topic}: you {own}, people {people}, jury {jury}"
 NO_ONE = "–"
@@ -63,18 +71,28 @@ class OwnRecordAnswer(Answer):
 
     private: ClassVar[bool] = True
     votes: int
+    guessed: Guessed = Guessed()
+    named: bool = False
+    changed: bool = False
     crowd: Share
     jury: Share
     lines: tuple[OwnVoteLine, ...]
 
     def say(self, chat: Wording) -> Iterator[str]:
         """Compare, then list the last votes."""
+        if self.changed:
+            yield self._standing(chat)
         if not self.votes:
             yield say(NO_VOTES)
             return
         yield plural(YOUR_VOTES, self.votes)
         yield say(WITH_PEOPLE, share=self.crowd.say())
         yield say(WITH_JURY, share=self.jury.say())
+        if self.guessed.n:
+            share = Share(self.guessed.right, self.guessed.n)
+            yield say(GUESSED, share=share.say(), chance=self.guessed.chance)
+            if not self.changed:
+                yield self._standing(chat)
         yield say(LAST)
         for line in self.lines:
             yield say(
@@ -85,6 +103,9 @@ class OwnRecordAnswer(Answer):
                 people=_option(line.vote.crowd, line.stances),
                 jury=_option(line.vote.jury, line.stances),
             )
+
+    def _standing(self, chat: Wording) -> str:
+        return say(NAMED if self.named else UNNAMED, prefix=chat.prefix)
 
 
 def _option(option: str | None, stances: Mapping[str, str]) -> str:

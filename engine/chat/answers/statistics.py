@@ -16,6 +16,7 @@ from engine.stats.wording import (
     word_record,
     word_share,
 )
+from engine.store import Guessed
 from engine.words.translation import plural, say
 
 STANDINGS = 20
@@ -64,6 +65,8 @@ RATED = (
 )
 STANDING = "{place}. `{model}`: people {people}; jury {jury}"
 RATING = "{rating}, {record}"
+GUESSERS = "**Who guesses models best**"
+GUESSER = "{place}. {name}: {right} of {n}"
 UNLISTED = "Models not shown: {n}."
 
 
@@ -142,14 +145,24 @@ def _juror(one: JurorFigures) -> str:
 class LeaderboardAnswer(Answer):
     """Ratings by people and jury over this community's revealed debates.
 
-    `rehearsals` counts rehearsal debates, which are left out.
+    `rehearsals` counts rehearsal debates, which are left out. `guessers` are people who want to be
+    named for their guesses.
     """
 
     leaderboard: Leaderboard
     rehearsals: int = 0
+    guessers: tuple[Guessed, ...] = ()
 
     def say(self, chat: Wording) -> Iterator[str]:
-        """List the models, best rated first."""
+        """List the models, best rated first, then who guessed them best."""
+        yield from self._models()
+        if self.guessers:
+            yield say(GUESSERS)
+        for place, one in enumerate(self.guessers, start=1):
+            name = chat.person(one.user)
+            yield say(GUESSER, place=place, name=name, right=one.right, n=one.n)
+
+    def _models(self) -> Iterator[str]:
         found = self.leaderboard
         if not found.standings:
             yield say(ONLY_REHEARSALS if self.rehearsals else NOTHING_COMPARED)
