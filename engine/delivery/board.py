@@ -175,8 +175,8 @@ class Board:
 
     async def _round(self, debate_id: str, turns: int) -> str:
         shown = self._shown.get(debate_id)
-        if shown is not None and shown.turns == turns:
-            return shown.round
+        if shown is not None and shown.turns == turns and not shown.writing:
+            return shown.round  # otherwise it is that of the turn that was being written
         newest = await self.store.journal.newest_turn(debate_id)
         return newest.round if newest else ""
 
