@@ -38,6 +38,8 @@ TIED = "**a tie** ({counts})"
 NOT_DECIDED = "no winner ({counts})"
 TOO_FEW = "too few votes ({counts})"
 TOO_FEW_OF = "too few votes ({counts}), needs {n}"
+TOO_FEW_INDEPENDENT = "too few independent votes ({counts}), needs {n}"
+SWAYED = "no winner ({counts}), as none of these votes was independent"
 NO_VOTES = "no votes"
 SCORE = "{first}–{second}"
 JURY = "Jury: {outcome}"
@@ -155,8 +157,7 @@ def _people(reveal: Reveal) -> str:
     if reveal.opinion:
         return say(NOT_DECIDED, counts=_all_chosen(reveal))
     if tally.winner is None or reveal.unread:
-        few = TOO_FEW_OF if reveal.quorum else TOO_FEW
-        said = NOT_DECIDED if reveal.gaps or reveal.unread else few
+        said = NOT_DECIDED if reveal.gaps or reveal.unread else _too_few(reveal)
         return say(said, counts=_all_chosen(reveal), n=reveal.quorum)
     if tally.winner == TIE:
         return say(TIED, counts=_score(reveal, tuple(reveal.models)))
@@ -167,6 +168,16 @@ def _people(reveal: Reveal) -> str:
 
 def _ranked(reveal: Reveal, first: str) -> tuple[str, ...]:
     return (first, *(side for side in reveal.models if side != first))
+
+
+def _too_few(reveal: Reveal) -> str:
+    """Return how to say that the votes decide nothing: only independent ones do."""
+    if reveal.tally.quorum_met:
+        return SWAYED
+    if not reveal.quorum:  # as before it was kept
+        return TOO_FEW
+    enough = sum(reveal.tally.counts.values()) >= reveal.quorum
+    return TOO_FEW_INDEPENDENT if enough else TOO_FEW_OF
 
 
 def _winner(side: str, reveal: Reveal) -> str:

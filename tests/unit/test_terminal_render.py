@@ -268,6 +268,21 @@ def test_the_reveal_of_other_votes(tally: dict[str, object], expected: str) -> N
     assert expected in said(REVEAL.model_copy(update={"tally": changed}))
 
 
+@pytest.mark.parametrize(
+    ("met", "quorum", "expected"),
+    [
+        (False, 9, "too few votes (🔵 A 3 · 🔴 B 2 · tie 1), needs 9"),
+        (False, 4, "too few independent votes (🔵 A 3 · 🔴 B 2 · tie 1), needs 4"),
+        (True, 4, "no winner (🔵 A 3 · 🔴 B 2 · tie 1), as none of these votes was independent"),
+    ],
+)
+def test_votes_that_decide_nothing_say_how_many_count(
+    met: bool, quorum: int, expected: str
+) -> None:
+    tally = REVEAL.tally.model_copy(update={"winner": None, "quorum_met": met, "gold": {}})
+    assert expected in said(REVEAL.model_copy(update={"tally": tally, "quorum": quorum}))
+
+
 def test_a_jury_without_a_verdict_says_why() -> None:
     verdict = Verdict(winner=None, problem="fewer than 2 valid ballots", valid=1, invalid=2)
     text = said(REVEAL.model_copy(update={"verdict": verdict}))
