@@ -7,6 +7,7 @@ import asyncio
 import html
 import re
 import tempfile
+from base64 import b64encode
 from collections.abc import Callable, Coroutine, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -65,6 +66,12 @@ def _clock(moment: int) -> str:
 
 def _place(name: str) -> str:
     return f"<a># {html.escape(name)}</a>"
+
+
+def picture(content: bytes, alt: str) -> str:
+    """Return an attached PNG as a part of the page."""
+    shown = b64encode(content).decode()
+    return f"<img class=picture alt='{html.escape(alt)}' src='data:image/png;base64,{shown}'>"
 
 
 def write_page(

@@ -16,13 +16,14 @@ from adapters.storage.migrate import migrate
 from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.discord.refusals import Json
 from tests.doubles.discord.state import Message
-from tests.pages.chat_markdown import to_html, write_page
+from tests.pages.chat_markdown import picture, to_html, write_page
 from tests.scenario.discord_stage import OPTIONS, DiscordStage, ended, until, voting
 
 TOPIC = "Remote work is more productive than working from an office"
 # Short turns, so that a whole debate fits in one picture.
 SHORT = {"words": 85, "arguments": 2}
 VOTES = {"ada": "A", "ben": "A", "cleo": "B", "dan": "A", "eve": "tie", "fay": "B", "gus": "A"}
+FACES = {"🔵": "#3b82f6", "🔴": "#ef4444"}  # in place of Discord's own pictures
 STYLE = Path(__file__).with_name("discord_thread.css")
 
 
@@ -33,6 +34,7 @@ async def hold(folder: Path) -> DiscordServer:
     await migrate(database)
     await database.close()
     async with DiscordServer(rates=Rates.generous()) as discord:
+        discord.allow("manage_webhooks")
         for name in VOTES.keys() - discord.users.keys():
             discord.add_user(name)
         stage = DiscordStage(url, discord, {"classic": SHORT})
@@ -90,15 +92,21 @@ class Page:
         posted = datetime.fromtimestamp(message.created, UTC)
         return "\n".join(
             (
-                "<article><img alt='' class=face><div class=body>",
-                f"<p class=who>Rostrum <b>APP</b> <time>{posted:%H:%M}</time></p>",
+                f"<article>{self._face(message)}<div class=body>",
+                f"<p class=who>{html.escape(message.username or 'Rostrum')} <b>APP</b> "
+                f"<time>{posted:%H:%M}</time></p>",
                 *map(self._embed, message.embeds),
+                *(picture(file.data, file.description or "") for file in message.attachments),
                 *self._reactions(message),
                 *self._buttons(message),
                 self._below(message),
                 "</div></article>",
             )
         )
+
+    def _face(self, message: Message) -> str:
+        colour = FACES.get(message.username[:1], "#5865f2")
+        return f"<img alt='' class=face style='background: {colour}'>"
 
     def _embed(self, embed: Json) -> str:
         fields = "".join(

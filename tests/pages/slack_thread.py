@@ -18,7 +18,7 @@ from adapters.storage.migrate import migrate
 from tests.doubles.slack import Rules, SlackServer
 from tests.doubles.slack.refusals import Json
 from tests.doubles.slack.state import Message
-from tests.pages.chat_markdown import to_html, write_page
+from tests.pages.chat_markdown import picture, to_html, write_page
 from tests.pages.discord_thread import SHORT, TOPIC, VOTES
 from tests.scenario.discord_stage import OPTIONS, until
 from tests.scenario.slack_stage import SlackStage, ended, voting
@@ -90,12 +90,18 @@ class Page:
         return "\n".join(
             (
                 "<article><img alt='' class=face><div class=body>",
-                f"<p class=who>Rostrum <b>APP</b> <time>{posted:%H:%M}</time></p>",
+                f"<p class=who>{message.username or 'Rostrum'} <b>APP</b> "
+                f"<time>{posted:%H:%M}</time></p>",
                 *map(_block, message.blocks),
+                *map(self._picture, message.files),
                 *_reactions(message),
                 f"{below}</div></article>",
             )
         )
+
+    def _picture(self, name: str) -> str:
+        file = self._slack.world.files[name]
+        return picture(file.data, file.alt)
 
 
 def _block(block: Json) -> str:
