@@ -14,6 +14,7 @@ import orjson
 
 from adapters.storage.connection import SqlConnection
 from engine.debate import short_code
+from engine.judging import Question
 from engine.store import OwnData, OwnRow
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ def read_own(connection: SqlConnection, platform: str, user: str) -> OwnData | N
             found = _rows(connection, table, _select(table, column), person=person)
             tables[table.name] = tuple(_without(row, column.name) for row in found)
     started = connection.column(STARTED, person=person)
+    named = _named_in(tables, started)
     return OwnData(
         person=_without(about, "id"),
         started=tuple(started),
@@ -56,7 +58,7 @@ def read_own(connection: SqlConnection, platform: str, user: str) -> OwnData | N
             for row in connection.rows(DAYS, scope=f"person:{person}")
         ),
         tables=tables,
-        debates={one["id"]: one for one in _debates(connection, _named_in(tables, started))},
+        debates={one["id"]: one for one in _debates(connection, named, _guessed_in(tables))},
     )
 
 
@@ -95,15 +97,22 @@ def _named_in(tables: Mapping[str, tuple[OwnRow, ...]], started: list[str]) -> l
     return sorted({*started, *named})
 
 
-def _debates(connection: SqlConnection, ids: list[str]) -> Iterator[dict[str, Any]]:
+def _guessed_in(tables: Mapping[str, tuple[OwnRow, ...]]) -> set[str]:
+    rows = (row for of_table in tables.values() for row in of_table)
+    return {row["debate"] for row in rows if row.get("question") == Question.GUESS}
+
+
+def _debates(
+    connection: SqlConnection, ids: list[str], guessed: set[str]
+) -> Iterator[dict[str, Any]]:
     for at in range(0, len(ids), AT_ONCE):
         for row in connection.rows(ABOUT, debates=ids[at : at + AT_ONCE]):
             about = row._asdict()
             setup = orjson.loads(about.pop("setup"))
             request = setup["request"]
             asked = {name: request[name] for name in ASKED if request.get(name)}
-            # What a guess counts by number, from 0; it says nothing of who debates.
-            asked |= {"menu": setup["menu"]} if setup.get("menu") else {}
+            # A guess is a number on this menu, from 0. Others get no names before the reveal.
+            asked |= {"menu": setup["menu"]} if row.id in guessed else {}
             yield {
                 name: value.isoformat() if isinstance(value, datetime) else value
                 for name, value in {**about, **asked, "code": short_code(row.id)}.items()

@@ -10,6 +10,8 @@ from engine.judging import Question
 from engine.store import Remark, Remarked, Store, Traces
 from tests.sample import LATER, NOW, Running, cast, new_debate, run
 
+MENU = ("house/oak", "house/elm")
+
 
 async def voting(store: Store) -> Running:
     r = await run(store, new_debate())
@@ -56,6 +58,24 @@ async def test_a_voters_remarks_replace_one_another_and_are_logged(store: Store)
     assert len(await store.votes.events(r.id)) == logged
     traces = await store.people.traces("chat", "ann")
     assert (traces.votes, traces.grounds, traces.confidences, traces.guesses) == (1, 1, 1, 2)
+
+
+async def test_own_data_has_the_menu_of_models_only_where_its_person_guessed(store: Store) -> None:
+    new = new_debate()
+    r = await run(
+        store, new.model_copy(update={"setup": new.setup.model_copy(update={"menu": MENU})})
+    )
+    await r.open_vote()
+    for user in ("ann", "bob"):
+        await store.votes.cast(cast(user, "A"))
+    await store.votes.remark(remark(r.id, "ann", Question.GUESS, option="1", step="B"))
+    await store.votes.remark(remark(r.id, "bob", Question.GROUND, option="logic"))
+    menus = [
+        own.debates[r.id].get("menu")
+        for user in ("ann", "bob")
+        if (own := await store.people.own("chat", user)) is not None
+    ]
+    assert menus == [list(MENU), None]
 
 
 async def test_only_those_who_voted_may_say_more_and_only_until_the_close(store: Store) -> None:

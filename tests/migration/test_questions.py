@@ -2,7 +2,7 @@
 
 `filled_0008.sql` has debates in every state that a question can be in. `filled_0008.json` says what
 that release held to be true of them (`before`), who reacted to which message, and what it made of
-them when it came up again 45 minutes later (`after`).
+them when it came up again 45 minutes later (`after`; what is posted by then is in today's words).
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from adapters.storage.migrate import migrate
 from adapters.storage.store import SqlStore
 from adapters.storage.votes import INSERT_VOTE
 from engine.judging import Question
+from engine.marks import reaction_to
 from engine.store import DebateRecord, DeliveryState, ExportFilter
 from tests.doubles.memory.venue import MemoryVenue, StoredMessage
 from tests.doubles.poll import HandSetClock, watcher
@@ -112,12 +113,15 @@ async def test_stored_votes_are_kept_and_rounds_have_a_place_beside_them(store: 
 
 
 def _venue() -> MemoryVenue:
-    """Return the platform with what people reacted to each message."""
+    """Return the platform with what people reacted to each message: with letters for sides."""
     venue = MemoryVenue()
     for number, (message, held) in enumerate(FILLED["venue"].items()):
         stored = StoredMessage(message, number, held["place"], "", "", 0.0)
-        stored.seeds = set(held["seeds"])
-        stored.reactions = {option: set(users) for option, users in held["reactions"].items()}
+        stored.seeds = {reaction_to(option, "letters") for option in held["seeds"]}
+        stored.reactions = {
+            reaction_to(option, "letters"): set(users)
+            for option, users in held["reactions"].items()
+        }
         venue.messages[message] = stored
         venue.places[held["place"]].append(stored)
     return venue

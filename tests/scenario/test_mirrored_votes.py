@@ -48,7 +48,8 @@ async def test_both_votes_are_labels_and_the_export_pairs_them(
         for debate, chosen in ((first, "AAB"), (second, "BBA")):
             for user, option in zip(("ada", "ben", "cleo"), chosen, strict=True):
                 await chat.react(user, debate.vote_message or "", option)
-        await chat.ask("olga", "status", f"mirror, debate `{second.code}`", debate=first.code)
+        tied = f"It closes together with the vote on its mirror, `{second.code}`."
+        await chat.ask("olga", "status", tied, debate=first.code)
         said = await chat.ask("olga", "close", debate=(first, second)[closed].code)
         assert first.code in said
         assert second.code in said
