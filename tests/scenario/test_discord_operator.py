@@ -27,7 +27,7 @@ from tests.doubles.collector import Collector
 from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.discord.state import Message
 from tests.doubles.kept import is_file
-from tests.scenario.discord_stage import DiscordStage, free_port, until
+from tests.scenario.discord_stage import DiscordStage, free_port, reference, until
 
 ROSTRUM = Path(sys.executable).with_name("rostrum")
 
@@ -114,8 +114,7 @@ async def test_a_kill_repeats_nothing_and_loses_nothing(
         discord.gateway.forget_sessions()
     async with program(discord, tmp_path, "run", ROSTRUM_MODELS=slow):
         await until(partial(reached, discord, 9), 30)
-    references = [message.embeds[0]["footer"]["text"].split(" ")[0] for message in thread(discord)]
-    numbers = [int(reference.split("·")[1]) for reference in references]
+    numbers = [int(reference(message).split("·")[1]) for message in thread(discord)]
     assert numbers == sorted(set(numbers))
     assert len(discord.messages()) == 1
 

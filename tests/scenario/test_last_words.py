@@ -115,8 +115,7 @@ async def test_where_the_channel_is_closed_too_the_starter_is_told_privately(
         assert "You started it" in told.text
         place = discord.world.channels[told.channel_id]
         assert discord.users["ada"].id in place.members
-        text = stage.discord.press("ben", discord.messages()[0], f"rostrum:status:{debate.code}")
-        assert "started it got the result privately" in (await text.finished()).text
+        assert "started it got the result privately" in await status_of(stage, debate.code)
 
 
 async def test_status_claims_no_reveal_that_nobody_saw(
