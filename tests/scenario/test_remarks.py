@@ -35,7 +35,8 @@ async def say_why(chat: Chat, user: str, ballot: str, code: str) -> Private:
         assert asked.ephemeral
         return _on_discord(asked.text, asked.messages[0])
     shown = await chat.slack.press(user, ballot, "Say why")
-    return Private(await shown.said(), {}, shown.messages[-1])
+    await until(lambda: shown.messages)  # beside it, one who just voted is offered the same
+    return Private(shown.messages[-1].text, {}, shown.messages[-1])
 
 
 async def tap(chat: Chat, user: str, below: Private, id: str, value: str = "") -> Private:
@@ -45,10 +46,9 @@ async def tap(chat: Chat, user: str, below: Private, id: str, value: str = "") -
         asked = await chat.discord.press(user, below.message, id, values=values).finished()
         assert asked.messages[0].id == below.message.id
         return _on_discord(asked.text, asked.messages[0])
-    before = len(chat.slack.world.ephemeral)
     chosen = await chat.slack.choose(user, below.message, id, value)
-    await chosen.said()
-    assert len(chat.slack.world.ephemeral) == before
+    await until(lambda: chosen.messages)
+    assert chosen.messages == [below.message]
     return Private(below.message.text, {}, below.message)
 
 
