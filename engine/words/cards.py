@@ -86,7 +86,6 @@ FORMAT = "**{format}**: {about}"
 FORMAT_ALONE = "**{format}**: {rounds}"
 LENGTHS: Mapping[Length, str] = {
     Length.SHORT: "{format} (short)",
-    Length.NORMAL: "{format}",
     Length.LONG: "{format} (long)",
 }
 SIDES = {"A": "**{side}** argues for it", "B": "**{side}** argues against it"}
@@ -382,7 +381,8 @@ def _terms(debate: Announcement) -> Iterator[str]:
 def _format(debate: Announcement) -> str:
     """Return what the format is like, and how long the debate takes to read."""
     about = say(debate.about) if debate.about else ""
-    format = say(LENGTHS[debate.length], format=debate.format)
+    length = LENGTHS.get(debate.length)
+    format = say(length, format=debate.format) if length else debate.format
     template = FORMAT if about else FORMAT_ALONE
     rounds = round_names(debate.rounds)
     said = say(template, format=format, about=about, rounds=rounds)

@@ -134,7 +134,8 @@ async def test_a_topic_too_long_for_the_command_is_asked_for_in_a_form(
         said = discord.messages()[0].text
     assert topic.strip() in said
     assert "Hot drinks only" in said
-    assert "dil: Türkçe" in said
+    assert "**🔵 A** savunuyor · **🔴 B** karşı çıkıyor" in said
+    assert "**Koşullar:** Hot drinks only" in said
     assert len(stage.thread.name) <= Discord.THREAD_NAME
 
 
@@ -204,7 +205,8 @@ async def test_settings_and_exports_are_for_managers(
         assert "Changed: language" in asked.text
         await stage.start()
         await until(lambda: discord.messages())
-        assert "dil: Türkçe" in discord.messages()[0].text
+        said = discord.messages()[0].text
+        assert "**🔵 A** savunuyor · **🔴 B** karşı çıkıyor" in said
         change = {"setting": "manager_role", "value": role.id}
         await discord.slash("olga", "debate settings", change).finished()
         asked = await discord.slash("ada", "debate settings").finished()

@@ -8,6 +8,7 @@ import pytest
 
 from engine.debate import Status
 from engine.text import clean
+from engine.words.card import Reference
 from tests.doubles.desk import conclude
 from tests.doubles.memory.venue import StoredMessage
 from tests.doubles.model_server import Body
@@ -46,9 +47,10 @@ def squeezed(text: str) -> str:
 
 
 def posted(messages: list[StoredMessage], number: int) -> str:
-    """Return what the pieces of a debate's message show, without their references."""
+    """Return what the pieces of a debate's message show, without their small print."""
     pieces = [one for one in messages if one.reference.split("·")[1] == str(number)]
-    return "".join(one.body.removesuffix(one.reference) for one in pieces)
+    small = [Reference.read(one.reference).small_print for one in pieces]
+    return "".join(one.body.removesuffix(s) for one, s in zip(pieces, small, strict=True))
 
 
 @pytest.mark.parametrize("kind", HOSTILE)

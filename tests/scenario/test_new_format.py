@@ -84,7 +84,12 @@ def test_it_is_held_judged_voted_on_and_exported(copy: Path, tmp_path: Path) -> 
         check=False,
     )
     assert (ended.returncode, ended.stderr) == (0, "")
-    for shown in ("Format toast", "[🔵 A · toast · turn 1 of 2]", "People: 🔵 A (4–1)", "Jury: "):
+    for shown in (
+        "toast: toast · about 1 minute to read",
+        "[🔵 A · toast · turn 1 of 2]",
+        "People: 🔵 A (4–1)",
+        "Jury: ",
+    ):
         assert shown in ended.stdout
     (debate,) = (tmp_path / "demo-export/data/debates").glob("*.jsonl")
     assert orjson.loads(debate.read_bytes())["format"] == "toast"
