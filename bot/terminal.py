@@ -30,7 +30,6 @@ from adapters.terminal.votes import (
 from bot import texts
 from bot.app import App, find_debate, run_app
 from bot.audience import asking_beside, has_keyboard
-from bot.remarks import say_why
 from bot.settings.settings import Settings
 from engine.debate import Debate, Replacement, Status, short_code
 from engine.errors import RostrumError, StoreError, UsageError, VenueError
@@ -242,6 +241,8 @@ class Session:
         if debate.request.confidence and self.votes is None and self.sure is None:
             await self._say_how_clear(app, venue, debate)
         if self.say_why and self.votes is None and has_keyboard():
+            from bot.remarks import say_why  # and with it what chats ask
+
             await say_why(app, venue, debate)
         if debate.request.stance and self._has_people:
             await _until(app, debate.id, lambda _: venue.asked(UNSURE) > 1)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import select
 import signal
 import socket
@@ -46,6 +47,12 @@ class Ended:
         assert line.startswith("rostrum: ")
         assert line.endswith("."), "not a sentence"
         return line.removeprefix("rostrum: ")
+
+    @property
+    def debate(self) -> str:
+        """Return the code of the one debate that it held, as people read it: `k7f2qz`."""
+        [code] = re.findall(r"(?m)^\[Debate\] \(#\d+ · (\w+)\)$", self.out)
+        return str(code)
 
     def done(self) -> str:
         """Check that it succeeded and complained of nothing, and return its output."""

@@ -223,10 +223,10 @@ class Office:
 def office(tmp_path_factory: pytest.TempPathFactory) -> Office:
     folder = tmp_path_factory.mktemp("office")
     sides = ("--b", "rehearsal/willow", "--votes", "A=2,B=1", "--seed", "1")
-    shown = rostrum(folder, "debate", "Tea is best", "--a", "rehearsal/maple", *sides).done()
+    shown = rostrum(folder, "debate", "Tea is best", "--a", "rehearsal/maple", *sides)
+    shown.done()
     failure = rostrum(folder, "debate", LONG_TOPIC, "--a", "rehearsal/maple?fail=401", *sides)
-    finished, failed = (re.findall(r"\[Debate (\w+)\]", t)[0] for t in (shown, failure.out))
-    return Office(folder, finished, failed, failure)
+    return Office(folder, shown.debate, failure.debate, failure)
 
 
 @pytest.fixture(scope="module")

@@ -33,9 +33,10 @@ class Held:
     """A folder whose database holds one debate."""
 
     def __init__(self, folder: Path) -> None:
-        said = rostrum(folder, "debate", TOPIC, "--votes", "A=2,B=1", "--seed", "1").done()
+        said = rostrum(folder, "debate", TOPIC, "--votes", "A=2,B=1", "--seed", "1")
+        said.done()
         self.folder = folder
-        [self.code] = re.findall(r"(?m)^\[Debate (\w+)\]", said)
+        self.code = said.debate
         self.bytes = (folder / "rostrum.db").read_bytes()
 
 

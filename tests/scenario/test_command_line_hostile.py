@@ -131,7 +131,7 @@ def test_a_demo_that_is_stopped_says_how_to_go_on_whatever_its_folder_is_called(
     with demo:
         assert demo.stdout is not None
         for line in demo.stdout:
-            if line.startswith("[Debate "):
+            if line.startswith("[Debate] "):
                 break
         demo.terminate()
         advice = re.search(r"(?m)^Continue with:  (.+)$", demo.stdout.read())
@@ -182,8 +182,8 @@ def test_streams_that_are_closed_are_nobodys(office: Path, line: str, code: int)
 
 
 def test_a_narrow_terminal_shows_whole_ids(tmp_path: Path) -> None:
-    said = rostrum(tmp_path, "debate", "Tea is best", "--votes", "A=1").done()
-    [code] = re.findall(r"(?m)^\[Debate (\w+)\]", said)
+    said = rostrum(tmp_path, "debate", "Tea is best", "--votes", "A=1")
+    said.done()
     terminal, its_end = os.openpty()
     kept = {name: value for name, value in os.environ.items() if "ROSTRUM" not in name}
     with os.fdopen(terminal, "rb") as shown:
@@ -197,7 +197,7 @@ def test_a_narrow_terminal_shows_whole_ids(tmp_path: Path) -> None:
         )
         os.close(its_end)
         lines = os.read(shown.fileno(), 10_000).decode()
-    assert f" {code} " in lines
+    assert f" {said.debate} " in lines
     assert "Tea" in lines
 
 
