@@ -16,7 +16,8 @@ from tests.doubles.rehearsed import setup_for
 from tests.scenario.chat_stage import Chat, OnDiscord, close, vote
 from tests.scenario.discord_stage import until, voting
 
-FILES = ["briefing.json", "briefing.md"]
+RESULT = "result.png"  # the picture that every reveal has
+FILES = ["briefing.json", "briefing.md", RESULT]
 
 
 OPTIONS = {
@@ -59,12 +60,12 @@ async def test_a_briefing_is_attached_to_its_message(chat: Chat) -> None:
         assert not chat.files()
         await close(chat)
         await chat.ended(app)
-        await until(lambda: len(chat.files()) == 2)
+        await until(lambda: len(chat.files()) == len(FILES))
     held = {file.name: file.data for file in chat.files()}
     assert sorted(held) == FILES
     posted = [m for m in chat.thread() if m.files or "Decision briefing" in m.title]
     on_discord = isinstance(chat, OnDiscord)  # where a message has its files with it
-    assert [m.files for m in posted if m.files] == ([2] if on_discord else [1, 1])
+    assert [m.files for m in posted if m.files] == ([1, 2] if on_discord else [1, 1, 1])
     assert posted[-1].files
     assert on_discord or len([m for m in posted if "Decision briefing" in m.title]) == 1
     text = "".join(m.text for m in posted if on_discord or "Decision briefing" in m.title)
@@ -77,8 +78,9 @@ async def test_an_arc_is_a_picture_with_words(chat: Chat) -> None:
         await voting(app)
         await close(chat)
         await chat.ended(app)
-        (picture,) = await until(chat.files)
-    assert picture.name.endswith(".png")
+        await until(lambda: len(chat.files()) == 2)
+    (picture,) = (file for file in chat.files() if file.name != RESULT)
+    assert picture.name == "arc.png"
     assert picture.data.startswith(b"\x89PNG")
     assert re.match(r"Score of 100 by turn: A1 .+, B2 .+, A3 .+, B4 .+\.$", picture.alt or "")
 
