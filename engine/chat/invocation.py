@@ -198,7 +198,9 @@ def home_invocation(button: str) -> Invocation | None:
     """Return the command behind a button of the app's own page; it has asked whether to forget."""
     if button == "forget":
         return Invocation("forget", ForgetArguments(confirm=True))
-    return Invocation(button) if button in ("me", "mydata", "optin", "optout") else None
+    if button == "me":
+        return Invocation("me", MeArguments())
+    return Invocation(button) if button in ("mydata", "optin", "optout") else None
 
 
 def submitted_invocation(form: str, of: str, typed: Mapping[str, str]) -> Invocation | None:
