@@ -91,7 +91,7 @@ def test_other_settings_change_nothing_in_a_debate_that_is_resumed(
     # The same settings make another debate of one that is begun with them.
     changed = rostrum(other, CHANGED, *arguments)
     said = kill_after(rostrum(broken, FIRST, TOPIC, *arguments), "turn 3 of 8")
-    code = re.findall(r"\[Debate (\w+)\]", said)[0]
+    [code] = re.findall(r"\[Debate\] \(#1 · (\w+)\)", said)
     say(rostrum(broken, CHANGED, "--resume", code, *arguments[:2]))
     say(unbroken)
     say(changed)

