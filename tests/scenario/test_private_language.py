@@ -7,6 +7,7 @@ import pytest
 from tests.doubles.discord import Code, denied
 from tests.scenario.discord_stage import DiscordStage, until
 from tests.scenario.slack_stage import SlackStage
+from tests.scenario.slack_stage import voting as slack_voting
 from tests.scenario.test_languages import ENGLISH, NAMES
 
 EDIT = ("PATCH", "/webhooks/*/*/messages/@original")
@@ -73,7 +74,7 @@ async def test_a_german_in_an_english_workspace_is_answered_in_german(
 ) -> None:
     slack = on_slack.slack
     slack.world.user("ada").locale = "de-DE"
-    async with on_slack.process():
+    async with on_slack.process() as app:
         for command in COMMANDS:
             said = await (await slack.slash("ada", f"/debate {command}")).said("")
             told = "\n".join(row for row in said.splitlines() if not row.startswith("- "))
@@ -83,6 +84,7 @@ async def test_a_german_in_an_english_workspace_is_answered_in_german(
         begun = await slack.slash("ada", '/debate start "Tea beats coffee" ballot=private')
         await begun.said(STARTED["de"])
         ballot = await on_slack.ballot()
+        await slack_voting(app)
         pressed = await slack.press("ada", ballot.ts, "🔵 A")
         await pressed.said("Deine Stimme ist gezählt")
         shown = "".join(f"{m.text}{m.blocks}" for m in [on_slack.root, *on_slack.replies])
