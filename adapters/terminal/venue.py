@@ -359,7 +359,7 @@ class TerminalVenue:
             case "edit" if isinstance(_message(entry.body), VoteClosed | QuestionsClosed):
                 self._show(posted)
             case "edit" if isinstance(_message(entry.body), QuestionsInvite):
-                pass  # whoever asked at this terminal knows
+                pass  # the person at this terminal asked for it, and knows
             case "edit":
                 with speaking(self.language):
                     self.note(texts.edited(posted.reference))

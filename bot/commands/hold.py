@@ -50,6 +50,7 @@ SURE = typer.Option(
     help="How clear people find it, in the order of the votes, e.g. close=2,one-sided=1. Also "
     "asks people."
 )
+SCORES = typer.Option(help="When a format's own scores show: after_vote or live.")
 WHY = typer.Option(help="on or off: a juror says for the reveal why the jury decided so.")
 SAY_WHY = typer.Option(
     help="Ask those who vote by keys why they chose so, and which models debated."
@@ -107,9 +108,7 @@ def debate(
     rounds: Annotated[Optional[int], typer.Option(help="Number of rebuttals.")] = None,  # noqa: UP045
     turn_order: Annotated[Text, typer.Option(help="sequential or simultaneous turns.")] = None,
     blind: Annotated[Text, typer.Option(help="on or off: hide model names from jurors.")] = None,
-    scores: Annotated[
-        Text, typer.Option(help="When a format's own scores show: after_vote or live.")
-    ] = None,
+    scores: Annotated[Text, SCORES] = None,
     vote_minutes: Annotated[Optional[float], typer.Option(help="Minutes of the vote.")] = None,  # noqa: UP045
     quorum: Annotated[Optional[int], typer.Option(help="Votes needed for a human winner.")] = None,  # noqa: UP045
     panel: Annotated[

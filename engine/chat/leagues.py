@@ -30,6 +30,7 @@ from engine.series.league import FEWEST_MODELS, Decided, League, System
 from engine.series.matches import LeagueMatches, draw
 from engine.series.referee import read_record, table_of, written
 from engine.series.runner import order_of
+from engine.series.saving import begin_in_chat
 from engine.series.spec import Place, Series, Sides, contenders_of, read_people
 from engine.series.times import first_time
 from engine.store.series import StoredSeries
@@ -109,16 +110,7 @@ async def _start(context: Context, person: Person, asked: LeagueArguments) -> Le
     first = next(iter(LeagueMatches(series, _league(series)).next((), {})))
     await context.service.quote(order_of(series, first, where), defaults, first.ordinal)
     due = now if series.people is None else first_time(series.people, now)
-    await context.store.series.save(
-        StoredSeries(
-            name=series.name,
-            body=series.model_dump_json(),
-            begun_at=now,
-            platform=person.platform,
-            community=person.community,
-            due_at=due,
-        )
-    )
+    await begin_in_chat(context.store, series, where, person.platform, due, now)
     context.service.bell.wake("series")
     played = _league(series)
     later = written(series, due) if due > now else ""

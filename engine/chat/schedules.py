@@ -18,6 +18,7 @@ from engine.line.next_topic import next_topic
 from engine.options import Options
 from engine.ports import Location
 from engine.series.recurring import written
+from engine.series.saving import begin_in_chat
 from engine.series.spec import People, Place, Recurring, Series, Sides, read_when
 from engine.series.times import first_time
 from engine.store.series import StoredSeries
@@ -90,16 +91,8 @@ async def _set(context: Context, person: Person, asked: ScheduleArguments) -> No
     await context.service.quote(_order(inside, recurring, topic, defaults), defaults, 1)
     for old in await _here(context, person):
         await context.store.series.ask_stop(old.name)
-    await context.store.series.save(
-        StoredSeries(
-            name=series.name,
-            body=series.model_dump_json(),
-            begun_at=now,
-            platform=person.platform,
-            community=person.community,
-            due_at=first_time(people, now),
-        )
-    )
+    where, due = Location(person.community, person.place), first_time(people, now)
+    await begin_in_chat(context.store, series, where, person.platform, due, now)
     context.service.bell.wake("series")
 
 

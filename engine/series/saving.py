@@ -8,7 +8,7 @@ from typing import Any
 
 from engine.debate import Value
 from engine.errors import UsageError
-from engine.ports import utc_now
+from engine.ports import Location, utc_now
 from engine.series.expand import expand
 from engine.series.spec import Series
 from engine.series.times import first_time
@@ -36,6 +36,22 @@ async def save_series(store: Store, series: Series) -> StoredSeries:
     )
     await store.series.save(stored)
     return stored
+
+
+async def begin_in_chat(
+    store: Store, series: Series, where: Location, platform: str, due: datetime, now: datetime
+) -> None:
+    """Store a series that a command began in a community; its first debate is `due` then."""
+    await store.series.save(
+        StoredSeries(
+            name=series.name,
+            body=series.model_dump_json(),
+            begun_at=now,
+            platform=platform,
+            community=where.community,
+            due_at=due,
+        )
+    )
 
 
 def _due(series: Series, before: StoredSeries | None, now: datetime) -> datetime | None:

@@ -13,7 +13,7 @@ from engine.drawing.svg import GREY, OTHERS, bar, darken, disc, draw, write
 from engine.marks import SIDES, unmarked
 from engine.messages import File, Reveal
 from engine.words.phrases import option_name
-from engine.words.reveal import jury_line, people_line, who_was_who
+from engine.words.reveal import captions_of, jury_line, people_line, who_was_who
 from engine.words.translation import say
 
 WIDTH, MARGIN, GAP = 720, 40, 20  # pixels; drawn at twice that
@@ -54,7 +54,7 @@ def _plain(text: str) -> str:
 
 
 def _name(side: str, reveal: Reveal) -> str:
-    return unmarked(option_name(side, {**reveal.stances, **reveal.names}))
+    return unmarked(option_name(side, captions_of(reveal)))
 
 
 def _side(y: float, colour: str, name: str, model: str) -> Iterator[str]:

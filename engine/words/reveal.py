@@ -131,9 +131,14 @@ def jury_line(reveal: Reveal) -> str:
     return say(JURY, outcome=_jury(reveal))
 
 
+def captions_of(reveal: Reveal) -> dict[str, str]:
+    """Return what each side stands for in its own words, or its name at a table."""
+    return {**reveal.stances, **reveal.names}
+
+
 def who_was_who(reveal: Reveal) -> Iterator[str]:
     """Yield which model each side was."""
-    captions = {**reveal.stances, **reveal.names}
+    captions = captions_of(reveal)
     for side, model in reveal.models.items():
         yield say(MODEL, side=sided(side, captions), model=model)
 
@@ -182,7 +187,7 @@ def _too_few(reveal: Reveal) -> str:
 
 def _winner(side: str, reveal: Reveal) -> str:
     """Return a winner's name, with a few words of its stance."""
-    captions = {**reveal.stances, **reveal.names}
+    captions = captions_of(reveal)
     return headline(option_name(side, captions), BRIEF_STANCE)
 
 
@@ -243,7 +248,7 @@ def _choices(lines: tuple[JurorLine, ...]) -> Iterator[str]:
 
 
 def _who_was_who(reveal: Reveal) -> Iterator[str]:
-    captions = {**reveal.stances, **reveal.names}
+    captions = captions_of(reveal)
     for side, model in reveal.models.items():
         named = sided(side, captions)
         told = [say(DRAWN if side in reveal.drawn else MODEL, side=named, model=model)]
