@@ -1,4 +1,4 @@
--- Every table of revision 0028, as the migrations make them. Renew it by: make schema
+-- Every table of revision 0029, as the migrations make them. Renew it by: make schema
 CREATE TABLE adjustments (
 	debate VARCHAR(26) NOT NULL, 
 	name VARCHAR(255) NOT NULL, 
@@ -109,6 +109,14 @@ CREATE TABLE deletions (
 	body TEXT, 
 	CONSTRAINT pk_deletions PRIMARY KEY (debate)
 );
+CREATE TABLE fits (
+	number INTEGER NOT NULL, 
+	rehearsal BOOLEAN NOT NULL, 
+	made_at DATETIME NOT NULL, 
+	evidence TEXT NOT NULL, 
+	body TEXT NOT NULL, 
+	CONSTRAINT pk_fits PRIMARY KEY (number)
+);
 CREATE TABLE install_states (
 	digest VARCHAR(64) NOT NULL, 
 	until DATETIME NOT NULL, 
@@ -146,6 +154,14 @@ CREATE TABLE judgings (
 	body TEXT, mode VARCHAR(16), 
 	CONSTRAINT pk_judgings PRIMARY KEY (debate, number), 
 	CONSTRAINT fk_judgings_debate FOREIGN KEY(debate) REFERENCES debates (id)
+);
+CREATE TABLE learnt (
+	"key" VARCHAR(128) NOT NULL, 
+	source VARCHAR(64) NOT NULL, 
+	rehearsal BOOLEAN NOT NULL, 
+	ballots INTEGER NOT NULL, 
+	body TEXT NOT NULL, 
+	CONSTRAINT pk_learnt PRIMARY KEY ("key")
 );
 CREATE TABLE leases (
 	name VARCHAR(80) NOT NULL, 
@@ -334,4 +350,4 @@ CREATE INDEX ix_targets_debate ON targets (debate);
 CREATE INDEX ix_targets_message ON targets (message);
 CREATE INDEX ix_upvotes_person ON upvotes (person);
 CREATE INDEX ix_vote_events_debate_question ON vote_events (debate, question);
-INSERT INTO alembic_version VALUES ('0028');
+INSERT INTO alembic_version VALUES ('0029');

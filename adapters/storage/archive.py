@@ -30,7 +30,9 @@ from engine.votes.tally import count
 ANSWER = itemgetter(*StandingAnswer._fields)
 BY_QUESTION = attrgetter("question", "step", "person")
 # The parts of a filter that SQL can check; only the votes themselves say which were gold.
-ENDED = "status IN ('closed', 'partial', 'cancelled', 'failed')"
+ENDED = """
+status IN ('closed', 'partial', 'cancelled', 'failed') AND platform <> 'calibration'
+"""
 CONDITIONS = {
     "platform": "platform = :platform",
     "community": "community = :community",

@@ -64,8 +64,11 @@ BY_ID = f"{SELECT} WHERE id = :id"
 BY_CODE = f"""
 {SELECT} WHERE lower(substr(id, 27 - :length)) = :code ORDER BY number DESC LIMIT 1
 """
-RECENT = f"{SELECT} ORDER BY number DESC LIMIT :limit"
-RECENT_AT = f"{SELECT} WHERE status IN :statuses ORDER BY number DESC LIMIT :limit"
+# Without what calibrations of jurors are journaled as (engine/store/learning.py).
+RECENT = f"{SELECT} WHERE platform <> 'calibration' ORDER BY number DESC LIMIT :limit"
+RECENT_AT = f"""
+{SELECT} WHERE platform <> 'calibration' AND status IN :statuses ORDER BY number DESC LIMIT :limit
+"""
 OF_COMMUNITY = f"""
 {SELECT} WHERE platform = :platform AND community = :community AND (:every OR status IN :statuses)
 ORDER BY created_at DESC, number DESC LIMIT :limit
@@ -322,28 +325,33 @@ def _create(connection: SqlConnection, new: NewDebate, caps: Caps, posts: Sequen
     _check_rematch(connection, new.setup.rematch_of)
     starter = new.user and ensure_starter(connection, new.platform, new.user, new.created_at)
     alerts = budgets.reserve(connection, new, starter or None, caps)
-    known = {name: getattr(new, name) for name in NEW_FIELDS}
-    known |= {"starter": starter or None, "status": Status.QUEUED}
-    stored = new.setup.model_dump_json()
-    _remember(stored, new.setup)
-    connection.run(
-        INSERT,
-        **known,
-        format=new.setup.request.format,
-        language=new.setup.request.language,
-        setup=stored,
-        rehearsal=bool(new.setup.rehearsal),
-        reserved_usd=new.setup.reserved_usd,
-        budget_day=new.created_at.date().isoformat(),
-        mirror=new.setup.mirror_of,
-        lane=lane_of(new.community),
-        rematch_of=new.setup.rematch_of,
-    )
+    known = to_row(new) | {"starter": starter or None, "status": Status.QUEUED}
+    _remember(known["setup"], new.setup)
+    connection.run(INSERT, **known)
     if new.setup.mirror_of is not None:
         connection.run(SET_MIRROR, debate=new.setup.mirror_of, mirror=new.id)
     mark_used(connection, new.id, new.platform, new.community, new.setup.request.topic)
     insert_posts(connection, new.id, [*posts, *alerts])
-    return Debate(setup=new.setup, mirror=new.setup.mirror_of, **known)
+    told = {name: known[name] for name in (*NEW_FIELDS, "starter", "status", "mirror")}
+    return Debate(setup=new.setup, **told)
+
+
+def to_row(new: NewDebate) -> dict[str, Any]:
+    """Return the row of a new debate, without a starter and queued."""
+    known = {name: getattr(new, name) for name in NEW_FIELDS}
+    return known | {
+        "starter": None,
+        "status": Status.QUEUED,
+        "format": new.setup.request.format,
+        "language": new.setup.request.language,
+        "setup": new.setup.model_dump_json(),
+        "rehearsal": bool(new.setup.rehearsal),
+        "reserved_usd": new.setup.reserved_usd,
+        "budget_day": new.created_at.date().isoformat(),
+        "mirror": new.setup.mirror_of,
+        "lane": lane_of(new.community),
+        "rematch_of": new.setup.rematch_of,
+    }
 
 
 def _check_rematch(connection: SqlConnection, before: str | None) -> None:

@@ -12,6 +12,7 @@ from adapters.storage.debates import DebateTable
 from adapters.storage.deletions import DeletionTable
 from adapters.storage.installs import InstallTable
 from adapters.storage.journal import JournalTable
+from adapters.storage.learning import LearningTable
 from adapters.storage.leases import LeaseTable
 from adapters.storage.outbox import OutboxTable
 from adapters.storage.people import PeopleTable
@@ -40,6 +41,7 @@ class SqlStore:
         self.communities = CommunityTable(database)
         self.installs = InstallTable(database, Vault(keys))
         self.archive = ArchiveTable(database)
+        self.learning = LearningTable(database)
         self.series = SeriesTable(database)
         self.deletions = DeletionTable(database)
         self.suggestions = SuggestionTable(database)

@@ -497,6 +497,28 @@ outbox = Table(
     comment="Messages on their way to a thread",
 )
 
+fits = Table(
+    "fits",
+    metadata,
+    Column("number", Integer, primary_key=True),
+    Column("rehearsal", Boolean, nullable=False),
+    Column("made_at", Utc, nullable=False),
+    Column("evidence", Text, nullable=False, comment="what it rests on, as JSON"),
+    Column("body", Text, nullable=False, comment="its figures, as JSON"),
+    comment="What past ballots say of the jurors, fit by fit",
+)
+
+learnt = Table(
+    "learnt",
+    metadata,
+    Column("key", String(128), primary_key=True, comment="a debate's id, or of its source"),
+    Column("source", String(64), nullable=False, comment="a digest of where it came from"),
+    Column("rehearsal", Boolean, nullable=False),
+    Column("ballots", Integer, nullable=False),
+    Column("body", Text, nullable=False),
+    comment="Judgments from outside that jurors were calibrated on: numbers, no texts",
+)
+
 
 def referring_to(table: Table) -> tuple[tuple[Table, Column[Any]], ...]:
     """Return every column that refers to a table, with the table that has it."""

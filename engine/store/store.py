@@ -11,6 +11,7 @@ from engine.store.debates import Debates
 from engine.store.deletions import Deletions
 from engine.store.installs import Installs
 from engine.store.journal import Journal
+from engine.store.learning import Learning
 from engine.store.leases import Leases
 from engine.store.outbox import Outbox
 from engine.store.people import People
@@ -63,6 +64,10 @@ class Store(Protocol):
     @property
     def archive(self) -> Archive:
         """Debates that have ended."""
+
+    @property
+    def learning(self) -> Learning:
+        """What was learned of jurors."""
 
     @property
     def series(self) -> SeriesStore:
