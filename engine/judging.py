@@ -13,7 +13,7 @@ from pydantic import Field
 from engine.debate import PanelMode, Usage, Value
 
 TIE = "tie"
-WEAK = "weak"  # a vote's "both weak"
+WEAK = "weak"  # a vote's “neither”
 EVEN = "even"  # no one is ahead after a round
 
 

@@ -111,7 +111,7 @@ def _columns(winner: Maker, judge: str, order: str) -> tuple[Column[_Judgment] |
                  lambda entry: int(entry.topic_id, 16) >> (64 - _BITS)),
         Column("model_a", TEXT, "`backend/model` of the first of two sides", "match.model_a"),
         Column("model_b", TEXT, "`backend/model` of the second", "match.model_b"),
-        Column("winner", TEXT, "`model_a`, `model_b` or `tie`, also for “both weak”", maker=winner),
+        Column("winner", TEXT, "`model_a`, `model_b` or `tie`, also for “neither”", maker=winner),
         Column("judge", TEXT, judge),
         Column("conversation_a", MESSAGES, f"the first side's {_CONVERSATION}",
                "match.conversation_a", "model"),

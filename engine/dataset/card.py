@@ -43,7 +43,7 @@ _GOLD = """\
     drawn again and kept secret, so its votes are gold like any others; where the models `swapped`
     sides, everyone could know who is who, so none is (`known`).
 
-    The quorum counts gold votes, ties and “both weak” included. The human
+    The quorum counts gold votes, ties and “neither” included. The human
     winner is the side with the most gold votes; it is a tie when the first two are equal, or when
     the votes for a tie are at least as many as those for the first. Below the quorum, and in a
     debate that ended before its vote, there is no human winner. `share_a` is gold A over gold A

@@ -222,7 +222,7 @@ _VOTED: Columns = (
                lambda tally: tally.counts.get("B"), "people", "votes"),
         Column("n_tie", WHOLE, "standing votes for a tie; null without a vote",
                lambda tally: tally.counts.get(TIE), "people", "votes"),
-        Column("n_weak", WHOLE, "standing votes for “both weak”; null without a vote",
+        Column("n_weak", WHOLE, "standing votes for “neither”; null without a vote",
                lambda tally: tally.counts.get(WEAK), "people", "votes"),
         Column("gold_a", WHOLE, "gold votes for A; null without a vote, or with no A",
                lambda tally: tally.gold.get("A"), "people", "votes"),
@@ -230,7 +230,7 @@ _VOTED: Columns = (
                lambda tally: tally.gold.get("B"), "people", "votes"),
         Column("gold_tie", WHOLE, "gold votes for a tie; null without a vote",
                lambda tally: tally.gold.get(TIE), "people", "votes"),
-        Column("gold_weak", WHOLE, "gold votes for “both weak”; null without a vote",
+        Column("gold_weak", WHOLE, "gold votes for “neither”; null without a vote",
                lambda tally: tally.gold.get(WEAK), "people", "votes"),
         list_of(
             "tally",

@@ -1,6 +1,6 @@
 """The jury compared with people: every figure of `rostrum stats` but the ratings; pure.
 
-A vote for “both weak” counts as a tie throughout, as it prefers neither.
+A vote for “neither” counts as a tie throughout, as it prefers neither.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ class Row:
     """A revealed debate.
 
     `people` is the winner by gold votes, `jury` that of a blind panel (a contender or "tie"),
-    None without one; `gold` counts gold votes, with “both weak” as a tie; `p_a` is the panel's, for
+    None without one; `gold` counts gold votes, with “neither” as a tie; `p_a` is the panel's, for
     two contenders; `closer` had the last word, None with simultaneous turns. `revised` has, for
     each gold voter, the vote and the answer after the reveal. `mixed`: a model was replaced, so
     sides do not stand for models. `sure` compares votes with how clear their people found it;
@@ -127,7 +127,7 @@ def _revised(record: DebateRecord) -> tuple[tuple[str, str], ...]:
 
 
 def _plain(option: str) -> str:
-    """Return a choice, with “both weak” as a tie."""
+    """Return a choice, with “neither” as a tie."""
     return TIE if option == WEAK else option
 
 

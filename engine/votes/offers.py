@@ -52,7 +52,7 @@ def doubt_of(record: DebateRecord) -> Doubt:
 
 
 def _difference(record: DebateRecord, p: Mapping[str, float]) -> float | None:
-    """Compare people with the panel; ties and “both weak” are split evenly among the sides."""
+    """Compare people with the panel; ties and “neither” are split evenly among the sides."""
     sides = tuple(record.debate.request.sides)
     gold = count(record.asked(Question.VOTE), sides, quorum=0).gold
     cast = sum(gold.values())

@@ -22,7 +22,7 @@ STANCE_NAMES = {UP: "for", DOWN: "against", UNSURE: "unsure"}
 
 
 def vote_options(contenders: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the options of a vote: every contender (A and B, or 1 to 9), a tie, and both weak."""
+    """Return the options of a vote: every contender (A and B, or 1 to 9), a tie, and neither."""
     return (*contenders, TIE, WEAK)
 
 

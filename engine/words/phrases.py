@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import groupby
 
 from engine.debate import BallotKind, Quotation, Rehearsal
@@ -44,7 +44,7 @@ CHECKED = "Quotations: {found}"
 NONE_GOOD = "none is good"
 OPTIONS = {
     "tie": "tie",
-    "weak": "both weak",
+    "weak": "neither",
     "up": "for it",
     "down": "against it",
     "unsure": "unsure",
@@ -99,6 +99,13 @@ def option_name(option: str, stances: Mapping[str, str] = NO_STANCES, *, bare: b
         return say(SIDE_AND_STANCE, side=shown, stance=stances[option])
     side = SIDE_OF_THUMB.get(option, "")
     return stances.get(side) or say(OPTIONS.get(option, shown))
+
+
+def captioned(sides: Collection[str], given: Mapping[str, str]) -> Mapping[str, str]:
+    """Return what each side stands for: what is `given`, or for and against."""
+    if given or set(sides) != {"A", "B"}:
+        return given
+    return {side: say(OPTIONS[thumb]) for thumb, side in SIDE_OF_THUMB.items()}
 
 
 def sided(side: str, stances: Mapping[str, str]) -> str:

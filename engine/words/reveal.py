@@ -14,6 +14,7 @@ from engine.text import headline
 from engine.words.details import counts_of
 from engine.words.phrases import (
     BRIEF_STANCE,
+    captioned,
     option_name,
     rehearsed,
     round_name,
@@ -110,7 +111,9 @@ def reveal_lines(reveal: Reveal) -> Iterator[str]:
 def news_lines(reveal: Reveal, *, veiled: bool = False) -> Iterator[str]:
     """Yield a result in short, for where people did not read the debate; `veiled`: no models."""
     yield f"🏁 {outcome_line(reveal)}"
-    if not veiled:
+    if veiled:
+        yield " · ".join(sided(side, _stood_for(reveal)) for side in reveal.models)
+    else:
         yield say(", ").join(who_was_who(reveal))
     if reveal.why is not None and reveal.why.text:
         yield say(QUOTED if reveal.why.quoted else WHY, text=reveal.why.text)
@@ -136,9 +139,14 @@ def captions_of(reveal: Reveal) -> dict[str, str]:
     return {**reveal.stances, **reveal.names}
 
 
+def _stood_for(reveal: Reveal) -> Mapping[str, str]:
+    """Return what each side stood for, also where that is no more than for and against."""
+    return captioned(reveal.models, captions_of(reveal))
+
+
 def who_was_who(reveal: Reveal) -> Iterator[str]:
     """Yield which model each side was."""
-    captions = captions_of(reveal)
+    captions = _stood_for(reveal)
     for side, model in reveal.models.items():
         yield say(MODEL, side=sided(side, captions), model=model)
 
@@ -248,7 +256,7 @@ def _choices(lines: tuple[JurorLine, ...]) -> Iterator[str]:
 
 
 def _who_was_who(reveal: Reveal) -> Iterator[str]:
-    captions = captions_of(reveal)
+    captions = _stood_for(reveal)
     for side, model in reveal.models.items():
         named = sided(side, captions)
         told = [say(DRAWN if side in reveal.drawn else MODEL, side=named, model=model)]

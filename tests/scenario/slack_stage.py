@@ -203,4 +203,4 @@ def buttons(message: Message) -> list[str]:
 def counted(reveal: Message) -> dict[str, int]:
     """Return the votes that a reveal counts, by option."""
     votes = told_votes(reveal.text)
-    return {"both weak" if name == "weak" else name: n for name, n in votes.items()}
+    return {"neither" if name == "weak" else name: n for name, n in votes.items()}

@@ -444,8 +444,8 @@ def test_the_demo_shows_a_whole_debate_and_exports_it(errands: dict[str, Errand]
     assert [side + number for side, number in TURN.findall(shown)] == ALL_TURNS
     before, reveal = shown.split("[Reveal]")
     assert "rehearsal/" not in before
-    assert re.search(r"🔵 A was rehearsal/\w+", reveal)
-    assert "People: 🔵 A 3 · 🔴 B 2 · tie 1 · both weak 0; 🔵 A's share 60% (23–88%)" in reveal
+    assert re.search(r"🔵 A \(for it\) was rehearsal/\w+", reveal)
+    assert "People: 🔵 A 3 · 🔴 B 2 · tie 1 · neither 0; 🔵 A's share 60% (23–88%)" in reveal
     assert re.search(r"Jury: .* \(.*\d%.*, \d jurors read it, \d readings counted\)", reveal)
     assert re.search(r"People and jury (dis)?agree", reveal)
     assert "Exported to demo-export: debates 1, turns 8, verdicts " in reveal

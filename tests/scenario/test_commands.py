@@ -134,7 +134,7 @@ async def test_a_debate_from_start_to_result_by_text_alone(chat: Chat) -> None:
     assert "is closed. The result follows" in await chat.say(MANAGER, "close")
     assert (await chat.line.ended(debate.id)).closed_early
     result = await chat.say(OTHER, f"result {debate.code.upper()}")
-    assert "**🔵 A** was `near/ana`" in result
+    assert "**🔵 A** (for it) was `near/ana`" in result
     assert "People and jury" in result
 
 

@@ -87,7 +87,7 @@ async def test_card_vote_and_reveal_name_the_stances(database_url: str, tmp_path
     vote = card_of(next(m for m in whole.posted if isinstance(m, VoteInvite)))
     assert vote.ballot is not None
     assert [vote.ballot.name(one) for one in vote.ballot.options] == [
-        f"🔵 A: {TABS}", f"🔴 B: {SPACES}", "tie", "both weak",
+        f"🔵 A: {TABS}", f"🔴 B: {SPACES}", "tie", "neither",
     ]  # fmt: skip
     labels = [button.label for button in vote.buttons]
     assert labels[:2] == [f"A: {TABS}", f"B: {SPACES}"]

@@ -70,7 +70,8 @@ async def test_a_reveal_says_who_won_and_why_and_numbers_come_on_demand(chat: Ch
         card = chat.card.replace("\\n", "\n").splitlines()
         assert f"🏁 {lines[outcome]}" in card
         for side, model in debate.request.sides.items():
-            assert f"**{marked(side)}** was `{model.ref}`" in chat.card
+            stands = {"A": "for it", "B": "against it"}[side]
+            assert f"**{marked(side)}** ({stands}) was `{model.ref}`" in chat.card
         assert any(line.startswith("**Why the jury decided so:** ") for line in card)
         assert " min ·" not in chat.card
         assert not NUMBERS.search(chat.card)

@@ -57,7 +57,7 @@ async def test_a_debate_from_the_command_to_the_reveal(
         await slack.deliveries.heard()
         await voting(app)
         reveal = await stage.close()
-        assert counted(reveal) == {"A": 1, "B": 0, "tie": 0, "both weak": 0}
+        assert counted(reveal) == {"A": 1, "B": 0, "tie": 0, "neither": 0}
         assert {"rehearsal/maple", "rehearsal/willow"} <= set(reveal.text.split("`"))
         await ended(app)
     turns = [m for m in stage.replies if " · turn " in title(m)]
@@ -213,7 +213,7 @@ async def test_private_ballots_are_cast_by_buttons(stage: SlackStage, slack: Sla
         assert "withdrawn" in await back.said()
         private = [sent.text for sent in slack.sent if sent.method == "response_url"]
         assert all('"replace_original": false' in text for text in private)  # the ballot stays
-        assert counted(await stage.close()) == {"A": 0, "B": 1, "tie": 0, "both weak": 0}
+        assert counted(await stage.close()) == {"A": 0, "B": 1, "tie": 0, "neither": 0}
 
 
 async def test_secret_ballots_are_refused_with_the_reason(

@@ -355,5 +355,5 @@ async def test_a_reaction_that_slack_refuses_keeps_no_vote_from_opening(
         await slack.react("ben", ballot.ts, "red_circle")
         await slack.react("cleo", ballot.ts, "large_blue_circle")
         await slack.deliveries.heard()
-        assert counted(await stage.close()) == {"A": 1, "B": 1, "tie": 0, "both weak": 0}
+        assert counted(await stage.close()) == {"A": 1, "B": 1, "tie": 0, "neither": 0}
         assert (await ended(app)).id == debate.id

@@ -68,8 +68,8 @@ async def test_two_workspaces_install_and_each_holds_a_debate(
         reveals = [await stage.said(channel.id, "Reveal") for channel in (hall, lounge)]
         found = await app.store.debates.recent()
     assert [counted(reveal) for reveal in reveals] == [
-        {"A": 1, "B": 0, "tie": 0, "both weak": 0},
-        {"A": 0, "B": 1, "tie": 0, "both weak": 0},
+        {"A": 1, "B": 0, "tie": 0, "neither": 0},
+        {"A": 0, "B": 1, "tie": 0, "neither": 0},
     ]
     assert {debate.community for debate in found} == {TEAM, BAY}
     authors = {m.user for m in slack.world.everything() if m.channel == lounge.id}

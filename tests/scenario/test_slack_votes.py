@@ -16,7 +16,7 @@ from tests.doubles.slack import Rules, SlackServer, delay, limited, status
 from tests.doubles.waiting import until_true
 from tests.scenario.slack_stage import OPTIONS, SWIFT, SlackStage, counted, ended, voting
 
-NOBODY = {"A": 0, "B": 0, "tie": 0, "both weak": 0}
+NOBODY = {"A": 0, "B": 0, "tie": 0, "neither": 0}
 
 
 @pytest.fixture
@@ -225,7 +225,7 @@ async def test_a_process_that_begins_again_asks_about_no_voter_that_it_knew(
     asked = slack.calls.count("users.info")
     async with stage.process() as app:
         await app.service.close_vote((await voting(app)).id)
-        assert counted(await stage.said("Reveal")) == {"A": 1, "B": 1, "tie": 0, "both weak": 0}
+        assert counted(await stage.said("Reveal")) == {"A": 1, "B": 1, "tie": 0, "neither": 0}
     assert slack.calls.count("users.info") == asked
 
 

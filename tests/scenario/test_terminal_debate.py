@@ -179,8 +179,8 @@ def test_a_debate_without_a_terminal_is_plain_text_from_topic_to_reveal(desk: De
     assert (code, err) == (0, "")
     assert "\x1b" not in out
     assert turns_in(out) == ALL_TURNS
-    assert "🔵 A was rehearsal/maple" in out
-    assert "People: 🔵 A 3 · 🔴 B 2 · tie 1 · both weak 0; 🔵 A's share 60%" in out
+    assert "🔵 A (for it) was rehearsal/maple" in out
+    assert "People: 🔵 A 3 · 🔴 B 2 · tie 1 · neither 0; 🔵 A's share 60%" in out
     assert out.index("[Reveal]") < out.index("rehearsal/maple")
 
 
@@ -411,7 +411,7 @@ def test_a_debate_whose_model_is_gone_goes_on_with_another(desk: Desk) -> None:
     )
     assert (code, err) == (0, "")
     assert "another one has taken its place" in out
-    assert "🔴 B was rehearsal/alder" in out
+    assert "🔴 B (against it) was rehearsal/alder" in out
 
 
 def test_there_is_nothing_to_resume_under_an_unknown_code(desk: Desk) -> None:
@@ -435,7 +435,7 @@ def test_keys_are_votes_in_a_terminal(desk: Desk) -> None:
     said = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", seat.screen.shown)
     assert "guest-1 votes: 🔵 A" in said
     assert "guest-4 withdraws: tie" in said
-    assert "🔵 A 2 · 🔴 B 1 · tie 0 · both weak 0" in said
+    assert "🔵 A 2 · 🔴 B 1 · tie 0 · neither 0" in said
     assert "People: A (" in said or "People: too few votes (" in said
 
 
@@ -457,7 +457,7 @@ def test_ctrl_c_in_the_vote_says_how_to_go_on_and_keeps_the_votes(desk: Desk) ->
         seat.screen.rest()
         assert seat.process.wait(20) == 0
     said = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", seat.screen.shown)
-    assert "🔵 A 1 · 🔴 B 1 · tie 0 · both weak 0" in said
+    assert "🔵 A 1 · 🔴 B 1 · tie 0 · neither 0" in said
 
 
 def test_a_mirror_is_voted_on_before_the_first_names_its_models(desk: Desk) -> None:

@@ -10,7 +10,7 @@ def told_votes(text: str) -> dict[str, int]:
     line = next(line for line in text.splitlines() if line.startswith("People: "))
     people = line.removeprefix("People: ").split(" · Jury: ")[0]
     counts = {"A": 0, "B": 0, "tie": 0, "weak": 0}
-    for option, n in re.findall(r"(A|B|tie|both weak) (\d+)", people):
+    for option, n in re.findall(r"(A|B|tie|neither) (\d+)", people):
         counts[option.removeprefix("both ")] = int(n)
     if score := re.search(r"\((\d+)–(\d+)", people):
         first, second = ("B", "A") if people.startswith("**🔴 B") else ("A", "B")

@@ -83,7 +83,7 @@ def test_a_result_shows_the_lines_of_the_reveal() -> None:
     debate = DebateLine.of(make_debate(1, status=Status.CLOSED))
     _, *lines = to_markdown(ResultAnswer(debate=debate, reveal=REVEAL)).splitlines()
     there, elsewhere, terminal = everywhere(REVEAL)
-    assert "**🔵 A** was `near/ana`" in lines
+    assert "**🔵 A** (for it) was `near/ana`" in lines
     for said in lines:
         assert said in there
         assert said in elsewhere
@@ -124,8 +124,10 @@ def test_an_announcement_becomes_the_news_and_names_no_model_while_its_mirror_is
     for veiled in (False, True):
         progress = ended.model_copy(update={"veiled": veiled})
         message = announcement(conditions="At home", progress=progress)
-        named = () if veiled else ("**🔵 A** was `near/ana`, **🔴 B** was `near/ben`",)
-        assert card_of(message).lines == (outcome, *named, why)
+        sides = ("**🔵 A** (for it)", "**🔴 B** (against it)")
+        named = f"{sides[0]} was `near/ana`, {sides[1]} was `near/ben`"
+        named = " · ".join(sides) if veiled else named
+        assert card_of(message).lines == (outcome, named, why)
         again = [] if veiled else ["Rematch", "Swap sides"]
         labels = [button.label for button in card_of(message).buttons]
         assert labels == ["Why?", "Details", *again]

@@ -137,14 +137,14 @@ def test_every_status_has_its_words() -> None:
 def test_a_result_names_models_and_both_judgments() -> None:
     said = to_markdown(ResultAnswer(debate=line(Status.CLOSED), reveal=REVEAL))
     assert said.splitlines()[1:] == [
-        "People: **🔵 A** (2–0 · both weak 1) · Jury: **a tie**",
+        "People: **🔵 A** (2–0 · neither 1) · Jury: **a tie**",
         "People and jury **disagree**.",
         "",
-        "**🔵 A** was `near/ana`",
-        "**🔴 B** was `near/ben`, drawn at random",
+        "**🔵 A** (for it) was `near/ana`",
+        "**🔴 B** (against it) was `near/ben`, drawn at random",
         "",
         "**Details**",
-        "**People:** 🔵 A 2 · both weak 1",
+        "**People:** 🔵 A 2 · neither 1",
         "Independent votes: 🔵 A 2",
         "**Jury: a tie** (2 jurors read it, 2 readings counted, 1 not counted)",
         "- `near/j1`: tie (read 🔵 A, 🔴 B)",

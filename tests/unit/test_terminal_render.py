@@ -135,8 +135,10 @@ def test_marks_become_looks_and_a_side_and_its_model_have_its_colour() -> None:
     assert "\x1b[1;34m🔵 A\x1b[0m argues for it · \x1b[1;31m🔴 B\x1b[0m argues" in drawn(
         ANNOUNCEMENT
     )
-    assert "\x1b[1;34m🔵 A\x1b[0m was \x1b[34monline/x\x1b[0m" in drawn(REVEAL)
-    assert "\x1b[1;31m🔴 B\x1b[0m was \x1b[31mrehearsal/oak\x1b[0m, drawn" in drawn(REVEAL)
+    assert "\x1b[1;34m🔵 A\x1b[0m (for it) was \x1b[34monline/x\x1b[0m" in drawn(REVEAL)
+    assert "\x1b[1;31m🔴 B\x1b[0m (against it) was \x1b[31mrehearsal/oak\x1b[0m, drawn" in drawn(
+        REVEAL
+    )
 
 
 def test_a_topic_is_shown_as_it_was_written() -> None:
@@ -163,7 +165,7 @@ def test_an_unknown_cost_is_not_nothing() -> None:
 
 def test_the_vote_is_asked_for_and_closed() -> None:
     invite = said(VoteInvite(options=("A", "B", "tie", "weak"), minutes=30, quorum=5))
-    assert "🔵 A · 🔴 B · tie · both weak" in invite
+    assert "🔵 A · 🔴 B · tie · neither" in invite
     assert "The vote lasts 30 minutes · needs 5 votes" in invite
     assert "1 vote was cast" in said(VoteClosed(options=("A",), votes=1))
     assert "closed early" in said(VoteClosed(options=("A",), votes=2, early=True))
@@ -185,7 +187,7 @@ def test_it_is_asked_again_in_full_after_the_reveal() -> None:
     text = said(invite)
     assert text.startswith("[Now that you know the models] (#3)")
     assert "Who debated better? You now know the models" in text
-    assert "Your vote above stays unchanged.\n🔵 A · 🔴 B · tie · both weak\n" in text
+    assert "Your vote above stays unchanged.\n🔵 A · 🔴 B · tie · neither\n" in text
     assert "You can answer for 24 hours." in text
 
 
@@ -229,9 +231,9 @@ def test_the_reveal_tells_whom_the_debate_moved() -> None:
 
 def test_the_reveal_tells_everything() -> None:
     for text in (said(REVEAL), drawn(REVEAL, colour=False)):
-        assert "🔵 A was online/x" in text
-        assert "🔴 B was rehearsal/oak, drawn at random" in text
-        assert "🔵 A 3 · 🔴 B 2 · tie 1 · both weak 0; 🔵 A's share 60% (23–88%)" in text
+        assert "🔵 A (for it) was online/x" in text
+        assert "🔴 B (against it) was rehearsal/oak, drawn at random" in text
+        assert "🔵 A 3 · 🔴 B 2 · tie 1 · neither 0; 🔵 A's share 60% (23–88%)" in text
         assert "People: 🔵 A (3–2 · tie 1) · Jury: 🔵 A, fairly sure (🔵 A 1 · tie 1)" in text
         assert "Jury: 🔵 A (73% sure that 🔵 A won, 3 jurors read it, 3 readings counted, " in text
         assert "1 not counted, worth 2.0 independent" in " ".join(text.replace("│", "").split())

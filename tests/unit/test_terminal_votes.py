@@ -86,7 +86,7 @@ def test_every_vote_is_one_persons() -> None:
 
 def test_the_hint_names_every_key() -> None:
     hint = key_hint(("1", "2", "tie", "weak"))
-    assert hint.startswith("Keys: 1 = 1 · 2 = 2 · t = tie · w = both weak · u = ")
+    assert hint.startswith("Keys: 1 = 1 · 2 = 2 · t = tie · w = neither · u = ")
 
 
 class TestPeople:
