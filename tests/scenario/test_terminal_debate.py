@@ -469,7 +469,8 @@ def test_a_mirror_is_voted_on_before_the_first_names_its_models(desk: Desk) -> N
     assert before.count("[Vote]") == 2
     assert "rehearsal/" not in before
     for side, model in (("A", "maple"), ("B", "willow"), ("A", "willow"), ("B", "maple")):
-        assert f"{side} was rehearsal/{model}" in after
+        stands = {"A": "for it", "B": "against it"}[side]
+        assert f"{side} ({stands}) was rehearsal/{model}" in after
 
 
 def test_the_export_of_a_mirrored_debate_pairs_both_models_on_each_side(desk: Desk) -> None:

@@ -113,7 +113,7 @@ def test_no_english_is_left_in_another_language(one: Held, language: str) -> Non
     for message in (one.card, one.reveal, one.card.model_copy(update={"progress": None})):
         english = plain(message, "x·1·1/1").splitlines()
         result = message.progress and message.progress.result if message is one.card else None
-        said = {"language": language}
+        said: dict[str, object] = {"language": language}
         if result is not None and one.card.progress is not None:
             spoken = result.model_copy(update=said)
             said |= {"progress": one.card.progress.model_copy(update={"result": spoken})}
@@ -125,11 +125,9 @@ def test_no_english_is_left_in_another_language(one: Held, language: str) -> Non
 
 def without_own_words(line: str, one: Held) -> str:
     """Return a line without what models and people wrote, and without words of two languages."""
-    why = one.reveal.why
+    why, summary = one.reveal.why, one.reveal.verdict.summary
     assert why is not None
-    own = (one.card.topic, one.card.conditions, why.text, *why.best.values(), why.differed)
-    for part in filter(
-        None, (*own, one.reveal.verdict.summary and one.reveal.verdict.summary.text)
-    ):
+    own = [one.card.topic, one.card.conditions, why.text, *why.best.values(), why.differed]
+    for part in filter(None, [*own, summary.text if summary else ""]):
         line = line.replace(part, "")
     return re.sub(r"Details|Debate", "", MODEL.sub("", line))
