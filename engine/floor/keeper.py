@@ -15,6 +15,7 @@ from engine.watch import UNWATCHED, Watch
 
 RENEW_SECONDS = 3.0
 LEASE_SECONDS = 9.0
+CLAIMS = 20  # of a lease that is waited for, until it has run out
 WATCH_SECONDS = 0.25
 
 
@@ -73,17 +74,17 @@ class Keeper:
         self.draining = False
 
     @asynccontextmanager
-    async def hold(self, name: str, *, stoppable: bool = True) -> AsyncIterator[Lease]:
+    async def hold(
+        self, name: str, *, stoppable: bool = True, patient: bool = False
+    ) -> AsyncIterator[Lease]:
         """Hold a lease while the body runs, once no other task of this process holds it.
 
-        Raises LeaseLostError if another process holds it or takes it over and, if the body is
+        If `patient`, wait until the lease of a process that was killed has run out. Raises
+        LeaseLostError if another process holds it or takes it over and, if the body is
         `stoppable`, StoppedError when its debate is asked to stop.
         """
         async with self._turns.setdefault(name, asyncio.Lock()):
-            until = self._clock() + LEASE_SECONDS
-            lease = await self._claim(name)
-            if lease is None:
-                raise LeaseLostError(f"Another process holds {name}.")
+            lease, until = await self._claim_soon(name, LEASE_SECONDS if patient else 0.0)
             hold = self._holds[name] = Hold(lease, stoppable, until)
             try:
                 try:
@@ -102,6 +103,17 @@ class Keeper:
                 raise error from None
             finally:
                 await self._store.leases.release(lease)
+
+    async def _claim_soon(self, name: str, patience: float) -> tuple[Lease, float]:
+        """Claim a lease within so many seconds; return until when it is safe to use it."""
+        give_up = self._clock() + patience
+        while True:
+            until = self._clock() + LEASE_SECONDS
+            if (lease := await self._claim(name)) is not None:
+                return lease, until
+            if self._clock() > give_up:
+                raise LeaseLostError(f"Another process holds {name}.")
+            await asyncio.sleep(patience / CLAIMS)
 
     async def _claim(self, name: str) -> Lease | None:
         """Claim a lease; give it back if the claim was interrupted after it was stored."""

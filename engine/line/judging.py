@@ -163,7 +163,7 @@ async def read_again(
     _check_closed(debate)
     if not jurors:
         raise UsageError("Name at least one juror, for example --jurors online/x.")
-    async with keeper.hold(f"debate/{debate.id}") as lease:
+    async with keeper.hold(f"debate/{debate.id}", patient=True) as lease:
         judging = await store.journal.open_judging(lease, debate.id, jurors, mode)
         if judging.found is None:
             found = await _read(debate, judging, caps, store, models, keeper, lease)

@@ -11,7 +11,7 @@ import structlog
 
 from engine.debate import Debate, Model, PanelMode, Price, Status
 from engine.errors import LeaseLostError, ModelError
-from engine.floor.keeper import LEASE_SECONDS, Keeper
+from engine.floor.keeper import Keeper
 from engine.floor.steps import BYTES_PER_TOKEN
 from engine.line.intake import check_prices
 from engine.line.judging import read_again
@@ -96,16 +96,8 @@ class SeriesJury:
         caps = Caps(debate_usd=None if self.usd is None else most)
         joints = (self.store, self.models, self.keeper)
         try:
-            for last in (False, False, True):
-                try:
-                    self.judged[debate.id] = await read_again(
-                        debate, self.jurors, self.mode, caps, *joints
-                    )
-                    return
-                except LeaseLostError:  # of a process that was killed, for seconds
-                    if last:
-                        raise
-                    await asyncio.sleep(LEASE_SECONDS / 2)
+            judged = await read_again(debate, self.jurors, self.mode, caps, *joints)
+            self.judged[debate.id] = judged
         except (ModelError, LeaseLostError) as error:
             log.warning("debate not read", debate=debate.id, why=str(error))
             self.problems[debate.id] = str(error)

@@ -89,7 +89,8 @@ class Closer:
         async with AsyncExitStack() as stack:
             # Same order everywhere, to avoid deadlocks.
             held = [
-                await stack.enter_async_context(self._hold(each, due[each])) for each in sorted(due)
+                await stack.enter_async_context(self._hold(each, due[each], patient=early))
+                for each in sorted(due)
             ]
             yield [
                 one
@@ -109,10 +110,13 @@ class Closer:
         return {Asked(one.id): one.vote_deadline for one in pair}
 
     @asynccontextmanager
-    async def _hold(self, asked: Asked, closes_at: datetime | None) -> AsyncIterator[Held]:
+    async def _hold(
+        self, asked: Asked, closes_at: datetime | None, *, patient: bool = False
+    ) -> AsyncIterator[Held]:
         # A juror who still writes for the reveal holds the debate, and is not waited for.
         self.bell.wake(f"closing/{asked.debate}")
-        async with self.keeper.hold(f"{KINDS[asked.question].lease}/{asked.debate}") as lease:
+        name = f"{KINDS[asked.question].lease}/{asked.debate}"
+        async with self.keeper.hold(name, patient=patient) as lease:
             debate = await self.store.debates.get(asked.debate)
             vote = asked.question is Question.VOTE  # which may have been extended meanwhile
             yield Held(asked, debate.vote_deadline if vote else closes_at, debate, lease)

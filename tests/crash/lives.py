@@ -28,6 +28,10 @@ from tests.crash.inputs import PROMPTS
 
 LIVES, CONNECTED = "lives", "connected"
 LIMITS = VenueLimits(typing_seconds=60, send_seconds=0.4, state_seconds=0.05)
+END_OTHERS = """
+SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
+WHERE datname = current_database() AND pid <> pg_backend_pid()
+"""
 Life = Callable[[], Coroutine[Any, Any, None]]
 
 
@@ -48,10 +52,12 @@ def chain(folder: Path, life: Life) -> int:
 def run_out(url: str) -> None:
     """Let the leases of the life before run out at once: it is dead for certain.
 
-    On a file they are void, as no other process may run on it.
+    The server may still work on its last statement, which would renew them. On a file they are
+    void, as no other process may run on it.
     """
     if url.startswith(SERVER):
         with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute(END_OTHERS)
             connection.execute("UPDATE leases SET until = clock_timestamp() - interval '1 second'")
 
 

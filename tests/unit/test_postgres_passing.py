@@ -22,6 +22,7 @@ from bot.app import MainLine
 from bot.role import Role
 from engine.debate import Status
 from engine.errors import StoreError, UsageError
+from engine.floor import keeper
 from engine.floor.keeper import Keeper
 from engine.floor.wake import Bell
 from engine.line.intake import Order
@@ -186,9 +187,20 @@ async def test_no_one_waits_for_a_migration_that_waits_for_a_long_read(
     assert await database.column("SELECT extra FROM debates") == [None]
 
 
-async def test_who_closes_a_vote_that_another_process_counts_reads_what_to_do(
-    database: Database, store: SqlStore, other: Database
+async def test_the_lease_of_a_process_that_was_killed_is_waited_for(
+    store: SqlStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(keeper, "LEASE_SECONDS", 1.0)
+    dead = await store.leases.claim("debate/1", "dead", 0.3)
+    assert dead is not None
+    async with Keeper(store, Bell(), "new").hold("debate/1", patient=True) as lease:
+        assert lease.epoch > dead.epoch
+
+
+async def test_who_closes_a_vote_that_another_process_counts_reads_what_to_do(
+    store: SqlStore, other: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keeper, "LEASE_SECONDS", 0.2)  # of which it waits for one
     running = await run(store)
     await running.open_vote()
     venue, models = MemoryVenue(), open_models({})
