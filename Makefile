@@ -6,6 +6,8 @@ OUT    ?= demo-export
 ARGS   ?=
 # The tests wait more than they compute: two for each core of a small machine.
 WORKERS ?= 4
+# In their own order, as xdist would keep the long modules of few tests for the end.
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .PHONY: help demo docs schema test quick record bands test-datasets check static format lint types architecture deployment lock clean
@@ -43,10 +45,10 @@ schema: $(VENV)/runtime ## write migrations/schema.sql, which makes new database
 	@$(BIN)/python -m adapters.storage.schema
 
 test: $(VENV)/dev ## every test, on WORKERS processes
-	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadscope $(ARGS)
+	@$(PYTEST) $(ARGS)
 
 quick: $(VENV)/dev ## the tests of single modules and ports
-	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadscope $(ARGS) tests/unit tests/contract
+	@$(PYTEST) $(ARGS) tests/unit tests/contract
 
 record: $(VENV)/dev ## renew the recorded outputs in tests/recorded
 	@$(BIN)/python -m pytest --record tests/scenario/test_recorded_outputs.py
