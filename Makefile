@@ -56,8 +56,8 @@ record: $(VENV)/dev ## renew the recorded outputs in tests/recorded
 bands: $(VENV)/dev ## a million random debates within their calibration bands
 	@SEQUENCES=1000000 $(BIN)/python -m pytest -q tests/unit/test_audited_bands.py
 
-test-datasets: .venv-datasets/made ## check that an export loads in datasets and TRL (a large install)
-	@.venv-datasets/bin/python -m pytest -W ignore $(ARGS) tests/datasets/check_loading.py
+test-datasets: .venv-datasets/made ## check that exports load in the tools that they are meant for (a large install)
+	@.venv-datasets/bin/python -m pytest --noconftest -W ignore $(ARGS) tests/datasets/check_loading.py tests/datasets/check_layouts.py
 
 .venv-datasets/made: pyproject.toml requirements-datasets.lock
 	@echo "Setting up .venv-datasets (once)"

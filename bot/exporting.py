@@ -17,6 +17,7 @@ from bot import __version__, log, texts
 from bot.filters import read_formats, read_languages, read_moment, split_list
 from bot.reading import SERVER_SECONDS, open_database, read_store
 from bot.settings.settings import Settings, load_store_settings
+from engine.dataset.layouts import find_layout
 from engine.dataset.license import read_license
 from engine.dataset.rowfiles import FileFormat
 from engine.dataset.tables import choose_tables
@@ -44,6 +45,7 @@ class Chosen(NamedTuple):
     include_rehearsal: bool = False
     series: str | None = None
     license: str | None = None
+    layout: str | None = None
 
     def wanted(self) -> Wanted:
         """Return the parsed options. Raises UsageError naming the invalid option."""
@@ -59,7 +61,10 @@ class Chosen(NamedTuple):
         )
         tables = tuple(table.name for table in choose_tables(split_list(self.tables)))
         license = read_license("--license", self.license) if self.license is not None else None
-        return Wanted(where, tables if self.tables else (), _read_format(self.file_format), license)
+        asked = tables if self.tables else ()
+        if self.layout is not None:
+            find_layout(self.layout)
+        return Wanted(where, asked, _read_format(self.file_format), license, self.layout or "")
 
 
 async def run_export(out: Path, chosen: Chosen) -> None:

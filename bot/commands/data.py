@@ -25,6 +25,13 @@ def export(
     file_format: Annotated[
         str, typer.Option("--format", help="File format: jsonl or parquet.")
     ] = "jsonl",
+    layout: Annotated[
+        Text,
+        typer.Option(
+            help="Write the files of another tool: argilla or label-studio (to label debates), "
+            "rewardbench or inspect (to test models)."
+        ),
+    ] = None,
     tables: Annotated[Text, typer.Option(help="Only these tables, comma-separated.")] = None,
     formats: Annotated[Text, FORMATS] = None,
     languages: Annotated[Text, LANGUAGES] = None,

@@ -12,6 +12,7 @@ from typing import Any
 
 from engine.dataset.columns import SCHEMA_VERSION, Column, Table
 from engine.dataset.figures import Figures
+from engine.dataset.layouts import Layout
 from engine.dataset.license import describe, front_matter
 from engine.dataset.rowfiles import FileFormat
 from engine.dataset.tables import TABLES
@@ -30,6 +31,13 @@ _INTRODUCTION = """\
 
     Written by Rostrum {version}, schema version {schema}. `manifest.json` lists every file with its
     size and SHA-256.
+    """
+
+_LAYOUT = """\
+    ## The layout `{layout.name}`
+
+    One record is {layout.about}. {use}. Each record has the `debate_id` of the debate, which joins
+    it to the tables of an export without a layout.
     """
 
 _GOLD = """\
@@ -124,6 +132,40 @@ def write_card(
     return "\n".join(parts)
 
 
+def write_layout_card(
+    layout: Layout,
+    rows: Mapping[str, Mapping[str, int]],
+    figures: Figures,
+    version: str,
+    license: str | None = None,
+) -> str:
+    """Return the card of a layout; see `write_card`."""
+    use = layout.use[0].upper() + layout.use[1:]
+    parts = (
+        _head(rows, figures, license, _layout_config(layout, rows[layout.name])),
+        dedent(_INTRODUCTION).format(version=version, schema=SCHEMA_VERSION),
+        dedent(_LAYOUT).format(layout=layout, use=use),
+        _counts(rows, figures),
+        _agreement(figures),
+        dedent(_GOLD),
+        dedent(_LIMITS).format(rehearsed=figures.rehearsed, debates=figures.debates),
+        dedent(_PRIVACY),
+        dedent(_LICENCE).format(license=describe(license)),
+    )
+    return "\n".join(parts)
+
+
+def _layout_config(layout: Layout, splits: Iterable[str]) -> list[str]:
+    if layout.array:
+        return []
+    files = (
+        line
+        for split in splits
+        for line in (f"  - split: {split}", f"    path: {layout.path(split)}")
+    )
+    return ["configs:", "- config_name: default", "  data_files:", *files] if splits else []
+
+
 def _front_matter(
     filled: Iterable[Table[Any]],
     rows: Mapping[str, Mapping[str, int]],
@@ -132,6 +174,23 @@ def _front_matter(
     license: str | None,
 ) -> str:
     """Return the YAML block; a table without rows has no files and no config."""
+    configs: list[str] = []
+    if tables := list(filled):
+        configs += ["configs:"]
+        configs += [
+            line for table in tables for line in _config(table, rows[table.name], file_format)
+        ]
+        configs += ["dataset_info:"]
+        configs += [line for table in tables for line in _features(table)]
+    return _head(rows, figures, license, configs)
+
+
+def _head(
+    rows: Mapping[str, Mapping[str, int]],
+    figures: Figures,
+    license: str | None,
+    configs: Iterable[str],
+) -> str:
     languages = sorted({code.split("-")[0].lower() for code in figures.languages})
     lines = [
         "---",
@@ -142,14 +201,7 @@ def _front_matter(
         *_block("size_categories", (_quoted(_size(rows)),)),
         *_block("tags", ("debate", "llm-as-a-judge", "human-feedback", "human-vs-jury")),
     ]
-    if filled:
-        lines += ["configs:"]
-        lines += [
-            line for table in filled for line in _config(table, rows[table.name], file_format)
-        ]
-        lines += ["dataset_info:"]
-        lines += [line for table in filled for line in _features(table)]
-    return "\n".join([*lines, "---", ""])
+    return "\n".join([*lines, *configs, "---", ""])
 
 
 def _block(key: str, values: Iterable[str]) -> list[str]:

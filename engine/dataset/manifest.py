@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from datetime import datetime
+from operator import not_
 from pathlib import Path
 from typing import Literal
 
 import orjson
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from engine.debate import Value
 
@@ -42,11 +43,12 @@ class Manifest(Value):
     """The inventory of an export, without the time and place of its making.
 
     `rostrum` is the version that wrote it, `cutoff` the time of the newest debate (None without
-    any), `rows` the number of rows by table and split.
+    any), `rows` the number of rows by table and split. `layout` is there for another tool's folder.
     """
 
     kind: Literal["rostrum-export"] = "rostrum-export"
     schema_version: int
+    layout: str = Field("", exclude_if=not_)
     rostrum: str
     filters: Filters
     cutoff: datetime | None

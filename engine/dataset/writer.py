@@ -14,11 +14,12 @@ from typing import Any, NamedTuple, TypeAlias
 
 import orjson
 
-from engine.dataset.card import CARD, write_card
+from engine.dataset.card import CARD, write_card, write_layout_card
 from engine.dataset.columns import SCHEMA_VERSION, Table
 from engine.dataset.entry import Entry, make_entry, may_be_read, newest_moment
 from engine.dataset.figures import Figures
 from engine.dataset.folder import Staging, staged
+from engine.dataset.layouts import Layout, find_layout
 from engine.dataset.manifest import MANIFEST, Filters, Manifest
 from engine.dataset.mirrors import MirroredPair, Mirrors
 from engine.dataset.preferences import SAME_SIDE
@@ -26,7 +27,7 @@ from engine.dataset.rowfiles import FileFormat, turn_into_parquet
 from engine.dataset.tables import choose_tables
 from engine.dataset.vote_table import VOTES
 from engine.dataset.voters import Keys, Pseudonyms
-from engine.errors import StoppedError
+from engine.errors import StoppedError, UsageError
 from engine.judging import Question
 from engine.stats.confidence import chances, compare
 from engine.store import Archive, ExportFilter, Store
@@ -57,12 +58,16 @@ Report: TypeAlias = Callable[[Headway], None]
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The request for an export: debates, tables (empty: all), file format, licence (SPDX id)."""
+    """The request for an export: debates, tables (empty: all), file format, licence (SPDX id).
+
+    With a `layout` it is the folder of another tool, instead of tables.
+    """
 
     where: ExportFilter = field(default_factory=ExportFilter)
     tables: tuple[str, ...] = ()
     file_format: FileFormat = FileFormat.JSONL
     license: str | None = None
+    layout: str = ""
 
 
 async def export(
@@ -122,17 +127,22 @@ def write_export(
     """
     asked = Wanted(wanted) if isinstance(wanted, ExportFilter) else wanted
     tables, report = choose_tables(asked.tables), report or (lambda headway: None)
-    asked.file_format.check()
+    layout = _check(asked)
     with staged(out) as staging:
         written = _write_lines(archive, staging, asked, keys, report)
         if asked.file_format is FileFormat.PARQUET:
             turn_into_parquet(
                 staging, tables, SPLITS, lambda *done: report(Headway(ExportStage.PARQUET, *done))
             )
-        card = write_card(written.rows, written.figures, version, asked.file_format, asked.license)
+        made = (written.rows, written.figures, version)
+        if layout:
+            card = write_layout_card(layout, *made, asked.license)
+        else:
+            card = write_card(*made, asked.file_format, asked.license)
         staging.append(CARD, card.encode())
         manifest = Manifest(
             schema_version=SCHEMA_VERSION,
+            layout=asked.layout,
             rostrum=version,
             filters=written.filters,
             cutoff=written.cutoff,
@@ -141,6 +151,16 @@ def write_export(
         )
         staging.append(MANIFEST, manifest.encode())
     return manifest
+
+
+def _check(asked: Wanted) -> Layout | None:
+    """Return the layout, if one is asked for. Raises UsageError for what cannot be written."""
+    asked.file_format.check()
+    if not asked.layout:
+        return None
+    if asked.tables or asked.file_format is not FileFormat.JSONL:
+        raise UsageError("A layout has its own files; leave out --tables and --format.")
+    return find_layout(asked.layout)
 
 
 class _WrittenLines(NamedTuple):
@@ -159,7 +179,13 @@ def _write_lines(
     cutoff = archive.newest(asked.where)
     voters = Pseudonyms(keys.master, asked.where, cutoff, asked.tables)
     append = staging.draft if asked.file_format is FileFormat.PARQUET else staging.append
-    writing = _Writing(archive, append, choose_tables(asked.tables), voters, keys.splits)
+    writing: _Writing
+    if asked.layout:
+        writing = _WritingLayout(
+            archive, append, (), voters, keys.splits, layout=find_layout(asked.layout)
+        )
+    else:
+        writing = _Writing(archive, append, choose_tables(asked.tables), voters, keys.splits)
     writing.write(asked.where, cutoff, report)
     rows = {
         table: {split: number for split, number in by_split.items() if number}
@@ -247,6 +273,34 @@ class _Writing:
                 path = FileFormat.JSONL.path(table.name, entry.split)
                 self.append(path, b"".join(lines))
                 self.rows[table.name][entry.split] += len(made)
+
+
+@dataclass(slots=True)
+class _WritingLayout(_Writing):
+    """The same for a layout, which has its own records and files."""
+
+    layout: Layout = field(kw_only=True)
+
+    def __post_init__(self) -> None:
+        self.rows = {self.layout.name: dict.fromkeys(SPLITS, 0)}
+
+    def write(self, where: ExportFilter, cutoff: datetime | None, report: Report) -> None:
+        """Write records, end their files, and add the files beside them."""
+        _Writing.write(self, where, cutoff, report)  # slots: super() is of the class before them
+        beside: dict[str, bytes] = {}
+        for split, written in self.rows[self.layout.name].items():
+            if written:
+                self.append(self.layout.path(split), self.layout.end)
+                beside |= self.layout.beside(split)
+        for path, text in beside.items():
+            self.append(path, text)
+
+    def _append(self, entry: Entry, tables: Iterable[Table[Any]]) -> None:
+        counts = self.rows[self.layout.name]
+        if made := list(self.layout.rows(entry)):
+            text = self.layout.encode(made, more=counts[entry.split] > 0)
+            self.append(self.layout.path(entry.split), text)
+            counts[entry.split] += len(made)
 
 
 def _describe(asked: Wanted, voters: Pseudonyms) -> Filters:

@@ -19,6 +19,8 @@ from engine.dataset.rowfiles import FileFormat
 from engine.dataset.tables import TABLES
 from engine.dataset.voters import Keys
 from engine.dataset.writer import Wanted, write_export
+from engine.debate import Quotation, Source
+from engine.judging import Question
 from tests.doubles.archive import (
     BIRCH,
     MAPLE,
@@ -27,6 +29,7 @@ from tests.doubles.archive import (
     make_debate,
     make_label,
     make_record,
+    make_turn,
     make_vote,
 )
 
@@ -36,7 +39,20 @@ tokenizers: Any = import_module("tokenizers")
 transformers: Any = import_module("transformers")
 trl: Any = import_module("trl.data_utils")
 MIRROR = make_debate(41, mirror_of=id_of(1), topic="Topic 1", sides={"A": BIRCH, "B": MAPLE})
+SOURCED = make_record(
+    make_debate(42, sources=(Source(title="Tea", text="Tea is fine."),)),
+    turns=[
+        make_turn(1, quotations=(Quotation(text="fine", source=1, found_in=None, share=0.0),)),
+        make_turn(2),
+    ],
+    votes=[
+        *(make_vote(n) for n in range(3)),
+        make_vote(1, MAPLE.ref, question=Question.GUESS, step="A"),
+    ],
+    questions=["Why?"],
+)
 RECORDS = (
+    SOURCED,
     make_record(labels=[make_label("turn/opening/A"), make_label("turn/opening/B", up=False)]),
     make_record(MIRROR, votes=[make_vote(n, option) for n, option in enumerate("ABB")]),
     *(make_record(make_debate(number)) for number in range(2, 30)),

@@ -1,0 +1,179 @@
+"""Layouts for other tools: what is in them, and what never is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from engine.dataset.blind_reading import unquote
+from engine.dataset.folder import check_replaceable
+from engine.dataset.layouts import ANSWERS, LAYOUTS
+from engine.dataset.manifest import Manifest
+from engine.dataset.rowfiles import FileFormat
+from engine.dataset.voters import Keys
+from engine.dataset.writer import Wanted, write_export
+from engine.debate import Model, Status
+from engine.errors import UsageError
+from tests.doubles.archive import (
+    MAPLE,
+    MemoryArchive,
+    make_debate,
+    make_record,
+    make_turn,
+    make_vote,
+)
+
+LABELLING = ("argilla", "label-studio")
+CANARY = Model.parse("canary-backend/canary-large")
+TURNS = [make_turn(1, "As canary-large I say: ask <@880010>."), make_turn(2, "Side A errs.")]
+THREE = make_debate(40, sides={"1": MAPLE, "2": CANARY, "3": MAPLE})
+RECORDS = (
+    *(make_record(make_debate(n, sides={"A": CANARY, "B": MAPLE}), turns=TURNS) for n in range(30)),
+    make_record(make_debate(30, Status.PARTIAL)),
+    make_record(make_debate(31), votes=[make_vote(1, "A")]),  # below the quorum
+    make_record(THREE, votes=[]),
+)
+
+
+def write(out: Path, **wanted: Any) -> Manifest:
+    keys = Keys(splits=b"splits", master=b"master")
+    return write_export(MemoryArchive(*RECORDS), Wanted(**wanted), out, keys, version="1")
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    top = tmp_path_factory.mktemp("layouts")
+    for name in LAYOUTS:
+        write(top / name, layout=name)
+    write(top / "tables", tables=("debates", "preference"))
+    return {path.name: path for path in top.iterdir()}
+
+
+def records(folder: Path, name: str) -> dict[str, list[dict[str, Any]]]:
+    found = {}
+    for split in ("train", "validation", "test"):
+        path = folder / LAYOUTS[name].path(split)
+        text = path.read_bytes() if path.is_file() else b""
+        if LAYOUTS[name].array:
+            found[split] = orjson.loads(text or b"[]")
+        else:
+            found[split] = [orjson.loads(line) for line in text.splitlines()]
+    return found
+
+
+def rows_of(folder: Path, table: str) -> dict[str, dict[str, Any]]:
+    files = (folder / "data" / table).iterdir()
+    rows = [orjson.loads(line) for file in files for line in file.read_bytes().splitlines()]
+    return {row["debate_id"]: row for row in rows}
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_a_layout_is_an_export_with_the_same_splits(folders: dict[str, Path], name: str) -> None:
+    folder, debates = folders[name], rows_of(folders["tables"], "debates")
+    manifest = orjson.loads((folder / "manifest.json").read_bytes())
+    assert manifest["layout"] == name
+    listed = {file["path"] for file in manifest["files"]} | {"manifest.json"}
+    assert listed == {str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file()}
+    found = records(folder, name)
+    assert manifest["rows"][name] == {split: len(rows) for split, rows in found.items() if rows}
+    for split, rows in found.items():
+        for row in rows:
+            told = row.get("metadata") or row.get("data") or {"debate_id": row["id"][:26]}
+            assert debates[told["debate_id"]]["split"] == split
+    check_replaceable(folder)
+    card = (folder / "README.md").read_text()
+    assert card.startswith("---\n")
+    assert f"## The layout `{name}`" in card
+    assert "license: other" in card
+
+
+def test_the_same_layout_again_has_the_same_bytes(tmp_path: Path) -> None:
+    for name in LAYOUTS:
+        for place in ("one", "two"):
+            write(tmp_path / place, layout=name)
+        one, two = (
+            {p.relative_to(tmp_path / place): p.read_bytes() for p in _files(tmp_path / place)}
+            for place in ("one", "two")
+        )
+        assert one == two
+
+
+def _files(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file()]
+
+
+@pytest.mark.parametrize("name", [*LABELLING, "inspect"])
+def test_readers_see_no_model_no_person_and_no_side(folders: dict[str, Path], name: str) -> None:
+    found = records(folders[name], name)
+    text = orjson.dumps(found).decode() + (folders[name] / "README.md").read_text()
+    for secret in ("canary-", "maple", "880010", "side a"):
+        assert secret not in text.casefold()
+    assert "Lagoon" in text  # its neutral name
+
+
+@pytest.mark.parametrize("name", LABELLING)
+def test_tasks_to_label_have_no_label_and_show_each_side_first_as_often(
+    folders: dict[str, Path], name: str
+) -> None:
+    rows = [row for rows in records(folders[name], name).values() for row in rows]
+    told = [row.get("metadata") or row["data"] for row in rows]
+    orders = [one["order"] for one in told]
+    assert len(rows) == 31  # the whole debates of two sides, whether people decided or not
+    assert 8 < orders.count("AB") < 23
+    for row, one in zip(rows, told, strict=True):
+        shown = row.get("fields") or row["data"]
+        names = {"A": "Lagoon", "B": "Meadow"}
+        assert [shown["first"], shown["second"]] == [names[side] for side in one["order"]]
+        assert not row.get("responses")
+        assert "annotations" not in row
+        said = shown["debate"]
+        if isinstance(said, str):
+            opening = said.index(f"### {shown['first']}"), said.index(f"### {shown['second']}")
+            assert opening[0] < opening[1]
+        else:
+            speakers = [each["author"] for each in said if "spoke" in each["author"]]
+            assert [shown["first"] in author for author in speakers[:2]] == [True, False]
+    assert set(ANSWERS) == {"first", "second", "tie", "weak"}
+
+
+def test_rewardbench_has_the_pairs_of_the_table_preference(folders: dict[str, Path]) -> None:
+    pairs = rows_of(folders["tables"], "preference")
+    rows = [row for rows in records(folders["rewardbench"], "rewardbench").values() for row in rows]
+    assert len(rows) == len(pairs) == 30
+    for row in rows:
+        pair = pairs[row["id"][:26]]
+        assert row["chosen"] == pair["prompt"] + pair["chosen"]
+        assert row["rejected"] == pair["prompt"] + pair["rejected"]
+        assert (row["margin"], row["chosen_model"]) == (pair["margin"], CANARY.ref)
+
+
+def test_inspect_asks_in_both_orders_and_knows_the_human_winner(folders: dict[str, Path]) -> None:
+    rows = [row for rows in records(folders["inspect"], "inspect").values() for row in rows]
+    assert len(rows) == 60
+    for row in rows:
+        first = row["metadata"]["order"][0]
+        assert row["choices"] == (
+            ["Lagoon", "Meadow", "tie"] if first == "A" else ["Meadow", "Lagoon", "tie"]
+        )
+        assert row["target"] == ("A" if first == "A" else "B")  # people chose A
+        assert row["metadata"]["share_first"] == (0.75 if first == "A" else 0.25)
+        assert row["metadata"]["p_first"] == (0.8 if first == "A" else 0.2)
+        assert row["input"].count("\n> ") >= 3  # what was said is quoted, so that it is no order
+
+
+def test_what_has_no_meaning_is_refused(tmp_path: Path) -> None:
+    for wanted in (
+        {"layout": "argila"},
+        {"layout": "argilla", "tables": ("votes",)},
+        {"layout": "inspect", "file_format": FileFormat.PARQUET},
+    ):
+        with pytest.raises(UsageError, match=r"layout"):
+            write(tmp_path / "out", **wanted)
+    assert not (tmp_path / "out").exists()
+
+
+def test_unquoting_is_the_reverse_of_quoting() -> None:
+    assert unquote("> one\n>\n> > two") == "one\n\n> two"
