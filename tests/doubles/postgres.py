@@ -32,6 +32,8 @@ SETTINGS = {
     "max_connections": "200",
     "shared_buffers": "64MB",
     "autovacuum": "off",
+    "wal_level": "minimal",  # no standby reads it
+    "max_wal_senders": "0",
     "listen_addresses": "127.0.0.1",
     "timezone": "Asia/Kathmandu",  # nothing may depend on the server's
     "log_min_messages": "warning",
@@ -69,7 +71,8 @@ class PostgresDouble:
     def create(self, template: str = "template1") -> str:
         """Create a database of a template; return its name."""
         name = f"test_{next(self._names)}_{secrets.token_hex(3)}"
-        self.run(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
+        # Copying files takes half the time of logging every page.
+        self.run(f'CREATE DATABASE "{name}" TEMPLATE "{template}" STRATEGY FILE_COPY')
         return name
 
     def drop(self, name: str) -> None:
