@@ -65,7 +65,8 @@ async def run_demo(given: Mapping[str, Any]) -> None:
     settings = Settings(database_url=address, stance_seconds=STANCE_SECONDS)
     log.configure(quiet(settings).log)
     console = Console(highlight=False)
-    intro = texts.demo_intro(_command(order), votes, stances)
+    by_page = order.pace is None and has_keyboard()
+    intro = texts.demo_intro(_command(order), votes, stances, by_page=by_page)
     console.print(intro, markup=False, soft_wrap=True)
 
     def explain(started: Started) -> None:
@@ -74,7 +75,7 @@ async def run_demo(given: Mapping[str, Any]) -> None:
     quoted = shlex.quote(address.get_secret_value())
     resume = f"ROSTRUM_DATABASE_URL={quoted} rostrum debate --resume"
     session = Session(settings, console, votes, moves, ahead, sure, explain, resume)
-    session.say_why = given["say_why"]
+    session.say_why, session.by_page = given["say_why"], by_page
     await session.start(order)
     counts = await export_into(settings, out, Wanted())
     servers = await find_local_servers()

@@ -6,7 +6,7 @@ import asyncio
 import sys
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 from rich.console import Console
@@ -14,6 +14,7 @@ from ulid import ULID
 
 from adapters.storage.file import local_file
 from adapters.terminal.record import records_of
+from adapters.terminal.texts import next_round
 from adapters.terminal.venue import TerminalVenue
 from adapters.terminal.votes import (
     GUEST,
@@ -25,6 +26,7 @@ from adapters.terminal.votes import (
     parse_rounds,
     parse_sure,
     parse_votes,
+    press_any_key,
     vote_by_keys,
 )
 from bot import texts
@@ -63,7 +65,7 @@ class Session:
 
     `ahead` is what people say after each round, `sure` how clear they find it in the end, and
     `questions` what they ask both sides. `say_why`: those who vote by keys are asked why they chose
-    so, and which models debated.
+    so, and which models debated. `by_page`: a key is waited for between two rounds.
     """
 
     settings: Settings
@@ -76,6 +78,9 @@ class Session:
     resume_command: str = "rostrum debate --resume"
     questions: tuple[str, ...] | None = None
     say_why: bool = False
+    by_page: bool = False
+    _turned: int = 0  # for how many questions of who is ahead a page was turned
+    _done: asyncio.Queue[int] = field(default_factory=asyncio.Queue)  # with how many people are
 
     async def start(self, order: Order) -> Debate:
         """Hold a new debate, and its mirror if requested; return the last one, revealed.
@@ -176,6 +181,7 @@ class Session:
         """
         venue.listener = partial(app.service.hear, PLATFORM)
         venue.guests = Guests(venue, self.ahead, self.sure)
+        venue.turn_page = partial(self._turn_page, venue) if self.by_page else None
         try:
             await self._hear_first_stances(app, venue, debate_id)
             async with asking_beside(app, venue, debate_id, self.questions):
@@ -192,6 +198,24 @@ class Session:
         if debate.status is not (Status.VOTING if holds else Status.CLOSED):
             raise DebateEndedError(f"{debate.reason} {_way_on(debate, self.resume_command)}")
         return debate
+
+    async def _turn_page(self, venue: TerminalVenue, round_name: str) -> None:
+        """Wait for a key; Enter that ends the question of who is ahead is such a key."""
+        asked = venue.asked(EVEN)
+        if asked > self._turned and self._says_ahead:
+            self._turned = asked
+            while await self._done.get() < asked:
+                pass
+            return
+        with speaking(venue.language):
+            venue.note(next_round(round_name))
+        if not await press_any_key(sys.stdin.fileno()):
+            venue.turn_page = None
+
+    @property
+    def _says_ahead(self) -> bool:
+        """Whether people say by keys after each round who is ahead."""
+        return self.votes is None and self.ahead is None and has_keyboard()
 
     async def _vote(
         self, app: App, venue: TerminalVenue, debate: Debate, *, holds: bool, exchanged: bool
@@ -272,13 +296,12 @@ class Session:
 
     async def _hear_rounds(self, app: App, venue: TerminalVenue, debate_id: str) -> Debate:
         """Take by keys who is ahead, round by round, until the vote opens or the debate ends."""
-        by_keys = self.votes is None and self.ahead is None and has_keyboard()
         debate = await app.store.debates.get(debate_id)
 
         def over(debate: Debate) -> object:
             return debate.vote_opened_at or _ended(debate)
 
-        if not debate.request.round_votes or not by_keys:
+        if not debate.request.round_votes or not self._says_ahead:
             return await _until(app, debate_id, over)
         options, called = round_options(tuple(debate.request.sides)), debate.setup.called
         asked = 0
@@ -290,6 +313,7 @@ class Session:
                     taking.cancel()
                     await asyncio.wait({taking})
                     taking = group.create_task(_by_keys(venue, options, names=called))
+                    taking.add_done_callback(partial(self._said, asked))
                 seen = asked
                 debate = await _until(
                     app,
@@ -298,6 +322,9 @@ class Session:
                 )
             taking.cancel()
         return debate
+
+    def _said(self, asked: int, _: asyncio.Task[None]) -> None:
+        self._done.put_nowait(asked)
 
     @property
     def _has_people(self) -> bool:

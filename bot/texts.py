@@ -29,6 +29,7 @@ REHEARSAL = (
     "The speakers and jurors here are the built-in rehearsal model. It is not a language model:\n"
     "it recites prepared arguments, so that you can see everything else work offline."
 )
+BY_PAGE = "After each round, any key shows the next one (--pace 0 shows them without waiting)."
 VOTES_BY_KEY = "When the vote opens, each key you press is one person's vote."
 VOTES_GIVEN = (
     "These votes are cast when it opens: {votes} (choose with --votes, or run it in a terminal)."
@@ -68,10 +69,13 @@ SERVER = """
 TOPIC = "Remote work is more productive than working from an office"
 
 
-def demo_intro(given: Mapping[str, str], votes: str | None, stances: str | None) -> str:
+def demo_intro(
+    given: Mapping[str, str], votes: str | None, stances: str | None, *, by_page: bool = False
+) -> str:
     """Return the demo's introduction: it shows a rehearsal, not a language model.
 
-    `given` are the options of the command that a chat would take.
+    `given` are the options of the command that a chat would take. `by_page`: a key shows the next
+    round.
     """
     said = {name: text.replace('"', "'") for name, text in given.items()}
     options = " ".join(
@@ -81,7 +85,8 @@ def demo_intro(given: Mapping[str, str], votes: str | None, stances: str | None)
     command = f"/debate start {options}"
     voting = VOTES_BY_KEY if votes is None else VOTES_GIVEN.format(votes=votes)
     standing = STANCES_GIVEN.format(stances=stances) if stances else ""
-    return f"> {command}\n\n{REHEARSAL}\n{voting}\n{standing}"
+    paging = f"{BY_PAGE}\n" if by_page else ""
+    return f"> {command}\n\n{REHEARSAL}\n{paging}{voting}\n{standing}"
 
 
 def warnings(started: Started) -> str:

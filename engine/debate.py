@@ -414,6 +414,7 @@ class Request(Value):
     questions: float = Field(0, ge=0, le=60, exclude_if=not_)
     reasons: bool = Field(False, exclude_if=not_)
     guess: bool = Field(False, exclude_if=not_)
+    pace: int = Field(0, ge=0, le=2000, exclude_if=not_)
 
     @property
     def stances(self) -> dict[str, str]:

@@ -131,6 +131,7 @@ class TurnPost(Said):
     `seconds` is the time used and `seconds_limit` the time allowed, in formats with a clock.
     `quotations` says what code found of those marked as from a source; empty without any.
     `speaker` is the neutral name under which it is posted where a bot may use others than its own.
+    What follows it is posted once people have had `reading` seconds for it; 0: at once.
     """
 
     kind: Literal["turn"] = "turn"
@@ -148,6 +149,7 @@ class TurnPost(Said):
     name: str = ""
     quotations: str = Field("", exclude_if=not_)
     speaker: str = Field("", exclude_if=not_)
+    reading: float = Field(0, exclude_if=not_)
 
 
 class Invitation(Said):

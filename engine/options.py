@@ -18,7 +18,7 @@ from pydantic import BaseModel, JsonValue, field_validator
 from engine.debate import BallotKind, Length, PanelMode, Request, Scores, TurnOrder, Value
 from engine.errors import UsageError
 from engine.language import Text
-from engine.text import headline
+from engine.text import READING, headline
 
 E = TypeVar("E", bound=StrEnum)
 Reader = Callable[[str, str], Any]
@@ -26,6 +26,7 @@ Reader = Callable[[str, str], Any]
 _SPAN = re.compile(r"(\d+(?:\.\d+)?)(d|h|min|m|sec|s|)")
 _MINUTES = {"d": 1440.0, "h": 60.0, "min": 1.0, "m": 1.0, "": 1.0, "sec": 1 / 60, "s": 1 / 60}
 NONE = ("off", "no", "none")  # for a number that may be 0
+ON = {"pace": str(READING)}  # the number that `on` stands for
 _YES = {"on": True, "yes": True, "true": True, "off": False, "no": False, "false": False}
 
 
@@ -42,7 +43,7 @@ class Options(Value):
     it was. `why` asks a juror to say for the reveal why the panel decided so. `questions` is for
     how many minutes the audience may ask the sides something before they close; 0 for none.
     `reasons` lets those who voted say in private what decided and how clear it was, `guess` guess
-    the models.
+    the models. `pace` is at how many words a minute turns are posted at most; 0 for no limit.
     """
 
     topic: str | None = None
@@ -74,6 +75,7 @@ class Options(Value):
     questions: float | None = None
     reasons: bool | None = None
     guess: bool | None = None
+    pace: int | None = None
 
     @field_validator("topic", "format", "language")
     @classmethod
@@ -144,6 +146,7 @@ IN_A_CHAT = (
     "confidence",
     "why",
     "questions",
+    "pace",
 )
 """The options of the command; the rest is up to community and operator."""
 
@@ -204,7 +207,10 @@ def read_options(
 
 def read_option(name: str, text: str, spelled: str = "") -> Any:
     """Read one option, which people know as `spelled`. Raises UsageError."""
-    off = LIMITS.get(name, (None,))[0] == 0.0 and text.strip().casefold() in NONE
+    word = text.strip().casefold()
+    if name in ON and word in _YES:
+        text = ON[name] if _YES[word] else "0"
+    off = LIMITS.get(name, (None,))[0] == 0.0 and word in NONE
     said = "0" if off else text.casefold() if name == "format" else text
     value = _reader_of(name)(spelled or name, said)
     if name in LIMITS:

@@ -499,12 +499,15 @@ class Venue(Protocol):
         engine/delivery/gaps.py makes.
         """
 
-    def turn(self, place: str, *, first: bool = False) -> AbstractAsyncContextManager[None]:
+    def turn(
+        self, place: str, *, first: bool = False, part: Part | None = None
+    ) -> AbstractAsyncContextManager[None]:
         """Wait until a message may be posted to a place, and post it within.
 
         Turns of a place come in order of request, spaced as the platform demands. Waiting may
         take long, so record nothing as being sent before it. `first`: people wait for this
-        message, so it goes before those of all places that are not.
+        message, so it goes before those of all places that are not. `part` is the piece that is
+        about to be posted.
         """
 
     async def post(self, place: str, part: Part) -> str:

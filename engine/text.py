@@ -16,6 +16,10 @@ import regex
 
 from engine.language import figure
 
+READING = 238  # words a minute, silently (M. Brysbaert, J. Memory and Language 109, 2019)
+CHARS_PER_WORD = 6  # of English, a space included
+UNSPACED = frozenset({"zh", "ja", "th", "lo", "km", "my"})  # languages without spaces
+
 _UNSPACED = (
     r"\p{Script_Extensions=Han}\p{Script_Extensions=Hiragana}\p{Script_Extensions=Katakana}"
     r"\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
@@ -57,6 +61,12 @@ def count_words(text: str, chars_per_word: float = 1.5) -> int:
     if characters == 0:
         return words
     return words + max(1, int(characters / chars_per_word + 0.5))
+
+
+def words_to_read(text: str, language: str, chars_per_word: float = 1.5) -> float:
+    """Return how many English words take as long to read, by the number of characters."""
+    unspaced = language.split("-")[0].lower() in UNSPACED
+    return len(text) / (chars_per_word if unspaced else CHARS_PER_WORD)
 
 
 def first_words(text: str, most: int, chars_per_word: float = 1.5) -> str:

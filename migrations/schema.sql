@@ -1,4 +1,4 @@
--- Every table of revision 0029, as the migrations make them. Renew it by: make schema
+-- Every table of revision 0030, as the migrations make them. Renew it by: make schema
 CREATE TABLE adjustments (
 	debate VARCHAR(26) NOT NULL, 
 	name VARCHAR(255) NOT NULL, 
@@ -95,7 +95,7 @@ CREATE TABLE debates (
 	closed_early BOOLEAN NOT NULL, 
 	revealed_at DATETIME, 
 	mirror VARCHAR(26), 
-	mirror_revealed_at DATETIME, rehearsal BOOLEAN DEFAULT 0 NOT NULL, gaps INTEGER DEFAULT '0' NOT NULL, series VARCHAR(64), series_key VARCHAR(32), cause VARCHAR(16), cause_model VARCHAR(200), lane BIGINT, pruned_at DATETIME, rematch_of VARCHAR(26), 
+	mirror_revealed_at DATETIME, rehearsal BOOLEAN DEFAULT 0 NOT NULL, gaps INTEGER DEFAULT '0' NOT NULL, series VARCHAR(64), series_key VARCHAR(32), cause VARCHAR(16), cause_model VARCHAR(200), lane BIGINT, pruned_at DATETIME, rematch_of VARCHAR(26), read_at DATETIME, 
 	CONSTRAINT pk_debates PRIMARY KEY (id), 
 	CONSTRAINT fk_debates_starter FOREIGN KEY(starter) REFERENCES people (id), 
 	CONSTRAINT uq_debates_number UNIQUE (number)
@@ -350,4 +350,4 @@ CREATE INDEX ix_targets_debate ON targets (debate);
 CREATE INDEX ix_targets_message ON targets (message);
 CREATE INDEX ix_upvotes_person ON upvotes (person);
 CREATE INDEX ix_vote_events_debate_question ON vote_events (debate, question);
-INSERT INTO alembic_version VALUES ('0029');
+INSERT INTO alembic_version VALUES ('0030');

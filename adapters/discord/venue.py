@@ -82,7 +82,9 @@ class DiscordVenue:
         return render.plain(source, reference)
 
     @asynccontextmanager
-    async def turn(self, place: str, *, first: bool = False) -> AsyncIterator[None]:
+    async def turn(
+        self, place: str, *, first: bool = False, part: Part | None = None
+    ) -> AsyncIterator[None]:
         """Wait for a channel's next message, then for the bot's next request."""
         async with self._pace.turn(place):
             await self._rest.way_out.admit(first=first)

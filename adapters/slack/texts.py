@@ -116,6 +116,7 @@ SETTINGS = {
     "reasons": "Let voters say privately why",
     "guess": "Let voters guess the models privately",
     "questions": "Minutes for questions from the audience before the sides close; 0 for none",
+    "pace": "Words a minute at which turns are posted at most, such as 238; 0 for no limit",
     "debate_usd": "Maximum cost of a debate, in USD",
     "daily_usd": "Maximum cost per day, in USD",
     "user_daily_debates": "Maximum debates per person per day",

@@ -100,7 +100,9 @@ class SlackVenue:
         """Turn a piece that was refused, or a text, into messages without blocks."""
         return render.plain(source, reference)
 
-    def turn(self, place: str, *, first: bool = False) -> AbstractAsyncContextManager[None]:
+    def turn(
+        self, place: str, *, first: bool = False, part: Part | None = None
+    ) -> AbstractAsyncContextManager[None]:
         """Wait for a channel's next message; those of its threads count as well."""
         return self._pace.turn(Place.parse(place).channel)
 

@@ -14,7 +14,7 @@ from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
 from adapters.storage.leases import guard, run_guarded, within
 from adapters.storage.targets import accept_thumbs
-from engine.debate import BallotKind
+from engine.debate import BallotKind, Status
 from engine.judging import Question
 from engine.messages import MESSAGE, TurnPost
 from engine.ports import Part, utc_now
@@ -22,6 +22,7 @@ from engine.store import Asked, Backlog, DeliveryState, Gap, Intent, Lease, Post
 from engine.store.served import EVERYONE, Served
 from engine.votes.questions import THUMBS
 
+PACED = (Status.RUNNING, Status.VOTING)  # once it has ended, nothing waits for its readers
 LOCK_DEBATE = "SELECT id FROM debates WHERE id = :debate FOR NO KEY UPDATE"
 # Appended to the debate's messages, once per key; a debate that no one watches has none.
 INSERT_POST = """
@@ -30,7 +31,8 @@ INSERT INTO outbox (
 )
 SELECT
     id, platform, (SELECT coalesce(max(number), 0) + 1 FROM outbox WHERE debate = :debate),
-    :key, :kind, :target, :message, '[]', '', :state, :now
+    :key, :kind, :target, :message, '[]', '', :state,
+    CASE WHEN coalesce(read_at > :now, FALSE) THEN read_at ELSE :now END
 FROM debates WHERE id = :debate AND platform <> 'series'
 ON CONFLICT DO NOTHING
 """
@@ -41,14 +43,16 @@ ON CONFLICT DO NOTHING
 """
 # A replacement has its message's number and a higher id.
 NEXT = """
-SELECT outbox.*, debates.community, debates.place, debates.thread, debates.reason
+SELECT outbox.*, debates.community, debates.place, debates.thread, debates.reason,
+    debates.status, debates.stop, debates.read_at
 FROM outbox JOIN debates ON debates.id = outbox.debate
 WHERE outbox.debate = :debate AND outbox.state IN ('pending', 'sending')
 ORDER BY outbox.number, outbox.id
 LIMIT 1
 """
 FIND = """
-SELECT outbox.*, debates.community, debates.place, debates.thread, debates.reason
+SELECT outbox.*, debates.community, debates.place, debates.thread, debates.reason,
+    debates.status, debates.stop, debates.read_at
 FROM outbox JOIN debates ON debates.id = outbox.debate
 WHERE outbox.debate = :debate AND outbox.key = :key
 """
@@ -58,6 +62,8 @@ FROM outbox JOIN debates ON debates.id = outbox.debate
 WHERE outbox.state IN ('pending', 'sending') AND outbox.platform = :platform
     AND (debates.place = :channel) IS NOT FALSE
     AND coalesce(debates.lane, 0) % :shares IN :held
+    AND (coalesce(debates.read_at <= :now, TRUE) OR debates.stop IS NOT NULL
+        OR debates.status NOT IN ('running', 'voting'))
 """
 UNDELIVERED_TURNS = """
 SELECT count(*) FROM outbox
@@ -77,6 +83,12 @@ SETTLE = """
 UPDATE outbox SET refs = :refs, state = :state, error = :error, deadline = NULL
 WHERE id = :id AND EXISTS (
         SELECT 1 FROM leases WHERE name = :lease AND epoch = :epoch /*+ FOR SHARE */)
+"""
+PACE = "UPDATE debates SET read_at = :read_at WHERE id = :debate"
+# What waits for its readers is not late.
+POSTPONE = """
+UPDATE outbox SET queued_at = :read_at
+WHERE debate = :debate AND state = 'pending' AND queued_at < :read_at
 """
 # Messages that were, or may have been, missing when people were asked to vote.
 GAPS = """
@@ -244,6 +256,7 @@ def _to_intent(row: Any) -> Intent:
         state=row.state,
         deadline=row.deadline,
         reason=row.reason,
+        due=row.read_at if row.stop is None and row.status in PACED else None,
     )
 
 
@@ -286,10 +299,15 @@ class OutboxTable:
         await self._database.write(store)
 
     async def waiting(
-        self, platform: str, channel: str | None = None, *, served: Served = EVERYONE
+        self,
+        platform: str,
+        channel: str | None = None,
+        *,
+        served: Served = EVERYONE,
+        now: datetime | None = None,
     ) -> list[str]:
         where = {"platform": platform, "channel": channel, **within(served)}
-        return await self._database.column(WAITING, **where)
+        return await self._database.column(WAITING, now=now or utc_now(), **where)
 
     async def backlog(self) -> dict[str, Backlog]:
         rows = await self._database.rows(BACKLOG)
@@ -331,6 +349,7 @@ class OutboxTable:
         state: DeliveryState,
         error: str = "",
         instead: Post | None = None,
+        read_at: datetime | None = None,
     ) -> Intent | None:
         refs = orjson.dumps(intent.refs).decode()
 
@@ -341,6 +360,9 @@ class OutboxTable:
             if isinstance(intent.message, TurnPost):
                 thumbs = (_thumbs_on(intent, ref) for ref in filter(None, intent.refs))
                 accept_thumbs(connection, Asked(intent.debate, Question.TURN, intent.key), thumbs)
+            if read_at is not None:
+                for sql in (PACE, POSTPONE):
+                    connection.run(sql, debate=intent.debate, read_at=read_at)
             if instead is not None:
                 _insert_instead(connection, intent, instead)
             return _next(connection.rows(NEXT, debate=intent.debate))

@@ -182,6 +182,7 @@ debates = Table(
     Column("settled_usd", Float, nullable=False, default=0.0, comment="counted in usage already"),
     Column("created_at", Utc, nullable=False),
     Column("opened_at", Utc, comment="when the thread was opened"),
+    Column("read_at", Utc, comment="until when people read the newest turn that was posted"),
     Column("closed_early", Boolean, nullable=False, default=False),
     Column("revealed_at", Utc),
     Column("mirror", String(26), comment="the debate that is this one with sides exchanged"),

@@ -48,11 +48,17 @@ NO_KEYBOARD = "No keyboard input here; give the votes with --votes."
 KEYS = "Keys: {options} · u = undo the last vote · Enter = close the vote"
 STANCE_KEYS = "Keys: {options} · u = undo the last one · Enter = continue"
 KEY = "{key} = {option}"
+TURN_PAGE = "Press any key for the next round: {round}."
 
 
 def draft_title(draft: Draft) -> str:
     """Return the title of a turn being written."""
     return say(DRAFT, seat=draft.name or draft.seat, round=round_name(draft.round))
+
+
+def next_round(name: str) -> str:
+    """Return the line that waits for a key between two rounds."""
+    return say(TURN_PAGE, round=round_name(name))
 
 
 def thinking(seats: Sequence[str]) -> str:

@@ -7,8 +7,8 @@ shown.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractAsyncContextManager, nullcontext
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
@@ -66,8 +66,9 @@ class TerminalVenue:
     """One terminal as a chat platform.
 
     `channel` is the only one shown, None for all; `record` is the transcript's file, None for no
-    memory. `listener` gets every hand, `guests` answer each question at once. Raises VenueError if
-    the transcript cannot be read.
+    memory. `listener` gets every hand, `guests` answer each question at once. `turn_page` is
+    awaited with the name of each round after the first, before any of it is shown. Raises
+    VenueError if the transcript cannot be read.
     """
 
     platform = "terminal"
@@ -85,11 +86,13 @@ class TerminalVenue:
         self.limits = limits or VenueLimits()
         self.listener = listener
         self.guests: Guests = lambda options: ()
+        self.turn_page: Callable[[str], Awaitable[object]] | None = None
         self._console = console
         self._record = Record(record)
         self._lock = asyncio.Lock()
         self._posted: dict[str, Posted] = {}
         self._ballots: list[str] = []  # messages with an open question, the newest last
+        self._round: str | None = None  # the one that is shown
         self._thread: str | None = None  # the only one shown; None: all
         self._unseen: list[str] = []  # messages of a hidden thread
         self._stage = Stage(console)
@@ -110,9 +113,17 @@ class TerminalVenue:
         body = Notice(text=text).model_dump_json()
         return (Part(reference=reference, body=body, plain=True),)
 
-    def turn(self, place: str, *, first: bool = False) -> AbstractAsyncContextManager[None]:
-        """Send at once: a terminal has no rate limit."""
-        return nullcontext()
+    @asynccontextmanager
+    async def turn(
+        self, place: str, *, first: bool = False, part: Part | None = None
+    ) -> AsyncIterator[None]:
+        """Send at once, as a terminal has no rate limit, unless people `turn_page` first."""
+        message = part and _message(part.body)
+        if isinstance(message, TurnPost) and self._is_shown(place):
+            if self.turn_page is not None and self._round not in (None, message.round):
+                await self.turn_page(message.round)
+            self._round = message.round
+        yield
 
     async def post(self, place: str, part: Part) -> str:
         """Show one piece and return its message id; a repeated post is shown once."""
@@ -222,6 +233,8 @@ class TerminalVenue:
             return
         if draft.dropped:
             self._stage.drop(draft.debate, draft.seat, draft.round)
+        elif self.turn_page is not None and self._round not in (None, draft.round):
+            return
         elif self._thread is None or self._code_of(self._thread) == draft.debate:
             self._stage.write(draft)
 

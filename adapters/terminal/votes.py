@@ -186,6 +186,12 @@ async def vote_by_keys(
                 await cast(hand)
 
 
+async def press_any_key(fd: int) -> bool:
+    """Wait for a key; False at the end of input. Raises UsageError if keys cannot be read."""
+    with keyboard(fd) as keys:
+        return await keys.get() != ""
+
+
 @contextmanager
 def keyboard(fd: int) -> Iterator[asyncio.Queue[str]]:
     """Yield a queue of a terminal's keys, "" at the end of input; restores the terminal afterwards.

@@ -59,6 +59,14 @@ QUESTIONS = typer.Option(
     help="Let people ask both sides something before they close, for a time such as 2m."
 )
 ASK = typer.Option(help="A question to both sides instead of those by keyboard; repeatable.")
+PACE = typer.Option(
+    help="Show turns no faster than people read: on (238 words a minute), a number, or 0 for no "
+    "limit."
+)
+DEMO_PACE = typer.Option(
+    help="In a terminal, any key shows the next round; 0 shows them all without waiting, on or a "
+    "number of words a minute no faster than people read."
+)
 ROUND_VOTES = typer.Option(help="on or off: ask people after each round who is ahead.")
 AHEAD = typer.Option(
     help="Who is ahead after each round, e.g. 'A=3,even=1;B=4' round by round; the last of them "
@@ -83,6 +91,7 @@ def demo(
     stance_a: Annotated[Text, FOR] = None,
     stance_b: Annotated[Text, AGAINST] = None,
     length: Annotated[Text, LENGTH] = None,
+    pace: Annotated[Text, DEMO_PACE] = None,
     option: Annotated[Names, OPTION] = None,
 ) -> None:
     """Hold a debate offline and export it. The speakers are the built-in rehearsal model."""
@@ -126,6 +135,7 @@ def debate(
     why: Annotated[Text, WHY] = None,
     questions: Annotated[Text, QUESTIONS] = None,
     ask: Annotated[Names, ASK] = None,
+    pace: Annotated[Text, PACE] = None,
     out: Annotated[Optional[Path], typer.Option(help="Export to this folder afterwards.")] = None,  # noqa: UP045
     include_rehearsal: Annotated[bool, REHEARSAL] = False,
     option: Annotated[Names, OPTION] = None,

@@ -130,6 +130,7 @@ class Settings(BaseSettings):
     default_round_votes: bool = False
     default_confidence: bool = False
     default_questions: float = Field(0, ge=0, le=60)
+    default_pace: int = Field(0, ge=0, le=2000)
     default_why: bool = True
     default_reasons: bool = True
     default_guess: bool = True

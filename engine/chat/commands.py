@@ -122,7 +122,7 @@ START = Takes(
     "[jurors=backend/model,…] [language=en] [length=short|normal|long] [rounds=1] [vote=30m] "
     f"[ballot={BALLOTS}] [scores=after_vote|live] "
     "[turn_order=sequential|simultaneous] [blind=on|off] [stance=on|off] [round_votes=on|off] "
-    "[confidence=on|off] [why=on|off] [questions=2m] "
+    "[confidence=on|off] [why=on|off] [questions=2m] [pace=on|off] "
     "[mirror=on|off] [panel=adaptive|all|one|strict] [judges=backend/model,…] "
     "[format option=…]",
     read_start,

@@ -137,7 +137,8 @@ class Board:
         return self.venue.render(message, stem)
 
     async def _progress(self, debate: Debate) -> Progress:
-        turns = await self.store.journal.turns_held(debate.id)
+        unread = await self._unread(debate)
+        turns = await self.store.journal.turns_held(debate.id) - unread
         total = await turns_expected(self.store, debate)
         mirror, now = await self.store.debates.mirror_of(debate), self.clock.now()
         if mirror is not None and mirror.status in ENDED and mirror.id not in self._shown:
@@ -145,9 +146,9 @@ class Board:
         waits = mirror is not None and awaits(debate, mirror, now)
         revealed = await where_revealed(self.store.outbox, debate)
         told = revealed is not None and revealed != "waiting"
-        writing, its_round = self._writing(debate, turns)
+        writing, its_round = ((), "") if unread else self._writing(debate, turns)
         return Progress(
-            phase=_phase(debate, judging=0 < total <= turns),
+            phase="running" if unread else _phase(debate, judging=0 < total <= turns),
             turns=turns,
             total=total,
             round=its_round or await self._round(debate.id, turns),
@@ -160,6 +161,13 @@ class Board:
             result=await posted_reveal(self.store.outbox, debate) if told else None,
             veiled=told and mirror is not None and mirror.status not in ENDED,
         )
+
+    async def _unread(self, debate: Debate) -> int:
+        """Return how many turns wait until those before them have been read."""
+        on_its_way = debate.status is Status.RUNNING or debate.vote_deadline is None
+        if not debate.request.pace or not on_its_way or debate.status in ENDED:
+            return 0
+        return await self.store.outbox.undelivered_turns(debate.id)
 
     def _writing(self, debate: Debate, turns: int) -> tuple[tuple[str, ...], str]:
         """Return who writes the next turn, and its round; between two calls those shown stay."""

@@ -154,7 +154,10 @@ class Delivery:
     async def _look_for_waiting(self, shares: frozenset[int]) -> set[str]:
         served = self.shares.served._replace(held=shares)
         outbox, (platform, channel) = self.store.outbox, (self.venue.platform, self.venue.channel)
-        return set(await outbox.waiting(platform, channel, served=served)) if shares else set()
+        if not shares:
+            return set()
+        now = self.clock.now()
+        return set(await outbox.waiting(platform, channel, served=served, now=now))
 
     def _start(self, debate_id: str, group: asyncio.TaskGroup) -> None:
         """Deliver a debate in a separate task, unless one is running, here or elsewhere."""
@@ -201,7 +204,7 @@ class Delivery:
             return
         pause = LOOK_SECONDS
         while (intent := following) is not None:
-            if self.shares.lease_for(intent.community) != lease:
+            if self.shares.lease_for(intent.community) != lease or self._is_early(intent):
                 return
             try:
                 self._missed.discard(debate_id)
@@ -222,6 +225,10 @@ class Delivery:
                 log.exception("unhandled error in a message", debate=debate_id, post=intent.key)
                 following = await self._failed(lease, intent)
             self.bell.wake(f"delivered/{debate_id}")
+
+    def _is_early(self, intent: Intent) -> bool:
+        """Return whether people still read the turn before; then a later look finds it."""
+        return intent.due is not None and intent.due > self.clock.now()
 
     def _take_up(self, intent: Intent) -> Lease | None:
         """Return the lease to deliver a debate by; None if that is for another process."""
@@ -363,7 +370,7 @@ class Delivery:
         if ref is None:
             # A message waiting for its slot was not sent: no deadline, never in doubt.
             waited_for = isinstance(intent.message, Announcement)
-            async with self.venue.turn(_place(intent), first=waited_for):
+            async with self.venue.turn(_place(intent), first=waited_for, part=part):
                 deadline = self.clock.now() + timedelta(seconds=self.venue.limits.send_seconds)
                 intent = await self.store.outbox.sending(lease, intent, parts, deadline)
                 left = (deadline - self.clock.now()).total_seconds()
@@ -452,7 +459,12 @@ class Delivery:
         self, lease: Lease, intent: Intent, state: DeliveryState, error: str = ""
     ) -> Intent | None:
         instead = notice_of(intent, state, self.venue.platform)
-        following = await self.store.outbox.settle(lease, intent, state, error, instead)
+        read_at = None
+        if isinstance(intent.message, TurnPost) and intent.message.reading:
+            shown = state is not DeliveryState.REFUSED
+            seconds = intent.message.reading if shown else 0
+            read_at = self.clock.now() + timedelta(seconds=seconds)
+        following = await self.store.outbox.settle(lease, intent, state, error, instead, read_at)
         log.info("message settled", debate=intent.debate, post=intent.key, state=state)
         if isinstance(intent.message, Reveal):
             self._board.look_again(intent.debate)

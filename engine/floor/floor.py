@@ -44,10 +44,11 @@ from engine.prompts.languages import language_name
 from engine.prompts.library import AUDIENCE, SOURCES, Prompts, guard
 from engine.sources import check_quotations, named, tell_quotation
 from engine.store import Note, Post
-from engine.text import clean, count_words, first_words, is_divided
+from engine.text import clean, count_words, first_words, is_divided, words_to_read
 from engine.words.phrases import sum_up
 
 QUESTIONS = "questions"  # the round in which the sides answer the audience
+LONGEST_READING = 600.0  # seconds that a turn keeps the next one from being posted
 MOST_PUT = 2  # of the audience's questions are put to the sides
 ANSWER_WORDS: Mapping[Length, int] = {Length.SHORT: 100, Length.NORMAL: 200, Length.LONG: 300}
 
@@ -564,6 +565,7 @@ class Floor:
                 text=text,
                 name=self.called.get(turn.seat, ""),
                 speaker=self._speaker(turn),
+                reading=self._reading(text),
                 **shown,
             ),
         )
@@ -571,6 +573,13 @@ class Floor:
     def _speaker(self, turn: Turn) -> str:
         """Return the name under which people read a turn: its agent's, or a drawn neutral one."""
         return self.called.get(turn.seat) or f"{marked(turn.seat)} · {self.names[turn.side]}"
+
+    def _reading(self, text: str) -> float:
+        """Return how many seconds people get to read a turn, before the next is posted."""
+        if not self.request.pace:
+            return 0
+        words = words_to_read(text, self.request.language, self._setup.chars_per_word)
+        return min(round(60 * words / self.request.pace, 1), LONGEST_READING)
 
     def _names(self) -> frozenset[str]:
         return self._hidden

@@ -32,19 +32,17 @@ from engine.messages import Estimate
 from engine.ports import AnswerSchema, ChatMessage, Reply
 from engine.prompts.library import Prompts
 from engine.store import Note, Post
+from engine.text import CHARS_PER_WORD, READING, UNSPACED, words_to_read
 
 EXPECTED_JURORS = 4
-CHARS_PER_WORD = 6  # a space included
 SUMMARY_TOKENS = 140  # of 500 characters
 WHY_TOKENS = 160  # of a sentence, the best points and where jurors differed
 WHY_PROMPT_TOKENS = 350  # what that juror reads beside the reasons
 JURY_PROMPT_TOKENS = 700  # what a juror reads beside the transcript
 BRIEF = frozenset({"ask", "answer", "summary"})
 CASES = ("opening", "draft", "assumptions")  # rounds in which a side sets out its points
-READING = 238  # words a minute, silently (M. Brysbaert, J. Memory and Language 109, 2019)
 ANY = 100_000  # words: no cap of one's own
 WORDINESS = {"de": 0.92, "tr": 0.77}  # as the built-in speeches have it
-UNSPACED = frozenset({"zh", "ja", "th", "lo", "km", "my"})
 # Placeholders in a dry run; no rendered template contains these marks otherwise.
 TOPIC, CONDITIONS, SOURCES = "{{ topic }}", "{{ conditions }}", "{{ sources }}"
 SOURCE_MARKUP = 80  # characters around a source: its tags, its name and its title
@@ -347,12 +345,14 @@ async def estimate(
         + 1
         + max(0, len(jurors) - max(FIRST_WAVE, seats.fewest)) / 2
     )
+    pace_asked = setup.request.pace
+    paced = slowest + 60 * outline.words / pace_asked if pace_asked else 0.0
     return Estimate(
         calls=calls,
         calls_max=2 * (asked + readings * len(jurors)),
         tokens_in=tokens_in,
         tokens_out=tokens_out,
-        minutes=round(waves * slowest / 60 + setup.request.questions, 2),
+        minutes=round(max(waves * slowest, paced) / 60 + setup.request.questions, 2),
         usd=usd if known else None,
         usd_max=bill.usd_max if known else None,
         reading=round(outline.words / READING, 2),
@@ -385,15 +385,12 @@ async def _outline(setup: Setup, script: Format, prompts: Prompts) -> Outline:
         known = _outlines[key] = Outline(
             desk.shares,
             sum(_tokens_of(turn, dry.request) for turn in judged),
-            sum(len(turn.text) for turn in floor.turns) / _chars_of_word(dry),
+            sum(
+                words_to_read(turn.text, dry.request.language, dry.chars_per_word)
+                for turn in floor.turns
+            ),
         )
     return known
-
-
-def _chars_of_word(setup: Setup) -> float:
-    """Return the characters of a word that means as much as an English one."""
-    language = setup.request.language
-    return setup.chars_per_word if _is_unspaced(language) else CHARS_PER_WORD
 
 
 def _tokens_of(turn: Turn, request: Request) -> int:
@@ -431,6 +428,7 @@ def _without_topic(setup: Setup) -> Setup:
         "judges": tuple(cast[f"judge{number}"] for number in range(len(request.judges))),
         "drawn": (),
         "questions": 1.0 if request.questions else 0.0,
+        "pace": 0,
         "sources": (Source(title="", text=SOURCES),) if request.sources else (),
     }
     own: dict[str, Any] = {

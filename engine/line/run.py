@@ -346,7 +346,8 @@ class LiveDesk:
         """
         if (question := self.rounds.before(step)) is not None:
             await self.keep(Note(posts=(question,)))
-        audience = self.runner.audience
+        # A draft would show what its readers are not to have yet.
+        audience = None if self.debate.request.pace else self.runner.audience
         if audience is None or cue is None or cue.get("kind") not in KINDS:
             return await self.steps.call(step, model, messages, sampling, schema=schema, cue=cue)
         drafting, spoken = Drafting(audience, self.debate, cue, schema), False

@@ -19,7 +19,8 @@ class CommunitySettings(Value):
     below each reveal; `round_votes` asks after each round who is ahead, `confidence`
     with the vote how clear it was; `why` has a juror say why the jury decided so. `reasons` lets
     voters say in private what decided, `guess` guess the models. For `questions` minutes the
-    audience may ask the sides something. `license` is the SPDX id that an export's card names.
+    audience may ask the sides something. Turns are posted at `pace` words a minute at most; 0: as
+    they are written. `license` is the SPDX id that an export's card names.
     A topic with one of `blocked_words` is refused, and with `topic_approval` managers approve what
     people suggest. Only members of `starters` start debates, if there are any: roles or groups.
     """
@@ -48,6 +49,7 @@ class CommunitySettings(Value):
     reasons: bool | None = None
     guess: bool | None = None
     questions: float | None = Field(None, ge=0, le=60)
+    pace: int | None = Field(None, ge=0, le=2000)
     manager_role: str | None = None
     license: str | None = None
     blocked_words: tuple[str, ...] = ()

@@ -41,7 +41,8 @@ class Intent(Value):
 
     `refs` are the platform's message references of the parts posted so far; `sending` is
     set while the next part may be on its way, until `deadline`. `reason` is the debate's, at the
-    time when this was read.
+    time when this was read. It is posted when it is `due`: people may be reading
+    the turn before it, in a debate that has not ended and was not asked to stop; None for at once.
     """
 
     id: int
@@ -59,6 +60,7 @@ class Intent(Value):
     state: DeliveryState
     deadline: datetime | None
     reason: str
+    due: datetime | None = None
 
 
 class Gap(Value):
@@ -83,9 +85,14 @@ class Outbox(Protocol):
         """Queue messages; each key is queued once."""
 
     async def waiting(
-        self, platform: str, channel: str | None = None, *, served: Served = EVERYONE
+        self,
+        platform: str,
+        channel: str | None = None,
+        *,
+        served: Served = EVERYONE,
+        now: datetime | None = None,
     ) -> list[str]:
-        """Return the debates with something to deliver on a platform, or one channel of it."""
+        """Return the debates with something due on a platform, or one channel of it."""
 
     async def backlog(self) -> dict[str, Backlog]:
         """Return what is not settled yet, by platform."""
@@ -114,10 +121,12 @@ class Outbox(Protocol):
         state: DeliveryState,
         error: str = "",
         instead: Post | None = None,
+        read_at: datetime | None = None,
     ) -> Intent | None:
         """Finish a message: sent, doubtful or refused. Returns the debate's next one.
 
-        `instead` takes its place in the order and counts as a gap in the debate.
+        `instead` takes its place in the order and counts as a gap in the debate. What follows is
+        due at `read_at`.
         """
 
     async def find(self, debate_id: str, key: str) -> Intent | None:

@@ -10,7 +10,14 @@ from pydantic import SecretStr
 
 from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
-from adapters.storage.migrate import make_ready, migrate, newest, require_newest, suits
+from adapters.storage.migrate import (
+    NOTE_SUITS,
+    make_ready,
+    migrate,
+    newest,
+    require_newest,
+    suits,
+)
 from adapters.storage.store import SqlStore
 from adapters.storage.tables import metadata
 from engine.errors import StoreError
@@ -29,7 +36,7 @@ def expand(connection: SqlConnection) -> None:
     connection.run("CREATE TABLE lately (id INTEGER PRIMARY KEY, debate VARCHAR(26))")
     connection.run("CREATE INDEX ix_debates_later ON debates (later)")
     connection.run("UPDATE alembic_version SET version_num = :next", next=NEXT)
-    connection.run("INSERT INTO installation (name, value) VALUES ('suits', :this)", this=newest())
+    connection.run(NOTE_SUITS, oldest=newest())
 
 
 @pytest.mark.parametrize("format", ["classic", "structured", "audited"])

@@ -200,6 +200,38 @@ def test_votes_that_cannot_be_cast_stop_it_before_anything_starts(
     assert not desk.database.exists()
 
 
+def framed(screen: Screen) -> int:
+    """Count the turns that a terminal shows."""
+    return len(re.findall(r"· turn \d of \d ", screen.shown))
+
+
+def test_the_demo_waits_for_a_key_between_rounds_on_a_terminal(desk: Desk) -> None:
+    with seated(desk, "demo", "--round-votes", "on", "--ahead", "A=1", "--votes", "A=1") as seat:
+        seat.screen.until("any key shows the next one (--pace 0 shows them without waiting)")
+        for number, name in enumerate(("rebuttal", "assumptions", "closing"), start=1):
+            seat.screen.until(f"Press any key for the next round: {name}.")
+            seat.screen.until_keys()
+            assert framed(seat.screen) == 2 * number
+            seat.screen.press(" ")
+        seat.screen.rest()
+        assert seat.process.wait(20) == 0
+    assert framed(seat.screen) == len(ALL_TURNS)
+
+
+def test_a_round_is_read_until_all_have_said_who_is_ahead(desk: Desk) -> None:
+    with seated(desk, "demo", "--round-votes", "on", "--length", "short") as seat:
+        for pressed in ("a\n", "b\n", "\n"):
+            seat.screen.until("Enter = continue")
+            seat.screen.until_keys()
+            assert framed(seat.screen) == 2
+            seat.screen.shown = ""
+            seat.screen.press(pressed)
+        seat.screen.until_vote()
+        seat.screen.press("\n")
+        seat.screen.rest()
+        assert seat.process.wait(20) == 0
+
+
 # --- stances ------------------------------------------------------------------------------
 
 
@@ -217,7 +249,7 @@ def test_given_stances_decide_the_format_that_goes_by_them(desk: Desk) -> None:
 
 
 def test_people_at_the_keyboard_say_where_they_stand_before_and_after(desk: Desk) -> None:
-    with seated(desk, *OXFORD) as seat:
+    with seated(desk, *OXFORD, "--pace", "0") as seat:
         seat.screen.until("Enter = continue")
         seat.screen.until_keys()
         seat.screen.press("--?+-")

@@ -7,7 +7,7 @@ import threading
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, cast
 
 import pytest
@@ -359,7 +359,9 @@ class Queue:
         self.asked, self.open = asyncio.Event(), asyncio.Event()
 
     @asynccontextmanager
-    async def turn(self, place: str, *, first: bool = False) -> AsyncIterator[None]:
+    async def turn(
+        self, place: str, *, first: bool = False, part: Part | None = None
+    ) -> AsyncIterator[None]:
         self.asked.set()
         await self.open.wait()
         yield
@@ -415,9 +417,10 @@ async def test_a_message_that_cannot_be_rendered_is_plain_and_the_others_come(
         state: DeliveryState,
         error: str = "",
         instead: Post | None = None,
+        read_at: datetime | None = None,
     ) -> Intent | None:
         settled[intent.key] = state
-        return await settle(lease, intent, state, error, instead)
+        return await settle(lease, intent, state, error, instead, read_at)
 
     monkeypatch.setattr(office.venue, "render", render_but_one)
     monkeypatch.setattr(office.store.outbox, "settle", settle_and_tell)

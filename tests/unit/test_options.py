@@ -56,7 +56,7 @@ def test_what_is_set_is_found_by_its_name() -> None:
     assert set(SETTING_NAMES) & set(Options.model_fields) == {
         *("format", "language", "length", "vote_minutes", "quorum", "ballot"),
         *("broadcast", "again", "panel", "round_votes", "confidence", "why"),
-        *("reasons", "guess", "questions"),
+        *("reasons", "guess", "questions", "pace"),
     }
 
 
@@ -96,6 +96,7 @@ def test_limits_are_those_of_a_request() -> None:
         "vote_minutes": (0.001, 10_080),
         "quorum": (0, 1_000_000),
         "questions": (0, 60),
+        "pace": (0, 2000),
     }
     for name, (low, high) in LIMITS.items():
         check_limits(Options(**{name: low}))

@@ -150,7 +150,9 @@ class MemoryVenue:
         shown = f"{piece}\n{Reference.read(reference).small_print}"
         return (Part(reference=reference, body=shown, plain=True),)
 
-    def turn(self, place: str, *, first: bool = False) -> AbstractAsyncContextManager[None]:
+    def turn(
+        self, place: str, *, first: bool = False, part: Part | None = None
+    ) -> AbstractAsyncContextManager[None]:
         """Let every message go at once."""
         return nullcontext()
 
