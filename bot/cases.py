@@ -12,7 +12,7 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import orjson
 from pydantic import ValidationError
@@ -26,7 +26,8 @@ from engine.store import DebateRecord, ExportFilter, Store
 from engine.text import count_words
 from engine.votes.tally import count
 
-Row = dict[str, Any]
+Row: TypeAlias = dict[str, Any]
+Chat: TypeAlias = Sequence[Row]
 FIRST, SECOND = "1", "2"  # the sides of a pair of answers
 BACKEND = "import"  # of models that are known by name only
 JUDGED = {"model_a", "model_b", "winner", "conversation_a", "conversation_b"}
@@ -48,10 +49,10 @@ async def read_source(name: str, store: Store) -> Source:
 
     Raises UsageError for anything else.
     """
-    path = Path(name).expanduser()
-    if path.is_dir():
+    path = await asyncio.to_thread(Path(name).expanduser)
+    if await asyncio.to_thread(path.is_dir):
         return await asyncio.to_thread(_read_export, path)
-    if path.is_file():
+    if await asyncio.to_thread(path.is_file):
         return await asyncio.to_thread(_read_judgments, path)
     if await store.series.find(name) is None:
         raise UsageError(
@@ -189,7 +190,7 @@ class _Pair(NamedTuple):
 
 
 def _read_judgments(file: Path) -> Source:
-    pairs: dict[_Pair, tuple[Row, Row]] = {}
+    pairs: dict[_Pair, tuple[Chat, Chat]] = {}
     votes: defaultdict[_Pair, Counter[str]] = defaultdict(Counter)
     left_out = 0
     for number, row in enumerate(_rows(file), start=1):
@@ -208,7 +209,7 @@ def _read_judgments(file: Path) -> Source:
     return Source(str(file), digest, found, left_out + len(pairs) - len(found))
 
 
-def _judgment(file: Path, number: int, row: Row) -> tuple[_Pair, tuple[Row, Row], str]:
+def _judgment(file: Path, number: int, row: Row) -> tuple[_Pair, tuple[Chat, Chat], str]:
     """Return which pair a row judges, both answers, and the side that won."""
     if missing := sorted(JUDGED - row.keys()):
         raise UsageError(
@@ -217,14 +218,13 @@ def _judgment(file: Path, number: int, row: Row) -> tuple[_Pair, tuple[Row, Row]
         )
     models = (str(row["model_a"]), str(row["model_b"]))
     chats = (_chat(row["conversation_a"]), _chat(row["conversation_b"]))
-    answers = ({"model": models[0], "chat": chats[0]}, {"model": models[1], "chat": chats[1]})
     sides = dict(zip(WINNERS, (FIRST, SECOND, TIE), strict=True))
     winner = sides.get(str(row["winner"]).split(" ")[0], "")
     if models[0] > models[1]:
-        answers, models = answers[::-1], models[::-1]
+        chats, models = chats[::-1], models[::-1]
         winner = {FIRST: SECOND, SECOND: FIRST}.get(winner, winner)
-    question = str(row.get("question_id") or _digest(_asked(answers[0]["chat"]).encode())[:16])
-    return _Pair(question, models, int(row.get("turn") or 1)), answers, winner
+    question = str(row.get("question_id") or _digest(_asked(chats[0]).encode())[:16])
+    return _Pair(question, models, int(row.get("turn") or 1)), chats, winner
 
 
 def _chat(value: Any) -> list[Row]:
@@ -243,13 +243,13 @@ def _is_person(judge: str) -> bool:
     return "/" not in judge and not judge.lower().startswith(("gpt", "claude", "llm"))
 
 
-def _asked(chat: Sequence[Row]) -> str:
+def _asked(chat: Chat) -> str:
     return "\n\n".join(str(one["content"]) for one in chat if one["role"] == "user")
 
 
-def _of_pair(pair: _Pair, answers: Sequence[Row], votes: Counter[str]) -> Case | None:
+def _of_pair(pair: _Pair, answers: Sequence[Chat], votes: Counter[str]) -> Case | None:
     """Return a pair as a case; None if an answer is missing."""
-    chats = [_first_turns(one["chat"], pair.turn) for one in answers]
+    chats = [_first_turns(chat, pair.turn) for chat in answers]
     said = [[str(one["content"]) for one in chat if one["role"] == "assistant"] for chat in chats]
     topic = _asked(chats[0]).strip()
     if not topic or len(said[0]) != len(said[1]) or not all(map(str.strip, (*said[0], *said[1]))):
@@ -273,9 +273,10 @@ def _of_pair(pair: _Pair, answers: Sequence[Row], votes: Counter[str]) -> Case |
     )
 
 
-def _first_turns(chat: Sequence[Row], turns: int) -> list[Row]:
+def _first_turns(chat: Chat, turns: int) -> Chat:
     """Return a conversation up to an answer by its number."""
-    found, answers = [], 0
+    found: list[Row] = []
+    answers = 0
     for one in chat:
         if answers == turns:
             break

@@ -382,6 +382,7 @@ def _to_past(row: Any, readings: Sequence[Ballot], cast: Sequence[Vote]) -> Past
         human=tally.winner,
         z=verdict.z,
         blind=request.blind,
+        id=row.id,
         rubric=verdict.rubric,
         criteria=setup.panel.criteria,
     )

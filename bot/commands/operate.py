@@ -107,6 +107,37 @@ def judge(
 
 
 @app.command()
+def calibrate(
+    source: Annotated[
+        str,
+        typer.Option(
+            "--from",
+            help="An export's folder, a series held here, or a file of judgments with the columns "
+            "of mt_bench_human_judgments.",
+        ),
+    ],
+    readers: Annotated[
+        int, typer.Option(min=1, max=60, help="How many jurors read each judgment.")
+    ] = 6,
+    limit: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(min=1, max=MOST, help="Only so many judgments."),
+    ] = None,
+    usd: Annotated[
+        Optional[float],  # noqa: UP045
+        typer.Option(min=0, help="What it may cost in all, in USD."),
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before jurors are asked.")] = False,
+    as_json: Annotated[bool, JSON] = False,
+) -> None:
+    """Learn how the jurors judge from what was judged before; asks them for what is missing."""
+    from bot.calibrate import Wanted, run_calibrate
+    from bot.exits import run
+
+    run(lambda: run_calibrate(Wanted(source, readers, limit, usd, yes, as_json)))
+
+
+@app.command()
 def cancel(debate_id: Annotated[str, DEBATE]) -> None:
     """Cancel a debate, even if another process runs it."""
     from bot.exits import run

@@ -17,6 +17,7 @@ from engine.blinding.blinding import BLINDER
 from engine.blinding.transcript import Transcript
 from engine.blinding.vocabulary import draw_names, kin
 from engine.debate import (
+    REHEARSAL,
     Criterion,
     Debate,
     Model,
@@ -118,33 +119,32 @@ def plan_questions(
 ) -> list[Question]:
     """Return what to ask: each case of some jurors, once each, in alternating orders; pure.
 
-    Which jurors is drawn by the case's key, so that every two meet and a second run draws the
-    same. A juror of a debater's family is not asked; one whose ballot is known counts.
+    Which jurors is drawn by the case's key, so that every two meet; each has either order as often.
+    A second run draws the same. A juror of a debater's family is not asked; one whose ballot is
+    known counts.
     """
     learnt = {one.key: one.ballots for one in known}
     planned = (
-        Question(case, tuple(_readings(case, jurors, learnt.get(case.key, ()), readers)))
-        for case in cases
+        Question(case, tuple(_readings(at, case, jurors, learnt.get(case.key, ()), readers)))
+        for at, case in enumerate(cases)
         if case.turns
     )
     return [one for one in planned if one.readings]
 
 
 def _readings(
-    case: Case, jurors: Sequence[Model], learnt: Sequence[Ballot], readers: int
+    at: int, case: Case, jurors: Sequence[Model], learnt: Sequence[Ballot], readers: int
 ) -> Iterable[Reading]:
     own = {kin(model.family) for model in case.sides.values()}
     may = [juror for juror in jurors if kin(juror.family) not in own]
-    draw = Random(f"calibration/{case.key}")
-    drawn = draw.sample(may, len(may))
+    drawn = Random(f"calibration/{case.key}").sample(may, len(may))
     read = {ballot.juror for ballot in (*case.ballots, *learnt)}
     # Jurors whose ballots are known first: they are free.
     chosen = sorted(drawn, key=lambda juror: juror.ref not in read)[:readers]
     orders = (case.contenders, case.contenders[::-1])
-    first = draw.randrange(2)
-    for at, juror in enumerate(sorted(chosen, key=drawn.index)):
+    for juror in chosen:
         if juror.ref not in read:
-            yield Reading(juror, orders[(first + at) % 2])
+            yield Reading(juror, orders[(at + Random(juror.ref).randrange(2)) % 2])
 
 
 def price_questions(

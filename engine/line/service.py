@@ -6,7 +6,6 @@ import asyncio
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
 from functools import partial, reduce
 from typing import NamedTuple
 
@@ -30,7 +29,6 @@ from engine.debate import (
 from engine.errors import BudgetError, FlaggedError, LeaseLostError, UsageError
 from engine.floor.wake import Bell
 from engine.formats import Format, find_format
-from engine.jury.history import PanelFit, fit
 from engine.jury.plan import attendance
 from engine.language import Text
 from engine.line.estimate import estimate
@@ -44,6 +42,7 @@ from engine.line.intake import (
     templates_of,
     texts_of,
 )
+from engine.line.learning import Learner
 from engine.line.mirror import add_up, check_mirrored, exchange
 from engine.line.rematch import repeat
 from engine.line.replacing import replace_models, replaced_post
@@ -56,8 +55,6 @@ from engine.store.pairs import awaits
 from engine.votes.hearing import Heard
 from engine.votes.window import VoteWindow
 
-HISTORY_DEBATES = 2000
-HISTORY_SECONDS = 60.0
 FLAGGED = (
     "The automatic check for harmful content flagged this, so nothing was started. Reword it, or "
     "choose another topic."
@@ -76,13 +73,6 @@ class Started(Value):
     mirror: Debate | None = None
     estimate: Estimate
     warnings: tuple[str, ...] = ()
-
-
-class Fitted(NamedTuple):
-    """Juror history and its expiry."""
-
-    fit: PanelFit
-    until: datetime
 
 
 class Quote(NamedTuple):
@@ -114,8 +104,10 @@ class Service:
     moderator: Moderator | None = None
     new_seed: Callable[[], int] = lambda: secrets.randbits(48)
     new_id: Callable[[], str] = lambda: str(ULID())
-    _fitted: dict[bool, Fitted] = field(default_factory=dict)
-    _fitting: asyncio.Lock = field(default_factory=asyncio.Lock)
+    learner: Learner = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.learner = Learner(self.store, self.clock)
 
     async def start(self, order: Order, defaults: Defaults) -> Started:
         """Queue a debate, and its mirror if requested.
@@ -226,9 +218,9 @@ class Service:
         self, frozen: Callable[..., Setup], script: Format, prompts: Prompts, caps: Caps
     ) -> Quote:
         """Complete a setup with history, prices and reservation, and estimate it."""
-        setup = frozen(fit=await self._history(rehearsal=False))
+        setup = frozen(fit=await self.learner.fit(rehearsal=False))
         if setup.rehearsal:  # no history decides who sits
-            setup = frozen(fit=await self._history(rehearsal=True))
+            setup = frozen(fit=await self.learner.fit(rehearsal=True))
         models = setup.models
         setup = setup.model_copy(update={"prices": await self._price(models, caps)})
         pace = {model.ref: self.models.pace(model) for model in models}
@@ -342,20 +334,6 @@ class Service:
         await asyncio.gather(*map(ask, {model.backend for model in models}))
         check_prices(known, caps)
         return known
-
-    async def _history(self, *, rehearsal: bool) -> PanelFit:
-        """Return the jurors' track record from past ballots, fitted at most once a minute.
-
-        Rehearsal debates and real ones have separate records, as rehearsal ballots are made up.
-        """
-        async with self._fitting:
-            now, fitted = self.clock.now(), self._fitted.get(rehearsal)
-            if fitted is None or now > fitted.until:
-                past = await self.store.journal.past(HISTORY_DEBATES, rehearsal=rehearsal)
-                until = now + timedelta(seconds=HISTORY_SECONDS)
-                fitted = Fitted(await asyncio.to_thread(fit, past), until)
-                self._fitted[rehearsal] = fitted
-            return fitted.fit
 
 
 def _requested(order: Order, defaults: Defaults, seed: int) -> tuple[Request, Format]:

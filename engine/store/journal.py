@@ -22,7 +22,7 @@ class PastDebate(NamedTuple):
 
     `human` is the winner by gold votes (a contender or "tie"), None without one; `z` is the
     verdict's, None without a verdict. `criteria` are those of a rubric that is not built
-    in.
+    in. `id` is the debate's, empty for what was judged elsewhere.
     """
 
     ballots: tuple[Ballot, ...]
@@ -31,6 +31,7 @@ class PastDebate(NamedTuple):
     human: str | None = None
     z: float | None = None
     blind: bool = True
+    id: str = ""
 
 
 class Step(Value):

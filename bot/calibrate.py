@@ -1,0 +1,222 @@
+"""`rostrum calibrate`: learns at once how the jurors judge, from what was judged before."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import orjson
+from rich.table import Table
+from ulid import ULID
+
+from bot import log
+from bot.app import defaults_of
+from bot.asking import Asking, asking
+from bot.cases import Source, read_source
+from bot.clock import SystemClock
+from bot.console import TableConsole
+from bot.questions import confirm
+from bot.series import SeriesEndedError
+from bot.settings.settings import Settings, load_settings
+from engine.debate import JurorHistory, Model, PanelSetup, Request, Setup
+from engine.errors import UsageError
+from engine.line.calibration import (
+    Bill,
+    Calibration,
+    Case,
+    Progress,
+    Question,
+    plan_questions,
+    price_questions,
+)
+from engine.line.intake import Defaults, check_prices
+from engine.line.learning import LEASE, LEASE_SECONDS, Known, Learner
+from engine.ports import utc_now
+from engine.prompts.library import load_prompts
+from engine.store import Caps, NewDebate, Store
+from engine.store.learning import SESSION, Learnt
+from engine.text import dollars
+
+SCHEMA_VERSION = 1
+AT_ONCE = 500  # judgments stored together
+FOUND = "{cases:,} judgments from {source}, {human:,} of them by people{left_out}."
+LEFT_OUT = "; {n:,} left out, as they are not of two sides or lack a text"
+NEEDED = "{n:,} readings by {jurors:,} jurors are missing; {known:,} are known."
+COST = "They cost about {usd} USD, at most {most} USD. Ask the jurors now?"
+UNKNOWN_COST = "What they cost is unknown, as some prices are not known. Ask the jurors now?"
+DONE = "Fit {number} rests on {ballots:,} ballots, {learnt:,} of them from elsewhere."
+
+
+class Wanted(NamedTuple):
+    """The options of the command."""
+
+    source: str
+    readers: int
+    limit: int | None
+    usd: float | None
+    yes: bool
+    as_json: bool
+
+
+async def run_calibrate(wanted: Wanted) -> None:
+    """Learn from a source, asking jurors for the readings that it lacks; print what is known now.
+
+    A second run asks only for what is missing. Raises SeriesEndedError if readings are missing.
+    """
+    settings = load_settings()
+    log.configure(settings.log, settings.secrets())
+    if not settings.jurors:
+        raise UsageError("No jurors are configured: set ROSTRUM_JURORS.")
+    async with asking(settings) as joints:
+        source = await read_source(wanted.source, joints.store)
+        cases = source.cases[: wanted.limit]
+        known = await _learn_known(joints.store, source, cases, settings.jurors)
+        questions = plan_questions(cases, settings.jurors, known, wanted.readers)
+        _say(_introduction(source, cases, questions, known))
+        progress = Progress()
+        if questions:
+            progress = await _ask(wanted, settings, joints, source, questions)
+        learner = Learner(joints.store, SystemClock())
+        made_up = any(one.rehearsal for one in known) or _made_up(settings.jurors, cases)
+        fitted = await learner.fit_now(rehearsal=made_up)
+        evidence = await joints.store.learning.evidence(rehearsal=made_up)
+    if wanted.as_json:
+        print(_to_json(wanted.source, fitted, progress))
+    else:
+        counts = {"ballots": evidence.readings, "learnt": evidence.learnt_ballots}
+        print(DONE.format(number=fitted.number, **counts))
+        _show(fitted, settings.jurors)
+    if progress.missing:
+        raise SeriesEndedError(
+            f"{progress.missing:,} readings are missing. {progress.problem} Run this again."
+        )
+
+
+def _made_up(jurors: Iterable[Model], cases: Iterable[Case]) -> bool:
+    speakers = (model for case in cases for model in case.sides.values())
+    return any(model.rehearses for model in (*jurors, *speakers))
+
+
+async def _learn_known(
+    store: Store, source: Source, cases: Sequence[Case], jurors: Sequence[Model]
+) -> list[Learnt]:
+    """Store the ballots that a source has of these jurors; return all that is known of it."""
+    refs = {juror.ref for juror in jurors}
+    found = [
+        case.learnt(source.digest, ballots)
+        for case in cases
+        if (ballots := [one for one in case.ballots if one.juror in refs])
+    ]
+    lease = await store.leases.claim(LEASE, str(ULID()), LEASE_SECONDS)
+    if lease is None:
+        raise UsageError("Another process is fitting the jurors right now; run this again.")
+    try:
+        for at in range(0, len(found), AT_ONCE):
+            await store.learning.learn(lease, found[at : at + AT_ONCE])
+    finally:
+        await store.leases.release(lease)
+    keys = {case.key for case in cases}
+    every = [one for kind in (False, True) for one in await store.learning.learnt(rehearsal=kind)]
+    return [one for one in every if one.key in keys]
+
+
+async def _ask(
+    wanted: Wanted,
+    settings: Settings,
+    joints: Asking,
+    source: Source,
+    questions: Sequence[Question],
+) -> Progress:
+    """Ask the jurors once the operator agreed to what it costs."""
+    prices = {juror.ref: await joints.models.price(juror) for juror in settings.jurors}
+    check_prices(prices, Caps(debate_usd=wanted.usd))
+    prompts = load_prompts(settings.templates_dir).only("jury")
+    new = await open_session(joints.store, defaults_of(settings), source, prompts.digest)
+    bill = price_questions(questions, prices, new.setup.sampling["juror"])
+    await _agree(bill, wanted.yes)
+    stored = await joints.store.learning.session(new)
+    session = stored.model_copy(update={"setup": new.setup})
+    cap = bill.usd_max if wanted.usd is None else wanted.usd
+    parts = (joints.store, joints.models, joints.keeper, prompts, prices, cap)
+    return await Calibration(session, source.digest, *parts).ask(questions)
+
+
+async def _agree(bill: Bill, yes: bool) -> None:
+    if bill.usd is None or bill.usd_max is None:
+        await confirm(UNKNOWN_COST, yes)
+    elif bill.usd_max > 0:
+        said = COST.format(usd=dollars(bill.usd), most=dollars(bill.usd_max))
+        if yes:
+            _say([said.removesuffix(" Ask the jurors now?")])
+        await confirm(said, yes)
+
+
+async def open_session(
+    store: Store, defaults: Defaults, source: Source, templates: str
+) -> NewDebate:
+    """Return the debate that the calls are journaled as; nothing shows it."""
+    first = source.cases[0]
+    setup = Setup(
+        request=Request(topic=f"Calibration on {source.digest[:12]}", sides=first.sides),
+        format_version=1,
+        templates=templates,
+        panel=PanelSetup(roster=defaults.jurors),
+        names={},
+        sampling=dict(defaults.sampling),
+        limits={},
+        seed=0,
+        ordinal=0,
+        reply_chars=defaults.reply_chars,
+    )
+    return NewDebate(
+        id=str(ULID()),
+        number=await store.debates.next_number(),
+        platform=SESSION,
+        community=source.digest,
+        place="",
+        user=None,
+        setup=setup,
+        created_at=utc_now(),
+    )
+
+
+# --- words -------------------------------------------------------------------------------
+
+
+def _say(lines: Iterable[str]) -> None:
+    for line in lines:
+        print(line, file=sys.stderr)
+
+
+def _introduction(
+    source: Source, cases: Sequence[Case], questions: Sequence[Question], known: Sequence[Learnt]
+) -> Iterable[str]:
+    human = sum(case.human is not None for case in cases)
+    left_out = LEFT_OUT.format(n=source.left_out) if source.left_out else ""
+    yield FOUND.format(cases=len(cases), source=source.name, human=human, left_out=left_out)
+    missing = [reading.juror.ref for question in questions for reading in question.readings]
+    counted = sum(len(one.ballots) for one in known)
+    yield NEEDED.format(n=len(missing), jurors=len(set(missing)), known=counted)
+
+
+def _to_json(source: str, fitted: Known, progress: Progress) -> str:
+    history = {ref: one.model_dump(mode="json") for ref, one in fitted.fit.history.items()}
+    shown: dict[str, Any] = {
+        "schema_version": SCHEMA_VERSION,
+        "source": source,
+        "fit": fitted.number,
+        "asked": progress.asked,
+        "missing": progress.missing,
+        "jurors": history,
+    }
+    return orjson.dumps(shown, option=orjson.OPT_INDENT_2).decode()
+
+
+def _show(fitted: Known, jurors: Iterable[Model]) -> None:
+    table = Table("", "ballots", "lean", "spread", "weight", box=None, pad_edge=False)
+    for juror in jurors:
+        one = fitted.fit.history.get(juror.ref, JurorHistory())
+        figures = (f"{one.pos:+.2f}", f"{one.sd:.2f}", f"{one.weight:.2f}")
+        table.add_row(juror.ref, str(one.ballots), *figures)
+    TableConsole().print(table, markup=False)

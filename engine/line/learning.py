@@ -1,0 +1,156 @@
+"""Fits the jurors to past ballots and stores each fit: one process at a time, off the loop."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+import structlog
+from pydantic import ValidationError
+from ulid import ULID
+
+from engine.debate import JurorHistory, Value
+from engine.errors import LeaseLostError
+from engine.jury.history import PanelFit, fit
+from engine.ports import Clock
+from engine.store import Lease, Store
+from engine.store.journal import PastDebate
+from engine.store.learning import Evidence, Learnt, StoredFit
+
+MOST_DEBATES = 2000
+LOOK_SECONDS = 60.0
+LEASE = "fit"
+LEASE_SECONDS = 60.0
+FEWEST_NEW = 0.02  # new ballots, as a share of those of the newest fit, that ask for another
+log = structlog.get_logger(__name__)
+
+
+class Figures(Value):
+    """A fit as it is stored."""
+
+    history: Mapping[str, JurorHistory] = {}
+    correlation: float | None = None
+    slope: float = 0.9
+
+
+class Known(NamedTuple):
+    """A fit with its number, 0 for one that is not stored, and until when it is not looked for."""
+
+    fit: PanelFit
+    number: int
+    until: datetime
+
+
+@dataclass(slots=True)
+class Learner:
+    """Gives what past ballots say of the jurors; it fits them again once there are enough new ones.
+
+    Rehearsal debates and real ones have separate fits, as rehearsal ballots are made up.
+    """
+
+    store: Store
+    clock: Clock
+    holder: str = field(default_factory=lambda: str(ULID()))
+    _known: dict[bool, Known] = field(default_factory=dict)
+    _looking: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def fit(self, *, rehearsal: bool) -> PanelFit:
+        """Return the newest fit, looking at most once a minute whether it should be made again."""
+        async with self._looking:
+            known = self._known.get(rehearsal)
+            if known is None or self.clock.now() > known.until:
+                known = await self._look(rehearsal=rehearsal)
+                self._known[rehearsal] = known
+            return known.fit
+
+    async def fit_now(self, *, rehearsal: bool) -> Known:
+        """Fit all there is now, and store it. Raises LeaseLostError while another process does."""
+        lease = await self.store.leases.claim(LEASE, self.holder, LEASE_SECONDS)
+        if lease is None:
+            raise LeaseLostError("Another process is fitting the jurors right now; try again.")
+        try:
+            known = await self._fit(lease, rehearsal=rehearsal)
+        finally:
+            await self.store.leases.release(lease)
+        self._known[rehearsal] = known
+        return known
+
+    async def _look(self, *, rehearsal: bool) -> Known:
+        stored = await self.store.learning.newest(rehearsal=rehearsal)
+        figures = stored and _read(stored)
+        evidence = await self.store.learning.evidence(rehearsal=rehearsal)
+        before = stored.evidence if stored and figures else Evidence()
+        if is_due(before, evidence):
+            try:
+                return await self.fit_now(rehearsal=rehearsal)
+            except LeaseLostError:  # another process does it; until then the newest one serves
+                log.debug("jurors are being fitted elsewhere")
+        number = stored.number if stored and figures else 0
+        return self._as_known(figures or Figures(), number)
+
+    async def _fit(self, lease: Lease, *, rehearsal: bool) -> Known:
+        evidence = await self.store.learning.evidence(rehearsal=rehearsal)
+        past = await self.store.journal.past(MOST_DEBATES, rehearsal=rehearsal)
+        learnt = await self.store.learning.learnt(rehearsal=rehearsal)
+        found = await asyncio.to_thread(lambda: fit(join(past, learnt)))
+        figures = Figures(history=found.history, correlation=found.correlation, slope=found.slope)
+        now, body = self.clock.now(), figures.model_dump_json()
+        number = await self.store.learning.keep(lease, evidence, body, now, rehearsal=rehearsal)
+        held, others = evidence.debates, evidence.learnt
+        jurors = len(figures.history)
+        log.debug("jurors fitted", fit=number, jurors=jurors, debates=held, learnt=others)
+        return self._as_known(figures, number)
+
+    def _as_known(self, figures: Figures, number: int) -> Known:
+        found = PanelFit(dict(figures.history), figures.correlation, figures.slope)
+        return Known(found, number, self.clock.now() + timedelta(seconds=LOOK_SECONDS))
+
+
+def is_due(before: Evidence, now: Evidence) -> bool:
+    """Return whether there is enough that a fit does not rest on yet; pure.
+
+    Fewer ballots than before, as after a deletion, count as new ones.
+    """
+    new = abs(now.readings - before.readings)
+    return new > 0 and new >= FEWEST_NEW * before.readings
+
+
+def join(past: Sequence[PastDebate], learnt: Iterable[Learnt]) -> list[PastDebate]:
+    """Return all that jurors read: debates held here, with later ballots, and others; pure.
+
+    What was judged elsewhere comes first, as it says least of how jurors are now.
+    """
+    extra = {one.key: one for one in learnt}
+    joined = [_with(debate, extra) for debate in past]
+    return [*map(_outside, extra.values()), *joined]
+
+
+def _with(debate: PastDebate, extra: dict[str, Learnt]) -> PastDebate:
+    more = extra.pop(debate.id, None)
+    if more is None:
+        return debate
+    read = {(ballot.juror, ballot.order) for ballot in debate.ballots}
+    new = (one for one in more.ballots if (one.juror, one.order) not in read)
+    return debate._replace(ballots=(*debate.ballots, *new))
+
+
+def _outside(one: Learnt) -> PastDebate:
+    return PastDebate(
+        ballots=one.ballots,
+        rubric=one.rubric,
+        criteria=one.criteria,
+        human=one.human,
+        blind=one.blind,
+        id=one.key,
+    )
+
+
+def _read(stored: StoredFit) -> Figures | None:
+    """Return a stored fit's figures, None for one of another version's making."""
+    try:
+        return Figures.model_validate_json(stored.body)
+    except ValidationError:
+        return None
