@@ -57,7 +57,7 @@ bands: $(VENV)/dev ## a million random debates within their calibration bands
 	@SEQUENCES=1000000 $(BIN)/python -m pytest -q tests/unit/test_audited_bands.py
 
 test-datasets: .venv-datasets/made ## check that exports load in the tools that they are meant for (a large install)
-	@.venv-datasets/bin/python -m pytest --noconftest -W ignore $(ARGS) tests/datasets/check_loading.py tests/datasets/check_layouts.py
+	@.venv-datasets/bin/python -m pytest --noconftest -W ignore $(ARGS) tests/datasets/check_loading.py tests/datasets/check_layouts.py tests/datasets/check_croissant.py
 
 .venv-datasets/made: pyproject.toml requirements-datasets.lock
 	@echo "Setting up .venv-datasets (once)"

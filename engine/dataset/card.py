@@ -30,7 +30,7 @@ _INTRODUCTION = """\
     here side by side, with every turn and every ballot, valid or not.
 
     Written by Rostrum {version}, schema version {schema}. `manifest.json` lists every file with its
-    size and SHA-256.
+    size and SHA-256; `croissant.json` describes files and columns in Croissant.
     """
 
 _LAYOUT = """\

@@ -12,7 +12,7 @@ from engine.text import clean, headline
 OTHER = "other"  # the publisher has set none
 LONGEST = 64  # characters
 _ID = re.compile(r"[A-Za-z0-9.+-]+")
-_OWN = "LicenseRef-"  # of licences that are not on SPDX's list
+OWN = "LicenseRef-"  # of licences that are not on SPDX's list
 _PAGE = "https://spdx.org/licenses/{id}.html"
 # Of https://huggingface.co/docs/hub/repositories-licenses, as far as SPDX has the same in capitals.
 _HUBS = (
@@ -73,7 +73,7 @@ def front_matter(license: str | None) -> tuple[str, ...]:
     if known is not None:
         return (f"license: {known}",)
     named = ("license: other", f"license_name: {license.lower()}")
-    return named if license.startswith(_OWN) else (*named, f"license_link: {page_of(license)}")
+    return named if license.startswith(OWN) else (*named, f"license_link: {page_of(license)}")
 
 
 def page_of(license: str) -> str:
@@ -85,5 +85,5 @@ def describe(license: str | None) -> str:
     """Return the first sentence of the card's section."""
     if license is None:
         return "No licence is set here: that is up to the publisher of the export."
-    where = "" if license.startswith(_OWN) else f" (<{page_of(license)}>)"
+    where = "" if license.startswith(OWN) else f" (<{page_of(license)}>)"
     return f"The publisher of this export has set its licence: `{license}`{where}."

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from engine.dataset.arena import ARENA_HUMAN, ARENA_JURY
+from engine.dataset.calibration_table import CALIBRATION
 from engine.dataset.call_table import CALLS
 from engine.dataset.columns import Table
 from engine.dataset.debate_table import DEBATES
@@ -23,6 +24,7 @@ TABLES: tuple[Table[Any], ...] = (
     DEBATES,
     TURNS,
     VERDICTS,
+    CALIBRATION,
     VOTES,
     GUESSES,
     PREFERENCE,

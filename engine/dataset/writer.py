@@ -16,6 +16,7 @@ import orjson
 
 from engine.dataset.card import CARD, write_card, write_layout_card
 from engine.dataset.columns import SCHEMA_VERSION, Table
+from engine.dataset.croissant import CROISSANT, write_croissant
 from engine.dataset.entry import Entry, make_entry, may_be_read, newest_moment
 from engine.dataset.figures import Figures
 from engine.dataset.folder import Staging, staged
@@ -134,12 +135,7 @@ def write_export(
             turn_into_parquet(
                 staging, tables, SPLITS, lambda *done: report(Headway(ExportStage.PARQUET, *done))
             )
-        made = (written.rows, written.figures, version)
-        if layout:
-            card = write_layout_card(layout, *made, asked.license)
-        else:
-            card = write_card(*made, asked.file_format, asked.license)
-        staging.append(CARD, card.encode())
+        _write_about(staging, written, asked, layout, version)
         manifest = Manifest(
             schema_version=SCHEMA_VERSION,
             layout=asked.layout,
@@ -151,6 +147,27 @@ def write_export(
         )
         staging.append(MANIFEST, manifest.encode())
     return manifest
+
+
+def _write_about(
+    staging: Staging, written: _WrittenLines, asked: Wanted, layout: Layout | None, version: str
+) -> None:
+    """Write the card and the Croissant metadata."""
+    metadata = write_croissant(
+        staging.files(),
+        () if layout else choose_tables(asked.tables),
+        written.rows,
+        asked.file_format,
+        cutoff=written.cutoff,
+        license=asked.license,
+    )
+    made = (written.rows, written.figures, version)
+    if layout:
+        card = write_layout_card(layout, *made, asked.license)
+    else:
+        card = write_card(*made, asked.file_format, asked.license)
+    staging.append(CARD, card.encode())
+    staging.append(CROISSANT, metadata)
 
 
 def _check(asked: Wanted) -> Layout | None:

@@ -91,7 +91,26 @@ class TestLayout:
             MemoryArchive(), ExportFilter(), tmp_path / "out", KEYS, version="1.2.3"
         )
         assert manifest.cutoff is None
-        assert set(contents(tmp_path / "out")) == {"README.md", "manifest.json"}
+        assert set(contents(tmp_path / "out")) == {"README.md", "croissant.json", "manifest.json"}
+
+    def test_croissant_lists_every_data_file_and_column(self, tmp_path: Path) -> None:
+        manifest = write_wanted(tmp_path / "out", Wanted(license="CC-BY-4.0"))
+        found = orjson.loads((tmp_path / "out" / "croissant.json").read_bytes())
+        listed = {one["@id"]: one["sha256"] for one in found["distribution"]}
+        beside = {"README.md", "croissant.json"}
+        data = {one.path: one.sha256 for one in manifest.files if one.path not in beside}
+        assert listed == data
+        columns = {
+            one["@id"]: [field["@id"].rpartition("/")[2] for field in one["field"]]
+            for one in found["recordSet"]
+        }
+        assert columns == {
+            f"{table.name}/{split}": [column.name for column in table.columns]
+            for table in TABLES
+            for split in manifest.rows[table.name]
+        }
+        assert found["license"] == "https://spdx.org/licenses/CC-BY-4.0.html"
+        assert found["datePublished"] == str(manifest.cutoff)[:10]
 
     def test_a_row_is_in_the_split_that_it_names(self, tmp_path: Path) -> None:
         write(tmp_path / "out")

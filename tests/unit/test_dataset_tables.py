@@ -334,6 +334,52 @@ class TestVerdicts:
         assert rows("verdicts", make_record(make_debate(2, Status.PARTIAL))) == []
 
 
+class TestCalibration:
+    def test_every_figure_follows_from_the_verdicts_and_the_debate(self) -> None:
+        """Each column is computed again from other tables, ballot by ballot."""
+        ballots = [
+            make_ballot("AB"),
+            make_ballot("BA", audit=True, verdict="tie", confidence=0.4, signal={"A": 0.2}),
+            make_invalid_ballot().model_copy(update={"juror": "online/oak"}),
+        ]
+        record = make_record(ballots=ballots)
+        (debate,), read = rows("debates", record), rows("verdicts", record)
+        found = {row["juror"]: row for row in rows("calibration", record)}
+        assert list(found) == list(dict.fromkeys(row["juror"] for row in read))
+        weights = {one["criterion"]: one["weight"] for one in debate["criteria"]}
+        for juror, row in found.items():
+            own = [one for one in read if one["juror"] == juror]
+            valid = {one["order"]: one for one in own if one["valid"]}
+            assert (row["n_ballots"], row["n_invalid"]) == (len(own), len(own) - len(valid))
+            assert row["decided"] == "+".join(one["order"] for one in own if not one["audit"])
+            for order, name in (("AB", "ab"), ("BA", "ba")):
+                one = valid.get(order)
+                assert row[f"verdict_{name}"] == (one and one["verdict"])
+                assert row[f"confidence_{name}"] == (one and one["confidence"])
+                assert row[f"agrees_{name}"] == (one and one["verdict"] == debate["human_winner"])
+                signs = {"A": 1, "B": -1}
+                margin = one and sum(
+                    signs[score["side"]] * weights[score["criterion"]] * score["score"]
+                    for score in one["scores"]
+                )
+                assert row[f"margin_{name}"] == (one and pytest.approx(margin))
+                signal = {x["side"]: x["x"] for x in one["x"]} if one else {}
+                assert row[f"x_{name}"] == signal.get("A")
+            said = {one["verdict"] for one in valid.values()}
+            assert row["consistent"] == (len(said) == 1 if len(valid) == 2 else None)
+            of_debate = ("jury_winner", "p_a", "z", "human_winner", "gold_a", "gold_b", "share_a")
+            for name in (*of_debate, "share_low", "share_high", "spoke_last", "topic_id"):
+                assert row[name] == debate[name], name
+            assert row["n_gold"] == sum(one["gold"] for one in debate["tally"])
+        assert found[ASPEN.ref]["consistent"] is False
+        assert (found[ASPEN.ref]["lean"], found[ASPEN.ref]["spread"]) == (0.0, 1.5)
+        assert found["online/oak"]["lean"] is None
+
+    def test_only_debates_of_two_sides_are_in_it(self) -> None:
+        three = make_debate(sides={"1": MAPLE, "2": BIRCH, "3": MAPLE})
+        assert rows("calibration", make_record(three, votes=[])) == []
+
+
 class TestVotes:
     def test_a_vote_has_its_circumstances_and_times_to_the_minute(self) -> None:
         vote = make_vote(
