@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import stat
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +17,8 @@ from bot import log, texts
 from bot.app import find_debate
 from bot.settings.settings import Settings, load_settings
 from bot.terminal import COMMUNITY, PLATFORM, Session
+from bot.writing import HOST
+from engine.chat.guest import guest_among
 from engine.debate import Model, Replacement
 from engine.errors import UsageError
 from engine.formats import find_format
@@ -27,6 +32,7 @@ from engine.sources import SourceFile, SourceLimits, check_files
 from engine.votes.questions import round_options, vote_options
 
 QUOTES = ('""', "''", "“”", "„“", "«»")
+LONGEST_TURN = 1440.0  # minutes, as no one waits for the person at a terminal
 ASKING_MINUTES = 1.0  # at most, with --ask alone
 RESUME_OPTIONS = frozenset(
     {"votes", "stances", "ahead", "sure", "ask", "say_why"}
@@ -40,17 +46,33 @@ def order_of(given: Mapping[str, Any]) -> Order:
     """Parse the command's options. Raises UsageError naming the invalid one."""
     said = {name: given[name] for name in Options.model_fields if given.get(name) is not None}
     sides = {"A": given.get("a"), "B": given.get("b"), **_pairs("seat", given)}
+    guest = guest_among({side: text or "" for side, text in sides.items()}, HOST)
+    if guest is not None:
+        _check_writable()
+        del sides[guest.side]
+        said.setdefault("turn_minutes", LONGEST_TURN)
     return Order(
         platform=PLATFORM,
         community=COMMUNITY,
         place="",
-        user="host",
+        user=HOST,
+        guest=guest,
         models={side: Model.parse(text) for side, text in sides.items() if text},
         jurors=_roster(given.get("jurors")),
         judges=_roster(given.get("judges")),
         seed=given.get("seed"),
         **read_options(said, _spell).given() | {"options": _own_options(given)},
     )
+
+
+def _check_writable() -> None:
+    """Refuse a person as a side where no turns can be read. Raises UsageError."""
+    try:
+        kind = os.fstat(sys.stdin.fileno()).st_mode
+    except (OSError, ValueError):
+        raise UsageError(texts.NO_WRITER) from None
+    if not (sys.stdin.isatty() or stat.S_ISFIFO(kind) or stat.S_ISSOCK(kind)):
+        raise UsageError(texts.NO_WRITER)
 
 
 def refuse_for_resume(given: Mapping[str, Any]) -> None:

@@ -33,6 +33,7 @@ from bot import texts
 from bot.app import App, find_debate, run_app
 from bot.audience import asking_beside, has_keyboard
 from bot.settings.settings import Settings
+from bot.writing import writing_beside
 from engine.debate import Debate, Replacement, Status, short_code
 from engine.errors import RostrumError, StoreError, UsageError, VenueError
 from engine.judging import EVEN
@@ -184,7 +185,10 @@ class Session:
         venue.turn_page = partial(self._turn_page, venue) if self.by_page else None
         try:
             await self._hear_first_stances(app, venue, debate_id)
-            async with asking_beside(app, venue, debate_id, self.questions):
+            async with (
+                asking_beside(app, venue, debate_id, self.questions),
+                writing_beside(app, venue, debate_id),
+            ):
                 debate = await self._hear_rounds(app, venue, debate_id)
             if debate.vote_opened_at and not _ended(debate):
                 debate = await self._vote(app, venue, debate, holds=holds, exchanged=exchanged)

@@ -41,6 +41,13 @@ ASK_BY_LINES = (
     "Type a question for both sides and press Enter; an empty line ends the questions. "
     "The first two are answered."
 )
+WRITE_BY_LINES = (
+    "{side}, it is your turn: {round}. Type it line by line; an empty line or Ctrl-D ends it"
+)
+NO_WRITER = (
+    "--a me and --b me read your turns from the keyboard or a pipe, and there is none here. Name a "
+    "model."
+)
 STOPPING = (
     "Stopping: calls in flight are finished and kept (Ctrl-C again stops at once).\n"
     "Continue with:  {command} {code}"

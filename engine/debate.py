@@ -16,6 +16,7 @@ from engine.errors import UsageError
 
 RETRIEVAL = "retrieval"  # the backend that a search endpoint is, where an operator has set one
 REHEARSAL = "rehearsal"  # the built-in backend: prepared text, no language model
+PERSON = "person"  # in place of a backend, where a person is a side
 UNATTENDED = "series"  # the platform of debates that are held before no one
 
 
@@ -55,6 +56,7 @@ class Cause(StrEnum):
     BUDGET = "budget"
     STOPPED = "stopped"
     THREAD = "thread"
+    PERSON = "person"  # who is a side declined, or left
     BUG = "bug"
     OTHER = "other"  # storage or settings
 
@@ -129,6 +131,11 @@ class Model(Value):
         """Whether it is a rehearsal model, not a language model."""
         return self.backend == REHEARSAL
 
+    @property
+    def person(self) -> bool:
+        """Whether a person speaks in its place."""
+        return self.backend == PERSON
+
     @classmethod
     def parse(cls, text: str) -> Model:
         """Read `backend/model[#family]`; backends are case-insensitive.
@@ -148,6 +155,10 @@ class Model(Value):
         vendor = vendor.split(":")[0]
         chosen = family.strip() or vendor
         return cls(backend=backend.strip().lower(), name=name, family=chosen.lower())
+
+
+SOMEBODY = Model(backend=PERSON, name="somebody", family=PERSON)
+"""What stands in the place of a model for a side that a person argues; it never says who."""
 
 
 class Sampling(Value):
@@ -415,6 +426,12 @@ class Request(Value):
     reasons: bool = Field(False, exclude_if=not_)
     guess: bool = Field(False, exclude_if=not_)
     pace: int = Field(0, ge=0, le=2000, exclude_if=not_)
+    turn_minutes: float = Field(0, ge=0, le=1440, exclude_if=not_)
+
+    @property
+    def guest(self) -> str:
+        """The side that a person argues; empty where models argue all of them."""
+        return next((side for side, model in self.sides.items() if model.person), "")
 
     @property
     def stances(self) -> dict[str, str]:
@@ -427,8 +444,8 @@ class Request(Value):
 
     @property
     def speakers(self) -> tuple[Model, ...]:
-        """Every model that speaks, each once."""
-        models = [*self.sides.values(), *self.seats.values()]
+        """Every model that speaks, each once; a person is none."""
+        models = [m for m in (*self.sides.values(), *self.seats.values()) if not m.person]
         return tuple({model.ref: model for model in models}.values())
 
 
@@ -519,6 +536,11 @@ class Setup(Value):
         return tuple({model.ref: model for model in asked}.values())
 
     @property
+    def known(self) -> bool:
+        """Whether people can know from the start who is who: as swapped, or as one is a person."""
+        return self.swapped or (self.rematch_of is not None and bool(self.request.guest))
+
+    @property
     def backends(self) -> tuple[str, ...]:
         """The backends that it takes to hold the debate, but the built-in one, sorted."""
         return tuple(sorted({model.backend for model in self.models} - {REHEARSAL}))
@@ -530,7 +552,8 @@ class Setup(Value):
         if any(change.was.rehearses for change in self.replaced):
             return "some speakers"
         if any(speakers):
-            return "speakers" if all(speakers) else "some speakers"
+            whole = all(speakers) and not self.request.guest
+            return "speakers" if whole else "some speakers"
         jury = (*self.panel.readers, *self.request.judges)
         return "jury" if any(model.rehearses for model in jury) else ""
 
@@ -545,7 +568,8 @@ class Debate(Value):
     or may have been, missing in the thread before people voted. `series` and `series_key` say which
     debate of a series it is. `cause` is the kind of reason for an early end, None where none was
     recorded; `cause_model` is the model that caused it. Since `pruned_at` it has neither the
-    prompts nor the raw replies of its calls.
+    prompts nor the raw replies of its calls. `guest` is the surrogate id of the person who argues
+    a side.
     """
 
     id: str
@@ -577,6 +601,7 @@ class Debate(Value):
     cause: Cause | None = None
     cause_model: str | None = None
     pruned_at: datetime | None = None
+    guest: int | None = None
 
     @property
     def code(self) -> str:
@@ -596,7 +621,7 @@ class Debate(Value):
     @property
     def models_known_at(self) -> datetime | None:
         """When the models could first be known: from the start, or at a reveal."""
-        if self.setup.swapped:
+        if self.setup.known:
             return self.created_at
         reveals = (self.revealed_at, self.mirror_revealed_at)
         return min((moment for moment in reveals if moment is not None), default=None)

@@ -17,7 +17,9 @@ RostrumError
 │   └── VenueGoneError    … for good: thread deleted, bot removed, token revoked
 ├── LeaseLostError        another process holds the debate now
 ├── StoppedError          the debate was stopped
-│   └── ThreadGoneError   … because its thread is gone
+│   ├── ThreadGoneError   … because its thread is gone
+│   ├── DeclinedError     … because the person who was to argue a side does not
+│   └── DesertedError     … because the person who argues a side no longer speaks
 ├── PausedError           this process is exiting; the next one continues the debate
 ├── StoreError            the database is unusable
 └── ExportError           an export's folder cannot be written
@@ -147,6 +149,14 @@ class StoppedError(RostrumError):
 
 class ThreadGoneError(StoppedError):
     """The debate stops because its thread, or the permission to post there, is gone."""
+
+
+class DeclinedError(StoppedError):
+    """The person who was to argue a side declined, or said nothing in time; nothing was paid."""
+
+
+class DesertedError(StoppedError):
+    """The person who argues a side missed their turns, or left for good."""
 
 
 class PausedError(RostrumError):

@@ -136,6 +136,8 @@ class Question(StrEnum):
     AGAIN = "again"
     ROUND = "round"
     CONFIDENCE = "confidence"
+    CONSENT = "consent"  # whether a person argues a side; asked of that person alone
+    SPEAK = "speak"  # what that person says in a turn
     SUPPORT = "support"  # which of the audience's questions should be put to the sides
     GROUND = "ground"
     GUESS = "guess"
@@ -185,12 +187,15 @@ class VoteEvent(Value):
     read_at: datetime | None = None
 
 
-NotGold = Literal["", "judge", "starter", "ambiguous", "known", "mirror", "gap", "unread"]
+NotGold = Literal[
+    "", "judge", "starter", "speaker", "ambiguous", "known", "mirror", "gap", "unread"
+]
 """Why a vote is no label; empty for one that is.
 
-A judge's scores were visible, the voter had started the debate, it is unknown which of several
-choices came last, the models could be known from the start, the mirror had named them, a message
-is missing in the thread, or the reactions could never be read. Of several reasons the first counts.
+A judge's scores were visible, the voter had started the debate or argues a side of it, it is
+unknown which of several choices came last, the models could be known from the start, the mirror had
+named them, a message is missing in the thread, or the reactions could never be read. Of several
+reasons the first counts.
 """
 
 

@@ -97,7 +97,7 @@ class Announcement(Said):
     `progress` is None when it is first posted, and updated as the debate continues. `names` are
     those of agents who answer a question; two sides have none. `sources` are names with titles,
     `searches` what each side may look up before it begins, `about` what the format is like. A
-    rematch says what was held `before`.
+    rematch says what was held `before`. `guest` is the side that a person argues.
     """
 
     kind: Literal["announcement"] = "announcement"
@@ -123,6 +123,7 @@ class Announcement(Said):
     searches: int = Field(0, exclude_if=not_)
     about: str = Field("", exclude_if=not_)
     before: Before | None = Field(None, exclude_if=not_)
+    guest: str = Field("", exclude_if=not_)
 
 
 class TurnPost(Said):
@@ -132,6 +133,7 @@ class TurnPost(Said):
     `quotations` says what code found of those marked as from a source; empty without any.
     `speaker` is the neutral name under which it is posted where a bot may use others than its own.
     What follows it is posted once people have had `reading` seconds for it; 0: at once.
+    `person`: a person wrote it.
     """
 
     kind: Literal["turn"] = "turn"
@@ -150,6 +152,7 @@ class TurnPost(Said):
     quotations: str = Field("", exclude_if=not_)
     speaker: str = Field("", exclude_if=not_)
     reading: float = Field(0, exclude_if=not_)
+    person: bool = Field(False, exclude_if=not_)
 
 
 class Invitation(Said):
@@ -174,7 +177,7 @@ class VoteInvite(Invitation):
     in a line, and `begins` is the key of the first turn's post. With the debate's `code`, a button
     lets those who voted say why (`reasons`), or guess the models. Delivery fills in `link`, the
     address of that post, and `until`, when the vote closes, if that is certain. `known`: people can
-    know the models, so no vote is gold.
+    know the models, so no vote is gold. `guest` is the side that a person argued.
     """
 
     kind: Literal["vote_invite"] = "vote_invite"
@@ -192,6 +195,7 @@ class VoteInvite(Invitation):
     link: str = Field("", exclude_if=not_)
     until: datetime | None = Field(None, exclude_if=not_)
     known: bool = Field(False, exclude_if=not_)
+    guest: str = Field("", exclude_if=not_)
 
 
 class StanceInvite(Invitation):
@@ -254,6 +258,37 @@ class QuestionsInvite(Invitation):
     options: tuple[str, ...] = ()
 
 
+class GuestInvite(Invitation):
+    """Asks a person for `minutes` whether they argue a side of a debate; it notifies them alone.
+
+    `most` is how many turns they would have, and `turn_minutes` the time for each.
+    """
+
+    kind: Literal["guest_invite"] = "guest_invite"
+    code: str
+    side: str
+    minutes: float
+    most: int
+    turn_minutes: float
+    options: tuple[str, ...] = ()
+
+
+class SpeakInvite(Invitation):
+    """Asks the person who argues a side for a turn, for `minutes`; it notifies them alone.
+
+    `step` is the turn's, `words` its limit (0: none).
+    """
+
+    kind: Literal["speak_invite"] = "speak_invite"
+    code: str
+    side: str
+    step: str
+    round: str
+    minutes: float
+    words: int = 0
+    options: tuple[str, ...] = ()
+
+
 class QuestionsClosed(Said):
     """Replaces it at the end: what both sides have to answer; empty: no one asked anything."""
 
@@ -261,7 +296,18 @@ class QuestionsClosed(Said):
     put: tuple[str, ...] = ()
 
 
-Invite = VoteInvite | StanceInvite | AgainInvite | RoundInvite | ConfidenceInvite | QuestionsInvite
+PersonInvite = GuestInvite | SpeakInvite
+"""A message to the person who argues a side, or is to."""
+
+Invite = (
+    VoteInvite
+    | StanceInvite
+    | AgainInvite
+    | RoundInvite
+    | ConfidenceInvite
+    | QuestionsInvite
+    | PersonInvite
+)
 """A message that asks a question, with a reaction or a button for each option."""
 
 
@@ -290,6 +336,10 @@ def asked_by(invite: Invite) -> Asking:
             return Asking(Question.CONFIDENCE, None)
         case QuestionsInvite():
             return Asking(Question.SUPPORT, timedelta(minutes=invite.minutes))
+        case GuestInvite():
+            return Asking(Question.CONSENT, timedelta(minutes=invite.minutes))
+        case SpeakInvite():
+            return Asking(Question.SPEAK, timedelta(minutes=invite.minutes), invite.step)
 
 
 class VoteClosed(Said):
@@ -519,6 +569,8 @@ Message = Annotated[
     | ConfidenceInvite
     | QuestionsInvite
     | QuestionsClosed
+    | GuestInvite
+    | SpeakInvite
     | VoteClosed
     | Reveal
     | Notice

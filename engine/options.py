@@ -44,6 +44,7 @@ class Options(Value):
     how many minutes the audience may ask the sides something before they close; 0 for none.
     `reasons` lets those who voted say in private what decided and how clear it was, `guess` guess
     the models. `pace` is at how many words a minute turns are posted at most; 0 for no limit.
+    `turn_minutes` is how long a person who argues a side has for each turn.
     """
 
     topic: str | None = None
@@ -76,6 +77,7 @@ class Options(Value):
     reasons: bool | None = None
     guess: bool | None = None
     pace: int | None = None
+    turn_minutes: float | None = None
 
     @field_validator("topic", "format", "language")
     @classmethod
@@ -117,7 +119,13 @@ BUILT_IN = Options(
         for name, field in Request.model_fields.items()
         if name in Options.model_fields and not field.is_required() and name != "rounds"
     }
-    | {"panel": PanelMode.ADAPTIVE, "why": True, "reasons": True, "guess": True},
+    | {
+        "panel": PanelMode.ADAPTIVE,
+        "why": True,
+        "reasons": True,
+        "guess": True,
+        "turn_minutes": 10.0,
+    },
 )
 """The built-in defaults; the number of rounds is up to the format.
 
@@ -147,6 +155,7 @@ IN_A_CHAT = (
     "why",
     "questions",
     "pace",
+    "turn_minutes",
 )
 """The options of the command; the rest is up to community and operator."""
 

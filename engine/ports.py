@@ -473,6 +473,14 @@ bot lost the scope that it needs.
 """
 
 
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A user of a platform: what they are called there, and whether they are a bot."""
+
+    names: tuple[str, ...]
+    bot: bool = False
+
+
 class Venue(Protocol):
     """A chat platform as the engine sees it.
 
@@ -510,8 +518,11 @@ class Venue(Protocol):
         about to be posted.
         """
 
-    async def post(self, place: str, part: Part) -> str:
-        """Post one piece, within a turn of its place, and return its message reference."""
+    async def post(self, place: str, part: Part, *, notify: str = "") -> str:
+        """Post one piece, within a turn of its place, and return its message reference.
+
+        `notify` is the one user whom it mentions, and so notifies; part of no stored message.
+        """
 
     def unnamed(self, place: str) -> Unnamed | None:
         """Return why speakers have the bot's own name there, None if managers need not know."""
@@ -536,6 +547,16 @@ class Venue(Protocol):
 
         What a platform does not say about it shows when the first message is posted.
         """
+
+    async def written_by(self, place: str, user: str, after: str) -> Sequence[str]:
+        """Return the texts that a user posted in a place since a message, as they stand now.
+
+        Those without text are left out, and where a platform keeps texts from bots, all but the
+        ones that mention us.
+        """
+
+    async def member(self, place: str, user: str) -> Member | None:
+        """Return who a user of a place is; None for one who cannot see it."""
 
     async def direct(self, place: str, user: str) -> str:
         """Return the place of private messages to a user of `place`."""

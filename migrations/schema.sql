@@ -1,4 +1,4 @@
--- Every table of revision 0030, as the migrations make them. Renew it by: make schema
+-- Every table of revision 0031, as the migrations make them. Renew it by: make schema
 CREATE TABLE adjustments (
 	debate VARCHAR(26) NOT NULL, 
 	name VARCHAR(255) NOT NULL, 
@@ -116,6 +116,16 @@ CREATE TABLE fits (
 	evidence TEXT NOT NULL, 
 	body TEXT NOT NULL, 
 	CONSTRAINT pk_fits PRIMARY KEY (number)
+);
+CREATE TABLE guests (
+	debate VARCHAR(26) NOT NULL, 
+	person INTEGER NOT NULL, 
+	names TEXT NOT NULL, 
+	accepted BOOLEAN, 
+	answered_at DATETIME, 
+	CONSTRAINT pk_guests PRIMARY KEY (debate), 
+	CONSTRAINT fk_guests_debate FOREIGN KEY(debate) REFERENCES debates (id), 
+	CONSTRAINT fk_guests_person FOREIGN KEY(person) REFERENCES people (id)
 );
 CREATE TABLE install_states (
 	digest VARCHAR(64) NOT NULL, 
@@ -235,6 +245,17 @@ CREATE TABLE silences (
 	ended_at DATETIME NOT NULL, 
 	CONSTRAINT pk_silences PRIMARY KEY (number)
 );
+CREATE TABLE spoken (
+	debate VARCHAR(26) NOT NULL, 
+	step VARCHAR(255) NOT NULL, 
+	person INTEGER NOT NULL, 
+	words INTEGER NOT NULL, 
+	text TEXT, 
+	spoken_at DATETIME, 
+	CONSTRAINT pk_spoken PRIMARY KEY (debate, step), 
+	CONSTRAINT fk_spoken_debate FOREIGN KEY(debate) REFERENCES debates (id), 
+	CONSTRAINT fk_spoken_person FOREIGN KEY(person) REFERENCES people (id)
+);
 CREATE TABLE suggestions (
 	number INTEGER NOT NULL, 
 	platform VARCHAR(32) NOT NULL, 
@@ -338,16 +359,18 @@ CREATE INDEX ix_debates_rematch_of ON debates (rematch_of);
 CREATE UNIQUE INDEX ix_debates_series_series_key ON debates (series, series_key);
 CREATE INDEX ix_debates_status_platform_community ON debates (status, platform, community);
 CREATE INDEX ix_debates_unpruned ON debates (created_at) WHERE pruned_at IS NULL;
+CREATE INDEX ix_guests_person ON guests (person);
 CREATE INDEX ix_interventions_debate ON interventions (debate);
 CREATE INDEX ix_leases_held ON leases (holder) WHERE holder <> '';
 CREATE INDEX ix_outbox_debate_number ON outbox (debate, number);
 CREATE INDEX ix_outbox_open ON outbox (debate, number) WHERE state IN ('pending', 'sending');
 CREATE INDEX ix_questions_open ON questions (closes_at) WHERE closed_at IS NULL AND closes_at IS NOT NULL;
 CREATE INDEX ix_silences_platform ON silences (platform);
+CREATE INDEX ix_spoken_person ON spoken (person);
 CREATE INDEX ix_suggestions_debate ON suggestions (debate);
 CREATE INDEX ix_suggestions_suggester ON suggestions (suggester);
 CREATE INDEX ix_targets_debate ON targets (debate);
 CREATE INDEX ix_targets_message ON targets (message);
 CREATE INDEX ix_upvotes_person ON upvotes (person);
 CREATE INDEX ix_vote_events_debate_question ON vote_events (debate, question);
-INSERT INTO alembic_version VALUES ('0030');
+INSERT INTO alembic_version VALUES ('0031');

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
@@ -18,6 +19,7 @@ from adapters.discord.errors import (
     THREAD_EXISTS,
     UNKNOWN_EMOJI,
     UNKNOWN_MESSAGE,
+    UNKNOWN_PEOPLE,
     WRONG_KIND,
     Act,
     code_of,
@@ -33,7 +35,7 @@ from engine.delivery.pace import GAP_SECONDS, ChannelPace
 from engine.errors import MessageGoneError, VenueAwayError, VenueError, VenueGoneError
 from engine.marks import REACTIONS
 from engine.messages import Message
-from engine.ports import Location, Part, Reactions, Unnamed, VenueLimits
+from engine.ports import Location, Member, Part, Reactions, Unnamed, VenueLimits
 from engine.store.served import OWN
 from engine.text import clean, headline
 
@@ -90,9 +92,13 @@ class DiscordVenue:
             await self._rest.way_out.admit(first=first)
             yield
 
-    async def post(self, place: str, part: Part) -> str:
+    async def post(self, place: str, part: Part, *, notify: str = "") -> str:
         """Post one piece and return its message id; Discord drops a repetition within minutes."""
         payload = Payload.of(part)
+        if notify:
+            mention = {"content": f"<@{notify}>", "allowed_mentions": {"users": [notify]}}
+            nonce = nonce_of(place, part.reference)
+            return await self._post(place, payload._replace(body=payload.body | mention), nonce)
         if payload.speaker is not None:
             body = payload.body | {"allowed_mentions": NO_MENTIONS}
             spoken = await self._webhooks.post(place, payload.speaker, body)
@@ -175,6 +181,40 @@ class DiscordVenue:
         if said := lacking(rights.here(shown.get("permission_overwrites", ()))):
             raise VenueError(texts.LACKS.format(place=channel, permissions=said))
         return Location(rights.guild, channel)
+
+    async def written_by(self, place: str, user: str, after: str) -> Sequence[str]:
+        """Return what a user wrote in a thread since a message, edited as it is now.
+
+        Without the privileged intent Discord keeps the texts of messages that do not mention the
+        bot.
+        """
+        me = re.compile(rf"\s*<@!?{self._rest.me}>\s*")
+        found: list[dict[str, Any]] = []
+        async for page in self._since(place, after):
+            found += [one for one in page if one["author"]["id"] == user]
+        found.sort(key=lambda message: int(message["id"]))
+        return [said for one in found if (said := me.sub(" ", one.get("content") or "").strip())]
+
+    async def member(self, place: str, user: str) -> Member | None:
+        """Look a member of the server up."""
+        if not (user.isascii() and user.isdigit()):
+            return None
+        shown = await self._rest.request(Act.READ, "GET", "/channels/{channel_id}", place=place)
+        try:
+            if guild := shown.get("guild_id"):
+                path, of = "/guilds/{guild_id}/members/{user_id}", {"guild_id": guild}
+            else:
+                path, of = "/users/{user_id}", {}
+            found = await self._rest.request(Act.READ, "GET", path, user_id=user, **of)
+        except VenueAwayError:
+            raise
+        except VenueError as error:
+            if code_of(error) in UNKNOWN_PEOPLE:
+                return None
+            raise
+        who = found.get("user") or found
+        names = (found.get("nick"), who.get("global_name"), who.get("username"))
+        return Member(tuple(dict.fromkeys(filter(None, names))), bool(who.get("bot")))
 
     async def direct(self, place: str, user: str) -> str:
         """Return the channel of direct messages to a user."""
@@ -268,7 +308,7 @@ class DiscordVenue:
     # --- inside -----------------------------------------------------------------------
 
     async def _post(self, place: str, payload: Payload, nonce: str | None) -> str:
-        body = payload.body | {"allowed_mentions": NO_MENTIONS}
+        body = {"allowed_mentions": NO_MENTIONS} | payload.body
         if nonce is not None:
             body |= {"nonce": nonce, "enforce_nonce": True}
         sent: dict[str, Any] = {"body": body}

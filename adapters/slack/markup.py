@@ -34,11 +34,15 @@ def escape(text: str) -> str:
 def typed(text: str, *, ids: bool = False) -> str:
     """Return a command's text as typed; with `ids`, channels and people are their ids.
 
+    A person who is the value of an option stays a mention, as `b=<@U1>`.
+
     Slack sends `#hall` as `<#C1|hall>`, an address as `<https://…>`, and `& < >` escaped.
     """
 
     def plain(found: re.Match[str]) -> str:
         mark, target, label = found.groups()
+        if mark == "@" and text[max(0, found.start() - 1) : found.start()] == "=":
+            return f"<@{target}>"
         if mark in ("#", "@"):
             return str(target) if ids else f"{mark}{label or target}"
         return str(label or target) if mark == "mailto:" else f"{mark}{target}"

@@ -38,6 +38,12 @@ class Payload(NamedTuple):
         speaker = Speaker(*kept["speaker"]) if kept.get("speaker") else None
         return cls(kept["text"], kept["blocks"], files, kept.get("broadcast", False), speaker)
 
+    def mentioning(self, user: str) -> Payload:
+        """Return it with a mention of a user, who is notified."""
+        said = {"type": "section", "text": {"type": "mrkdwn", "text": f"<@{user}>"}}
+        title, *rest = self.blocks
+        return self._replace(text=f"<@{user}> {self.text}", blocks=[title, said, *rest])
+
     def body(self, reference: str) -> dict[str, Any]:
         """Return the fields of a request, with the reference in its metadata."""
         metadata = {"event_type": EVENT_TYPE, "event_payload": {"reference": reference}}

@@ -19,13 +19,14 @@ from adapters.slack.faces import SCOPE, shown_as
 from adapters.slack.files import share_files
 from adapters.slack.grounds import ground_of
 from adapters.slack.install.workspaces import Workspace, Workspaces
+from adapters.slack.markup import typed
 from adapters.slack.payload import Payload, carries
 from adapters.slack.rest import Json
 from adapters.slack.votes import NAMES, held_by, is_whole, reaction_of
 from engine.delivery.pace import GAP_SECONDS, ChannelPace
 from engine.errors import VenueError
 from engine.messages import Message
-from engine.ports import Location, Part, Reactions, Unnamed, VenueLimits
+from engine.ports import Location, Member, Part, Reactions, Unnamed, VenueLimits
 from engine.words.card import Speaker
 
 # Of the fifty edits and fifty readings a minute that Slack allows, some are left to closing votes.
@@ -41,6 +42,7 @@ REFUSED_NAMES: dict[str, Unnamed] = {
     "invalid_username": "refused",
     "emoji_not_found": "refused",
 }
+UNKNOWN_PEOPLE = ("user_not_found", "user_not_visible", "users_not_found")
 log = structlog.get_logger(__name__)
 
 
@@ -106,9 +108,11 @@ class SlackVenue:
         """Wait for a channel's next message; those of its threads count as well."""
         return self._pace.turn(Place.parse(place).channel)
 
-    async def post(self, place: str, part: Part) -> str:
+    async def post(self, place: str, part: Part, *, notify: str = "") -> str:
         """Post one piece and return its ts."""
         where, payload = Place.parse(place), Payload.of(part)
+        if notify:
+            payload = payload.mentioning(notify)
         body = payload.body(part.reference) | {"channel": where.channel}
         if where.root:
             body |= {"thread_ts": where.root, "reply_broadcast": payload.broadcast}
@@ -163,6 +167,21 @@ class SlackVenue:
         if unfit:
             raise VenueError(unfit)
         return Location(where.team, str(where))
+
+    async def written_by(self, place: str, user: str, after: str) -> Sequence[str]:
+        """Return what a user wrote in a thread since a message, edited as it is now."""
+        own = [one async for one in self._read(Place.parse(place), after) if _is_of(one, user)]
+        return [said for one in own if (said := typed(str(one.get("text") or "")).strip())]
+
+    async def member(self, place: str, user: str) -> Member | None:
+        """Look a user of the workspace up."""
+        try:
+            profile = await (await self._home(Place.parse(place))).people.profile(user)
+        except VenueError as error:
+            if name_of(error) in UNKNOWN_PEOPLE:
+                return None
+            raise
+        return Member(tuple(filter(None, (profile.name,))), profile.bot)
 
     async def direct(self, place: str, user: str) -> str:
         """Return the direct messages to a user: Slack accepts a user id as a channel."""
@@ -280,3 +299,8 @@ class SlackVenue:
             if not cursor:
                 return
             asked["cursor"] = cursor
+
+
+def _is_of(message: Json, user: str) -> bool:
+    """Return whether a user wrote a message, and no app did in their name."""
+    return message.get("user") == user and not message.get("bot_id")

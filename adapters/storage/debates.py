@@ -11,6 +11,7 @@ import orjson
 from adapters.storage import budgets, jobs
 from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
+from adapters.storage.guests import find_guest, insert_guest
 from adapters.storage.installation import FIND, make_secret
 from adapters.storage.leases import guard, within
 from adapters.storage.outbox import LOCK_DEBATE, insert_posts, reopen
@@ -52,8 +53,10 @@ SET_MIRROR = "UPDATE debates SET mirror = :mirror WHERE id = :debate"
 SELECT = """
 SELECT debates.*, vote.message AS vote_message, vote.opened_at AS vote_opened_at,
     vote.closes_at AS vote_deadline, vote.extended AS vote_extended,
-    stance.closes_at AS stance_deadline, stance.closed_at AS stance_closed_at
+    stance.closes_at AS stance_deadline, stance.closed_at AS stance_closed_at,
+    guests.person AS guest
 FROM debates
+LEFT JOIN guests ON guests.debate = debates.id
 LEFT JOIN questions AS vote
     ON vote.debate = debates.id AND vote.question = 'vote' AND vote.step = ''
 LEFT JOIN questions AS stance
@@ -149,7 +152,9 @@ BEFORE = {
 }
 MOST_SETUPS = 64  # kept parsed; each takes some kilobytes
 DEBATE_FIELDS = tuple(name for name in Debate.model_fields if name != "setup")
-NEW_FIELDS = tuple(name for name in NewDebate.model_fields if name in DEBATE_FIELDS)
+NEW_FIELDS = tuple(
+    name for name in NewDebate.model_fields if name in DEBATE_FIELDS and name != "guest"
+)
 
 
 def to_debate(row: Any) -> Debate:
@@ -327,13 +332,16 @@ def _create(connection: SqlConnection, new: NewDebate, caps: Caps, posts: Sequen
     alerts = budgets.reserve(connection, new, starter or None, caps)
     known = to_row(new) | {"starter": starter or None, "status": Status.QUEUED}
     _remember(known["setup"], new.setup)
+    guest = None if new.guest is None else find_guest(connection, new.platform, new.guest)
     connection.run(INSERT, **known)
+    if guest is not None and new.guest is not None:
+        insert_guest(connection, new.id, guest, new.guest, accepted=guest == starter or None)
     if new.setup.mirror_of is not None:
         connection.run(SET_MIRROR, debate=new.setup.mirror_of, mirror=new.id)
     mark_used(connection, new.id, new.platform, new.community, new.setup.request.topic)
     insert_posts(connection, new.id, [*posts, *alerts])
     told = {name: known[name] for name in (*NEW_FIELDS, "starter", "status", "mirror")}
-    return Debate(setup=new.setup, **told)
+    return Debate(setup=new.setup, guest=guest, **told)
 
 
 def to_row(new: NewDebate) -> dict[str, Any]:

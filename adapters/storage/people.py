@@ -69,6 +69,10 @@ IS_FORGOTTEN = "SELECT 1 FROM tombstones WHERE digest = :digest"
 BURY = "INSERT INTO tombstones (digest) VALUES (:digest) ON CONFLICT DO NOTHING"
 UNBURY = "DELETE FROM tombstones WHERE digest = :digest"
 BEGAN = "SELECT created_at FROM debates WHERE id = :debate"
+OPTED_OUT = "SELECT 1 FROM people WHERE id = :person AND opted_out"
+# What they wrote for a side goes, also from its turns and prompts, as far as it is final.
+CUT_GUEST = "UPDATE guests SET names = '[]' WHERE person = :person"
+CUT_SPOKEN = "UPDATE spoken SET text = '' WHERE person = :person AND text IS NOT NULL"
 BARRED = 'SELECT id FROM people WHERE id = :person AND ("user" IS NULL OR since > :began)'
 HIDDEN = 'SELECT id FROM people WHERE "user" IS NULL OR opted_out'
 STARTER = """
@@ -142,6 +146,11 @@ def ensure_starter(connection: SqlConnection, platform: str, user: str, now: dat
             "next one tomorrow (UTC)."
         )
     return person.id
+
+
+def is_opted_out(connection: SqlConnection, person: int) -> bool:
+    """Return whether somebody wants to be left out of exports."""
+    return connection.value(OPTED_OUT, person=person) is not None
 
 
 def barred(connection: SqlConnection, debate_id: str, persons: Iterable[int]) -> set[int]:
@@ -274,7 +283,8 @@ def _cut_off(connection: SqlConnection, person: int) -> None:
     """Delete everything that links a surrogate id to its person."""
     connection.run(CUT_USAGE, scope=f"person:{person}")
     connection.run(CUT_OFF, person=person)
-    for statement in (CUT_EVENTS, CUT_ASKED, CUT_UPVOTES, CUT_SUGGESTIONS, CUT_SUGGESTER):
+    cut = (CUT_EVENTS, CUT_ASKED, CUT_UPVOTES, CUT_SUGGESTIONS, CUT_SUGGESTER)
+    for statement in (*cut, CUT_GUEST, CUT_SPOKEN):
         connection.run(statement, person=person)
 
 

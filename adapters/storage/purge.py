@@ -46,6 +46,7 @@ SELECT id FROM people WHERE NOT opted_out AND since IS NULL AND id NOT IN (
     SELECT person FROM vote_events
     UNION SELECT person FROM votes
     UNION SELECT person FROM asked WHERE person IS NOT NULL
+    UNION SELECT person FROM guests
     UNION SELECT starter FROM debates WHERE starter IS NOT NULL
     UNION SELECT suggester FROM suggestions WHERE suggester IS NOT NULL
     UNION SELECT person FROM upvotes

@@ -92,6 +92,7 @@ SELECT id FROM people WHERE "user" IS NOT NULL AND NOT opted_out AND since IS NU
     UNION SELECT starter FROM debates WHERE starter IS NOT NULL
     UNION SELECT suggester FROM suggestions WHERE suggester IS NOT NULL
     UNION SELECT person FROM upvotes
+    UNION SELECT person FROM guests
 )
 """
 NEWEST = """
@@ -105,6 +106,7 @@ ON_THEIR_WAY = 10_000  # numbers that may be given out and not stored yet
 CUT_OFF = """
 UPDATE people SET "user" = NULL, bot = NULL
 WHERE id = :person AND NOT opted_out
+    AND NOT EXISTS (SELECT 1 FROM guests WHERE person = :person)
     AND NOT EXISTS (SELECT 1 FROM vote_events WHERE number > :event AND person = :person)
     AND NOT EXISTS (SELECT 1 FROM debates WHERE number > :debate AND starter = :person)
     AND NOT EXISTS (SELECT 1 FROM suggestions WHERE suggester = :person)

@@ -10,6 +10,7 @@ from adapters.storage.communities import CommunityTable
 from adapters.storage.database import Database
 from adapters.storage.debates import DebateTable
 from adapters.storage.deletions import DeletionTable
+from adapters.storage.guests import GuestTable
 from adapters.storage.installs import InstallTable
 from adapters.storage.journal import JournalTable
 from adapters.storage.learning import LearningTable
@@ -37,6 +38,7 @@ class SqlStore:
         self.outbox = OutboxTable(database)
         self.votes = VoteTable(database)
         self.asking = AskingTable(database)
+        self.guests = GuestTable(database)
         self.people = PeopleTable(database)
         self.communities = CommunityTable(database)
         self.installs = InstallTable(database, Vault(keys))

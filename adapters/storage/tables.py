@@ -475,6 +475,29 @@ asked = Table(
     comment="What audiences ask the sides of a debate",
 )
 
+guests = Table(
+    "guests",
+    metadata,
+    Column("debate", ForeignKey("debates.id"), primary_key=True),
+    Column("person", ForeignKey("people.id"), nullable=False, index=True),
+    Column("names", Text, nullable=False, comment="JSON: taken out of what they write"),
+    Column("accepted", Boolean, comment="null: not answered yet"),
+    Column("answered_at", Utc),
+    comment="Who argues a side of a debate as a person",
+)
+
+spoken = Table(
+    "spoken",
+    metadata,
+    Column("debate", ForeignKey("debates.id"), primary_key=True),
+    Column("step", String(255), primary_key=True),
+    Column("person", ForeignKey("people.id"), nullable=False, index=True),
+    Column("words", Integer, nullable=False, comment="at most; 0: no limit"),
+    Column("text", Text, comment="null: nothing was written yet"),
+    Column("spoken_at", Utc),
+    comment="What people who argue a side wrote for its turns",
+)
+
 outbox = Table(
     "outbox",
     metadata,

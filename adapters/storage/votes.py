@@ -7,6 +7,7 @@ from datetime import datetime
 from adapters.storage.casting import Casting
 from adapters.storage.connection import SqlConnection
 from adapters.storage.findings import insert_verdict
+from adapters.storage.guests import keep_spoken
 from adapters.storage.leases import guard, within
 from adapters.storage.outbox import insert_posts, release
 from adapters.storage.targets import ACCEPT, Targets, accept
@@ -212,7 +213,10 @@ class VoteTable(Casting, VoteLog, Targets):
             guard(connection, lease)
             if question is not Question.VOTE:
                 if connection.run(SHUT, now=now, **asked._asdict()):
-                    _store(connection, asked, conclude(find_log(connection, *asked)))
+                    closing = conclude(find_log(connection, *asked))
+                    _store(connection, asked, closing)
+                    if closing.said:
+                        keep_spoken(connection, debate_id, step, closing.said, now)
             elif connection.run(REVEAL, debate=debate_id, now=now, early=early):
                 connection.run(SHUT_REST, debate=debate_id, now=now, revealed=REVEALED)
                 closing = conclude(find_log(connection, debate_id))

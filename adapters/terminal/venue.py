@@ -29,6 +29,7 @@ from engine.messages import (
     QuestionsClosed,
     QuestionsInvite,
     RoundInvite,
+    SpeakInvite,
     TurnPost,
     VoteClosed,
     VoteInvite,
@@ -37,6 +38,7 @@ from engine.ports import (
     Draft,
     Listener,
     Location,
+    Member,
     Part,
     Reactions,
     ReactionSeen,
@@ -125,7 +127,7 @@ class TerminalVenue:
             self._round = message.round
         yield
 
-    async def post(self, place: str, part: Part) -> str:
+    async def post(self, place: str, part: Part, *, notify: str = "") -> str:
         """Show one piece and return its message id; a repeated post is shown once."""
         async with self._lock:
             known = self._find(place, part.reference, 0)
@@ -170,6 +172,14 @@ class TerminalVenue:
     async def locate(self, channel: str) -> Location:
         """Refuse: no one else can join this terminal."""
         raise VenueError(texts.NOTHING_PRIVATE)
+
+    async def written_by(self, place: str, user: str, after: str) -> Sequence[str]:
+        """Return nothing: what is typed here is no message."""
+        return ()
+
+    async def member(self, place: str, user: str) -> Member | None:
+        """Return the person at this terminal, who has no name here."""
+        return Member(())
 
     async def direct(self, place: str, user: str) -> str:
         """Refuse: everyone at this terminal sees the same."""
@@ -367,11 +377,13 @@ class TerminalVenue:
             self._unseen += [entry.message] if entry.kind == "post" else []
             return
         match entry.kind:
+            case "post" if isinstance(_message(entry.body), SpeakInvite):
+                pass  # the person at this terminal is asked in another way
             case "post":
                 self._show(posted)
             case "edit" if isinstance(_message(entry.body), VoteClosed | QuestionsClosed):
                 self._show(posted)
-            case "edit" if isinstance(_message(entry.body), QuestionsInvite):
+            case "edit" if isinstance(_message(entry.body), QuestionsInvite | Notice):
                 pass  # the person at this terminal asked for it, and knows
             case "edit":
                 with speaking(self.language):

@@ -11,10 +11,10 @@ from bot.commands.options import REHEARSAL, REPLACE, Names, Text, complete_debat
 
 app = typer.Typer()
 SIDE_A = typer.Option(
-    "--a", help="Model of side A, as backend/model.", autocompletion=complete_models
+    "--a", help="Model of side A, as backend/model, or me.", autocompletion=complete_models
 )
 SIDE_B = typer.Option(
-    "--b", help="Model of side B, as backend/model.", autocompletion=complete_models
+    "--b", help="Model of side B, as backend/model, or me.", autocompletion=complete_models
 )
 JURORS = typer.Option(
     help="Jurors as backend/model, comma-separated.", autocompletion=complete_models
@@ -57,6 +57,9 @@ SAY_WHY = typer.Option(
 )
 QUESTIONS = typer.Option(
     help="Let people ask both sides something before they close, for a time such as 2m."
+)
+TURN_MINUTES = typer.Option(
+    help="The time for each turn that you write with --a me or --b me, e.g. 30m (default: a day)."
 )
 ASK = typer.Option(help="A question to both sides instead of those by keyboard; repeatable.")
 PACE = typer.Option(
@@ -134,6 +137,7 @@ def debate(
     say_why: Annotated[bool, SAY_WHY] = False,
     why: Annotated[Text, WHY] = None,
     questions: Annotated[Text, QUESTIONS] = None,
+    turn_minutes: Annotated[Text, TURN_MINUTES] = None,
     ask: Annotated[Names, ASK] = None,
     pace: Annotated[Text, PACE] = None,
     out: Annotated[Optional[Path], typer.Option(help="Export to this folder afterwards.")] = None,  # noqa: UP045

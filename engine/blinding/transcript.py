@@ -101,7 +101,7 @@ class Scribe:
         self._topic, self._conditions, self._cast = topic, conditions, cast
         self.sources = tuple(sources)
         self._stances = dict(stances or {})
-        models = (*cast.models.values(), *cast.gone)
+        models = [m for m in (*cast.models.values(), *cast.gone) if not m.person]
         # A turn may record its model with the backend, whose name can be any everyday word.
         self._backends = tuple({f"{model.backend}/" for model in models})
         self._hidden = frozenset(name for model in models for name in (model.name, model.family))

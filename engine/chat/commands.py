@@ -14,6 +14,7 @@ from engine.chat import (
     asking,
     choices,
     deletion,
+    guest,
     leagues,
     lifecycle,
     own_data,
@@ -236,6 +237,9 @@ COMMANDS: Mapping[str, Command[Any]] = {command.name: command for command in _CO
 FORMS: Mapping[str, Callable[[Context, Person, Any], Awaitable[Answer]]] = {
     "ask": asking.ask_sides,
     "unask": asking.take_back,
+    "consent": guest.consent,
+    "write": guest.give_turn,
+    "done": guest.finish_turn,
     "remark": remark,
 }
 """What only forms, buttons and menus ask for; no one types it."""

@@ -98,6 +98,20 @@ class UnaskArguments(Arguments):
     number: str = ""
 
 
+class ConsentArguments(Arguments):
+    """Whether a person agrees to argue a side of a debate."""
+
+    debate: str
+    accept: bool
+
+
+class TurnArguments(Arguments):
+    """What a person wrote for their turn in a debate."""
+
+    debate: str
+    text: str = ""
+
+
 class RemarkArguments(Arguments):
     """What a voter adds to their vote: an answer to a question, or a look at what can be said.
 
@@ -165,7 +179,9 @@ class Invocation(NamedTuple):
     arguments: Arguments = NoArguments()
 
 
-def pressed_invocation(button: str, debate: str, chosen: str | None = None) -> Invocation | None:
+def pressed_invocation(  # noqa: C901 - one case a kind of button
+    button: str, debate: str, chosen: str | None = None
+) -> Invocation | None:
     """Return the command behind a button or menu; None for a vote button.
 
     `debate` is the code of its debate, or the number of its topic.
@@ -189,6 +205,10 @@ def pressed_invocation(button: str, debate: str, chosen: str | None = None) -> I
             return Invocation("remark", _read_remark(button, debate, chosen))
         case "rematch" | "swap":
             return Invocation("rematch", RematchArguments(debate=debate, swap=button == "swap"))
+        case "accept" | "decline":
+            return Invocation("consent", ConsentArguments(debate=debate, accept=button == "accept"))
+        case "done":
+            return Invocation("done", DebateArgument(debate=debate))
         case "review":
             return Invocation("review", ReviewArguments(debate=debate, vote=chosen))
     return None
@@ -211,6 +231,8 @@ def submitted_invocation(form: str, of: str, typed: Mapping[str, str]) -> Invoca
             return Invocation("ask", AskArguments(debate=debate, **typed))
         case "unask":
             return Invocation("unask", UnaskArguments(debate=debate, **typed))
+        case "write":
+            return Invocation("write", TurnArguments(debate=debate, **typed))
     return None
 
 

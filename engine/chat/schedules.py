@@ -6,6 +6,7 @@ from ulid import ULID
 
 from engine.chat.answers.schedules import ScheduleAnswer, ScheduleEndedAnswer, ScheduleLine
 from engine.chat.context import Context
+from engine.chat.guest import guest_among
 from engine.chat.invocation import ScheduleArguments, StartArguments
 from engine.chat.lifecycle import begin
 from engine.chat.permission import check, managers
@@ -80,6 +81,8 @@ async def _set(context: Context, person: Person, asked: ScheduleArguments) -> No
         raise NotAllowedError(person.ground.unfit)
     if asked.mirror or asked.sources:
         raise UsageError("A schedule holds one debate at a time, without sources; leave them out.")
+    if guest_among(asked.sides, person.user) is not None:
+        raise UsageError("A schedule holds debates of models alone; name no person for a side.")
     series, now = _series(person, asked), context.service.clock.now()
     people, recurring = series.people, series.recurring
     assert people is not None  # noqa: S101 - as `_series` made them

@@ -14,6 +14,7 @@ from pydantic import JsonValue
 from engine.chat.answers.management import SettingLine, SettingsAnswer
 from engine.chat.command_line import JUDGES
 from engine.chat.context import Context
+from engine.chat.guest import guest_among
 from engine.chat.invocation import SettingsArguments, StartArguments
 from engine.chat.person import Person, settings_of
 from engine.dataset.license import read_license
@@ -130,6 +131,8 @@ def choose_model(text: str, offered: Iterable[Model]) -> Model:
 
 def order_of(person: Person, command: StartArguments, defaults: Defaults) -> Order:
     """Build an order from the command and the defaults. Raises UsageError."""
+    guest = guest_among(command.sides, person.user)
+    sides = {side.upper(): text for side, text in command.sides.items()}
     return Order(
         platform=person.platform,
         community=person.community,
@@ -137,9 +140,11 @@ def order_of(person: Person, command: StartArguments, defaults: Defaults) -> Ord
         ground=person.ground,
         user=person.user,
         models={
-            side.upper(): choose_model(text, defaults.debaters)
-            for side, text in command.sides.items()
+            side: choose_model(text, defaults.debaters)
+            for side, text in sides.items()
+            if guest is None or side != guest.side
         },
+        guest=guest,
         jurors=tuple(choose_model(text, defaults.judges) for text in command.jurors),
         judges=tuple(choose_model(text, defaults.judges) for text in command.judges),
         sources=command.sources,

@@ -10,6 +10,8 @@ import structlog
 from engine.debate import Cause, Debate, Status
 from engine.errors import (
     BudgetError,
+    DeclinedError,
+    DesertedError,
     ModelError,
     RefusedError,
     RostrumError,
@@ -70,6 +72,8 @@ def cause_of(error: RostrumError) -> Cause:
         ModelError: Cause.MODEL,
         BudgetError: Cause.BUDGET,
         ThreadGoneError: Cause.THREAD,
+        DeclinedError: Cause.PERSON,
+        DesertedError: Cause.PERSON,
         StoppedError: Cause.STOPPED,
     }
     if str(error) == STOPPED_BY_BUG:

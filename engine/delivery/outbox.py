@@ -41,6 +41,7 @@ from engine.messages import (
     Arc,
     Invite,
     LeagueTable,
+    PersonInvite,
     QuestionsInvite,
     Reveal,
     Skipped,
@@ -278,6 +279,9 @@ class Delivery:
             await self._close(lease, intent, Question.STANCE_BEFORE)
         if isinstance(intent.message, QuestionsInvite) and intent.target is None:
             await self._close(lease, intent, Question.SUPPORT)
+        if isinstance(intent.message, PersonInvite):
+            question, _, step = asked_by(intent.message)
+            await self._close(lease, intent, question, step)
         # Some of its parts may have been frozen and posted since it was read.
         tried, intent = intent, await self.store.outbox.find(intent.debate, intent.key) or intent
         # A message without a place is refused before its plain parts are frozen.
@@ -292,8 +296,11 @@ class Delivery:
             await self._alerts.go_elsewhere(lease, intent, intent.message)
         return await self._settle(lease, intent, DeliveryState.REFUSED, str(error))
 
-    async def _close(self, lease: Lease, intent: Intent, question: Question) -> None:
-        await self.store.votes.close(lease, intent.debate, self.clock.now(), question=question)
+    async def _close(
+        self, lease: Lease, intent: Intent, question: Question, step: str = ""
+    ) -> None:
+        now = self.clock.now()
+        await self.store.votes.close(lease, intent.debate, now, question=question, step=step)
         self.bell.ring(f"closed/{intent.debate}")
 
     async def _wait(self, intent: Intent, error: VenueAwayError, pause: float) -> None:
@@ -413,7 +420,7 @@ class Delivery:
     async def _post(self, lease: Lease, intent: Intent, part: Part, seconds: float) -> str:
         try:
             async with asyncio.timeout(seconds):
-                return await self.venue.post(_place(intent), part)
+                return await self._post_to(intent, part)
         except VenueAwayError as error:
             if not error.maybe_stored:
                 await self.store.outbox.unsent(lease, intent)
@@ -425,6 +432,14 @@ class Delivery:
                 "sent again.",
                 maybe_stored=True,
             ) from error
+
+    async def _post_to(self, intent: Intent, part: Part) -> str:
+        """Post a piece; an invitation to a person mentions them, which no stored message does."""
+        if isinstance(intent.message, PersonInvite):
+            guest = await self.store.guests.guest(intent.debate)
+            notify = (guest and guest.user) or ""
+            return await self.venue.post(_place(intent), part, notify=notify)
+        return await self.venue.post(_place(intent), part)
 
     async def _edit(self, lease: Lease, intent: Intent) -> Intent | None:
         target = await self.store.outbox.find(intent.debate, intent.target or "")

@@ -10,6 +10,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextvars import ContextVar
+from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
@@ -30,7 +31,7 @@ from engine.debate import (
     Violation,
     side_of,
 )
-from engine.errors import ModelError, StoppedError
+from engine.errors import DesertedError, ModelError, StoppedError
 from engine.findings import UNANSWERED, Adjustment, Artifact, Score
 from engine.floor.limits import TurnLimits, long_reply, replaced, violations
 from engine.floor.refusals import refusal
@@ -46,7 +47,15 @@ from engine.sources import check_quotations, named, tell_quotation
 from engine.store import Note, Post
 from engine.text import clean, count_words, first_words, is_divided, words_to_read
 from engine.words.phrases import sum_up
+from engine.words.translation import say
 
+MISSED = "missed"  # the rule that a person breaks who gives no turn in time
+MISSED_TURN = "(No turn was given.)"
+IN_OWN_WORDS = "it was written by a person"
+DESERTED = (
+    "The person who argued a side gave no turn twice in a row, so the debate ends here. Start it "
+    "again once they have time."
+)
 QUESTIONS = "questions"  # the round in which the sides answer the audience
 LONGEST_READING = 600.0  # seconds that a turn keeps the next one from being posted
 MOST_PUT = 2  # of the audience's questions are put to the sides
@@ -71,6 +80,9 @@ class Desk(Caller, Protocol):
 
     async def keep(self, note: Note) -> None:
         """Store a format's findings."""
+
+    async def hear_person(self, step: str, words: int) -> str:
+        """Let a person give a turn of at most so many words (0: any); empty if they gave none."""
 
     async def hear_questions(self) -> Sequence[str]:
         """Let the audience ask; return what is put to the sides once its time is over."""
@@ -175,8 +187,11 @@ class Floor:
         A text over its limits is sent back once, with the template `shorten` (the format's own, if
         empty); one that is still over is kept and marked, up
         to the debate's cap on a reply. After its `last` turn a seat is sent nothing more. `facts`
-        are further variables of the template. Raises what `Desk.call` raises.
+        are further variables of the template. A person is asked instead of a model, without any
+        prompt. Raises what `Desk.call` raises.
         """
+        if self.request.model_of(seat).person:
+            return await self._hear(seat, round_name, limits)
         await self._desk.room()
         step = f"turn/{round_name}/{seat}"
         variables = self._variables(round_name, limits, opposing, facts)
@@ -235,8 +250,11 @@ class Floor:
         """Let a seat give a structured turn; `show` makes its Markdown.
 
         An answer with faults is sent back once with a list of them. Remaining faults are recorded
-        as violations; an unreadable answer is shown as written.
+        as violations; an unreadable answer is shown as written, and so is what a person writes.
         """
+        if self.request.model_of(seat).person:
+            said = await self._hear(seat, round_name, limits)
+            return replace(unanswered(IN_OWN_WORDS), raw=said)
         await self._desk.room()
         step = f"turn/{round_name}/{seat}"
         variables = self._variables(round_name, limits, opposing, facts | {"side": side_of(seat)})
@@ -325,6 +343,28 @@ class Floor:
                 problem = str(error)
         await self._keep_unanswered(step, problem)
         return unanswered(problem)
+
+    async def _hear(self, seat: str, round_name: str, limits: TurnLimits) -> str:
+        """Let a person speak; what is over the limit is cut and marked, as is a missed turn.
+
+        Raises DesertedError after two missed turns in a row.
+        """
+        await self._desk.room()
+        most = limits.words or int(self._setup.limits.get("words", 0))
+        said = await self._desk.hear_person(f"turn/{round_name}/{seat}", most)
+        words, broken = self.count(said), tuple[Violation, ...]()
+        text = said
+        if not said:
+            text, broken = say(MISSED_TURN), (Violation(kind=MISSED, measured=0, limit=0),)
+        elif most and words > most:
+            text = self.first_words(said, most)
+            broken = (Violation(kind="shortened", measured=words, limit=most),)
+        before = next((one for one in reversed(self.turns) if one.side == side_of(seat)), None)
+        shown = TurnLimits(words=most or None)
+        await self._publish(self._turn(seat, round_name, text, shown, "", broken))
+        if not said and before is not None and is_missed(before):
+            raise DesertedError(DESERTED)
+        return text
 
     async def look_up(self, step: str, query: str) -> tuple[str, str]:
         """Return what the debate's search endpoint answers, or the problem; either may be empty.
@@ -564,6 +604,7 @@ class Floor:
                 total=self._total,
                 text=text,
                 name=self.called.get(turn.seat, ""),
+                person=self.request.model_of(turn.seat).person,
                 speaker=self._speaker(turn),
                 reading=self._reading(text),
                 **shown,
@@ -637,6 +678,11 @@ class Floor:
             "limits": limits,
             "reply_chars": self._setup.reply_chars,
         }
+
+
+def is_missed(turn: Turn) -> bool:
+    """Return whether a person gave no turn in its time."""
+    return any(broken.kind == MISSED for broken in turn.violations)
 
 
 def _stances(given: Mapping[str, str]) -> dict[str, Any]:

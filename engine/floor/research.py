@@ -60,7 +60,8 @@ async def research(floor: Floor) -> None:
     plan = floor.retrieval
     if plan is None:
         return
-    searches = (_search(floor, side, plan) for side in floor.request.sides)
+    sides = (side for side, model in floor.request.sides.items() if not model.person)
+    searches = (_search(floor, side, plan) for side in sides)
     by_side = await floor.together(*searches)
     # In turns, so that no side's findings come first as a whole.
     lookups = [one for one in chain.from_iterable(zip_longest(*by_side)) if one is not None]

@@ -59,6 +59,7 @@ class Classic(Format):
     takes_rounds = True
     summarised = True
     takes_questions = True
+    takes_person = True
     limits = ClassicLimits
     lengths = Lengths(
         short=Sized({"words": 120, "arguments": 2, "synthesis_chars": 300, "decision_words": 80}),

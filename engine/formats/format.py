@@ -102,7 +102,7 @@ class Format(ABC):
     posts files; `summarised` that a juror writes a summary for the reveal; `ends_early` that
     what is said may end it before its last round; `question` that its topic is a question, on
     which no one takes a side; `takes_questions` that the audience may ask both sides something
-    before they close.
+    before they close, `takes_person` that a person may argue a side.
     `finishes` are earlier versions that the script still holds as they were: it asks
     `floor.version` where they differ from its own. `rubric` is what jurors score by unless the
     operator has chosen another. `limits` are the format's limits with their
@@ -126,6 +126,7 @@ class Format(ABC):
     ends_early: bool = False
     question: bool = False
     takes_questions: bool = False
+    takes_person: bool = False
     limits: type[Value] = NoOptions
     lengths: Lengths = Lengths()
 

@@ -49,6 +49,7 @@ class Oxford(Format):
     turn_order = TurnOrder.SEQUENTIAL
     stance = True
     takes_questions = True
+    takes_person = True
     limits = OxfordLimits
     lengths = Lengths(short=Sized({"words": 120}), long=Sized({"words": 500}))
 

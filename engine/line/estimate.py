@@ -154,6 +154,8 @@ class Manner:
         return math.ceil(size / self.token)
 
 
+LONGEST_WRITTEN = 10.0  # minutes that a person may need for a turn
+SHARE_OF_TIME = 0.5  # of the time for a turn that a person takes for it
 # Models write close to a stated limit; the rehearsal models have a fixed amount of text.
 WRITTEN = Manner(turn=0.75, closing=0.9, ballot=250, field=30, longer={})
 REHEARSED = Manner(
@@ -227,11 +229,15 @@ class Share:
 
 
 class Outline(NamedTuple):
-    """A script's demand on each participant, the tokens of what the panel reads, and all words."""
+    """A script's demand on each participant, the tokens of what the panel reads, and all words.
+
+    `heard` is how many turns a person gives.
+    """
 
     shares: Mapping[str, Share]
     judged: int
     words: float
+    heard: int = 0
 
 
 @dataclass(slots=True)
@@ -241,6 +247,7 @@ class DryDesk:
     setup: Setup
     shares: dict[str, Share] = field(default_factory=dict)
     calls: int = 0
+    heard: int = 0  # turns of a person
 
     async def room(self) -> None:
         """Never wait."""
@@ -276,6 +283,15 @@ class DryDesk:
 
     async def keep(self, note: Note) -> None:
         """Keep nothing."""
+
+    async def hear_person(self, step: str, words: int) -> str:
+        """Answer with filler of the length of a model's turn; it costs nothing."""
+        self.heard += 1
+        request = self.setup.request
+        cue = {"words": str(words or ""), "kind": "turn", "seat": request.guest}
+        return WRITTEN.speak(
+            cue, self.setup.limits, request.language, self.setup.chars_per_word, self.calls
+        )
 
     async def hear_questions(self) -> Sequence[str]:
         """Return as many questions as are put to the sides."""
@@ -314,7 +330,8 @@ async def estimate(
     The maximum assumes that every reply reaches its token cap and is retried once.
     """
     outline, bill = await _outline(setup, script, prompts), Bill(setup.prices)
-    for name, model in _cast(setup).items():
+    cast = {name: model for name, model in _cast(setup).items() if not model.person}
+    for name, model in cast.items():
         share = outline.shares.get(name, Share())
         read = share.tokens_in(setup.request, manner_of(model))
         bill.add(model, share.calls, read, share.tokens_out, share.most_out)
@@ -335,10 +352,11 @@ async def estimate(
     calls, tokens_in, tokens_out, usd = bill.calls, bill.tokens_in, bill.tokens_out, bill.usd
     for juror in jurors[expected:] * readings:
         bill.add(juror, 1, reading, manner_of(juror).ballot, most)
-    models = [*_cast(setup).values(), *jurors, setup.panel.roster[-1]]
+    models = [*cast.values(), *jurors, setup.panel.roster[-1]]
     known = all(setup.prices.get(model.ref) is not None for model in models)
     slowest = max(pace[model.ref] for model in models)
     searches = 2 * setup.retrieval.calls if setup.retrieval else 0
+    written = outline.heard * min(setup.request.turn_minutes, LONGEST_WRITTEN) * SHARE_OF_TIME
     waves = (
         searches
         + script.waves(setup.request)
@@ -352,7 +370,7 @@ async def estimate(
         calls_max=2 * (asked + readings * len(jurors)),
         tokens_in=tokens_in,
         tokens_out=tokens_out,
-        minutes=round(max(waves * slowest, paced) / 60 + setup.request.questions, 2),
+        minutes=round(max(waves * slowest, paced) / 60 + setup.request.questions + written, 2),
         usd=usd if known else None,
         usd_max=bill.usd_max if known else None,
         reading=round(outline.words / READING, 2),
@@ -389,6 +407,7 @@ async def _outline(setup: Setup, script: Format, prompts: Prompts) -> Outline:
                 words_to_read(turn.text, dry.request.language, dry.chars_per_word)
                 for turn in floor.turns
             ),
+            desk.heard,
         )
     return known
 

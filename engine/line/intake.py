@@ -12,6 +12,7 @@ from pydantic import Field, SkipValidation
 
 from engine.blinding.vocabulary import draw_names, kin
 from engine.debate import (
+    SOMEBODY,
     UNATTENDED,
     BallotKind,
     Debate,
@@ -51,6 +52,11 @@ from engine.topics import (
 
 LONGEST_TEXT = 20_000  # characters
 MOST_JUDGES = 9  # of a format's own
+TURN_MINUTES = 10.0  # for a turn of a person
+NO_MIRROR = (
+    "A mirror swaps the models of both sides, and a person can argue only one debate at a time; "
+    "leave mirror out."
+)
 MOST_GUESSED = 25  # models on a menu, as Discord's have no more
 
 
@@ -66,6 +72,14 @@ class Ground(Value):
     no_removal: SkipValidation[str] = ""
 
 
+class Invited(Value):
+    """A person who is to argue a side: a user of the platform, and the names they go by."""
+
+    side: str
+    user: str
+    names: tuple[str, ...] = ()
+
+
 class Rematch(Value):
     """A revealed debate to hold once more; `swapped`: each model takes the other side."""
 
@@ -79,7 +93,7 @@ class Order(Options):
     `ground` is what the platform allows in `place`. `models` are keyed by contender or seat
     (`A1`); `judges` are the format's own; `sources` are files that every side reads. `series` says
     which debate of a series it is. A `rematch` has its options, models and sources from the debate
-    before.
+    before. `guest` argues a side in place of a model.
     """
 
     platform: str
@@ -94,6 +108,7 @@ class Order(Options):
     seed: int | None = None
     series: SeriesKey | None = None
     rematch: Rematch | None = None
+    guest: Invited | None = None
 
 
 class Defaults(Options):
@@ -157,8 +172,9 @@ def complete(order: Order, defaults: Defaults, seed: int) -> tuple[Request, Form
             name=script.name,
         )
     roles = script.roles(own)
-    sides, drawn = _seat_contenders(roles, order.models, defaults, seed)
-    models = {**defaults.seats, **order.models}
+    asked = _with_guest(order, script, roles)
+    sides, drawn = _seat_contenders(roles, asked, defaults, seed)
+    models = {**_seats_beside(order, defaults), **asked}
     seats = {seat: model for seat, model in models.items() if seat in roles.seats}
     attended = order.platform != UNATTENDED
     settled = {
@@ -179,11 +195,42 @@ def complete(order: Order, defaults: Defaults, seed: int) -> tuple[Request, Form
         "why": options.why and attended,  # else no one reads the reveal
         "reasons": options.reasons and attended,
         "guess": options.guess and attended,
+        "turn_minutes": (options.turn_minutes or TURN_MINUTES) if order.guest else 0.0,
     }
     request = Request(**options.model_dump(exclude={"mirror", "panel"}) | settled)
     check_words(defaults.blocked_words, *texts_of(request))
     check_ground(order.ground, request.ballot, script)
     return request, script
+
+
+def _with_guest(order: Order, script: Format, roles: Roles) -> dict[str, Model]:
+    """Return the models asked for, and what stands for a person. Raises UsageError."""
+    if order.guest is None:
+        return dict(order.models)
+    if not script.takes_person:
+        known = ", ".join(name for name in FORMATS if find_format(name).takes_person)
+        raise UsageError(
+            "In a {name} debate only models can argue; choose one of {known} for a person.",
+            name=script.name,
+            known=known,
+        )
+    if order.mirror:
+        raise UsageError(NO_MIRROR)
+    if order.platform == UNATTENDED or order.series is not None:
+        raise UsageError("Only a single debate that people watch can have a person as a side.")
+    side = order.guest.side
+    own = [seat for seat in order.models if seat != side and seat[0] == side]
+    if own or side not in roles.contenders:
+        raise UsageError(
+            "A person argues for a whole side, A or B; name no models for seats of it."
+        )
+    return {**order.models, side: SOMEBODY}
+
+
+def _seats_beside(order: Order, defaults: Defaults) -> dict[str, Model]:
+    """Return the default models of single seats, but those of a person's side."""
+    side = order.guest.side if order.guest else ""
+    return {seat: model for seat, model in defaults.seats.items() if not side or seat[0] != side}
 
 
 def _check_questions(order: Order, options: Options, script: Format) -> float:
@@ -327,7 +374,7 @@ def freeze(
     fit: PanelFit,
 ) -> Setup:
     """Freeze everything that a debate depends on, except prices and reservation."""
-    named = [model.name for model in request.sides.values()]
+    named = [model.name for model in request.sides.values() if not model.person]
     limits = script.limits_of(request.length, defaults.limits.get(script.name, {}))
     spoken_of = [request.topic, request.conditions, *request.stances.values(), *named]
     panel = seat_panel(
@@ -367,6 +414,8 @@ def freeze(
 
 def _menu(request: Request, defaults: Defaults) -> tuple[str, ...]:
     """Return the models to guess among: the same for every debate, and so no hint on this one."""
+    if request.guest:  # who is a model is no secret
+        return ()
     offered = tuple(dict.fromkeys(model.ref for model in defaults.debaters))[:MOST_GUESSED]
     return offered if request.guess and len(offered) > 1 else ()
 

@@ -43,7 +43,8 @@ def invitation(debate: Debate, turns: Sequence[Turn], judged: Sequence[Turn]) ->
         begins=turns[0].step if turns else "",
         code=debate.code if request.reasons or debate.setup.menu else "",
         reasons=request.reasons,
-        known=debate.setup.swapped,
+        known=debate.setup.known,
+        guest=request.guest,
     )
     vote = Post(key="vote", message=invite)
     posts = [vote]

@@ -82,6 +82,10 @@ class SecondDesk:
         """Return what the audience asked when the debate was held."""
         return self.journaled.asked or ()
 
+    async def hear_person(self, step: str, words: int) -> str:
+        """Return nothing: no format with judges of its own takes a person."""
+        return ""
+
     async def keep(self, note: Note) -> None:
         """Keep what the judges find, until all of it is there."""
         self.notes.append(note)

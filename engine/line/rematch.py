@@ -46,7 +46,7 @@ def repeat(order: Order, rematch: Rematch, defaults: Defaults, seed: int) -> tup
     named = order.model_copy(update={"judges": kept})
     seats = seat_judges(roles, named, defaults, speakers)
     request = request.model_copy(update={"options": own, "judges": seats})
-    if rematch.swapped:  # no vote can be gold, so nothing waits for a quorum
+    if rematch.swapped or request.guest:  # no vote can be gold, so nothing waits for a quorum
         request = request.model_copy(update={"quorum": 0, "extend": False})
     check_words(defaults.blocked_words, *texts_of(request))
     check_ground(order.ground, request.ballot, script)
@@ -78,7 +78,10 @@ def _offered_again(request: Request, defaults: Defaults) -> Request:
         )
     return request.model_copy(
         update={
-            "sides": {side: offered[model.ref] for side, model in request.sides.items()},
+            "sides": {
+                side: model if model.person else offered[model.ref]
+                for side, model in request.sides.items()
+            },
             "seats": {seat: offered[model.ref] for seat, model in request.seats.items()},
         }
     )

@@ -16,6 +16,7 @@ from engine.debate import Debate, Model, Sampling, Setup, Status, Turn
 from engine.delivery.ending import NEEDS, STOPPED_BY_BUG, cause_of, reason_of, said_of, waiting_for
 from engine.errors import (
     BudgetError,
+    DesertedError,
     LeaseLostError,
     ModelError,
     PausedError,
@@ -38,6 +39,7 @@ from engine.jury.panel import hold_panel, open_transcript
 from engine.jury.summary import summarise
 from engine.language import speaking
 from engine.line.ahead import warm_up
+from engine.line.guest import GuestTime
 from engine.line.invitation import ask_for_stance, invitation
 from engine.line.question_time import QuestionTime
 from engine.line.rounds import Rounds
@@ -134,6 +136,7 @@ class Runner:
                 desk.undelivered = await self.store.outbox.undelivered_turns(debate_id)
             await self._announced(debate)
             with speaking(debate.request.language), watched:
+                await self._ask_guest(debate, lease, steps, script)
                 await self._hear_stances(debate, lease, steps)
                 case, prompts = await self._think(debate, script, desk)
             with speaking(debate.request.language):
@@ -272,6 +275,15 @@ class Runner:
             self.keeper.check()
             await self.bell.collect(f"delivered/{debate.id}", LOOK_SECONDS)
 
+    async def _ask_guest(self, debate: Debate, lease: Lease, steps: Steps, script: Format) -> None:
+        """Wait until the person who is to argue a side agrees, before anything is paid for."""
+        if not debate.request.guest:
+            return
+        await steps.flush()
+        joints = self.store, self.keeper, self.bell
+        turns = script.turns(debate.request) // len(debate.request.sides)
+        await GuestTime(debate, lease, *joints).agree(turns)
+
     async def _hear_stances(self, debate: Debate, lease: Lease, steps: Steps) -> None:
         """Ask for stances before the first turn and wait until the question closes."""
         if not debate.request.stance or debate.stance_closed_at or not debate.attended:
@@ -370,6 +382,14 @@ class LiveDesk:
             partial(record, self.lease, self.debate.id, turn, compose()), self._recorded
         )
 
+    async def hear_person(self, step: str, words: int) -> str:
+        """Let a person give a turn; what they gave before a kill stays as it was."""
+        if (question := self.rounds.before(step)) is not None:
+            await self.keep(Note(posts=(question,)))
+        await self.steps.flush()
+        joints = self.runner.store, self.runner.keeper, self.runner.bell
+        return await GuestTime(self.debate, self.lease, *joints).hear(step, words)
+
     async def hear_questions(self) -> tuple[str, ...]:
         """Let the audience ask; what it put to the sides before a kill stays as it was."""
         if self.asked is None:
@@ -396,7 +416,7 @@ class LiveDesk:
 
 def _status_after(error: RostrumError) -> Status:
     match error:
-        case BudgetError():
+        case BudgetError() | DesertedError():
             return Status.PARTIAL
         case ThreadGoneError():
             return Status.FAILED

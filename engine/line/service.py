@@ -51,8 +51,11 @@ from engine.ports import Clock, Dispatcher, Inbound, Models, Moderator
 from engine.prompts.library import Prompts
 from engine.sources import named
 from engine.store import Caps, NewDebate, Post, Store
+from engine.store.guests import Guest, NewGuest, OpenTurn
 from engine.store.pairs import awaits
+from engine.text import count_words
 from engine.votes.hearing import Heard
+from engine.votes.spoken import said_below, spoken_text
 from engine.votes.window import VoteWindow
 
 FLAGGED = (
@@ -61,6 +64,28 @@ FLAGGED = (
 )
 BEING_COUNTED = "The vote on debate {code} is being counted right now; try again in a moment."
 log = structlog.get_logger(__name__)
+
+
+NO_MEMBER = "There is no such person here. Mention someone who can see this channel."
+BOT_GUEST = "A bot cannot argue a side as a person. Mention someone else, or choose a model."
+GUEST_GONE = (
+    "The person who argued a side asked to be forgotten, so there is no rematch with them. Start "
+    "the motion again, with someone else."
+)
+NOT_YOU = "Only the person who argues this side can do that."
+CONSENT_OVER = "The time to answer is over, so nothing was changed."
+TURN_OVER = "The time for this turn is over, so nothing was changed."
+NO_TURN = "It is not your turn now. Rostrum mentions you when it is."
+NOTHING_WRITTEN = (
+    "There is nothing of yours to read in this thread since your turn began; pictures do not "
+    "count. On Discord, only messages that mention Rostrum can be read. Write your turn with the "
+    "other button, or write in the thread and press Done again."
+)
+EMPTY_TURN = "Your turn is empty. Write what your side argues."
+TOO_LONG = (
+    "Your turn has {n} words; at most {most} are allowed. Shorten it and send it again. This is "
+    "what you wrote:\n\n{text}"
+)
 
 
 class Started(Value):
@@ -117,10 +142,11 @@ class Service:
         """
         seed = self.new_seed() if order.seed is None else order.seed
         request, script = _requested(order, defaults, seed)
+        guest = await self._guest(order, request)
         if order.mirror:
             check_mirrored(script.name, script.roles(request.options), request)
         moderation = await self._moderate(order, texts_of(request))
-        plans = [await self._plan(request, script, order, defaults, seed, moderation)]
+        plans = [await self._plan(request, script, order, defaults, seed, moderation, guest=guest)]
         if order.mirror:
             plans.append(
                 await self._plan(
@@ -152,6 +178,7 @@ class Service:
         moderation: Moderation | None,
         *,
         mirror_of: str | None = None,
+        guest: NewGuest | None = None,
     ) -> Plan:
         """Freeze, price and estimate a debate. Raises BudgetError if it is too expensive."""
         prompts = templates_of(self.prompts, request, defaults)
@@ -173,8 +200,69 @@ class Service:
             created_at=self.clock.now(),
             series=order.series and order.series.name,
             series_key=order.series and order.series.key,
+            guest=guest,
         )
         return Plan(new, expected, prompts)
+
+    async def _guest(self, order: Order, request: Request) -> NewGuest | None:
+        """Return who argues a side in place of a model; None for no one.
+
+        Raises UsageError for one who cannot, and VenueAwayError while the platform cannot say.
+        """
+        if not request.guest:
+            return None
+        user = order.guest.user if order.guest else await self._guest_before(order.rematch)
+        member = await self.windows[order.platform].venue.member(order.place, user)
+        if member is None:
+            raise UsageError(NO_MEMBER)
+        if member.bot:
+            raise UsageError(BOT_GUEST)
+        return NewGuest(user=user, names=member.names)
+
+    async def _guest_before(self, rematch: Rematch | None) -> str:
+        """Return who argued a side of the debate that a rematch repeats. Raises UsageError."""
+        before = rematch and await self.store.guests.guest(rematch.of.id)
+        if not before or before.user is None:
+            raise UsageError(GUEST_GONE)
+        return before.user
+
+    async def finish_turn(self, debate: Debate, user: str) -> int:
+        """End a person's turn with what they wrote in the thread, and return its words.
+
+        Raises UsageError for anyone else, and while there is nothing to read.
+        """
+        guest, turn = await open_turn_of(self.store, debate, user)
+        venue = self.windows[debate.platform].venue
+        said = await said_below(venue, self.store, debate, guest, turn.step)
+        if not said:
+            raise UsageError(NOTHING_WRITTEN)
+        return await self._take_turn(debate, turn, said)
+
+    async def give_turn(self, debate: Debate, user: str, text: str) -> int:
+        """Take a person's turn as they sent it, and return its words. Raises UsageError."""
+        guest, turn = await open_turn_of(self.store, debate, user)
+        said = spoken_text((text,), guest.names)
+        if not said:
+            raise UsageError(EMPTY_TURN)
+        words = count_words(said, debate.setup.chars_per_word)
+        if turn.words and words > turn.words:
+            raise UsageError(TOO_LONG, n=words, most=turn.words, text=said)
+        return await self._take_turn(debate, turn, said)
+
+    async def _take_turn(self, debate: Debate, turn: OpenTurn, said: str) -> int:
+        if not await self.store.guests.speak(debate.id, turn.step, said, self.clock.now()):
+            raise UsageError(TURN_OVER)
+        self.bell.ring(f"closed/{debate.id}")
+        return count_words(said, debate.setup.chars_per_word)
+
+    async def answer_guest(self, debate: Debate, user: str, *, accept: bool) -> None:
+        """Take a person's answer to whether they argue a side. Raises UsageError."""
+        now = self.clock.now()
+        outcome = await self.store.guests.answer(debate.id, user, accept=accept, now=now)
+        refusals = {"others": NOT_YOU, "closed": CONSENT_OVER}
+        if outcome in refusals:
+            raise UsageError(refusals[outcome])
+        self.bell.ring(f"closed/{debate.id}")
 
     async def _moderate(self, order: Order, texts: Sequence[str]) -> Moderation | None:
         """Ask about what people read; the topics of a series before no one are its operator's."""
@@ -336,6 +424,17 @@ class Service:
         return known
 
 
+async def open_turn_of(store: Store, debate: Debate, user: str) -> tuple[Guest, OpenTurn]:
+    """Return a person and the turn that is theirs now. Raises UsageError for anyone else."""
+    guest = await store.guests.guest(debate.id)
+    if guest is None or guest.user != user:
+        raise UsageError(NOT_YOU)
+    turn = await store.guests.open_turn(debate.id)
+    if turn is None:
+        raise UsageError(NO_TURN)
+    return guest, turn
+
+
 def _requested(order: Order, defaults: Defaults, seed: int) -> tuple[Request, Format]:
     """Return what is to be held: a new debate, or one once more."""
     if order.rematch is not None:
@@ -399,6 +498,7 @@ def _announce(new: NewDebate, expected: Estimate, before: Before | None = None) 
         searches=new.setup.retrieval.calls if new.setup.retrieval else 0,
         about=script.about,
         before=before,
+        guest=request.guest,
     )
     return Post(key="announcement", message=message)
 

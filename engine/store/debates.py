@@ -8,6 +8,7 @@ from typing import Protocol
 
 from engine.debate import Cause, Debate, Setup, Status, Value
 from engine.errors import StoppedError, ThreadGoneError
+from engine.store.guests import NewGuest
 from engine.store.leases import Lease
 from engine.store.outbox import Post
 from engine.store.served import EVERYONE, Served
@@ -27,7 +28,10 @@ class Caps(Value):
 
 
 class NewDebate(Value):
-    """A debate about to be stored; `user` is its starter's id on the platform."""
+    """A debate about to be stored; `user` is its starter's id on the platform.
+
+    `guest` is who argues a side in place of a model.
+    """
 
     id: str
     number: int
@@ -39,6 +43,7 @@ class NewDebate(Value):
     created_at: datetime
     series: str | None = None
     series_key: str | None = None
+    guest: NewGuest | None = None
 
 
 class Stop(Value):
@@ -65,7 +70,8 @@ class Debates(Protocol):
 
         The one that passes the share of the day's money for an alert gets one more post, once a day
         and community. All of them or none. Raises BudgetError naming the cap that is reached, and
-        NotAllowedError for a starter who was forgotten; then nothing is stored.
+        NotAllowedError for a starter who was forgotten, or a guest who cannot be asked; then
+        nothing is stored.
         """
 
     async def get(self, debate_id: str) -> Debate:

@@ -9,6 +9,7 @@ from engine.store.asking import Asking
 from engine.store.communities import Communities
 from engine.store.debates import Debates
 from engine.store.deletions import Deletions
+from engine.store.guests import Guests
 from engine.store.installs import Installs
 from engine.store.journal import Journal
 from engine.store.learning import Learning
@@ -48,6 +49,10 @@ class Store(Protocol):
     @property
     def asking(self) -> Asking:
         """What audiences ask."""
+
+    @property
+    def guests(self) -> Guests:
+        """People who argue a side."""
 
     @property
     def people(self) -> People:

@@ -220,7 +220,7 @@ class Closing(Value):
     """How a question ends: the standing votes, what to say about it, what stances decided.
 
     `last` is queued behind what was held back until the reveal; `unread` are the logs whose
-    reactions could not be read.
+    reactions could not be read. `said` is what a person wrote for their turn.
     """
 
     votes: tuple[Vote, ...] = ()
@@ -228,6 +228,7 @@ class Closing(Value):
     last: tuple[Post, ...] = ()
     verdicts: Mapping[str, Verdict] = {}
     unread: frozenset[Log] = frozenset()
+    said: str = ""
 
 
 Conclude = Callable[[tuple[VoteEvent, ...]], Closing]

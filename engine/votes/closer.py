@@ -29,6 +29,7 @@ from engine.votes.hands import is_undecided
 from engine.votes.outcome import NONE, tally_of
 from engine.votes.questions import KINDS
 from engine.votes.reading import Reader, Recovered
+from engine.votes.spoken import said_below
 
 MOST_READINGS = 3  # of one question at its close, until one finds what is known
 log = structlog.get_logger(__name__)
@@ -201,6 +202,9 @@ class Closer:
     async def _conclusion(self, held: Held, early: bool) -> Conclude:
         """Return the question's closing from its log: the reveal, if it is the vote."""
         debate, unread = held.debate, held.unread
+        if held.asked.question is Question.SPEAK:
+            said = await self._said(debate, held.asked.step)
+            return lambda _: Closing(unread=unread, said=said)
         if held.asked.question is not Question.VOTE:
             return lambda _: Closing(unread=unread)
         verdict, ballots = await self.store.journal.judged(debate.id)
@@ -219,6 +223,11 @@ class Closer:
                 return closing_of(debate, cast, judged, unread, early)
 
         return conclude
+
+    async def _said(self, debate: Debate, step: str) -> str:
+        """Return what a person wrote in the thread for a turn whose time is over."""
+        guest = await self.store.guests.guest(debate.id)
+        return await said_below(self.venue, self.store, debate, guest, step) if guest else ""
 
     async def _why(self, debate: Debate) -> Why | None:
         """Return why the panel decided so, as a juror put it while people voted."""

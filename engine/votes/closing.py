@@ -153,7 +153,7 @@ def reveal_of(
 
 def _opinion(debate: Debate, tally: Tally) -> str:
     """Return whom most people chose, where they could know the models; else nothing."""
-    if not (debate.setup.swapped and any(tally.counts.values())):
+    if not (debate.setup.known and any(tally.counts.values())):
         return ""
     return leader(tally.counts, tuple(debate.request.sides))
 

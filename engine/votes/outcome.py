@@ -149,7 +149,8 @@ def _standing(
         judge_visible=shown,
         tally_visible=debate.request.ballot is BallotKind.OPEN,
         readable_at=readable_at,
-        known=debate.setup.swapped and question is not Question.STANCE_BEFORE,
+        speaker=debate.guest,
+        known=debate.setup.known and question is not Question.STANCE_BEFORE,
         gap=debate.gaps > 0 and question is not Question.STANCE_BEFORE,
         recovery="unread" if log in unread else "complete",
     )

@@ -71,6 +71,23 @@ KINDS = {
         brief=True,
         waits="",
     ),
+    # Of one person, who answers by buttons and a form; the runner holds the debate, and waits.
+    Question.CONSENT: Kind(
+        lambda _: (),
+        during=(Status.QUEUED, Status.RUNNING),
+        lease="consent",
+        brief=True,
+        waits="",
+        ballot=BallotKind.PRIVATE,
+    ),
+    Question.SPEAK: Kind(
+        lambda _: (),
+        during=(Status.QUEUED, Status.RUNNING),
+        lease="speak",
+        brief=True,
+        waits="",
+        ballot=BallotKind.PRIVATE,
+    ),
     # By buttons, which stand below what was asked: there is nothing to read on the platform.
     Question.SUPPORT: Kind(
         lambda _: NUMBERS,

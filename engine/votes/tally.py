@@ -17,7 +17,7 @@ from engine.votes.wilson import wilson
 
 # Of several reasons the first counts.
 REASONS: tuple[NotGold, ...] = (
-    *("judge", "starter", "ambiguous", "known", "mirror", "gap", "unread"),
+    *("judge", "starter", "speaker", "ambiguous", "known", "mirror", "gap", "unread"),
 )
 
 
@@ -55,12 +55,14 @@ def standing_votes(
     gap: bool = False,
     known: bool = False,
     recovery: Recovery = "complete",
+    speaker: int | None = None,
 ) -> tuple[Vote, ...]:
     """Derive every person's standing vote, ordered by person.
 
     No vote is gold if people could know the models from the start (`known`), if the thread has a
     `gap` (a message may be missing), or if `recovery` says that the reactions could not be read. A
-    choice made before `readable_at` is `fast`; None: no choice is.
+    choice made before `readable_at` is `fast`; None: no choice is. Nor is that of the `starter`, or
+    of the `speaker`, who argues a side.
 
     Of several options held, the newest stands. A choice found by a reading is newer than
     everything received before the silence (or reading) it was missed in, and older than everything
@@ -80,6 +82,7 @@ def standing_votes(
         if course.hands:
             is_starter = person == starter
             of_all: dict[NotGold, bool] = {
+                "speaker": speaker is not None and person == speaker,
                 "known": known,
                 "judge": judge_visible,
                 "gap": gap,
@@ -145,7 +148,7 @@ def _vote(
     tally_visible: bool,
     of_all: Mapping[NotGold, bool],
 ) -> Vote:
-    """Return a person's vote; `of_all` is what keeps every vote from being gold."""
+    """Return a person's vote; `of_all` is what else keeps it from being gold."""
     holding = standing_option(course.hands)
     ambiguous = holding is None
     latest = holding or max(course.hands.values(), key=attrgetter("number"))

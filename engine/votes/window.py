@@ -114,6 +114,10 @@ class VoteWindow:
         """End the time in which the audience may ask before it is due."""
         await self._closer.close(Asked(debate_id, Question.SUPPORT), early=True)
 
+    async def close_turn(self, debate_id: str, step: str) -> None:
+        """End the time for a person's turn before it is due."""
+        await self._closer.close(Asked(debate_id, Question.SPEAK, step), early=True)
+
     async def _note_missed(self, served: Served) -> None:
         """Schedule recovery: the votes now, the thumbs on turns when there is time."""
         platform, channel = self.venue.platform, self.venue.channel

@@ -25,13 +25,18 @@ DELETE_BOTH = "Delete both"
 ASK = "Ask"
 UNASK = "Remove"
 SUPPORT = "👍 {number}"
+ACCEPT = "Take part"
+DECLINE = "No, thanks"
+WRITE = "Write your turn"
+DONE = "Done"
 IN_PLACE = ("ground", "clear", "guess", "page")
 REMATCH = "Rematch"
 SWAP = "Swap sides"
 ACTIONS = (
     *("stop", "status", "vote", "review", "why", "details", "upvote", "approve", "remove"),
     *("delete", "delete_both"),
-    *("ask", "unask"),  # which open a form
+    *("ask", "unask", "write"),  # which open a form
+    *("accept", "decline", "done"),
     *("remark", *IN_PLACE),
     *("rematch", "swap"),
 )
@@ -64,7 +69,8 @@ Row = tuple[Button, ...] | Menu
 class ButtonAction(NamedTuple):
     """The action of a button or menu, and the debate, option or topic it applies to (`of`).
 
-    Of one that opens a form, that is the debate's code and language, as in `k7f2qz.de`.
+    Of one that opens a form, that is the debate's code and language, as in `k7f2qz.de`, and maybe
+    a limit, as in `k7f2qz.de.500`.
     """
 
     what: str
@@ -99,6 +105,22 @@ def question_buttons(code: str, language: str, numbers: Sequence[int]) -> tuple[
     named = (Button(f"{PREFIX}:vote:{n}", say(SUPPORT, number=n)) for n in numbers)
     removes = (Button(f"{PREFIX}:unask:{code}.{language}", say(UNASK)),) if numbers else ()
     return (Button(f"{PREFIX}:ask:{code}.{language}", say(ASK)), *named, *removes)
+
+
+def consent_buttons(code: str) -> tuple[Button, ...]:
+    """Return the buttons with which a person agrees to argue a side, or does not."""
+    return (
+        Button(f"{PREFIX}:accept:{code}", say(ACCEPT)),
+        Button(f"{PREFIX}:decline:{code}", say(DECLINE)),
+    )
+
+
+def speak_buttons(code: str, language: str, words: int) -> tuple[Button, ...]:
+    """Return the buttons to write a turn of at most `words`, and to end one written in a thread."""
+    return (
+        Button(f"{PREFIX}:write:{code}.{language}.{words}", say(WRITE)),
+        Button(f"{PREFIX}:done:{code}", say(DONE)),
+    )
 
 
 def again_buttons(code: str, *, two: bool) -> tuple[Button, ...]:

@@ -18,6 +18,7 @@ from engine.messages import (
     Arc,
     Before,
     ConfidenceInvite,
+    GuestInvite,
     LeagueTable,
     Message,
     Notice,
@@ -30,6 +31,7 @@ from engine.messages import (
     RoundInvite,
     ScoreBoard,
     Skipped,
+    SpeakInvite,
     StanceInvite,
     TurnPost,
     VoteClosed,
@@ -43,10 +45,12 @@ from engine.words.buttons import (
     Button,
     again_buttons,
     ballot_buttons,
+    consent_buttons,
     debate_buttons,
     question_buttons,
     remark_button,
     result_buttons,
+    speak_buttons,
 )
 from engine.words.card import BallotPaper, Card, Page, Speaker, markdown_of
 from engine.words.details import detail_lines
@@ -113,6 +117,8 @@ VIOLATIONS = {
     "cut": "{measured:g} words, cut after {limit:g}: the rest of the time is for those who have "
     "not spoken",
     "overtime": "{measured:g} words; the time allows {limit:g}",
+    "shortened": "{measured:g} words, cut after {limit:g}",
+    "missed": "nothing was written in time",
     "replaced_characters": "characters that cannot be shown ({measured:g})",
     "refusal": "the model declined to argue",
     "unreadable": "not in the requested form",
@@ -176,6 +182,23 @@ ROUND_LASTS = "Open until the next round ends. The reveal shows what people said
 SURE = "How clear was it?"
 SURE_ASKS = "How far ahead is your choice?"
 SURE_LASTS = "Optional. It closes with the vote, which counts the same without it."
+PERSON_ARGUES = "**{side}** is a person, not a model"
+BY_A_PERSON = "written by a person"
+GUEST = "Will you argue a side?"
+GUEST_ASKS = (
+    "You were asked to argue **{side}** in this debate, as a person against an AI model. It has "
+    "{turns} for you, with up to {minutes} for each. Your words are posted here, people and a jury "
+    "of models judge them, and they are part of the record, without your name."
+)
+GUEST_TURNS = ("{n} turn", "{n} turns")
+GUEST_LASTS = "Nothing begins before you agree. Without an answer in {lasts} it is called off."
+SPEAK = "It is your turn: {round}"
+SPEAK_ASKS = "**{side}**, write your turn now. You have {lasts}."
+SPEAK_WITHIN = ("At most {n} word.", "At most {n} words.")
+SPEAK_HOW = (
+    "Use the button, or write below and press Done; what stands there when the time is up counts. "
+    "Pictures do not count."
+)
 QUESTIONS = "Questions from the audience"
 QUESTIONS_ASK = "**What should both sides answer before they close?**"
 QUESTIONS_LAST = (
@@ -250,6 +273,10 @@ def card_of(message: Message) -> Card:  # noqa: C901 - one case a message
             return _questions(message)
         case QuestionsClosed():
             return _put(message)
+        case GuestInvite():
+            return _guest(message)
+        case SpeakInvite():
+            return _speak(message)
         case VoteClosed():
             title = say(CLOSED_EARLY if message.early else CLOSED)
             return Card(title, "vote", lines=(plural(CLOSED_WITH, message.votes),))
@@ -372,6 +399,8 @@ def _terms(debate: Announcement) -> Iterator[str]:
         )
     else:
         yield " · ".join(say(SIDES.get(s, SIDE), side=marked(s)) for s in debate.contenders)
+    if debate.guest:
+        yield say(PERSON_ARGUES, side=marked(debate.guest))
     yield _format(debate)
     if debate.rehearsal:
         yield rehearsed(debate.rehearsal)
@@ -467,8 +496,10 @@ def turn_title(turn: TurnPost) -> str:
 
 
 def _used(turn: TurnPost) -> str:
-    """Return a turn's words and time."""
+    """Return a turn's words and time, and whether a person wrote it."""
     used = words_used(turn.words, turn.limit)
+    if turn.person:
+        return f"{used} · {say(BY_A_PERSON)}"
     if turn.seconds is None:
         return used
     time = _clock(turn.seconds)
@@ -518,6 +549,8 @@ def _recall(invite: VoteInvite) -> Iterator[str]:
         yield say(CASES_ANSWERS if invite.names else CASES)
     for side, text in invite.cases.items():
         yield say(CASE, side=invite.names.get(side, marked(side)), text=text)
+    if invite.guest:
+        yield say(PERSON_ARGUES, side=marked(invite.guest))
     if invite.link:
         yield say(READ_ON, link=invite.link)
     if invite.topic:
@@ -577,6 +610,34 @@ def _questions(invite: QuestionsInvite) -> Card:
         buttons=question_buttons(
             invite.code, invite.language, tuple(number for number, _ in invite.listed)
         ),
+    )
+
+
+def _guest(invite: GuestInvite) -> Card:
+    asks = say(
+        GUEST_ASKS,
+        side=marked(invite.side),
+        turns=plural(GUEST_TURNS, invite.most),
+        minutes=plural(MINUTES_LEFT, invite.turn_minutes),
+    )
+    return Card(
+        say(GUEST),
+        "vote",
+        lines=(asks,),
+        small=say(GUEST_LASTS, lasts=plural(MINUTES_LEFT, invite.minutes)),
+        buttons=consent_buttons(invite.code),
+    )
+
+
+def _speak(invite: SpeakInvite) -> Card:
+    asks = say(SPEAK_ASKS, side=marked(invite.side), lasts=plural(MINUTES_LEFT, invite.minutes))
+    within = (plural(SPEAK_WITHIN, invite.words),) if invite.words else ()
+    return Card(
+        say(SPEAK, round=round_name(invite.round)),
+        invite.side,
+        lines=(" ".join((asks, *within)),),
+        small=say(SPEAK_HOW),
+        buttons=speak_buttons(invite.code, invite.language, invite.words),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from engine.words.buttons import PREFIX, ButtonAction
-from engine.words.translation import say
+from engine.words.translation import plural, say
 
 ASK_TITLE = "Ask both sides"
 ASK_LABEL = "Your question"
@@ -15,7 +15,13 @@ REMOVE_TITLE = "Remove a question"
 REMOVE_LABEL = "Its number"
 REMOVE_HINT = "Your own, or any if you manage this place"
 REMOVE_SEND = "Remove"
+WRITE_TITLE = "Write your turn"
+WRITE_LABEL = "Your turn"
+WRITE_HINT = "Sent at once, as it is"
+WRITE_WITHIN = ("Sent at once; at most {n} word", "Sent at once; at most {n} words")
+WRITE_SEND = "Send"
 CANCEL = "Cancel"
+LONGEST_TURN = 4000  # characters, as many as Discord takes; Slack takes fewer
 LONGEST_TYPED = 1000  # characters; what is too long is answered with how long it may be
 
 
@@ -44,7 +50,7 @@ class Form(NamedTuple):
 
 def opens_form(pressed: ButtonAction) -> bool:
     """Return whether a button opens a form."""
-    return pressed.what in ("ask", "unask")
+    return pressed.what in ("ask", "unask", "write")
 
 
 def form_of(pressed: ButtonAction) -> Form:
@@ -53,5 +59,15 @@ def form_of(pressed: ButtonAction) -> Form:
     if pressed.what == "ask":
         asks = Field("text", say(ASK_LABEL), say(ASK_HINT), LONGEST_TYPED, long=True)
         return Form(form_id, say(ASK_TITLE), say(ASK_SEND), say(CANCEL), (asks,))
+    if pressed.what == "write":
+        return _turn_form(form_id, pressed.of.rpartition(".")[2])
     number = Field("number", say(REMOVE_LABEL), say(REMOVE_HINT), 4)
     return Form(form_id, say(REMOVE_TITLE), say(REMOVE_SEND), say(CANCEL), (number,))
+
+
+def _turn_form(form_id: str, words: str) -> Form:
+    """Return the form for a turn of at most so many words; 0: as many as wanted."""
+    most = int(words) if words.isdecimal() else 0
+    hint = plural(WRITE_WITHIN, most) if most else say(WRITE_HINT)
+    turn = Field("text", say(WRITE_LABEL), hint, LONGEST_TURN, long=True)
+    return Form(form_id, say(WRITE_TITLE), say(WRITE_SEND), say(CANCEL), (turn,))

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from itertools import groupby
 
-from engine.debate import BallotKind, Quotation, Rehearsal
+from engine.debate import SOMEBODY, BallotKind, Quotation, Rehearsal
 from engine.marks import marked
 from engine.messages import Estimate
 from engine.sources import IN_NAMED, IN_NONE, IN_OTHER, outcome_of
@@ -41,6 +41,7 @@ FOUND = "{n} found"
 ELSEWHERE = "{n} in another source than named"
 MISSING = "{n} not in {source}"
 CHECKED = "Quotations: {found}"
+A_PERSON = "a person"
 NONE_GOOD = "none is good"
 OPTIONS = {
     "tie": "tie",
@@ -114,6 +115,11 @@ def sided(side: str, stances: Mapping[str, str]) -> str:
     if side not in stances or side.isdigit():
         return bold
     return say(SIDE_IN_BRACKETS, side=bold, stance=headline(stances[side], BRIEF_STANCE))
+
+
+def model_called(ref: str) -> str:
+    """Return a model as people read it: “a person” for what stands in place of one."""
+    return say(A_PERSON) if ref == SOMEBODY.ref else ref
 
 
 def review_hint(code: str, names: Mapping[str, str]) -> str:

@@ -12,7 +12,7 @@ from engine.drawing.lettering import fit, wrap
 from engine.drawing.svg import GREY, OTHERS, bar, darken, disc, draw, write
 from engine.marks import SIDES, unmarked
 from engine.messages import File, Reveal
-from engine.words.phrases import option_name
+from engine.words.phrases import model_called, option_name
 from engine.words.reveal import captions_of, jury_line, people_line, who_was_who
 from engine.words.translation import say
 
@@ -37,7 +37,7 @@ def result_picture(reveal: Reveal) -> File:
         y += LINE
     y += GAP
     for number, (side, model) in enumerate(reveal.models.items()):
-        parts += _side(y, OTHERS[number % len(OTHERS)], _name(side, reveal), model)
+        parts += _side(y, OTHERS[number % len(OTHERS)], _name(side, reveal), model_called(model))
         y += ROW
     for said, shares in ((people, reveal.tally.counts), (jury, reveal.verdict.p)):
         y += GAP

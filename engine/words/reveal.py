@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
+from engine.debate import SOMEBODY
 from engine.judging import TIE, Persuasion, Verdict, Why
 from engine.messages import JurorLine, Reveal
 from engine.text import headline
@@ -28,6 +29,7 @@ ASIDE = {
     "result here.",
 }
 MODEL = "{side} was `{model}`"
+WAS_PERSON = "{side} was a person"
 DRAWN = "{side} was `{model}`, drawn at random"
 REPLACED = "`{was}` became unavailable; `{now}` took its place."
 GUESSED = ("{right} of {n} voter guessed it", "{right} of {n} voters guessed it")
@@ -148,7 +150,11 @@ def who_was_who(reveal: Reveal) -> Iterator[str]:
     """Yield which model each side was."""
     captions = _stood_for(reveal)
     for side, model in reveal.models.items():
-        yield say(MODEL, side=sided(side, captions), model=model)
+        yield say(_was(model), side=sided(side, captions), model=model)
+
+
+def _was(model: str) -> str:
+    return WAS_PERSON if model == SOMEBODY.ref else MODEL
 
 
 def why_lines(why: Why, names: Mapping[str, str]) -> Iterator[str]:
@@ -259,7 +265,7 @@ def _who_was_who(reveal: Reveal) -> Iterator[str]:
     captions = _stood_for(reveal)
     for side, model in reveal.models.items():
         named = sided(side, captions)
-        told = [say(DRAWN if side in reveal.drawn else MODEL, side=named, model=model)]
+        told = [say(DRAWN if side in reveal.drawn else _was(model), side=named, model=model)]
         if side in reveal.guessed:
             right, n = reveal.guessed[side]
             told.append(plural(GUESSED, n, right=right))

@@ -169,7 +169,7 @@ class SurvivingVenue(MemoryVenue):
             known = [Part.model_validate(arg) if isinstance(arg, dict) else arg for arg in args]
             await acts[name](*known)
 
-    async def post(self, place: str, part: Part) -> str:
+    async def post(self, place: str, part: Part, *, notify: str = "") -> str:
         """Post a part, coming to a point before it is stored and before it is answered."""
         point = f"send {part.reference.partition('·')[2]}"
         self._fate.meet(f"{point}, before")

@@ -78,6 +78,10 @@ class RehearsedDesk:
         """Return what the audience asks here."""
         return self.audience
 
+    async def hear_person(self, step: str, words: int) -> str:
+        """Return nothing: no person is here."""
+        return ""
+
     async def call(
         self,
         step: str,

@@ -97,6 +97,7 @@ def test_limits_are_those_of_a_request() -> None:
         "quorum": (0, 1_000_000),
         "questions": (0, 60),
         "pace": (0, 2000),
+        "turn_minutes": (0, 1440),
     }
     for name, (low, high) in LIMITS.items():
         check_limits(Options(**{name: low}))

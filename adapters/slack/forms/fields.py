@@ -88,7 +88,8 @@ def view_of(
 def form_view(form: Form) -> Json:
     """Return a form that a button opens."""
     fields = (
-        _typed(one.name, Label(one.label, one.hint), one.most, long=one.long) for one in form.fields
+        _typed(one.name, Label(one.label, one.hint), min(one.most, LONGEST_INPUT), long=one.long)
+        for one in form.fields
     )
     return view_of(form.id, form.title, form.send, form.cancel, fields)
 

@@ -20,6 +20,7 @@ from engine.ports import (
     Inbound,
     Listener,
     Location,
+    Member,
     MessageDeleted,
     Part,
     Reactions,
@@ -37,7 +38,16 @@ PART_LIMIT = 1900
 
 T = TypeVar("T")
 Method = Literal[
-    "post", "edit", "find", "open_thread", "seed", "reactions", "remove_reaction", "typing", "erase"
+    "post",
+    "edit",
+    "find",
+    "open_thread",
+    "seed",
+    "reactions",
+    "remove_reaction",
+    "typing",
+    "erase",
+    "written_by",
 ]
 READING: tuple[Method, ...] = ("find", "reactions")
 
@@ -116,6 +126,8 @@ class MemoryVenue:
         self.latency = latency
         self.recording = recording
         self.bots: set[str] = set()
+        self.notified: list[str] = []
+        self.written: dict[str, dict[int, tuple[str, str]]] = defaultdict(dict)
         self.managed_in: list[str] = []
         self.threads: dict[str, Thread] = {}
         self.places: dict[str, list[StoredMessage]] = defaultdict(list)
@@ -156,8 +168,9 @@ class MemoryVenue:
         """Let every message go at once."""
         return nullcontext()
 
-    async def post(self, place: str, part: Part) -> str:
+    async def post(self, place: str, part: Part, *, notify: str = "") -> str:
         """Post one piece and return its message reference."""
+        self.notified += [notify] if notify else []
         return await self._ask("post", place, part.body, lambda: self._store(place, part))
 
     def unnamed(self, place: str) -> Unnamed | None:
@@ -205,6 +218,21 @@ class MemoryVenue:
         if channel in self.gone_places:
             raise VenueGoneError(f"There is no channel {channel}.")
         return Location("club", channel)
+
+    async def written_by(self, place: str, user: str, after: str) -> Sequence[str]:
+        """Return what somebody wrote in a place since a message."""
+
+        def read() -> Sequence[str]:
+            self._message(after)
+            return [text for who, text in self.written[place].values() if who == user and text]
+
+        return await self._ask("written_by", place, "", read)
+
+    async def member(self, place: str, user: str) -> Member | None:
+        """Return who somebody is: everyone is a member but a stranger."""
+        if user == "stranger":
+            return None
+        return Member((f"{user.title()} Somebody", user), user in self.bots)
 
     async def direct(self, place: str, user: str) -> str:
         """Return the place of private messages with somebody."""
@@ -267,6 +295,12 @@ class MemoryVenue:
         await self._ask("typing", place, " ".join(seats), show)
 
     # --- people -----------------------------------------------------------------------
+
+    def write(self, user: str, place: str, text: str) -> int:
+        """Let somebody write a message; empty: a picture. Return its number."""
+        number = len(self.written[place]) + 1
+        self.written[place][number] = user, text
+        return number
 
     async def react(self, user: str, place: str, message: str, option: str) -> None:
         """Let somebody add a reaction; holding it already changes nothing."""

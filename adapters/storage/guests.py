@@ -1,0 +1,184 @@
+"""The Guests part of the store: people who argue a side, and what they wrote."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal
+
+import orjson
+
+from adapters.storage.connection import SqlConnection
+from adapters.storage.database import Database
+from adapters.storage.leases import guard
+from adapters.storage.people import ensure_person, find_key, is_opted_out, lock_person
+from adapters.storage.targets import LOCK_QUESTION
+from engine.errors import NotAllowedError, UsageError
+from engine.judging import Question
+from engine.store import Lease
+from engine.store.guests import MOST_AWAITING, Guest, NewGuest, OpenTurn, SpokenTurn
+
+NOT_ASKED = (
+    "This person asked not to take part in what is recorded, so they cannot argue a side. Ask "
+    "someone else, or let a model argue it."
+)
+BUSY = (
+    "This person already argues a side elsewhere, or was asked to. Ask them again once that debate "
+    "is over."
+)
+GUEST = """
+SELECT guests.person, guests.names, guests.accepted, people."user"
+FROM guests JOIN people ON people.id = guests.person WHERE guests.debate = :debate
+"""
+AWAITING = """
+SELECT count(*) FROM guests JOIN debates ON debates.id = guests.debate
+WHERE guests.person = :person AND debates.status IN ('queued', 'running')
+    AND guests.accepted IS NOT FALSE
+"""
+INSERT = """
+INSERT INTO guests (debate, person, names, accepted) VALUES (:debate, :person, :names, :accepted)
+"""
+ANSWER = """
+UPDATE guests SET accepted = :accepted, answered_at = :now
+WHERE debate = :debate AND accepted IS NULL
+"""
+OPEN = """
+SELECT questions.message FROM questions JOIN debates ON debates.id = questions.debate
+WHERE questions.debate = :debate AND questions.question = :question AND questions.step = :step
+    AND questions.opened_at IS NOT NULL AND questions.closed_at IS NULL
+    AND debates.status = 'running'
+"""
+CLOSED = """
+SELECT closed_at FROM questions
+WHERE debate = :debate AND question = :question AND step = '' AND closed_at IS NOT NULL
+"""
+SHUT = """
+UPDATE questions SET closed_at = :now
+WHERE debate = :debate AND question = :question AND step = :step AND closed_at IS NULL
+"""
+BEGIN = """
+INSERT INTO spoken (debate, step, person, words)
+SELECT debate, :step, person, :words FROM guests WHERE debate = :debate
+ON CONFLICT DO NOTHING
+"""
+OPEN_TURN = """
+SELECT spoken.step, spoken.words, questions.message
+FROM spoken JOIN questions ON questions.debate = spoken.debate
+    AND questions.question = 'speak' AND questions.step = spoken.step
+JOIN debates ON debates.id = spoken.debate
+WHERE spoken.debate = :debate AND debates.status = 'running'
+    AND questions.opened_at IS NOT NULL AND questions.closed_at IS NULL
+ORDER BY questions.opened_at LIMIT 1
+"""
+TURN = """
+SELECT spoken.text, questions.closed_at
+FROM spoken LEFT JOIN questions ON questions.debate = spoken.debate
+    AND questions.question = 'speak' AND questions.step = spoken.step
+WHERE spoken.debate = :debate AND spoken.step = :step
+"""
+SPEAK = """
+UPDATE spoken SET text = :text, spoken_at = :now
+WHERE debate = :debate AND step = :step AND text IS NULL
+"""
+
+
+class GuestTable:
+    """The Guests part of the store."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def guest(self, debate_id: str) -> Guest | None:
+        row = await self._database.first(GUEST, debate=debate_id)
+        if row is None:
+            return None
+        accepted = None if row.accepted is None else bool(row.accepted)
+        names = tuple(orjson.loads(row.names))
+        return Guest(person=row.person, user=row.user, names=names, accepted=accepted)
+
+    async def answer(
+        self, debate_id: str, user: str, *, accept: bool, now: datetime
+    ) -> Literal["stored", "closed", "others"]:
+        asked = {"debate": debate_id, "question": Question.CONSENT, "step": ""}
+
+        def store(connection: SqlConnection) -> Literal["stored", "closed", "others"]:
+            row = connection.first(GUEST, debate=debate_id)
+            if row is None or row.user != user:
+                return "others"
+            connection.lock(LOCK_QUESTION, **asked)
+            if row.accepted is not None and bool(row.accepted) == accept:
+                return "stored"
+            if connection.first(OPEN, **asked) is None:
+                return "closed"
+            connection.run(ANSWER, debate=debate_id, accepted=accept, now=now)
+            connection.run(SHUT, now=now, **asked)
+            return "stored"
+
+        return await self._database.write(store)
+
+    async def consent_closed(self, debate_id: str) -> bool:
+        closed = await self._database.value(CLOSED, debate=debate_id, question=Question.CONSENT)
+        return closed is not None
+
+    async def begin(self, lease: Lease, debate_id: str, step: str, words: int) -> None:
+        def store(connection: SqlConnection) -> None:
+            guard(connection, lease)
+            connection.run(BEGIN, debate=debate_id, step=step, words=words)
+
+        await self._database.write(store)
+
+    async def open_turn(self, debate_id: str) -> OpenTurn | None:
+        row = await self._database.first(OPEN_TURN, debate=debate_id)
+        return row and OpenTurn(*row)
+
+    async def turn(self, debate_id: str, step: str) -> SpokenTurn:
+        row = await self._database.first(TURN, debate=debate_id, step=step)
+        if row is None:
+            return SpokenTurn(None, over=False)
+        return SpokenTurn(row.text, over=row.closed_at is not None)
+
+    async def speak(self, debate_id: str, step: str, text: str, now: datetime) -> bool:
+        def store(connection: SqlConnection) -> bool:
+            asked = {"debate": debate_id, "question": Question.SPEAK, "step": step}
+            connection.lock(LOCK_QUESTION, **asked)
+            if connection.first(OPEN, **asked) is None:
+                return False
+            keep_spoken(connection, debate_id, step, text, now)
+            connection.run(SHUT, now=now, **asked)
+            return True
+
+        return await self._database.write(store)
+
+
+def keep_spoken(
+    connection: SqlConnection, debate_id: str, step: str, text: str, now: datetime
+) -> None:
+    """Keep what was written for a turn, unless something was."""
+    connection.run(SPEAK, debate=debate_id, step=step, text=text, now=now)
+
+
+def find_guest(connection: SqlConnection, platform: str, guest: NewGuest) -> int:
+    """Return the surrogate id of who is to argue a side.
+
+    Raises NotAllowedError for one who opted out or was forgotten, and UsageError for one who
+    argues elsewhere.
+    """
+    person = ensure_person(connection, platform, guest.user, find_key(connection))
+    if person is None or is_opted_out(connection, person.id):
+        raise NotAllowedError(NOT_ASKED)
+    lock_person(connection, person.id)
+    if connection.value(AWAITING, person=person.id) >= MOST_AWAITING:
+        raise UsageError(BUSY)
+    return person.id
+
+
+def insert_guest(
+    connection: SqlConnection,
+    debate_id: str,
+    person: int,
+    guest: NewGuest,
+    *,
+    accepted: bool | None,
+) -> None:
+    """Store who argues a side of a new debate."""
+    names = orjson.dumps(guest.names).decode()
+    connection.run(INSERT, debate=debate_id, person=person, names=names, accepted=accepted)

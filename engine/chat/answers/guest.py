@@ -1,0 +1,35 @@
+"""Answers to a person who argues a side, as canonical Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from engine.chat.answers.answers import Answer, Wording
+from engine.words.translation import plural, say
+
+ACCEPTED = "You take part. The debate begins, and you are mentioned here when it is your turn."
+DECLINED = "You do not take part, so the debate is called off. The person who asked is told."
+TAKEN = ("Your turn of {n} word was taken.", "Your turn of {n} words was taken.")
+
+
+class ConsentAnswer(Answer):
+    """A person agreed to argue a side, or did not."""
+
+    private: ClassVar[bool] = True
+    accepted: bool
+
+    def say(self, chat: Wording) -> Iterator[str]:
+        """Confirm the answer."""
+        yield say(ACCEPTED if self.accepted else DECLINED)
+
+
+class TurnAnswer(Answer):
+    """A person's turn was taken."""
+
+    private: ClassVar[bool] = True
+    words: int
+
+    def say(self, chat: Wording) -> Iterator[str]:
+        """Confirm the turn."""
+        yield plural(TAKEN, self.words)

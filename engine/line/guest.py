@@ -1,0 +1,115 @@
+"""A person as a side of a debate: asked whether they agree, then for one turn after another.
+
+What they answer comes in at whichever process has the platform's connection, and is read here from
+the store. A turn is a row once it is final, so it is neither lost nor asked for twice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from engine.debate import Debate
+from engine.errors import DeclinedError, DesertedError
+from engine.floor.keeper import Keeper
+from engine.floor.wake import Bell
+from engine.messages import GuestInvite, Notice, SpeakInvite
+from engine.store import Lease, Post, Store
+from engine.words.translation import say
+
+KEY = "guest"
+CONSENT_MINUTES = 30.0
+LOOK_SECONDS = 1.0
+DECLINED = "The person who was asked to argue a side declined. Nothing was spent."
+SILENT = "The person who was asked to argue a side did not answer in time. Nothing was spent."
+LEFT = "The person who argued a side asked to be forgotten, so the debate cannot go on."
+AGREED = "The person takes part. The debate begins."
+CALLED_OFF = "The person does not take part, so the debate does not begin."
+HEARD = "Your turn was taken. It is posted below."
+MISSED = "The time is up, and nothing was written. The debate goes on without this turn."
+
+
+@dataclass(frozen=True, slots=True)
+class GuestTime:
+    """What is asked of the person who argues a side of a debate, while its lease is held."""
+
+    debate: Debate
+    lease: Lease
+    store: Store
+    keeper: Keeper
+    bell: Bell
+
+    async def agree(self, turns: int) -> None:
+        """Wait until the person agrees to argue a side of so many turns. Raises DeclinedError."""
+        request = self.debate.request
+        accepted = await self._answer()
+        if accepted:
+            return
+        invite = GuestInvite(
+            code=self.debate.code,
+            side=request.guest,
+            minutes=CONSENT_MINUTES,
+            most=turns,
+            turn_minutes=request.turn_minutes,
+        )
+        await self._post(Post(key=KEY, message=invite))
+        while accepted is None and not await self._is_closed():
+            await self._look()
+            accepted = await self._answer()
+        accepted = await self._answer()
+        told = Notice(text=say(AGREED if accepted else CALLED_OFF))
+        await self._post(Post(key=f"{KEY}/answered", message=told, target=KEY))
+        if not accepted:
+            raise DeclinedError(SILENT if accepted is None else DECLINED)
+
+    async def hear(self, step: str, words: int) -> str:
+        """Ask for a turn and return what was written; empty if nothing was in time.
+
+        Begun again after a kill it goes on: the invitation is posted once, and its end is a row.
+        Raises DesertedError for a person who was forgotten.
+        """
+        guests, debate_id = self.store.guests, self.debate.id
+        key = f"{KEY}/{step}"
+        turn = await guests.turn(debate_id, step)
+        if not turn.over:
+            await guests.begin(self.lease, debate_id, step, words)
+            await self._post(Post(key=key, message=self._invite(step, words)))
+        while not turn.over:
+            await self._check_there()
+            await self._look()
+            turn = await guests.turn(debate_id, step)
+        told = Notice(text=say(HEARD if turn.text else MISSED))
+        await self._post(Post(key=f"{key}/closed", message=told, target=key))
+        return turn.text or ""
+
+    def _invite(self, step: str, words: int) -> SpeakInvite:
+        request = self.debate.request
+        return SpeakInvite(
+            code=self.debate.code,
+            side=request.guest,
+            step=step,
+            round=step.split("/")[1],
+            minutes=request.turn_minutes,
+            words=words,
+        )
+
+    async def _answer(self) -> bool | None:
+        guest = await self.store.guests.guest(self.debate.id)
+        return None if guest is None else guest.accepted
+
+    async def _is_closed(self) -> bool:
+        asked = await self.store.guests.consent_closed(self.debate.id)
+        await self._check_there()
+        return asked
+
+    async def _check_there(self) -> None:
+        guest = await self.store.guests.guest(self.debate.id)
+        if guest is None or guest.user is None:
+            raise DesertedError(LEFT)
+
+    async def _look(self) -> None:
+        self.keeper.check()
+        await self.bell.collect(f"closed/{self.debate.id}", LOOK_SECONDS)
+
+    async def _post(self, post: Post) -> None:
+        await self.store.outbox.publish(self.lease, self.debate.id, [post])
+        self.bell.ring(f"outbox/{self.debate.platform}", self.debate.id)

@@ -1,0 +1,59 @@
+"""What a person who argues a side wrote: read from their thread, and made fit for a turn."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import structlog
+
+from engine.blinding.identity import HIDDEN
+from engine.blinding.mentions import scrub
+from engine.debate import Debate
+from engine.errors import VenueAwayError, VenueError
+from engine.ports import Venue
+from engine.store import Store
+from engine.store.guests import Guest
+from engine.text import clean, is_visible
+
+SHORTEST_NAME = 3  # characters; a shorter one is a word like any other
+SHORTEST_PART = 4  # of one of several words of a name
+log = structlog.get_logger(__name__)
+
+
+def spoken_text(said: Sequence[str], names: Sequence[str]) -> str:
+    """Return what a person wrote as the text of a turn: without mentions and their own names.
+
+    Empty if there is nothing to read.
+    """
+    text = without_names(scrub(clean("\n\n".join(said))), names).strip()
+    return text if is_visible(text) else ""
+
+
+def without_names(text: str, names: Sequence[str]) -> str:
+    """Return a text without a person's names, so that no juror learns who wrote it."""
+    whole = sorted((n for n in names if len(n) >= SHORTEST_NAME), key=len, reverse=True)
+    for name in whole:
+        text = re.sub(rf"(?i)(?<!\w){re.escape(name)}(?!\w)", HIDDEN, text)
+    parts = {part for name in whole for part in name.split() if len(part) >= SHORTEST_PART}
+    for part in sorted(parts, key=lambda part: (-len(part), part)):
+        text = re.sub(rf"(?<!\w){re.escape(part)}(?!\w)", HIDDEN, text)
+    return text
+
+
+async def said_below(venue: Venue, store: Store, debate: Debate, guest: Guest, step: str) -> str:
+    """Return what a person wrote in the thread since their turn was asked for, as it stands now.
+
+    Raises VenueAwayError while it cannot be read; what cannot be read at all is nothing.
+    """
+    turn = await store.guests.open_turn(debate.id)
+    if turn is None or turn.step != step or turn.message is None or guest.user is None:
+        return ""
+    try:
+        said = await venue.written_by(debate.thread or debate.place, guest.user, turn.message)
+    except VenueAwayError:
+        raise
+    except VenueError as error:
+        log.warning("turn not read", debate=debate.id, why=str(error))
+        return ""
+    return spoken_text(said, guest.names)

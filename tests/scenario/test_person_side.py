@@ -1,0 +1,269 @@
+"""A person as a side: asked whether they agree, heard turn by turn, marked and kept apart."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from engine.debate import SOMEBODY, Cause, Debate, Status
+from engine.errors import NotAllowedError, UsageError
+from engine.line.intake import Defaults, Invited, Order, Rematch
+from engine.messages import Announcement, Reveal, TurnPost, VoteInvite
+from engine.store.guests import OpenTurn
+from tests.doubles.hall import DEFAULTS, LOBBY, QUICK, Hall, Session
+from tests.doubles.memory.attentive import AttentiveVenue
+from tests.doubles.whole_debate import HeardModels
+
+MINUTES = 5.0
+
+
+@pytest.fixture
+def venue() -> AttentiveVenue:
+    return AttentiveVenue(limits=QUICK)
+
+
+@pytest.fixture
+def hall(database_url: str, venue: AttentiveVenue) -> Hall:
+    return Hall(database_url, venue)
+
+
+def order(side: str = "B", user: str = "bob", **more: object) -> Order:
+    guest = Invited(side=side, user=user)
+    where = {"platform": "memory", "community": "club", "place": LOBBY, "seed": 7}
+    given = {"user": "ann", "guest": guest, "turn_minutes": MINUTES, **where, **more}
+    return Order.model_validate(given)
+
+
+async def invite(session: Session, defaults: Defaults = DEFAULTS, **more: object) -> Debate:
+    return (await session.service.start(order(**more), defaults)).debate  # type: ignore[arg-type]
+
+
+async def asked(session: Session, debate: Debate) -> None:
+    """Wait until the person is asked for something."""
+    opened = (
+        "SELECT count(*) FROM questions WHERE debate = :debate AND closed_at IS NULL "
+        "AND opened_at IS NOT NULL AND question IN ('consent', 'speak')"
+    )
+    async with asyncio.timeout(20):
+        while not await session.store.guests._database.value(opened, debate=debate.id):  # noqa: ASYNC110
+            await asyncio.sleep(0.005)
+
+
+async def agree(
+    session: Session, debate: Debate, user: str = "bob", *, accept: bool = True
+) -> None:
+    """Answer once the question is open."""
+    async with asyncio.timeout(20):
+        while True:
+            try:
+                return await session.service.answer_guest(debate, user, accept=accept)
+            except UsageError as error:
+                if "time to answer" not in str(error):
+                    raise
+                await asyncio.sleep(0.005)
+
+
+async def turn(session: Session, debate: Debate, kind: str) -> OpenTurn:
+    """Wait until a round's turn is asked for."""
+    async with asyncio.timeout(20):
+        while True:
+            found = await session.store.guests.open_turn(debate.id)
+            if found is not None and kind in found.step:
+                return found
+            await asyncio.sleep(0.005)
+
+
+async def end_time(session: Session, debate: Debate) -> None:
+    """Let the time for what is asked end now, once it has begun."""
+    await asked(session, debate)
+    due = "UPDATE questions SET closes_at = opened_at WHERE debate = :debate AND closed_at IS NULL"
+    await session.store.guests._database.run(due, debate=debate.id)
+    session.service.bell.ring("votes/memory")
+
+
+async def test_a_person_argues_a_side_and_no_juror_learns_who(
+    hall: Hall, venue: AttentiveVenue
+) -> None:
+    models = HeardModels()
+    async with hall.open(models) as session:
+        debate = await invite(session)
+        await asked(session, debate)
+        assert not models.heard, "nothing is paid before the person agrees"
+        assert venue.notified == ["bob"]
+        with pytest.raises(UsageError, match="Only the person"):
+            await session.service.answer_guest(debate, "cem", accept=True)
+        await agree(session, debate)
+        await turn(session, debate, "opening")
+        give = session.service.give_turn
+        with pytest.raises(UsageError, match="Only the person"):
+            await give(debate, "ann", "I will do it.")
+        with pytest.raises(UsageError, match="at most 500"):
+            await give(debate, "bob", "word " * 501)
+        with pytest.raises(UsageError, match="empty"):
+            await give(debate, "bob", " \u200b ")
+        said = "I, Bob Somebody, say: <@4711> is wrong. Somebody must act. Maple agrees."
+        assert await give(debate, "bob", said) == 11
+        with pytest.raises(UsageError, match="not your turn"):
+            await give(debate, "bob", "Once more.")
+        await turn(session, debate, "rebuttal")
+        debate = await session.store.debates.get(debate.id)
+        place = debate.thread or ""
+        picture = venue.write("bob", place, "")
+        with pytest.raises(UsageError, match="pictures do not count"):
+            await session.service.finish_turn(debate, "bob")
+        first = venue.write("bob", place, "A first thought.")
+        gone = venue.write("bob", place, "A slip.")
+        venue.write("cem", place, "Somebody else's word.")
+        venue.written[place][first] = "bob", "A better thought."  # edited
+        del venue.written[place][gone], venue.written[place][picture]
+        assert await session.service.finish_turn(debate, "bob") == 3
+        await turn(session, debate, "assumptions")
+        venue.written[place].clear()
+        venue.write("bob", place, "long " * 600)
+        await end_time(session, debate)
+        await turn(session, debate, "closing")
+        await give(debate, "bob", "We win.")
+        await session.voting(debate.id)
+        (vote,) = (one for one in venue.meant if isinstance(one, VoteInvite) and one.link)
+        held = await session.store.journal.turns(debate.id)
+        ballot = (await session.store.debates.get(debate.id)).vote_message or ""
+        for user, option in (("bob", "B"), ("cem", "A"), ("ann", "B")):
+            await venue.react(user, place, ballot, option)
+        await session.service.close_vote(debate.id)
+        await session.ended(debate.id)
+        votes = await session.votes(debate.id, "ann", "bob", "cem")
+    own = [one for one in held if one.side == "B"]
+    assert own[0].text == "I, [name], say: [mention] is wrong. [name] must act. Maple agrees."
+    assert [one.text for one in own[1::2]] == ["A better thought.", "We win."]
+    assert (own[2].words, [broken.kind for broken in own[2].violations]) == (500, ["shortened"])
+    posts = [one for one in venue.meant if isinstance(one, TurnPost)]
+    assert {post.side: post.person for post in posts} == {"A": False, "B": True}
+    assert "Maple" not in "".join(post.text for post in posts)
+    (card,) = {one.guest for one in venue.meant if isinstance(one, Announcement)}
+    reveal = next(one for one in venue.meant if isinstance(one, Reveal))
+    assert (card, vote.guest, reveal.models["B"]) == ("B", "B", SOMEBODY.ref)
+    assert {user: vote.reason for user, vote in votes.items()} == {
+        "ann": "starter",
+        "bob": "speaker",
+        "cem": "",
+    }
+    read = "".join(text for step, text in models.heard.items() if step.startswith("jury/"))
+    assert "A better thought." in read
+    for word in ("Bob", "somebody", "person/", "4711"):
+        assert word not in read.replace("a person", ""), word
+    assert set(venue.notified) == {"bob"}
+    assert "Bob" not in venue.said()
+
+
+async def test_after_a_kill_nothing_is_asked_twice_and_nothing_is_lost(
+    hall: Hall, venue: AttentiveVenue
+) -> None:
+    async with hall.open() as session:
+        debate = await invite(session)
+        await asked(session, debate)
+    async with hall.open() as session:
+        await session.reconcile()
+        await agree(session, debate)
+        await turn(session, debate, "opening")
+    async with hall.open() as session:
+        await session.reconcile()
+        await session.service.give_turn(debate, "bob", "Said between two lives.")
+    async with hall.open() as session:
+        await session.reconcile()
+        for kind in ("rebuttal", "assumptions", "closing"):
+            await turn(session, debate, kind)
+            await session.service.give_turn(debate, "bob", f"The {kind}.")
+        await session.voting(debate.id)
+        held = await session.store.journal.turns(debate.id)
+    assert [one.text for one in held if one.side == "B"] == [
+        "Said between two lives.",
+        "The rebuttal.",
+        "The assumptions.",
+        "The closing.",
+    ]
+    assert venue.notified == ["bob"] * 5, "one for the consent, one a turn"
+
+
+@pytest.mark.parametrize("answers", [False, None])
+async def test_who_declines_or_says_nothing_costs_nothing(hall: Hall, answers: bool | None) -> None:
+    models = HeardModels()
+    async with hall.open(models) as session:
+        debate = await invite(session)
+        await asked(session, debate)
+        if answers is None:
+            await end_time(session, debate)
+        else:
+            await agree(session, debate, accept=False)
+        debate = await session.ended(debate.id)
+    assert (debate.status, debate.cause) == (Status.CANCELLED, Cause.PERSON)
+    assert "Nothing was spent" in debate.reason
+    assert not models.heard
+
+
+async def test_two_missed_turns_end_the_debate_and_a_forgotten_person_too(hall: Hall) -> None:
+    async with hall.open() as session:
+        debate = await invite(session, user="ann", guest=Invited(side="A", user="ann"))
+        for kind in ("opening", "rebuttal"):  # whoever starts it need not be asked
+            await turn(session, debate, kind)
+            await end_time(session, debate)
+        debate = await session.ended(debate.id)
+        held = await session.store.journal.turns(debate.id)
+        assert (debate.status, debate.cause) == (Status.PARTIAL, Cause.PERSON)
+        assert "twice in a row" in debate.reason
+        assert [one.text for one in held if one.side == "A"] == ["(No turn was given.)"] * 2
+        debate = await invite(session)
+        await agree(session, debate)
+        await turn(session, debate, "opening")
+        await session.store.people.forget("memory", "bob")
+        debate = await session.ended(debate.id)
+        assert (debate.status, debate.cause) == (Status.PARTIAL, Cause.PERSON)
+        assert "forgotten" in debate.reason
+
+
+async def test_who_cannot_be_named(hall: Hall, venue: AttentiveVenue) -> None:
+    venue.bots.add("robot")
+    async with hall.open() as session:
+
+        async def refused(why: str, kind: type[Exception] = UsageError, **more: object) -> None:
+            with pytest.raises(kind, match=why):
+                await invite(session, **more)  # type: ignore[arg-type]
+
+        await refused("bot", guest=Invited(side="B", user="robot"))
+        await refused("no such person", guest=Invited(side="B", user="stranger"))
+        await refused("mirror", mirror=True)
+        await refused("only models", format="audited")
+        for user, leave in (("eve", "opt_out"), ("fay", "forget")):
+            await getattr(session.store.people, leave)("memory", user)
+            await refused("asked not to", NotAllowedError, guest=Invited(side="B", user=user))
+        first, _ = await invite(session), await invite(session)
+        await refused("already argues")
+        await agree(session, first, accept=False)
+        await session.ended(first.id)
+        await session.service.cancel((await invite(session)).id, "enough")
+
+
+async def test_a_rematch_asks_the_person_again_and_no_vote_in_it_is_gold(
+    hall: Hall, venue: AttentiveVenue
+) -> None:
+    async with hall.open() as session:
+        debate = await invite(session, length="short", vote_minutes=30.0)
+        await agree(session, debate)
+        for kind in ("opening", "rebuttal", "assumptions", "closing"):
+            await turn(session, debate, kind)
+            await session.service.give_turn(debate, "bob", f"The {kind}.")
+        await session.voting(debate.id)
+        await session.service.close_vote(debate.id)
+        debate = await session.ended(debate.id)
+        swap = Rematch(of=debate, swapped=True)
+        again = (await session.service.start(order(guest=None, rematch=swap), DEFAULTS)).debate
+        assert again.request.guest == "A"
+        assert again.request.turn_minutes == MINUTES
+        await agree(session, again)
+        await turn(session, again, "opening")
+        assert again.setup.known
+        await session.service.cancel(again.id, "enough")
+        await session.ended(again.id)
+        await session.store.people.forget("memory", "bob")
+        with pytest.raises(UsageError, match="no rematch with them"):
+            await session.service.start(order(guest=None, rematch=swap), DEFAULTS)
