@@ -330,6 +330,56 @@ class JurorHistory(Value):
     correlation: float | None = None
 
 
+class JurorFit(Value):
+    """What the model of jurors (engine/jury/model.py) knows about one of them.
+
+    `lean` is toward the side shown first, in points, and `named` the same for verdicts, from −1 to
+    1; `spread` is in points. The juror's signal has standard deviation `scale`. Beside an error of
+    its own with variance 1, it holds the truth and the errors of all and of its family, times
+    `skill`, and the group's error, times `group`. `weight` is in a panel of all, with mean 1.
+    `drift` says by how many standard errors its newer ballots differ from those before; `left` of
+    those before were left out for it. The `_error`s are standard deviations; a skill's is of its
+    logarithm.
+    """
+
+    family: str
+    ballots: int = 0
+    lean: float = 0.0
+    lean_error: float = 0.0
+    named: float = 0.0
+    spread: float = 1.5
+    scale: float = 1.0
+    skill: float = 1.0
+    skill_error: float = 0.4
+    group: float = 0.0
+    weight: float = 1.0
+    drift: float = 0.0
+    left: int = 0
+
+
+class Fit(Value):
+    """The model of an installation's jurors, as fitted to its past debates.
+
+    `shared` and `kin` are the variances of the errors of all and of one family, as a multiple of
+    the truth's, and their errors are of the logarithm; `people` is the correlation of people's
+    majority with the truth; `worth` is what a verdict adds to a signal; `evidence` is by how much
+    ballots are likelier than if no juror saw anything that another sees, in nats.
+    """
+
+    version: int
+    debates: int = 0
+    ballots: int = 0
+    labels: int = 0
+    shared: float
+    shared_error: float = 0.7
+    kin: float
+    kin_error: float = 0.7
+    people: float
+    worth: float = 0.35
+    evidence: float = 0.0
+    jurors: dict[str, JurorFit] = {}
+
+
 class Criterion(Value):
     """One thing that jurors score, as a whole number from `lowest` to `highest`.
 

@@ -1,0 +1,395 @@
+"""Fits the model of jurors to past debates; imports NumPy, so import it only to fit.
+
+Leans first, then what a verdict adds to a margin, then all variances and skills at once: the
+maximum of likelihood times prior (docs/statistics.md). Takes tens of milliseconds for a thousand
+debates; call it in a worker thread.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.debate import Fit, JurorFit
+from engine.jury.hearing import HeardDebate
+from engine.jury.lbfgs import Vector, minimise
+from engine.jury.likelihood import KIN, SHARED, Likelihood, Matrix, Model, gather, invert
+from engine.jury.model import CLIP, VERSION
+
+Flags = NDArray[np.bool_]
+
+PSEUDO = 10  # ballots' worth of the usual spread
+USUAL_SPREAD = 1.5
+SMALLEST_SPREAD = 0.5
+LEAN_SD = 0.4  # of jurors' leans about the mean one
+LEAN_JURORS = 3  # jurors' worth of knowing that
+VERDICT_WORTH, WORTH_BALLOTS = 0.35, 50
+LABELS = 100  # debates that people decided from which they are a reader of the truth
+ROUNDS, POLISH = 60, 25
+SAMPLE = 2000  # debates that both starts are tried on
+DRIFTED = 4.5  # standard errors
+FEWEST = 25  # ballots on either side of a change
+
+
+class Ballots(NamedTuple):
+    """All ballots as columns: debate, juror, orientation, margin, verdict, whether an audit."""
+
+    debate: NDArray[np.int64]
+    juror: NDArray[np.int64]
+    o: Vector
+    m: Vector
+    v: Vector
+    audit: Flags
+
+    def take(self, rows: Flags) -> Ballots:
+        """Return some of the ballots."""
+        return Ballots(
+            self.debate[rows], self.juror[rows], self.o[rows], self.m[rows], self.v[rows],
+            self.audit[rows],
+        )  # fmt: skip
+
+
+class Leans(NamedTuple):
+    """By juror: lean and its error, spread, lean of verdicts, ballots."""
+
+    lean: Vector
+    error: Vector
+    spread: Vector
+    named: Vector
+    n: Vector
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A fitted model with what it was fitted to."""
+
+    said: Likelihood
+    x: Vector
+    signals: Matrix
+
+    @property
+    def model(self) -> Model:
+        """The covariance at the fitted parameters."""
+        return Model.of(self.x, self.said)
+
+
+def fit_jurors(heard: Sequence[HeardDebate], before: Fit | None = None) -> Fit:
+    """Return the model of every juror heard. `before` is an earlier fit to begin at.
+
+    A juror whose newer ballots differ from its older ones is fitted to the newer ones alone.
+    """
+    families = {ballot.juror: ballot.family for one in heard for ballot in one.ballots}
+    jurors = sorted(families)
+    if not jurors:
+        return Fit(version=VERSION, shared=SHARED, kin=KIN, people=0.74)
+    ballots = _list(heard, {juror: at for at, juror in enumerate(jurors)})
+    human = np.array([math.nan if one.human is None else one.human for one in heard])
+    kinship = np.array([[float(families[a] == families[b]) for b in jurors] for a in jurors])
+    leans, worth, found = _fit(ballots, human, kinship, len(heard), _begin(before, jurors))
+    drift, cut = _find_changes(found, ballots, leans)
+    kept = ballots.debate >= cut[ballots.juror]
+    left = np.bincount(ballots.juror[~kept], minlength=len(jurors))
+    if left.any():
+        newer = ballots.take(kept)
+        leans, worth, found = _fit(newer, human, kinship, len(heard), None)
+    return _describe(jurors, families, leans, worth, found, (drift, left), len(heard))
+
+
+def _list(heard: Sequence[HeardDebate], at: dict[str, int]) -> Ballots:
+    rows = [
+        (number, at[one.juror], one.orientation, one.margin, one.named, one.audit)
+        for number, debate in enumerate(heard)
+        for one in debate.ballots
+    ]
+    table = np.array(rows, dtype=float).T
+    whole = table[:2].astype(np.int64)
+    return Ballots(whole[0], whole[1], table[2], table[3], table[4], table[5] > 0)
+
+
+def _fit(
+    ballots: Ballots, human: Vector, kinship: Matrix, debates: int, start: Vector | None
+) -> tuple[Leans, float, _Found]:
+    """Fit leans, then what a verdict adds, then the model."""
+    jurors = len(kinship)
+    leans = _fit_leans(ballots, jurors)
+    margins = np.clip(
+        (ballots.m - ballots.o * leans.lean[ballots.juror]) / leans.spread[ballots.juror],
+        -CLIP, CLIP,
+    )  # fmt: skip
+    verdicts = ballots.v - ballots.o * leans.named[ballots.juror]
+    worth = _fit_worth(ballots, margins, verdicts, debates)
+    decided = ~ballots.audit
+    signals = _lay_out(
+        ballots.debate[decided],
+        ballots.juror[decided],
+        (margins + worth * verdicts)[decided],
+        (debates, jurors),
+    )
+    return leans, worth, _fit_model(signals, human, kinship, start)
+
+
+def _sum(jurors: int, ballots: Ballots, values: Vector) -> Vector:
+    return np.bincount(ballots.juror, values, jurors).astype(np.float64)
+
+
+def _fit_leans(ballots: Ballots, jurors: int) -> Leans:
+    """Return each juror's lean, drawn toward the mean one as far as its own error asks for it.
+
+    The variance of leans over jurors is fitted too (empirical Bayes; Efron and Morris 1975).
+    """
+    n = _sum(jurors, ballots, np.ones(len(ballots.m)))
+    squares = _sum(jurors, ballots, ballots.m**2)
+    usual = (squares.sum() + PSEUDO * USUAL_SPREAD**2) / (n.sum() + PSEUDO)
+    own = (squares + PSEUDO * usual) / (n + PSEUDO) / np.maximum(n, 1e-9)
+    raw = _sum(jurors, ballots, ballots.o * ballots.m) / np.maximum(n, 1)
+    mean, between = 0.0, LEAN_SD**2
+    for _ in range(30):
+        trust = (n > 0) / (between + own)
+        mean = float((trust * raw).sum() / (trust.sum() + 1))
+        share = between / (between + own)
+        rest = (share * (raw - mean)) ** 2 + between * (1 - share)
+        between = (rest[n > 0].sum() + LEAN_JURORS * LEAN_SD**2) / ((n > 0).sum() + LEAN_JURORS)
+    share = between / (between + own)
+    lean = mean + share * (raw - mean)
+    off = _sum(jurors, ballots, (ballots.m - ballots.o * lean[ballots.juror]) ** 2)
+    usual = (off.sum() + PSEUDO * USUAL_SPREAD**2) / (n.sum() + PSEUDO)
+    spread = np.sqrt((off + PSEUDO * usual) / (n + PSEUDO))
+    named = _sum(jurors, ballots, ballots.o * ballots.v) / (n + PSEUDO)
+    return Leans(
+        lean, np.sqrt(between * (1 - share)), np.maximum(spread, SMALLEST_SPREAD), named, n
+    )
+
+
+def _fit_worth(ballots: Ballots, margins: Vector, verdicts: Vector, debates: int) -> float:
+    """Return what naming a side adds to a margin, as the other jurors of its debates bear it out.
+
+    A regression of the others' mean signal on both, drawn toward the usual worth.
+    """
+    whole = margins + VERDICT_WORTH * verdicts
+    n = np.bincount(ballots.debate, minlength=debates)[ballots.debate]
+    others = np.bincount(ballots.debate, whole, debates)[ballots.debate] - whole
+    use = n > 1
+    x, v, y = whole[use], verdicts[use], (others[use] / (n[use] - 1))
+    table = np.array([[x @ x + 1e-9, x @ v], [x @ v, v @ v + WORTH_BALLOTS]])
+    along, extra = np.linalg.solve(table, np.array([x @ y, v @ y]))
+    if along <= 0.05:
+        return VERDICT_WORTH
+    return float(np.clip(VERDICT_WORTH + extra / along, 0.0, 1.0))
+
+
+def _lay_out(
+    debate: NDArray[np.int64], juror: NDArray[np.int64], x: Vector, shape: tuple[int, int]
+) -> Matrix:
+    """Return signals by debate and juror, NaN where there is none; the mean of several."""
+    cells = debate * shape[1] + juror
+    n = np.bincount(cells, minlength=shape[0] * shape[1])
+    sums = np.bincount(cells, x, shape[0] * shape[1])
+    return np.where(n > 0, sums / np.maximum(n, 1), np.nan).reshape(shape)
+
+
+def _fit_model(signals: Matrix, human: Vector, kinship: Matrix, start: Vector | None) -> _Found:
+    people = bool((~np.isnan(human)).sum() >= LABELS)
+    if people:
+        signals = np.column_stack([signals, human])
+        kinship = np.pad(kinship, (0, 1))
+    n, squares = (~np.isnan(signals)).sum(0), np.nansum(signals**2, axis=0)
+    usual = squares.sum() / max(1, n.sum())
+    scale = 0.5 * np.log((squares + PSEUDO * usual + 1e-6) / (n + PSEUDO))
+    said = Likelihood(gather(signals), kinship, scale, people)
+    if start is None or len(start) != len(said.start()):
+        few = said
+        if len(signals) > SAMPLE:
+            few = Likelihood(gather(signals[-SAMPLE:]), kinship, scale, people)
+        start = _search(few)
+        if few is said:
+            return _Found(said, start, signals)
+    return _Found(said, minimise(said, start, POLISH).x, signals)
+
+
+def _search(said: Likelihood) -> Vector:
+    """Return the better of two minima: from no group, and from the strongest group in the rest."""
+    plain = minimise(said, said.start(), ROUNDS)
+    herded = minimise(said, _suspect(said, plain.x), ROUNDS)
+    return min(plain, herded, key=lambda found: found.value).x
+
+
+def _suspect(said: Likelihood, x: Vector) -> Vector:
+    """Return these parameters with a group along the leading eigenvector of what they leave."""
+    model, whole = Model.of(x, said), said.readers
+    sums, counts = np.zeros(whole * whole), np.zeros(whole * whole)
+    for jurors, debates, products in said.sums:
+        cells = (jurors[:, :, None] * whole + jurors[:, None, :]).ravel()
+        sums += np.bincount(cells, products.transpose(2, 0, 1).ravel(), whole * whole)
+        counts += np.bincount(cells, np.repeat(debates, jurors.shape[1] ** 2), whole * whole)
+    seen, n = sums.reshape(whole, whole), counts.reshape(whole, whole)
+    alone = model.raw - np.outer(model.group, model.group)
+    rest = seen / np.maximum(n, 1) / np.outer(model.unit, model.unit) - alone
+    rest *= n / (n + 15)
+    np.fill_diagonal(rest, 0)
+    rest *= np.outer(said.jurors, said.jurors)
+    values, vectors = np.linalg.eigh(rest)
+    started = x.copy()
+    started[whole : 2 * whole] = vectors[:, -1] * math.sqrt(max(values[-1], 0.05))
+    return started
+
+
+def _begin(before: Fit | None, jurors: Sequence[str]) -> Vector | None:
+    """Return an earlier fit as parameters, where it knows the same jurors and no people."""
+    if before is None or before.version != VERSION or before.labels >= LABELS:
+        return None
+    if set(before.jurors) != set(jurors) or any(one.left for one in before.jurors.values()):
+        return None
+    known = [before.jurors[juror] for juror in jurors]
+    skill = [math.log(one.skill) for one in known]
+    return np.array([
+        *skill, *(one.group for one in known), *(math.log(one.scale) for one in known),
+        math.log(before.shared), math.log(before.kin), sum(skill) / (len(skill) + 1),
+    ])  # fmt: skip
+
+
+def _find_changes(
+    found: _Found, ballots: Ballots, leans: Leans
+) -> tuple[Vector, NDArray[np.int64]]:
+    """Return by how many errors each juror's newer ballots differ, and the debate they begin at.
+
+    What is compared is the part of a signal that the others of its debate do not predict: its
+    square, its product with the order of showing, and with what they predict. 0 where none differ.
+    """
+    residual, predicted = _compare(found)
+    jurors = residual.shape[1] - found.said.people
+    order = np.zeros(residual.shape)
+    order[ballots.debate, ballots.juror] = ballots.o
+    drift, cut = np.zeros(jurors), np.zeros(jurors, dtype=np.int64)
+    for juror in range(jurors):
+        rows = np.nonzero(~np.isnan(residual[:, juror]))[0]
+        r = residual[rows, juror]
+        for series in (r**2, r * order[rows, juror], r * predicted[rows, juror]):
+            size, at = _change(series)
+            if size > drift[juror]:
+                drift[juror], cut[juror] = size, rows[at]
+    return drift, np.where(drift > DRIFTED, cut, 0)
+
+
+def _change(series: Vector) -> tuple[float, int]:
+    """Return the largest difference of means before and after a point, in errors, and the point."""
+    n = len(series)
+    if n < 2 * FEWEST:
+        return 0.0, 0
+    at = np.arange(FEWEST, n - FEWEST + 1)
+    sums, squares = np.cumsum(series), np.cumsum(series**2)
+    first, second = sums[at - 1] / at, (sums[-1] - sums[at - 1]) / (n - at)
+    spread = np.sqrt(
+        np.maximum(squares[at - 1] / at - first**2, 1e-9) / at
+        + np.maximum((squares[-1] - squares[at - 1]) / (n - at) - second**2, 1e-9) / (n - at)
+    )
+    size = np.abs(first - second) / np.maximum(
+        spread, math.sqrt(max(float(series.var()), 1e-9)) * np.sqrt(1 / at + 1 / (n - at))
+    )
+    best = int(size.argmax())
+    return float(size[best]), int(at[best])
+
+
+def _compare(found: _Found) -> tuple[Matrix, Matrix]:
+    """Return each signal's surprise given the others of its debate, and what they predicted."""
+    model, signals = found.model, found.signals
+    residual, predicted = np.full(signals.shape, np.nan), np.zeros(signals.shape)
+    heard = ~np.isnan(signals)
+    counts = heard.sum(1)
+    for k in np.unique(counts[counts > 1]):
+        rows = np.nonzero(counts == k)[0]
+        jurors = np.nonzero(heard[rows])[1].reshape(-1, k)
+        x = signals[rows[:, None], jurors]
+        covariance = model.covariance[jurors[:, :, None], jurors[:, None, :]]
+        inverse, _ = invert(covariance.transpose(1, 2, 0))
+        own = np.einsum("iig->gi", inverse)
+        pull = np.einsum("ijg,gj->gi", inverse, x)
+        size = np.sqrt(np.diag(model.covariance))[jurors]
+        residual[rows[:, None], jurors] = pull / np.sqrt(own)
+        predicted[rows[:, None], jurors] = (x - pull / own) / size
+    return residual, predicted
+
+
+def _describe(
+    jurors: Sequence[str],
+    families: dict[str, str],
+    leans: Leans,
+    worth: float,
+    found: _Found,
+    changes: tuple[Vector, NDArray[np.int64]],
+    debates: int,
+) -> Fit:
+    """Return the fitted model as a value."""
+    model, (drift, left) = found.model, changes
+    count = len(jurors)
+    errors = _judge_errors(found, count)
+    tracking = model.skill * model.unit / np.sqrt(np.diag(model.covariance))
+    correlations = model.raw / np.sqrt(np.outer(np.diag(model.raw), np.diag(model.raw)))
+    weight = np.maximum(np.linalg.solve(correlations[:count, :count], tracking[:count]), 0)
+    weight /= max(weight.mean(), 1e-9)
+    scale = np.sqrt(np.diag(model.covariance))
+    people = found.said.people
+    return Fit(
+        version=VERSION,
+        debates=debates,
+        ballots=int(leans.n.sum()),
+        labels=int((~np.isnan(found.signals[:, -1])).sum()) if people else 0,
+        shared=model.shared,
+        kin=model.kin,
+        people=float(tracking[-1]) if people else 0.74,
+        worth=worth,
+        evidence=_weigh_evidence(found, count),
+        jurors={
+            juror: JurorFit(
+                family=families[juror],
+                ballots=int(leans.n[at]),
+                lean=float(leans.lean[at]),
+                lean_error=float(leans.error[at]),
+                named=float(leans.named[at]),
+                spread=float(leans.spread[at]),
+                scale=float(scale[at]),
+                skill=float(model.skill[at]),
+                skill_error=float(errors[at]),
+                group=float(model.group[at]),
+                weight=float(weight[at]),
+                drift=float(drift[at]),
+                left=int(left[at]),
+            )
+            for at, juror in enumerate(jurors)
+        },
+    )
+
+
+def _judge_errors(found: _Found, jurors: int) -> Vector:
+    """Return the error of each juror's log skill: that of a regression on what the others see.
+
+    With the correlation r between a juror's signal and the others' posterior, the error of a
+    loading a is √((1 − a²)/Σr²); the prior's precision is added.
+    """
+    model = found.model
+    signals = found.signals[:, :jurors]
+    said = Likelihood(gather(signals), found.said.kinship[:jurors, :jurors], np.zeros(jurors))
+    size = np.sqrt(np.diag(model.raw))[:jurors]
+    common = model.skill[:jurors] * math.sqrt(1 + model.shared) / size
+    known = np.zeros(jurors)
+    for panel, n, _ in said.sums:
+        precise = common[panel] ** 2 / (1 - common[panel] ** 2)
+        others = precise.sum(1, keepdims=True) - precise
+        known += np.bincount(panel.ravel(), (n[:, None] * others / (1 + others)).ravel(), jurors)
+    slope = common * (1 - common**2)
+    return 1 / np.sqrt(1 / 0.4**2 + known * slope**2 / (1 - common**2))
+
+
+def _weigh_evidence(found: _Found, jurors: int) -> float:
+    """Return by how many nats jurors' ballots are likelier than if none saw what another sees."""
+    signals = found.signals[:, :jurors]
+    said = Likelihood(gather(signals), found.said.kinship[:jurors, :jurors], np.zeros(jurors))
+    together, _ = said.read(found.model.covariance[:jurors, :jurors])
+    n, squares = (~np.isnan(signals)).sum(0), np.nansum(signals**2, axis=0)
+    heard = n > 0
+    alone = 0.5 * (n[heard] * (1 + np.log(np.maximum(squares[heard], 1e-9) / n[heard]))).sum()
+    return float(alone - together)

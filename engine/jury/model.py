@@ -1,0 +1,196 @@
+"""The model of jurors: what a panel's ballots say about the truth, and whom to ask; pure.
+
+The truth of a debate is N(0, 1). A juror's signal is, in units of its own error,
+
+    u = skill · (truth + shared + kin) + group · H + own
+
+with the errors of all jurors, of one family, of a group that errs together (H) and of its own, all
+normal and independent. The posterior of the truth given some jurors' signals is then normal too
+(conditioning a multivariate normal; docs/statistics.md has the formulas). It is computed without
+NumPy: panels are small.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from operator import mul
+from statistics import NormalDist
+from typing import NamedTuple
+
+from engine.debate import Fit, JurorFit
+
+VERSION = 1
+CLIP = 2.5
+KNOWN_AFTER = 10  # ballots from which a juror's lean and skill count as measured
+SURE = 16.0  # nats of evidence that jurors see something in common; pure noise reaches 10
+POINTS = 40  # of the quadrature
+STANDARD = NormalDist()
+
+
+class Posterior(NamedTuple):
+    """What ballots say about the truth: its mean and variance, and the chance that A is better."""
+
+    mean: float
+    variance: float
+    p: float
+
+
+class Panel(NamedTuple):
+    """How the truth follows from some jurors' signals: mean = Σ weight · x."""
+
+    weights: tuple[float, ...]
+    variance: float
+
+
+def signal(fit: Fit, juror: str, orientation: int, margin: float, named: float) -> float:
+    """Return a ballot's x: the margin and the verdict, freed of the juror's lean."""
+    one = fit.jurors[juror]
+    clipped = max(-CLIP, min(CLIP, (margin - orientation * one.lean) / one.spread))
+    return clipped + fit.worth * (named - orientation * one.named)
+
+
+def posterior(fit: Fit, signals: Mapping[str, float]) -> Posterior:
+    """Return what jurors' signals say about the truth; without any it is a coin."""
+    jurors = tuple(sorted(signals))
+    panel = weigh(fit, jurors)
+    terms = zip(panel.weights, jurors, strict=True)
+    mean = math.fsum(weight * signals[juror] for weight, juror in terms)
+    return Posterior(mean, panel.variance, chance(mean, panel.variance))
+
+
+def chance(mean: float, variance: float) -> float:
+    """Return the probability that a normal variable is above 0."""
+    return 0.5 * math.erfc(-mean / math.sqrt(2 * variance))
+
+
+def weigh(fit: Fit, jurors: Sequence[str]) -> Panel:
+    """Return the weights of jurors' signals, R⁻¹a.
+
+    A juror whose weight is negative is left out: a ballot for one side never counts for the other.
+    """
+    kept = list(range(len(jurors)))
+    known = [fit.jurors[juror] for juror in jurors]
+    while kept:
+        found = _solve(fit, [known[at] for at in kept])
+        if min(found) >= 0:
+            break
+        kept.pop(found.index(min(found)))
+    else:
+        found = []
+    weights = [0.0] * len(jurors)
+    gained = 0.0
+    for at, weight in zip(kept, found, strict=True):
+        weights[at] = weight / known[at].scale
+        gained += weight * tracking(fit, known[at])
+    return Panel(tuple(weights), 1 - gained)
+
+
+def tracking(fit: Fit, one: JurorFit) -> float:
+    """Return the correlation of a juror's signal with the truth."""
+    return one.skill / _size(fit, one)
+
+
+def correlation(fit: Fit, one: JurorFit, other: JurorFit) -> float:
+    """Return the correlation of two jurors' signals."""
+    kin = fit.kin if one.family == other.family else 0.0
+    common = one.skill * other.skill * (1 + fit.shared + kin) + one.group * other.group
+    return common / (_size(fit, one) * _size(fit, other))
+
+
+def _size(fit: Fit, one: JurorFit) -> float:
+    """Return the standard deviation of u."""
+    return math.sqrt(one.skill**2 * (1 + fit.shared + fit.kin) + one.group**2 + 1)
+
+
+def _solve(fit: Fit, jurors: Sequence[JurorFit]) -> list[float]:
+    """Solve R·w = a by elimination, R being the jurors' correlations and a those with the truth."""
+    rows = [
+        [1.0 if one is other else correlation(fit, one, other) for other in jurors]
+        + [tracking(fit, one)]
+        for one in jurors
+    ]
+    for at, pivot in enumerate(rows):
+        for row in rows:
+            if row is not pivot:
+                factor = row[at] / pivot[at]
+                row[at:] = [x - factor * y for x, y in zip(row[at:], pivot[at:], strict=True)]
+    return [row[-1] / row[at] for at, row in enumerate(rows)]
+
+
+def gain_of_another(
+    fit: Fit, mean: float, asked: Sequence[str], candidates: Sequence[str], left: int
+) -> float:
+    """Return how much likelier each further call makes the right verdict, at the best use of them.
+
+    `asked` are the jurors whose valid ballots gave `mean`; `candidates` would be asked in their
+    sequence, at most `left` of them. A share of 1 for each call.
+    """
+    before = weigh(fit, tuple(asked)).variance
+    now = chance(abs(mean), before)
+    gains = [0.0]
+    for more in range(1, min(left, len(candidates)) + 1):
+        after = min(before, weigh(fit, (*asked, *candidates[:more])).variance)
+        gains.append((_expect(mean, before - after, after) - now) / more)
+    return max(gains)
+
+
+def _expect(mean: float, moved: float, after: float) -> float:
+    """Return the expected chance of a right verdict, once the mean has moved by that variance."""
+    step = math.sqrt(moved)
+    return math.fsum(chance(abs(mean + step * z), after) for z in _normals()) / POINTS
+
+
+@lru_cache(1)
+def _normals() -> tuple[float, ...]:
+    return tuple(STANDARD.inv_cdf((at + 0.5) / POINTS) for at in range(POINTS))
+
+
+def choose(
+    fit: Fit,
+    available: Sequence[str],
+    most: int,
+    first: Sequence[str] = (),
+    price: Mapping[str, float] | None = None,
+) -> tuple[str, ...]:
+    """Return jurors in the sequence to ask them: each adds most information to those before.
+
+    What it adds is the fall of the truth's variance, over its `price` where there is one. `first`
+    are taken before others. Unknown jurors are left out.
+    """
+    known = {juror: fit.jurors[juror] for juror in available if juror in fit.jurors}
+    seen: dict[str, list[float]] = {juror: [] for juror in known}
+    pull = {juror: tracking(fit, one) for juror, one in known.items()}
+    rest = dict.fromkeys(known, 1.0)
+    chosen: list[str] = []
+    forced = [juror for juror in first if juror in known]
+    while len(chosen) < min(most, len(known)):
+        left = [juror for juror in known if juror not in chosen]
+        if len(chosen) < len(forced):
+            taken = forced[len(chosen)]
+        else:
+            worth = {one: pull[one] ** 2 / rest[one] / (price or {}).get(one, 1.0) for one in left}
+            taken = max(left, key=worth.__getitem__)
+        chosen.append(taken)
+        root = math.sqrt(rest[taken])
+        share = pull[taken] / root
+        for juror in left:
+            if juror != taken:
+                shared = sum(map(mul, seen[juror], seen[taken]))
+                step = (correlation(fit, known[juror], known[taken]) - shared) / root
+                seen[juror].append(step)
+                pull[juror] -= step * share
+                rest[juror] -= step * step
+    return tuple(chosen)
+
+
+def is_known(fit: Fit, juror: str) -> bool:
+    """Return whether a juror has ballots enough for its verdicts to count by the model."""
+    one = fit.jurors.get(juror)
+    return one is not None and one.ballots >= KNOWN_AFTER
+
+
+def is_sure(fit: Fit) -> bool:
+    """Return whether jurors are known to see something in common, and not only an order."""
+    return fit.evidence >= SURE

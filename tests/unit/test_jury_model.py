@@ -1,0 +1,278 @@
+"""The model of jurors, against independent computations of the same quantities."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.optimize import approx_fprime, minimize  # type: ignore[import-untyped]
+from scipy.stats import multivariate_normal  # type: ignore[import-untyped]
+
+from engine.debate import Fit, JurorFit
+from engine.jury.fitting import fit_jurors
+from engine.jury.hearing import Heard, HeardDebate
+from engine.jury.lbfgs import minimise
+from engine.jury.likelihood import Likelihood, Model, gather
+from engine.jury.model import (
+    SURE,
+    choose,
+    gain_of_another,
+    is_known,
+    is_sure,
+    posterior,
+    signal,
+    weigh,
+)
+
+JURORS, FAMILIES = 12, 6
+
+
+def _fitted(seed: int = 0, count: int = 6) -> Fit:
+    rng = np.random.default_rng(seed)
+    return Fit(
+        version=1,
+        shared=0.3,
+        kin=0.1,
+        people=0.7,
+        jurors={
+            f"juror-{at}": JurorFit(
+                family=f"family-{at % 3}",
+                ballots=100,
+                skill=float(np.exp(rng.normal(0, 0.35))),
+                group=float(rng.normal(0, 0.5)),
+                scale=float(rng.uniform(0.8, 1.3)),
+            )
+            for at in range(count)
+        },
+    )
+
+
+def _joint(fit: Fit) -> NDArray[np.float64]:
+    """The covariance of truth and signals, from the independent sources that make them up."""
+    jurors = list(fit.jurors.values())
+    families = sorted({one.family for one in jurors})
+    sources = np.zeros((1 + len(jurors), 3 + len(families) + len(jurors)))
+    sources[0, 0] = 1
+    for at, one in enumerate(jurors):
+        row = sources[1 + at]
+        row[0] = one.skill
+        row[1] = one.skill * math.sqrt(fit.shared)
+        row[2] = one.group
+        row[3 + families.index(one.family)] = one.skill * math.sqrt(fit.kin)
+        row[3 + len(families) + at] = 1
+        row *= one.scale / np.linalg.norm(row)
+    return sources @ sources.T
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_posterior_is_the_conditional_of_the_joint_distribution(seed: int) -> None:
+    fit = _fitted(seed, 3)
+    joint, x = _joint(fit), np.random.default_rng(seed).normal(size=3)
+    weights = np.linalg.solve(joint[1:, 1:], joint[1:, 0])
+    if (weights < 0).any():
+        pytest.skip("a juror would weigh less than nothing")
+    found = posterior(fit, dict(zip(fit.jurors, x.tolist(), strict=True)))
+    assert found.mean == pytest.approx(weights @ x)
+    assert found.variance == pytest.approx(1 - joint[0, 1:] @ weights)
+    drawn = np.random.default_rng(1).normal(found.mean, math.sqrt(found.variance), 200_000)
+    assert found.p == pytest.approx((drawn > 0).mean(), abs=0.005)
+    assert posterior(fit, {}).p == 0.5
+
+
+def test_a_juror_never_counts_for_the_side_that_it_is_against() -> None:
+    herd = {f"h{at}": JurorFit(family=f"h{at}", skill=0.3, group=2.0) for at in range(3)}
+    fit = _fitted().model_copy(
+        update={"jurors": {**herd, "odd": JurorFit(family="odd", skill=2.0, group=1.5)}}
+    )
+    joint = _joint(fit)
+    assert (np.linalg.solve(joint[1:, 1:], joint[1:, 0]) < -0.01).any()
+    panel = weigh(fit, tuple(fit.jurors))
+    assert min(panel.weights) >= 0
+    assert max(panel.weights) > 0
+    weights = np.array(panel.weights)
+    error = 1 - 2 * weights @ joint[1:, 0] + weights @ joint[1:, 1:] @ weights
+    assert panel.variance == pytest.approx(error)
+
+
+def test_jurors_are_asked_in_the_sequence_that_tells_most() -> None:
+    fit = _fitted(3, 8)
+    joint, names = _joint(fit), list(fit.jurors)
+    taken: list[int] = []
+    while len(taken) < 6:
+        told = {}
+        for at in range(8):
+            if at not in taken:
+                rows = [1 + one for one in (*taken, at)]
+                a = joint[rows, 0]
+                told[at] = a @ np.linalg.solve(joint[np.ix_(rows, rows)], a)
+        taken.append(max(told, key=told.__getitem__))
+    assert choose(fit, names, 6) == tuple(names[at] for at in taken)
+    assert choose(fit, names, 6, first=("juror-5",))[0] == "juror-5"
+    dear = dict.fromkeys(names, 1.0) | {names[taken[0]]: 1000.0}
+    assert choose(fit, names, 6, price=dear)[0] != names[taken[0]]
+
+
+@pytest.mark.parametrize("mean", [0.0, 0.2, -0.6, 2.0])
+def test_what_another_call_is_worth_is_what_asking_gains_on_average(mean: float) -> None:
+    fit = _fitted(1)
+    names = tuple(fit.jurors)
+    asked, more = names[:3], names[3:]
+    before = weigh(fit, asked).variance
+    rng = np.random.default_rng(2)
+    truth = rng.normal(mean, math.sqrt(before), 400_000)
+    gains = []
+    for calls in (1, 2, 3):
+        after = min(before, weigh(fit, (*asked, *more[:calls])).variance)
+        # The later mean is the truth less an error that it does not know.
+        share = 1 - after / before
+        noise = rng.normal(0, math.sqrt(after * share), len(truth))
+        later = mean + share * (truth - mean) + noise
+        right = (np.sign(later) == np.sign(truth)).mean()
+        gains.append((right - (np.sign(mean or 1) == np.sign(truth)).mean()) / calls)
+    assert gain_of_another(fit, mean, asked, more, 3) == pytest.approx(max(0.0, *gains), abs=0.003)
+
+
+def _said(seed: int = 0, *, people: bool = True) -> Likelihood:
+    rng = np.random.default_rng(seed)
+    signals = rng.normal(size=(80, 6))
+    signals[rng.random(signals.shape) < 0.4] = np.nan
+    kinship: NDArray[np.float64] = np.kron(np.eye(3), np.ones((2, 2))).astype(np.float64)
+    if people:
+        kinship = np.pad(kinship[:5, :5], (0, 1))
+    return Likelihood(gather(signals), kinship, np.zeros(6), people)
+
+
+def _somewhere(said: Likelihood, seed: int = 5) -> NDArray[np.float64]:
+    start = said.start()
+    found: NDArray[np.float64] = start + np.random.default_rng(seed).normal(0, 0.4, len(start))
+    return found
+
+
+def test_the_likelihood_is_that_of_the_ballots_that_were_asked() -> None:
+    rng = np.random.default_rng(7)
+    signals = rng.normal(size=(50, 6))
+    signals[rng.random(signals.shape) < 0.5] = np.nan
+    said = Likelihood(gather(signals), np.eye(6), np.zeros(6))
+    covariance = Model.of(_somewhere(said), said).covariance
+    whole = 0.0
+    for row in signals:
+        heard = np.nonzero(~np.isnan(row))[0]
+        if len(heard):
+            part = covariance[np.ix_(heard, heard)]
+            whole -= multivariate_normal.logpdf(row[heard], cov=part)
+            whole -= 0.5 * len(heard) * math.log(2 * math.pi)
+    assert said.read(covariance)[0] == pytest.approx(whole)
+
+
+@pytest.mark.parametrize("people", [False, True])
+def test_the_gradient_is_the_derivative(people: bool) -> None:
+    said = _said(people=people)
+    x = _somewhere(said)
+    by_hand = approx_fprime(x, lambda x: said(x)[0], 1e-6)
+    assert said(x)[1] == pytest.approx(by_hand, abs=2e-3, rel=1e-3)
+
+
+def test_the_minimum_is_the_one_that_scipy_finds() -> None:
+    said = _said(people=False)
+    other = minimize(said, said.start(), jac=True, method="L-BFGS-B", tol=1e-12)
+    assert minimise(said, said.start(), 200, 1e-6).value == pytest.approx(other.fun, abs=1e-3)
+
+
+Distort = Callable[[int, NDArray[np.float64]], NDArray[np.float64]]
+
+
+def _hold(
+    seed: int,
+    debates: int,
+    *,
+    skills: NDArray[np.float64] | None = None,
+    herd: float = 0.0,
+    lean: float = 0.4,
+    labels: int = 0,
+    distort: Distort | None = None,
+) -> tuple[list[HeardDebate], NDArray[np.float64]]:
+    """Debates that four of twelve jurors read, as the model says that they do."""
+    rng = np.random.default_rng(seed)
+    skill = np.exp(rng.normal(0, 0.35, JURORS)) if skills is None else skills
+    held = []
+    for number in range(debates):
+        truth = rng.normal()
+        felt = skill * (truth + rng.normal(0, math.sqrt(0.277))) + rng.normal(size=JURORS)
+        felt[:5] += herd * rng.normal()
+        if distort is not None:
+            felt = distort(number, felt)
+        ballots = []
+        for at, juror in enumerate(rng.permutation(JURORS)[:4]):
+            o = 1 if (at + number) % 2 else -1
+            margin = felt[juror] + o * lean
+            said = float(np.sign(margin)) if abs(margin) > 0.25 else 0.0
+            ballots.append(
+                Heard(f"juror-{juror:02}", f"family-{juror % FAMILIES}", o, margin, said)
+            )
+        human = float(np.sign(truth + rng.normal(0, 0.4))) if number < labels else None
+        held.append(HeardDebate(tuple(ballots), human))
+    return held, skill
+
+
+def test_skills_and_leans_are_found_again() -> None:
+    held, skill = _hold(1, 1500)
+    fit = fit_jurors(held)
+    found = list(fit.jurors.values())
+    logs = np.log([one.skill for one in found]) - np.log(skill)
+    assert np.corrcoef([one.skill for one in found], skill)[0, 1] > 0.85
+    assert np.abs(logs - logs.mean()).max() < 4 * max(one.skill_error for one in found)
+    assert [one.lean for one in found] == pytest.approx([0.4] * JURORS, abs=0.25)
+    assert max(one.drift for one in found) < 4.5
+    assert fit.evidence > SURE
+    again = fit_jurors(held, fit)
+    assert [one.skill for one in again.jurors.values()] == pytest.approx(
+        [one.skill for one in found], rel=0.05
+    )
+    assert Fit.model_validate_json(fit.model_dump_json()) == fit
+
+
+def test_a_herd_is_found_and_people_tell_which_half_it_is() -> None:
+    fit = fit_jurors(_hold(2, 1200, skills=np.ones(JURORS), herd=1.2, labels=300)[0])
+    groups = [abs(one.group) for one in fit.jurors.values()]
+    assert min(groups[:5]) > max(groups[5:])
+    assert fit.labels == 300
+    assert 0.6 < fit.people < 0.9
+
+
+def test_jurors_that_see_nothing_in_common_are_not_believed() -> None:
+    blind = np.random.default_rng(4)
+    held, _ = _hold(3, 300, distort=lambda _, felt: blind.normal(size=JURORS))
+    fit = fit_jurors(held)
+    assert not is_sure(fit)
+    assert is_sure(fit_jurors(_hold(3, 40)[0]))
+    assert is_known(fit, "juror-00")
+    assert not is_known(fit, "juror-99")
+
+
+def test_a_juror_that_changed_is_noticed_and_judged_by_what_it_is_now() -> None:
+    def replace(number: int, felt: NDArray[np.float64]) -> NDArray[np.float64]:
+        if number >= 400:
+            felt[0] = np.random.default_rng(number).normal(0, 1.5)
+        return felt
+
+    held, _ = _hold(5, 800, skills=np.full(JURORS, 1.2), distort=replace)
+    fit = fit_jurors(held)
+    changed = fit.jurors["juror-00"]
+    assert changed.drift > 4.5
+    assert 100 < changed.left < 170
+    assert changed.skill < 0.6
+    assert all(one.left == 0 for name, one in fit.jurors.items() if name != "juror-00")
+
+
+def test_a_signal_is_freed_of_lean_and_clipped() -> None:
+    one = JurorFit(family="f", lean=1.0, spread=2.0, named=0.2)
+    fit = Fit(version=1, shared=0.3, kin=0.1, people=0.7, worth=0.5, jurors={"j": one})
+    assert signal(fit, "j", 1, 3.0, 1.0) == pytest.approx(1.0 + 0.5 * 0.8)
+    assert signal(fit, "j", -1, 3.0, 1.0) == pytest.approx(2.0 + 0.5 * 1.2)
+    assert signal(fit, "j", -1, 9.0, 0.0) == pytest.approx(2.5 + 0.1)
+    values = [signal(fit, "j", 1, margin, 0.0) for margin in range(-9, 10)]
+    assert all(a <= b for a, b in pairwise(values))
