@@ -62,7 +62,7 @@ NO_BROADCAST = (
 MORE_IS_OPTIONS = "“more” takes only options, written as name=value; leave other words out."
 TOPIC_TITLE = "Start a debate"
 TOPIC_FIELD = "Topic"
-STANCE_FIELDS = {"for": "What A argues", "against": "What B argues"}
+STANCE_FIELDS = {"for": "What 🔵 A argues", "against": "What 🔴 B argues"}
 STANCE_HINTS = {"for": "For the topic", "against": "Against the topic"}
 CONDITIONS_FIELD = "Conditions (optional)"
 CONDITIONS_HINT = "What both sides accept"

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from adapters.models.options import RehearsalOptions
 from adapters.models.scenes import Scene, chance, last_speech, quote, shorten
+from engine.marks import marked
 from engine.text import count_words
 
 LANGUAGES = ("en", "tr", "de", "es", "zh")
@@ -200,7 +201,7 @@ class Speaker:
         best = _turned(phrases["best"], self.style)
         return {
             "winner": scene.decided,
-            "decisive": text.replace("{winner}", scene.decided),
+            "decisive": text.replace("{winner}", marked(scene.decided)),
             "best": {name: best[at % len(best)] for at, name in enumerate(scene.shown)},
             "differed": self.variants(phrases["differed"])[0] if split else "",
         }

@@ -55,14 +55,14 @@ FORM_SEND = "Start"
 FORM_CLOSE = "Cancel"
 FIELDS = {
     "topic": "Topic",
-    "for": "What A argues",
-    "against": "What B argues",
+    "for": "What 🔵 A argues",
+    "against": "What 🔴 B argues",
     "conditions": "Conditions that both sides accept",
     "source": "A text that every side reads",
     "files": "Text or Markdown files that every side reads",
     "format": "Format",
-    "a": "Model that argues for it",
-    "b": "Model that argues against it",
+    "a": "Model of 🔵 A, who argues for it",
+    "b": "Model of 🔴 B, who argues against it",
     "jurors": "Jurors",
     "language": "Language",
     "panel": "How many jurors read",

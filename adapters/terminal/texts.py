@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from engine.marks import marked
 from engine.ports import Draft
 from engine.votes.questions import STANCES
 from engine.words.card import Reference
@@ -53,7 +54,7 @@ TURN_PAGE = "Press any key for the next round: {round}."
 
 def draft_title(draft: Draft) -> str:
     """Return the title of a turn being written."""
-    return say(DRAFT, seat=draft.name or draft.seat, round=round_name(draft.round))
+    return say(DRAFT, seat=draft.name or marked(draft.seat), round=round_name(draft.round))
 
 
 def next_round(name: str) -> str:
@@ -63,7 +64,7 @@ def next_round(name: str) -> str:
 
 def thinking(seats: Sequence[str]) -> str:
     """Return the line that shows who is thinking."""
-    return say(THINKS if len(seats) == 1 else THINK, seats=say(", ").join(seats))
+    return say(THINKS if len(seats) == 1 else THINK, seats=say(", ").join(map(marked, seats)))
 
 
 def key_help(keys: Mapping[str, str], *, goes_on: bool) -> str:

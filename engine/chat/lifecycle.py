@@ -75,6 +75,7 @@ async def begin(
         estimate=started.estimate,
         warnings=started.warnings,
         models={side: model.ref for side, model in order.models.items()},
+        names=started.debate.setup.called,
         jurors=() if order.rematch else tuple(juror.ref for juror in order.jurors),
     )
 

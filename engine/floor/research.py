@@ -16,6 +16,7 @@ from engine.findings import RETRIEVED, Artifact
 from engine.floor.floor import Floor
 from engine.floor.schema import TEXT, named
 from engine.floor.shapes import Shape
+from engine.marks import marked
 from engine.messages import Report
 from engine.prompts.library import SOURCES
 from engine.sources import title_of
@@ -141,7 +142,7 @@ def _tell(floor: Floor, made: Lookup, numbers: Sequence[int]) -> str:
         f"{source_name(number)}: {floor.sources[number - 1].title}"
         for number in dict.fromkeys(numbers)
     )
-    side = floor.called.get(made.side, made.side)
+    side = floor.called.get(made.side, marked(made.side))
     found = names or say(AWAY if made.problem else NOTHING)
     return floor.veiled(say(LOOKED_UP, side=side, query=made.query, found=found))
 

@@ -53,7 +53,7 @@ class Classic(Format):
     """
 
     name = "classic"
-    about = "A and B argue in turn, from opening to closing; a juror sums it up"
+    about = "both sides argue in turn, from opening to closing; a juror sums it up"
     version = 2
     finishes = (1,)
     takes_rounds = True

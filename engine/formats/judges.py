@@ -19,6 +19,7 @@ from engine.floor.floor import Floor
 from engine.floor.shapes import Shape, ShapedAnswer
 from engine.formats.median import median_answer
 from engine.judging import TIE
+from engine.marks import marked
 from engine.words.translation import plural, say
 
 S = TypeVar("S", bound=BaseModel)
@@ -110,7 +111,7 @@ def tell_judges(
         return ""
     counts = Counter(by_judge).most_common()
     told = say(", ").join(
-        _tell_winner(winner and names.get(winner, winner), n) for winner, n in counts
+        _tell_winner(winner and names.get(winner, marked(winner)), n) for winner, n in counts
     )
     spreads = [score.spread for score in scores if score.spread is not None]
     said = [say(SEVERAL, n=len(by_judge), told=told)]

@@ -10,6 +10,7 @@ from engine.floor.floor import QUESTIONS, Floor
 from engine.floor.limits import TurnLimits
 from engine.formats.format import Decision, Format, Lengths, Roles, Sized
 from engine.judging import TIE, Question, Verdict, Vote
+from engine.marks import marked
 from engine.words.translation import say
 
 NAME = "oxford"
@@ -122,7 +123,7 @@ class Oxford(Format):
         winner = TIE if level else max(gains, key=lambda side: gains[side])
         verdict = Verdict(winner=winner, valid=len(both), invalid=0, rubric="stance", blind=True)
         moved = ", ".join(
-            say(MOVED, side=side, first=100 * first, last=100 * last)
+            say(MOVED, side=marked(side), first=100 * first, last=100 * last)
             for side, (first, last) in shares.items()
         )
         told = say(SHARES, moved=moved, answered=answered)
@@ -134,4 +135,4 @@ def _share(stances: Mapping[int, str], people: set[int], stance: str) -> float:
 
 
 def _title(who: Mapping[str | None, str], winner: str | None) -> str:
-    return say(who.get(winner, who[""]), winner=winner)
+    return say(who.get(winner, who[""]), winner=marked(winner or ""))

@@ -14,6 +14,7 @@ from engine.floor.steps import Caller
 from engine.floor.structured import Object, UnreadableError, read_object
 from engine.judging import TIE, Ballot, Verdict, Why
 from engine.jury.why import REASONS, called, names_hidden, representative, told_reasons
+from engine.marks import marked, unmarked
 from engine.ports import AnswerSchema, ChatMessage
 from engine.prompts.languages import language_name
 from engine.prompts.library import Prompts
@@ -132,11 +133,12 @@ def _ask(case: Case, prompts: Prompts) -> tuple[ChatMessage, ...]:
         "notes": [
             {
                 "winner": names.get(one.verdict or "", TIE),
-                "reasons": _quote(told_reasons(case.setup, one, 2 * REASONS)),
+                "reasons": _quote(told_reasons(case.setup, one, 2 * REASONS, marks=True)),
             }
             for one in case.counted
         ],
         "names": tuple(names.values()),
+        "shown": tuple(map(marked, names.values())),
         "answers": "A" not in request.sides,
         "result": case.result,
         "language": language_name(request.language),
@@ -167,10 +169,10 @@ def _cue(case: Case) -> dict[str, str]:
 def read_why(text: str, finish: str, case: Case) -> Why:
     """Read an answer. Raises UnreadableError for one that cannot be shown, and says why not."""
     answer, names = read_object(text, finish).value, case.names
-    if str(answer.get("winner")).casefold() != case.result.casefold():
+    if unmarked(str(answer.get("winner"))).casefold() != case.result.casefold():
         raise UnreadableError("it names another winner than the jury")
     best = answer.get("best")
-    best = best if isinstance(best, dict) else {}
+    best = {unmarked(name): said for name, said in best.items()} if isinstance(best, dict) else {}
     told = Why(
         text=_read_text(answer, "decisive", SENTENCE),
         best={side: _read_text(best, name, POINT) for side, name in names.items()},

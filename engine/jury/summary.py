@@ -16,6 +16,7 @@ from engine.floor.steps import Caller
 from engine.judging import Summary
 from engine.jury.panel import Panel
 from engine.jury.plan import rotations
+from engine.marks import SIDES, marked
 from engine.ports import ChatMessage
 from engine.prompts.library import Prompts
 from engine.text import clean, headline, rename
@@ -51,10 +52,10 @@ async def summarise(
             reply = await steps.call(step, juror, messages, sampling, cue=asking.cue)
             text = _by_side(reply.text, setup.names)
             written.append(text)
-            if FEWEST <= len(text) <= MOST:
+            if FEWEST <= _length(text) <= MOST:
                 break
             again = prompts.render(
-                "jury/summary_again", characters=len(text), fewest=FEWEST, most=MOST
+                "jury/summary_again", characters=_length(text), fewest=FEWEST, most=MOST
             )
             messages += [
                 ChatMessage(role="assistant", content=reply.text),
@@ -99,22 +100,28 @@ async def _ask_for(
 
 
 def _by_side(text: str, names: Mapping[str, str]) -> str:
-    """Return a text as one paragraph, with sides in place of neutral names."""
-    return rename(" ".join(clean(text).split()), {name: side for side, name in names.items()})
+    """Return a text as one paragraph, with sides and their marks in place of neutral names."""
+    sides = {name: marked(side) for side, name in names.items()}
+    return rename(" ".join(clean(text).split()), sides)
 
 
 def _distance(text: str) -> int:
     """Return by how many characters a text is too short or too long."""
-    return max(FEWEST - len(text), len(text) - MOST, 0)
+    return max(FEWEST - _length(text), _length(text) - MOST, 0)
+
+
+def _length(text: str) -> int:
+    """Return how long a text is without the marks of its sides, which no juror writes."""
+    return len(text) - sum(text.count(mark) * (len(mark) + 1) for mark in SIDES.values())
 
 
 def _fit(text: str) -> Summary:
     """Return a text within the limit, trimmed at the end of a sentence if it has one there."""
-    if FEWEST <= len(text) <= MOST:
+    if FEWEST <= _length(text) <= MOST:
         return Summary(text=text)
-    if len(text) < FEWEST:
+    if _length(text) < FEWEST:
         return Summary(text=text, fit="too_short")
-    ends = [end.end() for end in _SENTENCE.finditer(text) if FEWEST <= end.end() <= MOST]
-    if ends:
-        return Summary(text=text[: ends[-1]], fit="trimmed")
+    wholes = [text[: end.end()] for end in _SENTENCE.finditer(text)]
+    if fits := [whole for whole in wholes if FEWEST <= _length(whole) <= MOST]:
+        return Summary(text=fits[-1], fit="trimmed")
     return Summary(text=headline(text, MOST), fit="cut")

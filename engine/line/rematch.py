@@ -36,7 +36,7 @@ def repeat(order: Order, rematch: Rematch, defaults: Defaults, seed: int) -> tup
     script = find_format(request.format)
     own = read_own(script.name, script.options, request.options).model_dump(mode="json")
     roles = script.roles(own)
-    request = _offered_again(request, defaults)
+    request = _offered_again(request, defaults).model_copy(update={"drawn": ()})
     request = _swap(request, roles) if rematch.swapped else _draw(request, seed)
     judges = {model.ref: model for model in defaults.judges}
     kept = tuple(judges[one.ref] for one in request.judges if one.ref in judges)

@@ -69,12 +69,12 @@ QUOTED = "**Why the jury decided so**, in a juror's words: “{text}”"
 BEST = "- Best point of **{side}**: {text}"
 DIFFERED = "- Where jurors differed: {text}"
 RECONCILED = {
-    "convergence": "The table's result is **{own}** and the jury's **{panel}**: the first is the "
-    "answer that shares most words with the others, and the jury judged which answer is best.",
-    "best_draft": "The table's own judges picked **{own}** and the jury **{panel}**: the first "
-    "named one best answer, and the jury added up marks for each criterion.",
-    "answers": "The table's own judges chose **{own}** and the jury **{panel}**: both marked the "
-    "same final answers, but they are different readers, and their marks are weighed differently.",
+    "convergence": "The table's own result: **{own}**. The jury's: **{panel}**. The table's is the "
+    "answer that shares most words with the others; the jury judged which answer is best.",
+    "best_draft": "The table's own judges: **{own}**. The jury: **{panel}**. The judges each named "
+    "one best answer; the jury added up marks for each criterion.",
+    "answers": "The table's own judges: **{own}**. The jury: **{panel}**. Both marked the same "
+    "final answers, but they are different readers, and their marks are weighed differently.",
 }
 IN_SHORT = "**In short:** {text}"
 SHORTENED = "**In short** (shortened)**:** {text}"

@@ -124,7 +124,7 @@ async def test_a_debate_from_start_to_result_by_text_alone(chat: Chat) -> None:
     said = await chat.say(STARTER, "start “Tea beats coffee” a=near/ana vote=30m")
     assert "Your debate starts now: **Tea beats coffee**" in said
     assert " · ≈ $0.0" in said
-    assert "You chose `near/ana` for A." in said
+    assert "You chose `near/ana` for 🔵 A." in said
     debate = (await chat.line.store.debates.of_community("memory", "club"))[0]
     assert debate.request.vote_minutes == 30
     await chat.line.until(debate.id, lambda d: d.vote_opened_at is not None)
@@ -152,7 +152,7 @@ async def test_a_start_that_fails_says_why_and_stores_nothing(chat: Chat) -> Non
 async def test_what_is_known_can_be_asked_for(chat: Chat) -> None:
     assert "- `near/ana`" in await chat.say(OTHER, "models")
     assert "Remote work" in await chat.say(OTHER, "topics")
-    assert "- `classic`: A and B argue in turn" in await chat.say(OTHER, "formats")
+    assert "- `classic`: both sides argue in turn" in await chat.say(OTHER, "formats")
     assert "What is stored" in await chat.say(OTHER, "privacy")
     assert "/debate start" in await chat.say(OTHER, "help")
     assert "/debate close [debate]" in await chat.say(OTHER, "help /close")

@@ -105,7 +105,7 @@ async def test_before_the_reveal_no_byte_names_a_model_but_the_starters_own_answ
 ) -> None:
     async with stage.process() as app:
         asked = await stage.start(model_a="rehearsal/maple")
-        assert "`rehearsal/maple` for A" in asked.text
+        assert "`rehearsal/maple` for 🔵 A" in asked.text
         await stage.ballot()
         await voting(app)
         await discord.slash("ben", "debate status", channel=stage.thread.id).finished()

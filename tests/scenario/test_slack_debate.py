@@ -120,7 +120,7 @@ async def test_before_the_reveal_no_byte_names_a_model_but_the_starters_own_answ
 ) -> None:
     async with stage.process() as app:
         asked = await stage.start('"Tea" a=rehearsal/maple')
-        assert "`rehearsal/maple` for A" in await asked.said("maple")
+        assert "`rehearsal/maple` for 🔵 A" in await asked.said("maple")
         await until(lambda: slack.messages() and stage.replies)
         for what in ("status", "result", "list"):
             await (await slack.slash("ben", f"/debate {what}")).said()

@@ -218,7 +218,7 @@ async def test_more_models_than_a_list_takes_are_all_offered(
         assert offered(form, "jurors")[-230:] == models
         sent = await slack.submit(form, {"topic": "Tea", "a": models[229]})
         assert sent.errors == {}
-        assert f"`{models[229]}` for A" in await form.said("Your debate starts now")
+        assert f"`{models[229]}` for 🔵 A" in await form.said("Your debate starts now")
 
 
 async def test_a_vote_of_two_weeks_is_refused_beside_its_minutes(

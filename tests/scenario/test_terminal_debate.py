@@ -244,8 +244,8 @@ def test_given_stances_decide_the_format_that_goes_by_them(desk: Desk) -> None:
     assert out.index("guest-1 is against it") < out.index("A1 · opening")
     assert out.index("[After the debate]") < out.index("guest-1 is for it")
     assert "4 of 5 people changed sides: 🔵 A 2 · 🔴 B 2" in out
-    assert "[The room chooses A]" in out
-    assert "A 20% → 60%, B 40% → 40%. People who answered both times: 5." in out
+    assert "[The room chooses 🔵 A]" in out
+    assert "🔵 A 20% → 60%, 🔴 B 40% → 40%. People who answered both times: 5." in out
 
 
 def test_people_at_the_keyboard_say_where_they_stand_before_and_after(desk: Desk) -> None:
@@ -262,7 +262,7 @@ def test_people_at_the_keyboard_say_where_they_stand_before_and_after(desk: Desk
         seat.screen.press("++++-\n")
         seat.screen.rest()
         assert seat.process.wait(20) == 0
-    assert "The room chooses A" in seat.screen.shown
+    assert "The room chooses 🔵 A" in seat.screen.shown
 
 
 @pytest.mark.parametrize(

@@ -558,7 +558,7 @@ async def test_with_live_scores_each_turn_has_its_line_and_directives_stay_hidde
     desk = await debate(judge, scores="live")
     lines = [post for post in desk.posts if post.key.startswith("score/")]
     assert len(lines) == 4
-    assert "Turn 2, B: hollow, “Tea doubles output.”" in lines[1].model_dump_json()
+    assert "Turn 2, 🔴 B: hollow, “Tea doubles output.”" in lines[1].model_dump_json()
     assert "For your eyes only" not in desk.shown
 
 

@@ -71,14 +71,14 @@ async def test_what_is_stored_adds_up_to_what_is_shown() -> None:
 @pytest.mark.parametrize(
     ("judge", "told"),
     [
-        (ahead_on_points("none", "A"), "A is ahead."),
+        (ahead_on_points("none", "A"), "🔵 A is ahead."),
         (Judge(), "That is level."),
         (Judge({f"judge/absolute/{n}": "no json" for n in (2, 4)}), "no one is ahead."),
     ],
 )
 async def test_the_scorecard_says_who_is_ahead(judge: Judge, told: str) -> None:
     notes = board_of(await debate(judge)).notes
-    assert notes[0].startswith("Mean of 100: A ")
+    assert notes[0].startswith("Mean of 100: 🔵 A ")
     assert told in notes[0]
     assert "a judge has a style of its own" in notes[2]
 
@@ -114,9 +114,9 @@ async def test_the_register_tells_suspect_claims_from_premises_that_were_given_u
     premise = {"turn": 1, "premise": "People choose.", "kind": "dropped"}
     judge["judge/absolute/3"] = {"scores": SCORES, "premises": [premise]}
     assert read(await debate(judge), "register").splitlines() == [
-        "- Turn 2, B: reversed causality, “Tea cures.” (-2 logic; not answered)",
-        "- Turn 1, A: fabricated, “Smith 2031.”, shown by turn 2 (-2 logic; not answered)",
-        "- Turn 1, A: dropped, “People choose.”, in turn 3 (-1 logic)",
+        "- Turn 2, 🔴 B: reversed causality, “Tea cures.” (-2 logic; not answered)",
+        "- Turn 1, 🔵 A: fabricated, “Smith 2031.”, shown by turn 2 (-2 logic; not answered)",
+        "- Turn 1, 🔵 A: dropped, “People choose.”, in turn 3 (-1 logic)",
     ]
     assert read(await debate(), "register") == "Nothing was entered."
 

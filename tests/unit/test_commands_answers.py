@@ -77,7 +77,7 @@ def test_a_start_shows_what_it_takes_and_only_what_was_chosen() -> None:
         "Your debate starts now: **Tea or coffee**",
         f"`/debate status {answer.debate.code}` shows how far it is.",
         "About 2 min · ≈ $0.12",
-        "You chose `near/ana` for A and the jury `near/j1`, `near/j2`. No one else sees "
+        "You chose `near/ana` for 🔵 A and the jury `near/j1`, `near/j2`. No one else sees "
         "this before the reveal.",
         "⚠ One juror only.",
     ]

@@ -90,7 +90,7 @@ async def test_it_is_sent_what_all_jurors_wrote_and_no_name_of_a_model() -> None
     assert (why.differed, why.juror, why.problem, why.quoted) == ("", "near/elm-2", "", False)
     ((step, _, sent),) = juror.asked
     assert step == "why"
-    assert sent.count("> A met B's point") == 3
+    assert sent.count("> 🔵 A met 🔴 B's point") == 3
     assert "The jury's result is: A." in sent
     for name in ("Alder", "Rowan", "maple", "birch", "elm", "oak-70b", "fir-x"):
         assert name not in sent

@@ -22,12 +22,19 @@ def _unexpected(step: str) -> None:
     raise AssertionError(f"{step} was asked, and was not when the debate was held")
 
 
+def without_marks(text: str) -> str:
+    """Return a text as it was said before sides had marks in reports."""
+    return text.replace("🔵 ", "").replace("🔴 ", "")
+
+
 def _as_it_was(then: Any, now: Any) -> Any:
-    """Return what is found now, without what was not yet stored then."""
+    """Return what is found now, without what was not yet stored then, and marks of sides."""
     if isinstance(then, dict) and isinstance(now, dict):
         return {key: _as_it_was(then[key], value) for key, value in now.items() if key in then}
     if isinstance(then, list) and isinstance(now, list) and len(then) == len(now):
         return [_as_it_was(*pair) for pair in zip(then, now, strict=True)]
+    if isinstance(then, str) and isinstance(now, str):
+        return without_marks(now)
     return now
 
 

@@ -109,10 +109,10 @@ def test_a_stance_that_contradicts_itself_counts_for_nobody() -> None:
 
 def test_people_are_told_the_shares_and_who_decided() -> None:
     moved = decided(("against", "for"), ("for", "for"), ("unsure", "unsure"), ("for", "for"))
-    assert (moved.title, moved.verdict.valid) == ("The room chooses A", 4)
-    assert "A 50% → 75%, B 25% → 0%" in moved.text
+    assert (moved.title, moved.verdict.valid) == ("The room chooses 🔵 A", 4)
+    assert "🔵 A 50% → 75%, 🔴 B 25% → 0%" in moved.text
     few = decided(("against", "for"))
-    assert few.title == "The jury chooses B"
+    assert few.title == "The jury chooses 🔴 B"
     assert few.text == "People who answered both times: 1; the room decides from 3 on."
     level = decided(("for", "for"), quorum=1)
     assert level.title == "The room is undecided"

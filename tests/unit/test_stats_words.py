@@ -116,7 +116,7 @@ def test_a_long_leaderboard_is_cut_and_says_so() -> None:
         for n in range(50)
     ]
     said = to_markdown(LeaderboardAnswer(leaderboard=rank_models(rows))).splitlines()
-    assert (len(said), said[-1]) == (22, "Models not shown: 6.")
+    assert (len(said), said[-2]) == (23, "Models not shown: 6.")
 
 
 # --- pictures ----------------------------------------------------------------------------

@@ -282,7 +282,7 @@ async def test_what_is_no_type_is_no_response_in_the_trace() -> None:
     desk = await debate(Script({"turn/cross-examination/B": said}))
     (post,) = desk.held
     assert "I AGREE" not in post.model_dump_json()
-    assert "A-1 ✅ upheld (B gave no answer)" in post.model_dump_json()
+    assert "A-1 ✅ upheld (🔴 B gave no answer)" in post.model_dump_json()
 
 
 @pytest.mark.parametrize("said", [{"arguments": []}, {"responses": {}}])
@@ -406,7 +406,7 @@ async def test_what_became_of_a_position_is_shown_and_in_the_briefing_with_its_r
     assert desk.artifacts["position/turn/closing/A"].body == body
     (post,) = desk.held
     assert isinstance(post.message, Report)
-    assert f"- A {change.replace('_', ' ')}: The doses were named." in post.message.text
+    assert f"- 🔵 A {change.replace('_', ' ')}: The doses were named." in post.message.text
 
 
 @pytest.mark.parametrize(
@@ -427,7 +427,7 @@ async def test_a_new_argument_in_cross_examination_is_asked_for_and_marked() -> 
     assert {t.id: t.new_argument for t in traces if t.new_argument} == {"A-2": new["what"]}
     (post,) = desk.held
     assert isinstance(post.message, Report)
-    assert "new argument of B, which does not count: Tea stains teeth." in post.message.text
+    assert "new argument of 🔴 B, which does not count: Tea stains teeth." in post.message.text
     desk = await debate(Script({"judge": without("judge", "new_arguments")}))
     assert "“new_arguments” is missing" in desk.asked["judge/again"][-1].content
 
@@ -625,24 +625,26 @@ async def test_the_briefing_waits_for_the_vote_and_comes_with_both_files() -> No
     text = post.message.text
     for expected in ("Tea beats coffee", "CANARY insight", "CANARY advice", "CANARY question"):
         assert expected in text
-    assert "A 6.00, B 6.00 of 10: level." in text
-    assert "B concedes A-1." in text
+    assert "🔵 A 6.00, 🔴 B 6.00 of 10: level." in text
+    assert "🔴 B concedes A-1." in text
     assert "aids to a decision, and no verdict on the truth" in text
     lines = [line for line in text.splitlines() if line[:3] in ("- A", "- B")]
     assert lines[:5] == [
-        "- A-1 ✅ upheld (B conceded)",
-        "- A-2 ✅ upheld (B conceded in passing)",
-        "- A-3 ✅ upheld (B conceded in passing)",
-        "- B-1 ✅ upheld (A doubted it)",
-        "- B-2 ✅ upheld (B withdrew it)",
+        "- A-1 ✅ upheld (🔴 B conceded)",
+        "- A-2 ✅ upheld (🔴 B conceded once)",
+        "- A-3 ✅ upheld (🔴 B conceded once)",
+        "- B-1 ✅ upheld (🔵 A doubted it)",
+        "- B-2 ✅ upheld (🔴 B withdrew it)",
     ]
     assert "**A-1.** Tea keeps people awake gently.\n- It stood." in text
     markdown, data = post.message.files
     assert (markdown.name, markdown.media) == ("briefing.md", "text/markdown")
     assert (data.name, data.media) == ("briefing.json", "application/json")
-    assert "| A-1 | B conceded | B conceded | agreed | ✅ upheld |" in markdown.content
-    assert "| A-2 | B conceded | A answered | conceded once | ✅ upheld |" in markdown.content
-    assert "| B-2 | A doubted it | B withdrew it | withdrawn | ✅ upheld |" in markdown.content
+    assert "| A-1 | 🔴 B conceded | 🔴 B conceded | agreed | ✅ upheld |" in markdown.content
+    assert "| A-2 | 🔴 B conceded | 🔵 A answered | conceded once | ✅ upheld |" in markdown.content
+    assert (
+        "| B-2 | 🔵 A doubted it | 🔴 B withdrew it | withdrawn | ✅ upheld |" in markdown.content
+    )
     assert all(part in markdown.content for part in text.split("\n\n") if part[:3] != "- A")
     trace = Briefing.model_validate_json(data.content).traces[0]
     assert (trace.side, trace.response, trace.reasoning) == ("A", "concede", "The doses differ.")

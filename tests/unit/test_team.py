@@ -260,7 +260,7 @@ async def test_notes_wait_for_the_reveal_and_only_the_chosen_seats_is_shown_then
     assert "NOTE of" not in desk.shown
     (told,) = [p.message for p in desk.held if p.key == "team/captains"]
     assert isinstance(told, Report)
-    assert "Free debate 3: A chose A2. A2 had noted: “NOTE of A2 in free-3”" in told.text
+    assert "Free debate 3: 🔵 A chose A2. A2 had noted: “NOTE of A2 in free-3”" in told.text
     assert told.text.count("SECRET of A") == 1
     assert "NOTE of A3 in free-3" not in told.text
 
@@ -452,8 +452,8 @@ async def test_reports_in_cross_examination_cost_and_others_are_shown() -> None:
     lost = [(a.subject, a.amount) for note in desk.notes for a in note.adjustments]
     assert lost == [("B2", -2)]
     (board,) = [post.message for post in desk.held if isinstance(post.message, ScoreBoard)]
-    assert "B2 in cross-examination 1: counter question, off topic (B2 -2)." in board.notes
-    assert "A2 in free debate 1: counter question, off topic." in board.notes
+    assert "🔴 B2 in cross-examination 1: counter question, off topic (🔴 B2 -2)." in board.notes
+    assert "🔵 A2 in free debate 1: counter question, off topic." in board.notes
 
 
 async def test_all_judging_waits_for_the_vote() -> None:

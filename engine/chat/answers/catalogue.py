@@ -15,7 +15,7 @@ from engine.words.translation import called_language, say
 DEBATERS = "**Debaters**"
 JURORS = "**Jurors**"
 NONE = "none"
-STANCES = " · A: {a} · B: {b}"
+STANCES = " · 🔵 A: {a} · 🔴 B: {b}"
 OTHER_TOPICS = "In other languages: {counted}."
 FORMAT = "- `{name}`: {about}"
 TAKES_OPTIONS = "options {options}"

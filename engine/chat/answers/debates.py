@@ -9,6 +9,7 @@ from typing import Literal
 from engine.chat.answers.answers import Answer, Wording
 from engine.debate import Debate, Status, Value
 from engine.language import Text
+from engine.marks import marked
 from engine.messages import Estimate, Reveal, Where
 from engine.text import headline
 from engine.words.buttons import Button, again_buttons
@@ -58,7 +59,7 @@ OVER: Mapping[Where, str] = {
     "waiting": "It is over. The result is being posted.",
     "nowhere": "It is over, but the result could not be posted. The command `result` shows it.",
 }
-RUNS_BY_THE_CLOCK = "It is running: {turns} turns done."
+RUNS_BY_THE_CLOCK = ("It is running: {n} turn done.", "It is running: {n} turns done.")
 JUDGING = "All {total} turns are done; the jury is reading."
 VOTE_LEFT = "The vote is open: {minutes} left."
 VOTE_DUE = "The vote is closing."
@@ -120,6 +121,7 @@ class DebateLine(Value):
 class StartedAnswer(Answer):
     """A debate was queued; `models` (by contender) and `jurors` are the requested ones.
 
+    `names` are those of contenders that have more than a letter.
     `mirror` is set for a mirrored debate; `estimate` then covers both.
     """
 
@@ -128,6 +130,7 @@ class StartedAnswer(Answer):
     estimate: Estimate
     warnings: tuple[str, ...] = ()
     models: Mapping[str, str] = {}
+    names: Mapping[str, str] = {}
     jurors: tuple[str, ...] = ()
 
     def say(self, chat: Wording) -> Iterator[str]:
@@ -138,7 +141,10 @@ class StartedAnswer(Answer):
         if self.mirror:
             yield say(MIRRORED, code=self.mirror.code)
         yield estimated(self.estimate)
-        chosen = [Text(FOR_A_SIDE, model=model, side=side) for side, model in self.models.items()]
+        chosen = [
+            Text(FOR_A_SIDE, model=model, side=self.names.get(side, marked(side)))
+            for side, model in self.models.items()
+        ]
         if self.jurors:
             jurors = tuple(f"`{juror}`" for juror in self.jurors)
             chosen.append(Text(AS_THE_JURY, jurors=jurors))
@@ -195,7 +201,7 @@ class StatusAnswer(Answer):
         if debate.status is Status.VOTING and self.minutes_left is not None:
             yield from _vote_open(self.minutes_left, self.mirror)
         elif debate.status is Status.RUNNING and not self.turns_total:
-            yield say(RUNS_BY_THE_CLOCK, turns=self.turns)
+            yield plural(RUNS_BY_THE_CLOCK, self.turns)
         elif debate.status is Status.RUNNING and self.turns >= self.turns_total:
             yield say(JUDGING, total=self.turns_total)
         elif self.revealed is not None:

@@ -36,12 +36,15 @@ LEFT_OUT = (
 COMPARED = "Debates revealed here: {n}; judged by both people and jury: {compared}."
 AGREEMENT = (
     "- Jury and people agree: {agreement}; without ties: {decided}",
-    "- Beyond chance: Cohen's κ {kappa}; Krippendorff's α among people {people}, among jurors "
-    "{jurors}, people with the panel {all}",
     "- Two people choose the same: {pairs}; a person and the jury: {with_jury}",
-    "- The jury's p(A): Brier score {brier} (0 is perfect, 0.25 is a coin flip)",
-    "- In decided debates A wins {a_people} with people and {a_jury} with the jury; the last "
+    "- In decided debates 🔵 A wins {a_people} with people and {a_jury} with the jury; the last "
     "speaker wins {last_people} and {last_jury}",
+)
+STATISTICS = "**Statistics**"
+BEYOND_CHANCE = (
+    "- Agreement beyond chance: Cohen's κ {kappa}; Krippendorff's α among people {people}, among "
+    "jurors {jurors}, people with the jury {all}",
+    "- The jury's forecasts: Brier score {brier} (0 is perfect, 0.25 is a coin flip)",
 )
 ANCHORING = (
     "- Asked again after the reveal: of people who had disagreed with the jury, {toward} moved to "
@@ -55,13 +58,14 @@ JUROR_FIGURE = "- `{juror}`: {figures}"
 AGREES = "agrees with people {value}"
 CONSISTENT = "same choice in both orders {value}"
 OWN = "favours its own family by {value} points"
-INVALID = "invalid ballots {value}"
+INVALID = "unreadable answers {value}"
 INTERVALS = (
     "In brackets: 95 % intervals, resampled by topic. “Too few” is fewer than {fewest} debates."
 )
-RATED = (
-    "**Ratings by people and by the jury**, from {people} and {jury} debates (1000 is the mean; "
-    "400 points mean odds of ten to one; in brackets 95 % intervals, then won–lost–tied)"
+RATED = "**Ratings by people and by the jury**, from {people} and {jury} debates"
+RATED_HOW = (
+    "1000 is the mean, and 400 points more mean odds of ten to one. Behind a rating: its 95 % "
+    "interval, then won–lost–tied."
 )
 STANDING = "{place}. `{model}`: people {people}; jury {jury}"
 RATING = "{rating}, {record}"
@@ -110,6 +114,8 @@ class AgreementAnswer(Answer):
             share, chance = word_share(found.guessing.share), 100 * found.guessing.chance
             yield say(GUESSED, share=share, chance=chance)
         yield from _biases(found)
+        yield say(STATISTICS)
+        yield from (say(line, **figures) for line in BEYOND_CHANCE)
         yield say(INTERVALS, fewest=FEWEST)
         yield from left_out(self.rehearsals)
 
@@ -174,6 +180,7 @@ class LeaderboardAnswer(Answer):
         left = len(found.standings) - STANDINGS
         if left > 0:
             yield say(UNLISTED, n=left)
+        yield say(RATED_HOW)
         yield from left_out(self.rehearsals)
 
 

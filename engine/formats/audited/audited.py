@@ -61,7 +61,7 @@ class Audited(Format):
     """A and B in turn; after each turn the judge layer scores it and presses the loser."""
 
     name = NAME
-    about = "A and B argue turn by turn; a judge checks each turn, and its loser must adapt"
+    about = "both sides argue turn by turn; a judge checks each turn, and its loser must adapt"
     version = 2
     finishes = (1,)
     files = True

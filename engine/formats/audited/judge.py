@@ -31,6 +31,7 @@ from engine.formats.audited.scoring import (
     total_points,
 )
 from engine.formats.judges import ask_judges
+from engine.marks import marked
 from engine.messages import Report
 from engine.store import Post
 from engine.words.translation import say
@@ -252,9 +253,8 @@ def _given(name: str, said: Absolute) -> float:
 
 def tell_entry(entry: RegisterEntry) -> str:
     """Return a line of the register as people read it."""
-    told = say(
-        ENTRY, turn=entry.turn, side=entry.side, kind=say(FAILURES[entry.kind]), text=entry.text
-    )
+    kind = say(FAILURES[entry.kind])
+    told = say(ENTRY, turn=entry.turn, side=marked(entry.side), kind=kind, text=entry.text)
     if entry.exposed_by != entry.turn:
         shown = ENTRY_IN if entry.kind in BROKEN else ENTRY_SHOWN
         told = say(shown, entry=told, turn=entry.exposed_by)

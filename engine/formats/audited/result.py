@@ -21,6 +21,7 @@ from engine.formats.audited.judge import NAME, Audit, ask_judge, spaced, tell_en
 from engine.formats.audited.scoring import SCALES, UNCALIBRATED, mean_total
 from engine.formats.judges import tell_judges
 from engine.judging import TIE, Verdict
+from engine.marks import marked
 from engine.messages import Arc, ArcPoint, BoardRow, Report, ScoreBoard
 from engine.store import Post
 from engine.words.translation import number, say
@@ -223,7 +224,7 @@ def _board(floor: Floor, audit: Audit, card: Verdict) -> ScoreBoard:
             BoardRow(side=turn.side, name=f"{turn.side}{turn.number}{early}", cells=tuple(cells))
         )
     means = say(", ").join(
-        f"{side} {'–' if mean is None else number(mean, '.1f')}"
+        f"{marked(side)} {'–' if mean is None else number(mean, '.1f')}"
         for side, mean in side_means(floor, audit).items()
     )
     notes = (
@@ -243,7 +244,7 @@ def _ahead(winner: str | None) -> str:
         case "tie":
             return say(MEANS_LEVEL)
         case side:
-            return say(LEADER, side=side)
+            return say(LEADER, side=marked(side))
 
 
 def _arc(floor: Floor, audit: Audit) -> Arc:
@@ -292,7 +293,7 @@ def _chapters(
     else:
         yield narrative.value.narrative
         winner = narrative.value.winner
-        yield say(HELD, who=say(NEITHER) if winner == TIE else winner)
+        yield say(HELD, who=say(NEITHER) if winner == TIE else marked(winner))
     if conflict is not None and conflict.value is not None and conflict.valid:
         said = conflict.value
         if said.pattern == "none":
@@ -306,7 +307,10 @@ def _chapters(
 
 
 def _drift(floor: Floor, audit: Audit) -> Report:
-    lines = [f"- {side}, {_archetype(audit, side)}: {_moves(audit, side)}" for side in audit.begun]
+    lines = [
+        f"- {marked(side)}, {_archetype(audit, side)}: {_moves(audit, side)}"
+        for side in audit.begun
+    ]
     return Report(title=say(DRIFT), text="\n".join(lines), side="judge")
 
 

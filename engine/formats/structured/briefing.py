@@ -28,6 +28,7 @@ from engine.formats.structured.trace import (
 )
 from engine.judging import TIE, Verdict
 from engine.jury.rubric import Rubric
+from engine.marks import marked
 from engine.messages import File, Report
 from engine.store import Post
 from engine.words.cards import ARGUES
@@ -274,7 +275,7 @@ def _report(briefing: Briefing, setting: Request) -> Report:
 def _pages(briefing: Briefing, stances: Mapping[str, str], traced: str) -> Iterator[str]:
     """Yield a briefing's parts; `traced` is its trace table."""
     yield f"**{briefing.topic}**"
-    yield from (say(ARGUES, side=side, stance=text) for side, text in stances.items())
+    yield from (say(ARGUES, side=marked(side), stance=text) for side, text in stances.items())
     if briefing.conditions:
         yield say(CONDITIONS, text=briefing.conditions)
     yield _tell_totals(briefing)
@@ -289,27 +290,29 @@ def _pages(briefing: Briefing, stances: Mapping[str, str], traced: str) -> Itera
     if briefing.unresolved:
         yield "\n".join((say(UNRESOLVED), *(f"- {question}" for question in briefing.unresolved)))
     yield say(CONCESSIONS, text=_tell_concessions(briefing))
-    moved = [
-        f"- {say(CHANGED[change.change], side=side, because=' '.join(change.because.split()))}"
-        for side, change in briefing.changes.items()
-    ]
+    moved = [f"- {_tell_change(side, change)}" for side, change in briefing.changes.items()]
     if moved:
         yield "\n".join((say(POSITIONS), *moved))
     yield f"*{say(AID)}*"
+
+
+def _tell_change(side: str, change: Change) -> str:
+    because = " ".join(change.because.split())
+    return say(CHANGED[change.change], side=marked(side), because=because)
 
 
 def _tell_totals(briefing: Briefing) -> str:
     if not briefing.totals:
         return say(UNJUDGED)
     totals = say(", ").join(
-        f"{side} {number(total, '.2f')}" for side, total in briefing.totals.items()
+        f"{marked(side)} {number(total, '.2f')}" for side, total in briefing.totals.items()
     )
     return say(TOTALS, totals=totals, gap=read_gap(briefing.totals))
 
 
 def _tell_concessions(briefing: Briefing) -> str:
     conceded = (
-        say(CONCEDES, side=side, ids=say(", ").join(ids))
+        say(CONCEDES, side=marked(side), ids=say(", ").join(ids))
         for side, ids in briefing.concessions.items()
         if ids
     )

@@ -12,6 +12,7 @@ from typing import Literal
 import regex
 
 from engine.debate import Value
+from engine.marks import marked
 from engine.words.translation import say
 
 Consensus = Literal["agreed", "claimed", "retracted", "disputed"]
@@ -30,7 +31,7 @@ COURSES = {
     "agreed": "{other} conceded",
     "retracted": "{side} withdrew it",
     "late": "{other} conceded late",
-    "passing": "{other} conceded in passing",
+    "passing": "{other} conceded once",
     "refute": "{other} denied it",
     "challenge": "{other} doubted it",
     "partial": "{other} granted a part",
@@ -141,7 +142,7 @@ def outline(traces: Sequence[Trace]) -> str:
 
 def line(trace: Trace) -> str:
     """Return where an argument stands and what both sides made of it: “A-2 ✅ upheld (…)”."""
-    course = say(COURSES[_course(trace)], side=trace.side, other=_other(trace))
+    course = say(COURSES[_course(trace)], side=marked(trace.side), other=_other(trace))
     return f"{trace.id} {say(STANDS[trace.standing])} ({course})"
 
 
@@ -157,7 +158,7 @@ def _course(trace: Trace) -> str:
 
 
 def _other(trace: Trace) -> str:
-    return "B" if trace.side == "A" else "A"
+    return marked("B" if trace.side == "A" else "A")
 
 
 def table(traces: Sequence[Trace]) -> str:
@@ -189,7 +190,7 @@ def _row(trace: Trace) -> tuple[str, ...]:
 
 def _closing(trace: Trace) -> str:
     if trace.withdrawn:
-        return say(COURSES["retracted"], side=trace.side)
+        return say(COURSES["retracted"], side=marked(trace.side))
     if trace.confirmed:
         return say(COURSES["agreed"], other=_other(trace))
-    return say(ANSWERED if trace.answer else COURSES["no_answer"], other=trace.side)
+    return say(ANSWERED if trace.answer else COURSES["no_answer"], other=marked(trace.side))

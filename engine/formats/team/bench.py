@@ -26,6 +26,7 @@ from engine.formats.team.manual import (
     Manual,
     Personality,
 )
+from engine.marks import marked
 from engine.text import clean
 from engine.words import phrases
 from engine.words.translation import say
@@ -269,8 +270,10 @@ class Bench:
         if self._brief:
             return
         rate = self._limits.words_a_minute
-        unused = say(", ").join(f"{side} {_clock(max(0, left[side]) / rate)}" for side in "AB")
-        silent = [seat for seat in SEATS if not self._spoken[seat]]
+        unused = say(", ").join(
+            f"{marked(side)} {_clock(max(0, left[side]) / rate)}" for side in "AB"
+        )
+        silent = [marked(seat) for seat in SEATS if not self._spoken[seat]]
         told = [say(UNUSED, unused=unused)]
         if silent:
             told.append(say(SILENT, seats=say(", ").join(silent)))

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from engine.findings import Adjustment
 from engine.formats.team.manual import SEATS
 from engine.formats.team.rules import Scored, Totals, count_up
+from engine.marks import marked
 from engine.messages import BoardRow, Report, ScoreBoard
 from engine.words.phrases import headed, round_name
 from engine.words.translation import number, plural, say
@@ -65,9 +66,9 @@ def write_review(
     """
     parts = [review or say(REVIEW_UNREAD)]
     if totals.best:
-        points = (f"{side} {number(total, '.2f')}" for side, total in totals.teams.items())
+        points = (f"{marked(side)} {number(total, '.2f')}" for side, total in totals.teams.items())
         parts.append(say(POINTS, points=say(", ").join(points)))
-        parts.append(say(BEST, seat=totals.best, total=totals.seats[totals.best]))
+        parts.append(say(BEST, seat=marked(totals.best), total=totals.seats[totals.best]))
     parts += [say(JUDGES, text=judges)] if judges else []
     for stage, said in summaries.items():
         parts.append(say(STAGE, stage=headed(stage), text=said))
@@ -90,6 +91,8 @@ def _breaches(speeches: Sequence[Scored], penalties: Sequence[Adjustment]) -> It
         rules = [*speech.violations, *(cost.reason.partition(":")[0] for cost in costs)]
         if rules:
             told = say(", ").join(say(RULES.get(rule, rule)) for rule in dict.fromkeys(rules))
-            lost = say(", ").join(f"{cost.subject} {number(cost.amount, 'g')}" for cost in costs)
-            where = {"seat": speech.seat, "round": round_name(speech.round)}
+            lost = say(", ").join(
+                f"{marked(cost.subject)} {number(cost.amount, 'g')}" for cost in costs
+            )
+            where = {"seat": marked(speech.seat), "round": round_name(speech.round)}
             yield say(BROKE_AND_LOST if lost else BROKE, rules=told, lost=lost, **where)

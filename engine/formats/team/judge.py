@@ -32,6 +32,7 @@ from engine.formats.team.rules import (
     twice_running,
 )
 from engine.judging import Verdict
+from engine.marks import marked
 from engine.messages import Report
 from engine.ports import KEPT
 from engine.store import Post
@@ -126,7 +127,7 @@ class Judge:
         self, side: str, where: str, chosen: str, how: str, direction: str, note: str = ""
     ) -> None:
         """Remember a captain's choice for after the vote, and what the chosen seat had noted."""
-        parts = [say(CHOSE[how], where=headed(where), side=side, seat=chosen)]
+        parts = [say(CHOSE[how], where=headed(where), side=marked(side), seat=chosen)]
         note = " ".join(note.split())
         if direction and self._is_new(side, direction):
             parts.append(direction)
