@@ -38,7 +38,6 @@ from engine.judging import Question
 from engine.messages import (
     Alert,
     Announcement,
-    Arc,
     Invite,
     LeagueTable,
     PersonInvite,
@@ -342,8 +341,6 @@ class Delivery:
         if isinstance(intent.message, Announcement):
             joints = (self.venue, self.store, intent.community)
             return self.venue.render(await with_link(*joints, intent.message), stem_of(intent))
-        if isinstance(intent.message, Arc):  # its picture would hold the loop up
-            return await asyncio.to_thread(self.venue.render, intent.message, stem_of(intent))
         return self.venue.render(intent.message, stem_of(intent))
 
     async def _filled(self, intent: Intent, invite: VoteInvite) -> VoteInvite:

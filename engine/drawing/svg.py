@@ -79,11 +79,18 @@ def darken(svg: str) -> str:
     return svg.replace(WHERE_DARK, DARK)
 
 
-def write(x: float, y: float, text: str, kind: str = "ink", anchor: Anchor = "start") -> str:
-    """Write text; y is its base line."""
-    return (
-        f'<text x="{x:g}" y="{y:g}" class="{kind}" text-anchor="{anchor}">{_in_fonts(text)}</text>'
-    )
+def write(
+    x: float,
+    y: float,
+    text: str,
+    kind: str = "ink",
+    anchor: Anchor = "start",
+    size: float | None = None,
+) -> str:
+    """Write text; y is its base line, and `size` that of its letters, if not that of its kind."""
+    sized = "" if size is None else f' style="font-size:{size:.3g}px"'
+    place = f'x="{x:g}" y="{y:g}" class="{kind}" text-anchor="{anchor}"{sized}'
+    return f"<text {place}>{_in_fonts(text)}</text>"
 
 
 def box(x: float, y: float, width: float, height: float, kind: str, opacity: float = 1) -> str:

@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeVar
 
 from engine.debate import BallotKind
 from engine.marks import MARKS, SIDES, Marks, reaction_to
-from engine.messages import Arc, File, Progress
+from engine.messages import File, Progress
 from engine.words.buttons import Button
 from engine.words.phrases import HOW_TO_VOTE, option_name
 from engine.words.tables import closing_fence
@@ -65,7 +65,7 @@ class Card(NamedTuple):
     neutral. `text` is arbitrary Markdown, including a model's; `lines` and `warnings` use only
     bold and code. `small` ends the text in small print; `footer` stands beside the number.
     `code` is the debate's, which commands take: for small print that does not show it yet.
-    `picture` is for platforms that show pictures: an SVG file, which they draw, or an arc.
+    `picture` is for platforms that show pictures: an SVG file, which they draw.
     `speaker` posts it, where a bot may speak under other names than its own.
     `pages` are what `buttons` open; a platform without buttons shows them below. `closes` is when
     people can no longer answer; a platform writes it beside the small print, in its own form.
@@ -84,7 +84,7 @@ class Card(NamedTuple):
     state: Progress | None = None
     buttons: tuple[Button, ...] = ()
     files: tuple[File, ...] = ()
-    picture: Arc | File | None = None
+    picture: File | None = None
     broadcast: bool = False
     pages: tuple[Page, ...] = ()
     speaker: Speaker | None = None
@@ -96,15 +96,8 @@ class Card(NamedTuple):
         return f"{SIDES[self.side]} {self.title}" if self.side in SIDES else self.title
 
     def attached(self) -> tuple[File, ...]:
-        """Return the files to post with it; draws an arc, which is slow."""
-        if self.picture is None:
-            return self.files
-        if isinstance(self.picture, File):
-            return (*self.files, self.picture)
-        # Pillow is slow to import, and few processes draw.
-        from engine.words.arc_picture import picture_of
-
-        return (*self.files, picture_of(self.picture))
+        """Return the files to post with it."""
+        return self.files if self.picture is None else (*self.files, self.picture)
 
 
 def markdown_of(card: Card, emojis: Mapping[str, str]) -> str:

@@ -39,6 +39,7 @@ from engine.messages import (
     Where,
 )
 from engine.text import headline, literal
+from engine.words.arc_picture import arc_picture
 from engine.words.buttons import (
     DETAILS,
     WHY,
@@ -302,7 +303,7 @@ def card_of(message: Message) -> Card:  # noqa: C901 - one case a message
             return Card(say(message.title), text="\n".join(board_lines(message)))
         case Arc():
             text = f"`{sparkline(message)}`\n\n{message.alt}"
-            return Card(say(message.title), text=text, picture=message)
+            return Card(say(message.title), text=text, picture=arc_picture(message))
 
 
 @in_its_language

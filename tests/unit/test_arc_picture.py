@@ -3,64 +3,139 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from io import BytesIO
+from itertools import pairwise
+from typing import NamedTuple
+from xml.etree import ElementTree
 
 import pytest
+from PIL import Image
 
+from adapters.pictures.png import SCALE, drawn, to_png
+from engine.drawing.lettering import width_of
+from engine.drawing.svg import BLUE, GOLD, GREY, RED
 from engine.messages import Arc, ArcPoint
-from engine.words.arc_picture import HEIGHT, MARGIN, WIDTH, draw_arc
-from tests.unit.test_format_messages import pixels
+from engine.words.arc_picture import HEIGHT, MARGIN, WIDTH, arc_picture
+from engine.words.cards import card_of
 
-TEXT = 6
-
-
-def drawn(*points: ArcPoint) -> list[bytes]:
-    """Return the rows of a picture."""
-    return pixels(draw_arc(Arc(title="x", points=points, alt="")))
+FOOT = HEIGHT - MARGIN
 
 
-def written(rows: list[bytes], place: int, of: int) -> tuple[int, int]:
-    """Count the pixels of text in a bar's slot: above its foot, and below."""
-    slot = (WIDTH - 2 * MARGIN) // of
-    left = MARGIN + place * slot
-    columns = [row[left : left + slot].count(TEXT) for row in rows]
-    foot = HEIGHT - MARGIN
-    return sum(columns[:foot]), sum(columns[foot:])
+class Label(NamedTuple):
+    """A text of a picture: the middle of its base line, and the size of its letters."""
+
+    text: str
+    x: float
+    y: float
+    size: float
+
+    @property
+    def half(self) -> float:
+        """Half of its width, at most."""
+        return width_of(self.text, self.size) / 2
+
+
+class Bar(NamedTuple):
+    """A bar, by its colour."""
+
+    colour: str
+    top: float
+    height: float
+
+
+def picture(*points: ArcPoint) -> str:
+    return arc_picture(Arc(title="x", points=points, alt="")).content
+
+
+def labels(svg: str) -> list[Label]:
+    """Return what is written about bars; numbers of the scale stand left of them."""
+    found = [each for each in ElementTree.fromstring(svg) if each.tag.endswith("}text")]  # noqa: S314 - our own picture
+    return [
+        Label(
+            each.text or "",
+            float(each.attrib["x"]),
+            float(each.attrib["y"]),
+            float(each.attrib["style"].removeprefix("font-size:").removesuffix("px")),
+        )
+        for each in found
+        if each.attrib["text-anchor"] == "middle"
+    ]
+
+
+def bars(svg: str) -> list[Bar]:
+    found = [each for each in ElementTree.fromstring(svg) if "fill" in each.attrib]  # noqa: S314 - our own picture
+    return [
+        Bar(each.attrib["fill"], float(each.attrib["y"]), float(each.attrib["height"]))
+        for each in found
+    ]
 
 
 def test_each_bar_has_its_turn_below_and_its_score_above() -> None:
     scores = (64.0, 0.0, 100.0, None)
     points = [ArcPoint(number=n, side="AB"[n % 2], score=s) for n, s in enumerate(scores)]
-    rows = drawn(*points)
-    above, below = zip(*(written(rows, place, len(points)) for place in range(4)), strict=True)
-    assert all(below)
-    assert all(above[:3])
-    assert above[3] == 0
+    written = labels(picture(*points))
+    assert [one.text for one in written if one.y > FOOT] == ["A0", "B1", "A2", "B3"]
+    assert [one.text for one in written if one.y < FOOT] == ["64", "0", "100"]
+    slot = (WIDTH - 2 * MARGIN) / len(points)
+    places = [int((one.x - MARGIN) // slot) for one in written]
+    assert places == [0, 0, 1, 1, 2, 2, 3]
+    assert all(one.y - one.size > 0 and one.y < HEIGHT for one in written)
 
 
 @pytest.mark.parametrize("turns", [1, 2, 10, 20, 40])
 def test_labels_do_not_run_into_one_another(turns: int) -> None:
     points = [ArcPoint(number=n, side="A", score=100) for n in range(1, turns + 1)]
-    rows = drawn(*points)
-    slot = (WIDTH - 2 * MARGIN) / turns
-    for place in range(1, turns):
-        edge = MARGIN + round(place * slot)
-        assert not any(row[edge] == TEXT for row in rows)
+    written = labels(picture(*points))
+    assert len(written) == 2 * turns
+    for above in (True, False):
+        row = [one for one in written if (one.y < FOOT) is above]
+        for left, right in pairwise(row):
+            assert left.x + left.half < right.x - right.half
 
 
 def test_the_same_arc_is_the_same_picture() -> None:
     points = tuple(ArcPoint(number=n, side="AB"[n % 2], score=7 * n, docked=-n) for n in range(9))
-    arc = Arc(title="x", points=points, alt="")
+    svg = picture(*points)
     with ThreadPoolExecutor(4) as pool:
-        drawn = set(pool.map(draw_arc, [arc] * 8))
-    assert drawn == {draw_arc(arc)}
+        drawn = set(pool.map(to_png, [svg, picture(*points)] * 4))
+    assert drawn == {to_png(svg)}
 
 
 def test_letters_differ_and_are_smaller_where_bars_are_narrow() -> None:
-    a, b = (drawn(ArcPoint(number=1, side=side, score=None)) for side in "AB")
-    assert a != b
+    a, b = (picture(ArcPoint(number=1, side=side, score=None)) for side in "AB")
+    assert to_png(a) != to_png(b)
     few, many = (
-        drawn(*(ArcPoint(number=n, side="A", score=50) for n in range(1, turns + 1)))
+        labels(picture(*(ArcPoint(number=n, side="A", score=50) for n in range(1, turns + 1))))
         for turns in (10, 40)
     )
-    lines = [sum(any(row) for row in rows[HEIGHT - MARGIN :]) for rows in (few, many)]
-    assert lines[0] > lines[1] > 4
+    assert few[0].size > many[0].size > 4
+
+
+async def test_an_arc_is_a_picture_with_a_bar_a_turn_in_the_colours_of_the_sides() -> None:
+    points = (
+        ArcPoint(number=1, side="A", score=60),
+        ArcPoint(number=2, side="B", score=30, docked=-10),
+        ArcPoint(number=3, side="A", score=None),
+    )
+    arc = Arc(title="The arc", points=points, alt="A1 60, B2 30")
+    attached = card_of(arc).attached()
+    (file,) = await drawn(attached)
+    assert (file.name, file.media, file.alt) == ("arc.png", "image/png", "A1 60, B2 30")
+    blue, gold, red, grey = bars(attached[0].content)
+    assert (blue.colour, gold.colour, red.colour, grey.colour) == (BLUE, GOLD, RED, GREY)
+    assert blue.height == pytest.approx(2 * red.height, rel=0.02)
+    assert gold.height == pytest.approx(red.height / 3, rel=0.05)
+    assert grey.height > 0
+    assert blue.top < gold.top < red.top
+    image = Image.open(BytesIO(file.data())).convert("RGB")
+    assert image.size == (round(SCALE * WIDTH), round(SCALE * HEIGHT))
+    shown = {color for _, color in image.getcolors(2**20) or ()}
+    assert {tuple(bytes.fromhex(one[1:])) for one in (BLUE, GOLD, RED, GREY)} <= shown
+
+
+@pytest.mark.parametrize("score", [-5.0, 0.0, 100.0, 140.0, None])
+@pytest.mark.parametrize("turns", [0, 1, 40])
+def test_any_arc_can_be_drawn(score: float | None, turns: int) -> None:
+    points = tuple(ArcPoint(number=n, side="B", score=score, docked=-3) for n in range(turns))
+    image = Image.open(BytesIO(to_png(picture(*points))))
+    assert image.height == round(SCALE * 240)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -22,7 +21,7 @@ from engine.delivery.outbox import Delivery
 from engine.errors import LeaseLostError, VenueAwayError, VenueError
 from engine.floor.keeper import Keeper
 from engine.floor.wake import Bell
-from engine.messages import Arc, ArcPoint, Message, Notice, VoteClosed, VoteInvite
+from engine.messages import Message, Notice, VoteClosed, VoteInvite
 from engine.ports import Attempt, Call, Part, Venue, VenueLimits, utc_now
 from engine.store import AttemptStart, DeliveryState, Intent, Lease, Post
 from tests.doubles.memory.venue import Fault, MemoryVenue
@@ -439,26 +438,6 @@ async def test_a_message_that_cannot_be_rendered_is_plain_and_the_others_come(
         "three": DeliveryState.SENT,
         "x": DeliveryState.SENT,
     }
-
-
-async def test_a_picture_is_drawn_beside_the_loop(
-    office: Office, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    render, threads = office.venue.render, {}
-
-    def render_where(message: Message, stem: str) -> tuple[Part, ...]:
-        threads[message.kind] = threading.current_thread()
-        return render(message, stem)
-
-    monkeypatch.setattr(office.venue, "render", render_where)
-    arc = Arc(title="The arc", points=(ArcPoint(number=1, side="A", score=62),), alt="A1 62")
-    async with office.delivering():
-        await office.publish(Post(key="said", message=Notice(text="one")))
-        await office.publish(Post(key="arc", message=arc))
-        await office.settled()
-    assert office.said() == ["info: one", "The arc"]
-    here = threading.current_thread()
-    assert (threads["notice"] is here, threads["arc"] is here) == (True, False)
 
 
 async def test_what_another_process_queued_does_not_wait_for_the_bell_to_be_silent(

@@ -5,12 +5,10 @@ from __future__ import annotations
 import io
 
 import pytest
-from PIL import Image
 from rich.console import Console
 
 from adapters.terminal.render import plain, pretty
 from engine.messages import Arc, ArcPoint, BoardRow, File, Message, Report, ScoreBoard
-from engine.words.arc_picture import draw_arc
 from engine.words.cards import card_of
 from engine.words.scores import board_lines, sparkline
 from tests.doubles.memory.wording import wording
@@ -109,43 +107,6 @@ def test_a_speech_against_the_clock_shows_its_time() -> None:
     )
     assert "140 of 125 words · 0:34 of 0:30" in plain(turn, "ref")
     assert "Time: 34 of 30 s" in wording(turn)
-
-
-def pixels(picture: bytes) -> list[bytes]:
-    """Read a PNG of indexed colours back: its rows, a byte a pixel."""
-    assert picture.startswith(b"\x89PNG\r\n\x1a\n")
-    Image.open(io.BytesIO(picture)).verify()  # the check sum of every chunk
-    image = Image.open(io.BytesIO(picture))
-    assert image.mode == "P"
-    return [image.crop((0, y, image.width, y + 1)).tobytes() for y in range(image.height)]
-
-
-def test_an_arc_is_a_picture_with_a_bar_a_turn_in_the_colours_of_the_sides() -> None:
-    points = (
-        ArcPoint(number=1, side="A", score=60),
-        ArcPoint(number=2, side="B", score=30, docked=-10),
-        ArcPoint(number=3, side="A", score=None),
-    )
-    arc = Arc(title="The arc", points=points, alt="A1 60, B2 30")
-    (file,) = card_of(arc).attached()
-    assert (file.name, file.media, file.alt) == ("arc.png", "image/png", "A1 60, B2 30")
-    rows = pixels(file.data())
-    ground, line, blue, red, yellow, grey = range(6)
-    counted = {colour: sum(row.count(colour) for row in rows) for colour in range(6)}
-    assert set(counted) == {ground, line, blue, red, yellow, grey}
-    assert counted[blue] == pytest.approx(2 * counted[red], rel=0.02)
-    assert counted[yellow] == pytest.approx(counted[red] / 3, rel=0.05)
-    assert counted[grey] > 0
-    assert min(y for y, row in enumerate(rows) if blue in row) < min(
-        y for y, row in enumerate(rows) if red in row
-    )
-
-
-@pytest.mark.parametrize("score", [-5.0, 0.0, 100.0, 140.0, None])
-@pytest.mark.parametrize("turns", [0, 1, 40])
-def test_any_arc_can_be_drawn(score: float | None, turns: int) -> None:
-    points = tuple(ArcPoint(number=n, side="B", score=score, docked=-3) for n in range(turns))
-    assert len(pixels(draw_arc(Arc(title="x", points=points, alt="")))) == 240
 
 
 def test_a_text_file_holds_its_text() -> None:

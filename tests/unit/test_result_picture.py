@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from io import BytesIO
 from typing import Any
 from xml.etree import ElementTree
@@ -135,6 +136,19 @@ def test_a_motion_that_is_too_long_ends_in_an_ellipsis() -> None:
     assert len(lines) == 3
     assert lines[-1].endswith("…")
     assert wrap("W" * 100, 640, MOTION, 3)[0] == "W" * int(640 / width_of("W", MOTION))
+
+
+async def test_a_picture_is_drawn_beside_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    threads: list[threading.Thread] = []
+
+    def draw_where(svg: str) -> bytes:
+        threads.append(threading.current_thread())
+        return to_png(svg)
+
+    monkeypatch.setattr(png, "to_png", draw_where)
+    assert len(await drawn([result_picture(reveal())])) == 1
+    assert threading.current_thread() not in threads
+    assert len(threads) == 1
 
 
 async def test_a_picture_that_cannot_be_drawn_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
