@@ -573,6 +573,12 @@ class Venue(Protocol):
     async def seed(self, place: str, message: str, options: Sequence[str]) -> None:
         """Make sure that a message has the bot's own reaction for each option."""
 
+    async def unseed(self, place: str, message: str, options: Sequence[str]) -> None:
+        """Remove the bot's own reactions and no one else's; those already gone count as removed.
+
+        Raises MessageGoneError for a deleted message.
+        """
+
     async def reactions(self, place: str, message: str) -> Reactions:
         """Read who holds which option now. Raises MessageGoneError for a deleted message.
 

@@ -1,4 +1,4 @@
--- Every table of revision 0031, as the migrations make them. Renew it by: make schema
+-- Every table of revision 0032, as the migrations make them. Renew it by: make schema
 CREATE TABLE adjustments (
 	debate VARCHAR(26) NOT NULL, 
 	name VARCHAR(255) NOT NULL, 
@@ -279,7 +279,7 @@ CREATE TABLE targets (
 	step VARCHAR(255) NOT NULL, 
 	ballot VARCHAR(8) NOT NULL, 
 	options VARCHAR(64) NOT NULL, 
-	closed_at DATETIME, marks VARCHAR(8), 
+	closed_at DATETIME, marks VARCHAR(8), seeds VARCHAR(4), 
 	CONSTRAINT pk_targets PRIMARY KEY (platform, place, message), 
 	CONSTRAINT fk_targets_debate FOREIGN KEY(debate) REFERENCES debates (id)
 );
@@ -371,6 +371,7 @@ CREATE INDEX ix_suggestions_debate ON suggestions (debate);
 CREATE INDEX ix_suggestions_suggester ON suggestions (suggester);
 CREATE INDEX ix_targets_debate ON targets (debate);
 CREATE INDEX ix_targets_message ON targets (message);
+CREATE INDEX ix_targets_seeds ON targets (platform) WHERE seeds = 'left';
 CREATE INDEX ix_upvotes_person ON upvotes (person);
 CREATE INDEX ix_vote_events_debate_question ON vote_events (debate, question);
-INSERT INTO alembic_version VALUES ('0031');
+INSERT INTO alembic_version VALUES ('0032');

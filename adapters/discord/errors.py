@@ -37,6 +37,7 @@ class Act(StrEnum):
     READ = "read"
     THREAD = "thread"
     REACT = "react"
+    UNREACT = "unreact"
     REMOVE = "remove"
     TYPING = "typing"
     NAME = "name"

@@ -256,6 +256,20 @@ class DiscordVenue:
                 emoji = REACTIONS[option]
                 await self._awake(Act.REACT, "PUT", path, place=place, message=message, emoji=emoji)
 
+    async def unseed(self, place: str, message: str, options: Sequence[str]) -> None:
+        """Remove the bot's own reactions, in order; that needs no permission."""
+        path = f"{MESSAGE}/reactions/{{emoji}}/@me"
+        for option in options:
+            emoji = REACTIONS[option]
+            try:
+                async with self._reacting.turn(place):
+                    await self._awake(
+                        Act.UNREACT, "DELETE", path, place=place, message=message, emoji=emoji
+                    )
+            except VenueError as error:
+                if code_of(error) != UNKNOWN_EMOJI:
+                    raise
+
     async def reactions(self, place: str, message: str) -> Reactions:
         """Read who holds which option; incomplete if Discord refuses an option for good."""
         kept = await self.read(place, message)

@@ -55,6 +55,7 @@ class Act(StrEnum):
     EDIT = "edit"
     READ = "read"
     REACT = "react"
+    UNREACT = "unreact"
     ASK = "ask"
     OPEN = "open"
     UPLOAD = "upload"

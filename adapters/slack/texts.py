@@ -177,6 +177,7 @@ DOING = {
     "edit": "edit a message in",
     "read": "read",
     "react": "react in",
+    "unreact": "remove its own reactions in",
     "ask": "ask Slack about",
     "open": "open a form in",
     "upload": "upload a file to",

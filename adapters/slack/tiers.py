@@ -22,6 +22,7 @@ METHODS = {
     "conversations.replies": TIER_3,
     "reactions.add": TIER_3,
     "reactions.get": TIER_3,
+    "reactions.remove": TIER_2,
     "usergroups.users.list": TIER_2,
     "users.info": TIER_4,
     "views.publish": TIER_4,

@@ -207,6 +207,20 @@ class SlackVenue:
                 if name_of(error) != "already_reacted":
                     raise
 
+    async def unseed(self, place: str, message: str, options: Sequence[str]) -> None:
+        """Remove the bot's own reactions, in order."""
+        where = Place.parse(place)
+        rest, channel = (await self._home(where)).rest, where.channel
+        for option in options:
+            body = {"channel": channel, "timestamp": message, "name": NAMES[option]}
+            try:
+                await rest.write(
+                    Act.UNREACT, "reactions.remove", body, place=channel, message=message
+                )
+            except VenueError as error:
+                if name_of(error) != "no_reaction":
+                    raise
+
     async def reactions(self, place: str, message: str) -> Reactions:
         """Read who holds which option; incomplete if Slack names fewer people than it counts."""
         where = Place.parse(place)

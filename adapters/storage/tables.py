@@ -425,7 +425,9 @@ targets = Table(
     Column("options", String(64), nullable=False, comment="with spaces between"),
     Column("closed_at", Utc, comment="since when its answers stay as they are"),
     Column("marks", String(8), comment="the reactions of its options; none: letters for sides"),
+    Column("seeds", String(4), comment="the bot's own reactions since its close: left, then gone"),
     Index(None, "message"),
+    partial_index("targets_seeds", "platform", where="seeds = 'left'"),
     comment="The messages whose reactions and buttons mean something",
 )
 

@@ -10,10 +10,12 @@ import orjson
 
 from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
+from adapters.storage.leases import within
 from engine.debate import BallotKind
 from engine.judging import REVEALED, Question
 from engine.marks import Marks
 from engine.store import Asked, Target
+from engine.store.served import EVERYONE, Served
 from engine.votes.questions import KINDS, options_of
 
 FIND_QUESTION = """
@@ -61,6 +63,36 @@ FROM targets JOIN questions ON questions.debate = targets.debate
 WHERE targets.debate = :debate AND targets.question IN :questions
 ORDER BY targets.question DESC, targets.step
 """
+# A closed question's own messages, but those that never had the bot's reactions.
+LET_GO = """
+UPDATE targets SET seeds = 'left'
+WHERE debate = :debate AND seeds IS NULL AND closed_at IS NULL
+    AND ballot <> 'private' AND question <> 'turn'
+    AND EXISTS (
+        SELECT 1 FROM questions
+        WHERE questions.debate = targets.debate AND questions.question = targets.question
+            AND questions.step = targets.step AND questions.closed_at IS NOT NULL
+    )
+"""
+LEFT = """
+SELECT targets.*, questions.closed_at AS ended_at, questions.unread, questions.closes_at
+FROM targets JOIN questions ON questions.debate = targets.debate
+    AND questions.question = targets.question AND questions.step = targets.step
+JOIN debates ON debates.id = targets.debate
+WHERE targets.seeds = 'left' AND targets.platform = :platform
+    AND (debates.place = :channel) IS NOT FALSE
+    AND coalesce(debates.lane, 0) % :shares IN :held
+    AND NOT EXISTS (
+        SELECT 1 FROM outbox
+        WHERE outbox.debate = targets.debate AND outbox.state IN ('pending', 'sending')
+            AND outbox.key IN ('vote/closed', 'reveal')
+    )
+ORDER BY questions.closed_at, targets.message
+"""
+GONE = """
+UPDATE targets SET seeds = 'gone'
+WHERE platform = :platform AND place = :place AND message = :message AND debate = :debate
+"""
 DEBATE = "SELECT platform, place, thread, setup FROM debates WHERE id = :debate"
 ASKED = tuple(question for question in Question if question is not Question.TURN)
 STATE = ("unread", "closes_at")
@@ -101,6 +133,11 @@ def find_question(
     closed = revealed or row.ended_at is not None or row.closed_at is not None
     ballot, began = BallotKind(row.ballot), row.created_at
     return Found(row.debate, question, row.step, ballot, closed, began, row.read_at)
+
+
+def let_seeds_go(connection: SqlConnection, debate_id: str) -> None:
+    """Have the bot's own reactions removed from the questions that have closed."""
+    connection.run(LET_GO, debate=debate_id)
 
 
 def accept_thumbs(connection: SqlConnection, turn: Asked, targets: Iterable[Target]) -> None:
@@ -147,6 +184,21 @@ class Targets:
         where = {"platform": platform, "place": place, "message": message}
         row = await self._database.first(FIND, **where)
         return row and _to_target(row)
+
+    async def seeds_left(
+        self, platform: str, channel: str | None = None, *, served: Served = EVERYONE
+    ) -> tuple[Target, ...]:
+        """Return the messages of closed questions that still carry the bot's own reactions.
+
+        Those of a debate whose reveal is still to be posted are left out.
+        """
+        where = {"platform": platform, "channel": channel} | within(served)
+        return tuple(map(_to_target, await self._database.rows(LEFT, **where)))
+
+    async def seeds_gone(self, target: Target) -> None:
+        """Note that a message carries none of the bot's own reactions any more."""
+        of = {"platform": target.platform, "place": target.place, "message": target.message}
+        await self._database.run(GONE, debate=target.debate, **of)
 
     async def places(self, platform: str, message: str) -> tuple[str, ...]:
         """Return where messages of this reference ask something."""

@@ -10,7 +10,7 @@ from adapters.storage.findings import insert_verdict
 from adapters.storage.guests import keep_spoken
 from adapters.storage.leases import guard, within
 from adapters.storage.outbox import insert_posts, release
-from adapters.storage.targets import ACCEPT, Targets, accept
+from adapters.storage.targets import ACCEPT, Targets, accept, let_seeds_go
 from adapters.storage.vote_log import VoteLog, find_log
 from engine.judging import REVEALED, Question
 from engine.marks import MARKS, Marks
@@ -225,6 +225,7 @@ class VoteTable(Casting, VoteLog, Targets):
                     connection.run(TELL_MIRROR, debate=debate_id, now=now)
                     release(connection, debate_id)
                 insert_posts(connection, debate_id, closing.last)
+            let_seeds_go(connection, debate_id)
 
         await self._database.write(store)
 

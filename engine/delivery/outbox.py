@@ -23,6 +23,7 @@ from engine.delivery.gaps import in_plain_words, is_plain, notice_of, stem_of
 from engine.delivery.last_word import LastWord
 from engine.delivery.rematches import with_link
 from engine.delivery.seeds import Seeds
+from engine.delivery.unseeding import Unseeding
 from engine.errors import (
     LeaseLostError,
     NotFoundError,
@@ -89,6 +90,7 @@ class Delivery:
     _alerts: Alerts = field(init=False)
     _board: Board = field(init=False)
     _seeds: Seeds = field(init=False)
+    _unseeding: Unseeding = field(init=False)
     _deleter: Deleter = field(init=False)
 
     def __post_init__(self) -> None:
@@ -97,6 +99,8 @@ class Delivery:
         self.shares = Shares(self.venue.platform, self.store, self.keeper, self.clock)
         self._board = Board(self.venue, self.store, self.clock, self._served)
         self._seeds = Seeds(self.venue, self.store, self.clock, self._served)
+        joints = (self.venue, self.store, self.bell, self.clock)
+        self._unseeding = Unseeding(*joints, self._seeds.adds_to, self._served)
         self._deleter = Deleter(self.venue, self.store, self.bell, self.clock, self.shares)
 
     async def run(self) -> None:
@@ -107,6 +111,7 @@ class Delivery:
             group.create_task(self._show_typing())
             group.create_task(self._last_word.try_again(self.shares))
             group.create_task(self._seeds.run())
+            group.create_task(self._unseeding.run())
             group.create_task(self._deleter.run())
             if (seconds := self.venue.limits.state_seconds) is not None:
                 group.create_task(self._board.run(seconds))
@@ -480,6 +485,7 @@ class Delivery:
         log.info("message settled", debate=intent.debate, post=intent.key, state=state)
         if isinstance(intent.message, Reveal):
             self._board.look_again(intent.debate)
+            self.bell.ring(f"seeds/{self.venue.platform}")
         return following
 
     async def _show_typing(self) -> None:

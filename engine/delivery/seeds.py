@@ -1,4 +1,4 @@
-"""The bot's seed reactions on a question, for people to click; nothing waits for them.
+"""The bot's seed reactions on an open question, for people to click; nothing waits for them.
 
 People can add the reactions themselves, so a vote opens without them. Temporary failures are
 retried. Options without a seed are recorded, because a missing seed otherwise means that a
@@ -20,7 +20,7 @@ from engine.errors import (
     VenueError,
     VenueGoneError,
 )
-from engine.judging import REVEALED, Question
+from engine.judging import Question
 from engine.ports import Clock, Venue
 from engine.store import Act, Intervention, Store, Target
 from engine.store.served import Served, everyone
@@ -45,10 +45,15 @@ class Seeds:
     ) -> None:
         """Add as many as possible now. Raises VenueGoneError or MessageGoneError."""
         for target in await self.store.votes.targets(debate_id, question):
-            if target.message == message and target.ballot is not BallotKind.PRIVATE:
+            asked = target.message == message and not target.ended
+            if asked and target.ballot is not BallotKind.PRIVATE:
                 failed = await self._add(target, options)
                 await self._note(target, "unseeded", list(failed))
                 self._keep(target, failed)
+
+    def adds_to(self, target: Target) -> bool:
+        """Return whether reactions are still being added to a message."""
+        return any(one.message == target.message for one in self._left)
 
     async def run(self) -> None:
         """Retry temporary failures with growing pauses, until cancelled."""
@@ -84,7 +89,7 @@ class Seeds:
         if not self.served().has(debate.community):  # another process adds them
             self._left.pop(target)
             return
-        if debate.gone or (debate.revealed_at is not None and target.question not in REVEALED):
+        if debate.gone or await self._has_ended(target):
             self._left.pop(target)
             return
         try:
@@ -94,6 +99,10 @@ class Seeds:
             failed = dict.fromkeys(options, False)
         await self._note(target, "seeded", [each for each in options if each not in failed])
         self._keep(target, failed)
+
+    async def _has_ended(self, target: Target) -> bool:
+        now = await self.store.votes.target(target.platform, target.place, target.message)
+        return now is None or now.ended
 
     async def _add(self, target: Target, options: Sequence[str]) -> dict[str, bool]:
         """Add reactions; return those that failed, and whether a retry makes sense."""

@@ -327,6 +327,17 @@ class Votes(Protocol):
     async def target(self, platform: str, place: str, message: str) -> Target | None:
         """Return what a message asks, None for one that asks nothing."""
 
+    async def seeds_left(
+        self, platform: str, channel: str | None = None, *, served: Served = EVERYONE
+    ) -> tuple[Target, ...]:
+        """Return the messages of closed questions that still carry the bot's own reactions.
+
+        Those of a debate whose reveal is still to be posted are left out.
+        """
+
+    async def seeds_gone(self, target: Target) -> None:
+        """Note that a message carries none of the bot's own reactions any more."""
+
     async def places(self, platform: str, message: str) -> tuple[str, ...]:
         """Return where messages of this reference ask something."""
 

@@ -72,6 +72,7 @@ class Closer:
         for held in open_ones:
             self.bell.ring(f"outbox/{self.venue.platform}", held.debate.id)
             self.bell.ring(f"closed/{held.debate.id}")
+            self.bell.ring(f"seeds/{self.venue.platform}")
 
     async def catch_up(self, asked: Asked, closes_at: datetime | None) -> None:
         """Recover the missed answers to a question that stays open."""

@@ -23,6 +23,7 @@ from engine.store import (
     Store,
     Target,
 )
+from engine.store.served import Served, lane_of
 from engine.store.votes import NewEvent
 from tests.sample import (
     LATER,
@@ -436,6 +437,48 @@ async def test_who_lost_the_lease_asks_for_no_stance(store: Store) -> None:
     with pytest.raises(LeaseLostError):
         await store.votes.accept(r.lease, r.id, "m1", Question.STANCE_BEFORE)
     assert await store.votes.targets(r.id) == ()
+
+
+# --- the bot's own reactions ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ballot", list(BallotKind))
+async def test_a_closed_questions_messages_lose_their_seeds_once(
+    store: Store, ballot: BallotKind
+) -> None:
+    """A private ballot has buttons instead; on a turn there were never any."""
+    r = await run(store, new_debate(request={"ballot": ballot}))
+    votes = store.votes
+
+    async def left() -> list[str]:
+        return [target.message for target in await votes.seeds_left("chat")]
+
+    await r.store.outbox.set_thread(r.lease, r.id, "thread")
+    await votes.open(r.lease, r.id, "before", NOW, SOON, Question.STANCE_BEFORE)
+    await votes.close(r.lease, r.id, SOON, question=Question.STANCE_BEFORE)
+    await r.open_vote()
+    await spoken(r, "said")
+    await ask(r, Question.STANCE_AFTER, None)
+    seeded = ballot is not BallotKind.PRIVATE
+    assert await left() == (["before"] if seeded else [])
+    for target in await votes.seeds_left("chat"):
+        await votes.seeds_gone(target)
+    await ask(r, Question.AGAIN, LATER)
+    assert await left() == []
+    reveal = Closing(posts=(notice("reveal"),))
+    await votes.close(r.lease, r.id, SOON, conclude=lambda _: reveal)
+    assert await left() == []  # first the news
+    while (intent := await r.store.outbox.next(r.id)) is not None:
+        await r.store.outbox.settle(r.lease, intent, DeliveryState.SENT)
+    assert set(await left()) == ({"vote-message", "stance_after"} if seeded else set())
+    for target in await votes.seeds_left("chat"):
+        await votes.seeds_gone(target)
+    await votes.close(r.lease, r.id, LATER, question=Question.AGAIN)
+    assert await left() == (["again"] if seeded else [])
+    assert await votes.seeds_left("elsewhere") == ()
+    assert await votes.seeds_left("chat", "attic") == ()
+    elsewhere = Served(2, frozenset({1 - lane_of("club") % 2}))
+    assert await votes.seeds_left("chat", served=elsewhere) == ()
 
 
 # --- every question ----------------------------------------------------------------------

@@ -289,6 +289,23 @@ async def test_seeds_are_made_once_and_are_nobodys_vote(stage: Stage) -> None:
     assert read.complete
 
 
+async def test_the_bots_own_reactions_go_and_what_people_hold_stays(stage: Stage) -> None:
+    message = await invited(stage)
+    await stage.react("ann", stage.channel, message, "A")
+    await stage.react("bob", stage.channel, message, "B")
+    for _ in range(2):  # the second time there is nothing left to remove
+        await stage.venue.unseed(stage.channel, message, OPTIONS)
+    read = await stage.venue.reactions(stage.channel, message)
+    held = {option: set(users) for option, users in read.holders.items() if users}
+    assert held == {"A": {stage.user("ann")}, "B": {stage.user("bob")}}
+    if stage.venue.platform == "terminal":  # it shows none; the options stay known
+        assert read.seeded == set(OPTIONS)
+        return
+    assert not read.seeded
+    with pytest.raises(MessageGoneError):
+        await stage.venue.unseed(stage.channel, stage.missing, OPTIONS)
+
+
 async def test_reactions_are_what_people_hold_now(stage: Stage) -> None:
     message = await invited(stage)
     for user, option in (("ann", "A"), ("ann", "B"), ("bob", "B"), ("bob", "B"), ("cy", "tie")):

@@ -25,11 +25,12 @@ POST = "chat.postMessage"
 OPTIONS = ("A", "B", "tie", "weak")
 BEFORE_VOTES = (Send("", POST, times=10), Send("", "reactions.add", times=4))
 AFTER_VOTES = (Send("", "chat.update", text=card_markdown.CLOSED_EARLY), Send("", POST))
+SECOND_REMOVAL = Send("", "reactions.remove", text=NAMES["B"])  # of four
 # Of two people one changes to another option, and one stays.
 ACTS = ((0, "+", "A"), (1, "+", "B"), (0, "+", "tie"), (0, "-", "A"))
 TOLD = {"before": ("ada", "ben"), "after": ("cleo", "dan")}
 # Raise or lower it knowingly: sends twice, votes, and one absence.
-KILLS = 2 * (10 + 4) + 2 * 4 + 1 + 2 * (1 + 1)
+KILLS = 2 * (10 + 4) + 2 * 4 + 1 + 2 * (1 + 1 + 1)
 
 
 class SlackBot(Bot[Remote]):
@@ -44,7 +45,7 @@ class SlackBot(Bot[Remote]):
         await self.back()
         await self.platform.until(self.is_open, PATIENCE)
         await self.die_at_votes()
-        await self.kill_at(AFTER_VOTES, self.close)
+        await self.kill_at((*AFTER_VOTES, SECOND_REMOVAL), self.close)
 
     async def hang(self, send: Send, when: When) -> None:
         await self.platform.fail(hang(when), send.path, text=send.text)
@@ -69,7 +70,10 @@ class SlackBot(Bot[Remote]):
     @staticmethod
     def is_over(state: Json) -> bool:
         titles = [title(message) for message in state["messages"]]
-        return card_markdown.REVEAL in titles and card_markdown.CLOSED_EARLY in titles
+        held = [m["reactions"].values() for m in state["messages"]]
+        seeds = sum("rostrum" in names for reactions in held for names in reactions)
+        posted = card_markdown.REVEAL in titles and card_markdown.CLOSED_EARLY in titles
+        return posted and not seeds
 
 
 async def hold(scene: Scene, lead: Callable[[SlackBot], Awaitable[None]], doomed: bool) -> Held:
@@ -107,8 +111,13 @@ def reference(message: Json) -> str:
 
 
 def shown(held: Held) -> list[tuple[str, str]]:
-    """Return (title, place in the debate) of every message, in order."""
-    return [(title(message), reference(message)) for message in held.state["messages"]]
+    """Return (title, place in the debate) of every message, in order.
+
+    The reveal's picture is a message without a place, and is left out where the reveal was in
+    doubt.
+    """
+    posted = [(title(message), reference(message)) for message in held.state["messages"]]
+    return [(titled, place) for titled, place in posted if place]
 
 
 # --- what must be true in the end ----------------------------------------------------------
@@ -123,7 +132,8 @@ def test_no_other_post_or_reaction_is_sent(clean: Held) -> None:
     planned = Counter[str]()
     for send in (*BEFORE_VOTES, *AFTER_VOTES):
         planned[send.path] += send.times
-    for method in (POST, "reactions.add"):
+    planned["reactions.remove"] = 4
+    for method in (POST, "reactions.add", "reactions.remove"):
         assert clean.state["calls"].count(method) == planned[method]
 
 

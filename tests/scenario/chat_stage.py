@@ -134,6 +134,16 @@ class OnDiscord:
         held = {o: self.discord.holders(ballot, e) for o, e in discord_stage.OPTIONS.items()}
         return {option: len(users) for option, users in held.items()}
 
+    def seeds(self, message: str) -> set[str]:
+        """Return the emoji of the bot's own reactions to a message."""
+        kept, me = self.discord.world.find_message(message), self.discord.bot.id
+        return {one.emoji for one in kept.reactions.values() if me in one.holders}
+
+    def fail_unseeding(self, option: str, fault: Fault, times: int = -1) -> None:
+        """Let the removal of one of the bot's own reactions go wrong."""
+        path = f"/channels/*/messages/*/reactions/{EMOJIS[option][0]}/@me"
+        self.discord.fail(fault, "DELETE", path, times=times)
+
     @property
     def card(self) -> str:
         """The newest announcement, with everything in it."""
@@ -233,6 +243,13 @@ class OnSlack:
         names = zip(NOBODY, slack_stage.OPTIONS, strict=True)
         return {option: len(self.slack.holders(ballot, name)) for option, name in names}
 
+    def seeds(self, message: str) -> set[str]:
+        kept, me = self.slack.world.find(message), self.slack.world.caller.bot_user
+        return {name for name, users in kept.reactions.items() if me in users}
+
+    def fail_unseeding(self, option: str, fault: Fault, times: int = -1) -> None:
+        self.slack.fail(fault, "reactions.remove", text=EMOJIS[option][1], times=times)
+
     @property
     def card(self) -> str:
         return f"{self.stage.root.text}\n{self.stage.root.blocks}"
@@ -286,7 +303,8 @@ def _on_discord(m: DiscordMessage) -> Shown:
 
 
 def _on_slack(m: SlackMessage) -> Shown:
-    return Shown(m.ts, title(m), m.text, not m.blocks, len(m.files), list(m.reactions))
+    held = [name for name, users in m.reactions.items() if users]
+    return Shown(m.ts, title(m), m.text, not m.blocks, len(m.files), held)
 
 
 def _written(options: dict[str, Any]) -> str:

@@ -1,19 +1,24 @@
-"""The bot's own reactions that were refused for now, when another process takes over."""
+"""The bot's own reactions: added after a refusal for now, and removed once a question closed."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 
 import pytest
 
 import engine.delivery.seeds
+import engine.delivery.unseeding
 from adapters.storage.store import SqlStore
 from bot.clock import SystemClock
+from engine.debate import BallotKind
 from engine.delivery.seeds import Seeds
-from engine.errors import VenueAwayError
+from engine.delivery.unseeding import Unseeding
+from engine.errors import VenueAwayError, VenueError, VenueGoneError
+from engine.floor.wake import Bell
 from engine.judging import Question
-from tests.doubles.memory.venue import MemoryVenue
+from tests.doubles.memory.venue import Fault, MemoryVenue
 from tests.doubles.poll import OPTIONS, THREAD, Poll, open_poll
 
 
@@ -45,6 +50,128 @@ async def test_the_next_process_adds_what_was_refused_for_now(
         await _until_seeded(venue, poll)
     finally:
         running.cancel()
+
+
+# --- after the close ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine.delivery.unseeding, "FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(engine.delivery.unseeding, "LOOK_SECONDS", 0.01)
+
+
+@asynccontextmanager
+async def removing(poll: Poll, *, adding: bool = False) -> AsyncIterator[None]:
+    """Let another process remove what is left."""
+    joints = (poll.venue, poll.store, Bell(), SystemClock())
+    task = asyncio.create_task(Unseeding(*joints, lambda _: adding).run())
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+async def _until_none_is_left(poll: Poll) -> None:
+    await poll.messages()  # the reveal comes first
+    async with asyncio.timeout(30):
+        while await poll.store.votes.seeds_left("memory"):  # noqa: ASYNC110
+            await asyncio.sleep(0.005)
+
+
+def _removals(poll: Poll) -> list[str]:
+    return [seen.said for seen in poll.venue.seen if seen.method == "unseed"]
+
+
+@pytest.mark.usefixtures("_short_pauses")
+@pytest.mark.parametrize("ballot", list(BallotKind))
+async def test_they_stay_while_a_vote_is_open_and_go_at_its_close(
+    store: SqlStore, ballot: BallotKind
+) -> None:
+    poll = await open_poll(store, ballot=ballot)
+    await poll.react("ann", "A")
+    async with removing(poll):
+        await asyncio.sleep(0.05)
+        assert _removals(poll) == []
+        await poll.close()
+        await _until_none_is_left(poll)
+    private = ballot is BallotKind.PRIVATE
+    assert _removals(poll) == ([] if private else list(OPTIONS))
+    assert poll.venue.messages[poll.message].seeds == set()
+    assert poll.venue.messages[poll.message].reactions == {"A": {"ann"}}
+
+
+@pytest.mark.usefixtures("_short_pauses")
+async def test_a_removal_that_ended_halfway_is_finished_by_the_next_process(
+    store: SqlStore,
+) -> None:
+    poll = await open_poll(store)
+    await poll.react("ann", "A")
+    await poll.react("bob", "B")
+    await poll.unreact("bob", "B")
+    await poll.close()
+    votes = await poll.votes()
+    poll.venue.messages[poll.message].seeds -= {"A", "B"}  # and then it was killed
+    poll.restart()
+    await poll.start_again()  # who reads again sees no moderator's clearing in that
+    assert await poll.votes() == votes
+    assert await store.votes.interventions(poll.debate_id) == ()
+    away = VenueAwayError("The platform cannot be reached; try again.", retry_after=0.01)
+    poll.venue.misbehave("unseed", Fault(away), Fault(away, stored=True))
+    async with removing(poll):
+        await _until_none_is_left(poll)
+    assert poll.venue.messages[poll.message].seeds == set()
+    assert await poll.votes() == votes
+
+
+@pytest.mark.usefixtures("_short_pauses")
+async def test_what_a_moderator_cleared_before_the_close_still_withdraws_nothing(
+    store: SqlStore,
+) -> None:
+    poll = await open_poll(store)
+    await poll.react("ann", "A")
+    poll.venue.listening = False
+    await poll.venue.clear(poll.message)
+    poll.restart()
+    assert {user: vote.option for user, vote in (await poll.close()).items()} == {"ann": "A"}
+    async with removing(poll):
+        await _until_none_is_left(poll)
+    assert list(await poll.votes()) == ["ann"]
+
+
+@pytest.mark.usefixtures("_short_pauses")
+@pytest.mark.parametrize("trouble", ["deleted", "gone", "refused"])
+async def test_what_cannot_be_removed_is_given_up_and_holds_up_no_other(
+    store: SqlStore, trouble: str
+) -> None:
+    poll = await open_poll(store)
+    other = await open_poll(store, poll.venue)
+    await poll.close()
+    await other.close()
+    error = {"gone": VenueGoneError("The thread is gone."), "refused": VenueError("Not allowed.")}
+    if trouble == "deleted":
+        del poll.venue.messages[poll.message]
+    else:
+        poll.venue.misbehave("unseed", Fault(error[trouble]))
+    await poll.messages()
+    await other.messages()
+    async with removing(poll):
+        await _until_none_is_left(poll)
+    assert poll.venue.messages[other.message].seeds == set()
+
+
+@pytest.mark.usefixtures("_short_pauses")
+async def test_none_is_removed_while_it_is_being_added(store: SqlStore) -> None:
+    poll = await open_poll(store)
+    await poll.close()
+    async with removing(poll, adding=True):
+        await asyncio.sleep(0.05)
+    assert _removals(poll) == []
+    seeds = Seeds(poll.venue, store, SystemClock())
+    poll.venue.messages[poll.message].seeds.clear()
+    await seeds.plant(poll.debate_id, Question.VOTE, poll.message, OPTIONS)
+    assert poll.venue.messages[poll.message].seeds == set()  # it has closed
 
 
 async def _until_seeded(venue: MemoryVenue, poll: Poll) -> None:

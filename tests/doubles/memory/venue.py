@@ -11,6 +11,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Literal, TypeVar
 
 from engine.errors import MessageGoneError, VenueAwayError, VenueError, VenueGoneError
@@ -43,6 +44,7 @@ Method = Literal[
     "find",
     "open_thread",
     "seed",
+    "unseed",
     "reactions",
     "remove_reaction",
     "typing",
@@ -250,6 +252,12 @@ class MemoryVenue:
         """Make sure that a message carries the bot's own reaction for each option."""
         said = " ".join(options)
         await self._ask("seed", place, said, lambda: self._message(message).seeds.update(options))
+
+    async def unseed(self, place: str, message: str, options: Sequence[str]) -> None:
+        """Take the bot's own reactions away, one request for each."""
+        for option in options:
+            seeds = partial(lambda one: self._message(message).seeds.discard(one), option)
+            await self._ask("unseed", place, option, seeds)
 
     async def reactions(self, place: str, message: str) -> Reactions:
         """Read who holds which option now."""

@@ -17,7 +17,7 @@ from tests.doubles.slack.web_api import Method
 
 NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 EMOJIS = frozenset(("a", "b", "large_blue_circle", "red_circle", *NUMBERS, "handshake"))
-EMOJIS |= {"no_entry_sign", "+1", "-1", "shrug"}
+EMOJIS |= {"no_entry_sign", "+1", "-1", "shrug", "scales", "mag", "white_check_mark", "boom"}
 ALIASES = {"thumbsup": "+1", "thumbsdown": "-1"}
 
 
@@ -178,10 +178,12 @@ class Methods:
 
     def _unreact(self, args: Json) -> Json:
         message = self.world.message(args["channel"], args["timestamp"])
-        held = message.reactions.get(canonical(args["name"]), {})
+        name = canonical(args["name"])
+        held = message.reactions.get(name, {})
         if self._me not in held:
             raise Refusal("no_reaction")
         del held[self._me]
+        self.deliveries.tell(reaction("reaction_removed", self._me, name, message), message.channel)
         return {}
 
     def _reactions(self, args: Json) -> Json:
