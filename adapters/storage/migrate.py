@@ -27,6 +27,7 @@ NOTE_SUITS = """
 INSERT INTO installation (name, value) VALUES ('suits', :oldest)
 ON CONFLICT (name) DO UPDATE SET value = excluded.value
 """
+RENEW_SUITS = "UPDATE installation SET value = :oldest WHERE name = 'suits'"
 OURS = frozenset({"installation", "debates", "vote_events"})  # in every version of Rostrum
 
 
@@ -104,8 +105,7 @@ async def fill(database: Database, load: Callable[[Any], None]) -> None:
     _refuse_newer(database, found)
     if found.revision is not None and found.revision > newest():
         raise _newer(database, found)
-    await asyncio.to_thread(upgrade, database, then=load)
-    await _note_suits(database, found)
+    await asyncio.to_thread(upgrade, database, then=load, noted=True)
 
 
 async def _note_suits(database: Database, found: Peek) -> None:
@@ -117,7 +117,7 @@ async def _upgrade(database: Database, current: str | None) -> None:
     """Upgrade a database; a new file is made by the script."""
     scripted = database.dialect.upgrades and current is None
     if not scripted or not await database.write(lambda c: schema.create(c, newest())):
-        await asyncio.to_thread(upgrade, database)
+        await asyncio.to_thread(upgrade, database, noted=True)
 
 
 async def make_ready(database: Database) -> None:
@@ -160,14 +160,20 @@ def _newer(database: Database, found: Peek) -> StoreError:
 
 
 def upgrade(
-    database: Database, to: str = "head", then: Callable[[Any], None] | None = None
+    database: Database,
+    to: str = "head",
+    then: Callable[[Any], None] | None = None,
+    *,
+    noted: bool = False,
 ) -> None:
     """Run the migrations up to a revision, all or none of them. Raises StoreError.
 
+    `noted`: the database says which older version may go on with it.
     What comes `then` gets the driver's connection, and belongs to the same transaction.
     """
     from alembic import command
     from alembic.config import Config
+    from sqlalchemy import text
     from sqlalchemy.exc import SQLAlchemyError
 
     config = Config()
@@ -178,6 +184,10 @@ def upgrade(
         command.upgrade(config, to)
         if then is not None:
             then(connection.connection.driver_connection)
+        if noted:
+            # In the same transaction: older processes read it once the revision is a newer one.
+            note = NOTE_SUITS if suits() != newest() else RENEW_SUITS
+            connection.execute(text(note), {"oldest": suits()})
 
     try:
         database.dialect.upgrade(run)

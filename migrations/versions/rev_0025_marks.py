@@ -1,4 +1,8 @@
-"""A question knows which reactions stand for its options: letters for sides, or colours."""
+"""A question knows which reactions stand for its options: letters for sides, or colours.
+
+An older version would read a vote by colours as one without reactions, and take back what people
+chose, so it may not go on beside this one.
+"""
 
 from __future__ import annotations
 

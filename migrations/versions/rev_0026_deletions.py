@@ -7,6 +7,7 @@ from alembic import op
 
 revision = "0026"
 down_revision = "0025"
+expands = True
 
 
 def upgrade() -> None:

@@ -7,6 +7,7 @@ from alembic import op
 
 revision = "0027"
 down_revision = "0026"
+expands = True
 
 
 def upgrade() -> None:

@@ -7,6 +7,7 @@ from alembic import op
 
 revision = "0028"
 down_revision = "0027"
+expands = True
 
 
 def upgrade() -> None:

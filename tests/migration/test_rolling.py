@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from pydantic import SecretStr
+from sqlalchemy import Connection, inspect
 
+import migrations
 from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
 from adapters.storage.migrate import (
@@ -16,7 +20,9 @@ from adapters.storage.migrate import (
     migrate,
     newest,
     require_newest,
+    revisions,
     suits,
+    upgrade,
 )
 from adapters.storage.store import SqlStore
 from adapters.storage.tables import metadata
@@ -26,6 +32,9 @@ from engine.store.installs import Install
 from tests.doubles.whole_debate import hold_whole
 
 NEXT = f"{int(newest()) + 1:04}"
+NOTED = "SELECT value FROM installation WHERE name = 'suits'"
+FILES = sorted((Path(migrations.__file__).parent / "versions").glob("rev_*.py"))
+LAST_SILENT = "0022"  # the last one that says neither
 
 
 def expand(connection: SqlConnection) -> None:
@@ -78,12 +87,79 @@ async def test_a_database_that_is_ahead_and_contracted_is_refused(database: Data
 async def test_what_a_migration_says_of_itself_is_noted(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    noted = "SELECT value FROM installation WHERE name = 'suits'"
     for oldest in (NEXT, "0019", "0020"):
         monkeypatch.setattr("adapters.storage.migrate.suits", lambda oldest=oldest: oldest)
         await migrate(database)
-        assert await database.value(noted) == oldest
+        assert await database.value(NOTED) == oldest
     assert await database.value("SELECT count(*) FROM installation WHERE name = 'suits'") == 1
+
+
+def test_each_new_migration_says_whether_older_processes_go_on_beside_it() -> None:
+    for file in FILES[int(LAST_SILENT) :]:
+        text = file.read_text()
+        alone = "may not go on beside this one" in " ".join(text.split())
+        assert ("expands = True" in text.splitlines()) != alone, file.name
+
+
+async def test_an_older_version_that_may_go_on_finds_what_it_knows_and_may_leave_out_the_rest(
+    empty_url: str,
+) -> None:
+    database = Database(empty_url)
+    await asyncio.to_thread(upgrade, database, LAST_SILENT)
+    known = await asyncio.to_thread(_columns, database)
+    for revision, file in list(zip(revisions(), FILES, strict=True))[int(LAST_SILENT) :]:
+        await asyncio.to_thread(upgrade, database, revision)
+        found = await asyncio.to_thread(_columns, database)
+        for table in known if "expands = True" in file.read_text().splitlines() else ():
+            old, new = known[table], found[table]
+            assert {name: new[name] for name in old} == old, f"{revision}: {table}"
+            assert all(new[name].optional for name in new.keys() - old.keys()), revision
+        known = found
+    await database.close()
+
+
+async def test_a_migration_and_what_suits_it_are_stored_together(
+    empty_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database = Database(empty_url)
+    monkeypatch.setattr("adapters.storage.migrate.suits", lambda: LAST_SILENT)
+    await asyncio.to_thread(upgrade, database, noted=True)
+    assert await database.value(NOTED) == LAST_SILENT
+    await database.close()
+
+
+class Column(NamedTuple):
+    """A column as somebody who writes a row meets it."""
+
+    type: str
+    optional: bool
+    unique: bool
+
+
+def _columns(database: Database) -> dict[str, dict[str, Column]]:
+    """Return every table's columns; `unique` are those of a key or of a unique index."""
+    tables: dict[str, dict[str, Column]] = {}
+
+    def look(connection: Connection) -> None:
+        looking = inspect(connection)
+        for table in looking.get_table_names():
+            keys: list[Sequence[str | None]] = [
+                looking.get_pk_constraint(table)["constrained_columns"]
+            ]
+            keys += [one["column_names"] for one in looking.get_unique_constraints(table)]
+            keys += [one["column_names"] for one in looking.get_indexes(table) if one["unique"]]
+            unique = {name for key in keys for name in key if name}
+            tables[table] = {
+                found["name"]: Column(
+                    str(found["type"]),
+                    found["nullable"] or found["default"] is not None,
+                    found["name"] in unique,
+                )
+                for found in looking.get_columns(table)
+            }
+
+    database.dialect.upgrade(look)
+    return tables
 
 
 def test_each_migration_in_a_row_that_expands_lets_an_older_version_go_on(
