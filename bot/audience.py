@@ -72,9 +72,8 @@ async def _by_lines(app: App, venue: TerminalVenue, debate: Debate) -> None:
 
 
 async def _put(app: App, venue: TerminalVenue, debate: Debate, number: int, text: str) -> None:
-    service = app.service
     try:
-        await ask(app.store, service.bell, service.clock, debate, f"{GUEST}{number}", text)
+        await ask(app.service, debate, f"{GUEST}{number}", text)
     except RostrumError as error:
         venue.note(str(error))
 

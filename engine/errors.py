@@ -65,6 +65,10 @@ class FlaggedError(UsageError):
     """A moderation model flagged what a debate is to be about."""
 
 
+class BlockedError(UsageError):
+    """A text has a word that is blocked in its community."""
+
+
 class NotAllowedError(RostrumError):
     """Not permitted for this person or in this channel."""
 

@@ -34,11 +34,11 @@ UNREADABLE = CallFault(
     "answered something that is no moderation", ADVICE, Next.FINAL, kind=FaultKind.UNREADABLE
 )
 AWAY = (
-    "Topics are checked before a debate, and the check cannot be reached at the moment. Nothing "
-    "was started; try again in a minute."
+    "What people write is checked first, and the check cannot be reached at the moment, so nothing "
+    "was done; try again in a minute."
 )
 BROKEN = (
-    "Topics are checked before a debate, and the check does not work. Nothing was started; ask "
+    "What people write is checked first, and the check does not work, so nothing was done; ask "
     "the operator of Rostrum to look at ROSTRUM_MODERATION__MODEL and its log."
 )
 _CATEGORY = re.compile(r"[\w/ -]{1,60}")

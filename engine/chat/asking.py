@@ -16,8 +16,7 @@ from engine.text import clean, headline
 async def ask_sides(context: Context, person: Person, asked: AskArguments) -> AskedAnswer:
     """Keep a question that both sides may be asked."""
     debate = await find_named(context.store, person, asked.debate)
-    service = context.service
-    number = await ask(context.store, service.bell, service.clock, debate, person.user, asked.text)
+    number = await ask(context.service, debate, person.user, asked.text)
     return AskedAnswer(number=number, listed=await is_listed(context.store, debate, number))
 
 

@@ -6,6 +6,8 @@ from engine.blinding.mentions import scrub
 from engine.debate import Debate
 from engine.errors import NotAllowedError, UsageError
 from engine.floor.wake import Bell
+from engine.line.intake import check_words
+from engine.line.service import Service
 from engine.ports import Clock
 from engine.store import Store
 from engine.store.asking import MOST_ASKED, NewQuestion
@@ -25,6 +27,9 @@ FORGOTTEN = (
     "You asked to be forgotten, so your question is not stored. Use /debate optin to take part in "
     "debates that start after it."
 )
+FLAGGED = (
+    "The automatic check for harmful content flagged your question, so it was not asked. Reword it."
+)
 UNKNOWN = "There is no question {number} here. Give the number of one in the list."
 OTHERS = "Question {number} is someone else's. Only they and managers can remove it."
 
@@ -39,17 +44,20 @@ def read_question(given: str) -> str:
     return text
 
 
-async def ask(store: Store, bell: Bell, clock: Clock, debate: Debate, user: str, text: str) -> int:
+async def ask(service: Service, debate: Debate, user: str, given: str) -> int:
     """Keep a person's question and return its number.
 
-    Raises UsageError for one that cannot be taken, and NotAllowedError for a forgotten person.
+    Raises UsageError for one that cannot be taken, NotAllowedError for a forgotten person, and
+    ModelError while a moderation model cannot be asked.
     """
+    store, text = service.store, read_question(given)
+    await _check(service, debate, text)
     new = NewQuestion(
         debate=debate.id,
         platform=debate.platform,
         user=user,
-        text=read_question(text),
-        asked_at=clock.now(),
+        text=text,
+        asked_at=service.clock.now(),
     )
     outcome, number = await store.asking.ask(new)
     if outcome == "forgotten":
@@ -57,8 +65,18 @@ async def ask(store: Store, bell: Bell, clock: Clock, debate: Debate, user: str,
     refusals = {"again": AGAIN, "often": OFTEN, "full": FULL, "closed": OVER}
     if outcome in refusals:
         raise UsageError(refusals[outcome], number=number, most=MOST_ASKED)
-    bell.wake(f"closed/{debate.id}")  # the runner waits there, and lists it
+    service.bell.wake(f"closed/{debate.id}")  # the runner waits there, and lists it
     return number
+
+
+async def _check(service: Service, debate: Debate, text: str) -> None:
+    """Check a question as topics are checked, while questions are taken."""
+    time = await service.store.asking.time(debate.id)
+    if time is None or time.closed_at is not None:
+        raise UsageError(OVER)
+    settings = await service.store.communities.get(debate.platform, debate.community)
+    check_words(settings.blocked_words, text)
+    await service.moderate([text], FLAGGED)
 
 
 async def is_listed(store: Store, debate: Debate, number: int) -> bool:

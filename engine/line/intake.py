@@ -27,7 +27,7 @@ from engine.debate import (
     Setup,
     Value,
 )
-from engine.errors import BudgetError, NotAllowedError, UsageError
+from engine.errors import BlockedError, BudgetError, NotAllowedError, UsageError
 from engine.formats import FORMATS, Format, find_format
 from engine.formats.format import Roles, read_own
 from engine.jury.history import PanelFit
@@ -291,9 +291,9 @@ def texts_of(request: Request) -> tuple[str, ...]:
 
 
 def check_words(blocked: Collection[str], *texts: str) -> None:
-    """Refuse texts with a word that is blocked. Raises UsageError, which does not name the word."""
+    """Refuse texts with a word that is blocked. Raises BlockedError, which does not name it."""
     if has_blocked(blocked, *texts):
-        raise UsageError(
+        raise BlockedError(
             "This has a word that is blocked here. Reword it, or ask a manager of this community."
         )
 

@@ -19,6 +19,7 @@ from engine.judging import Question
 from engine.messages import QuestionsClosed, QuestionsInvite
 from engine.store import Lease, Note, Post, Store
 from engine.store.asking import AudienceQuestion
+from engine.topics import has_blocked
 from engine.votes.audience import MOST_LISTED, choose, standing_questions, support_of
 
 KEY = "questions"
@@ -44,7 +45,7 @@ class QuestionTime:
         await self._post(Post(key=KEY, message=self._list(())))
         shown: Sequence[AudienceQuestion] = ()
         while not await self._is_over():
-            asked = await self.store.asking.asked(debate_id)
+            asked = await self._asked()
             if shown != asked:
                 # Its key says what it shows, so that a list that was posted before is not again.
                 gone = len(asked) - len(standing_questions(asked))
@@ -61,7 +62,7 @@ class QuestionTime:
 
     async def _put(self) -> tuple[str, ...]:
         """Store what is put to the sides, with the end of the list, and return it."""
-        asked = await self.store.asking.asked(self.debate.id)
+        asked = await self._asked()
         support = support_of(await self.store.votes.events(self.debate.id, Question.SUPPORT))
         chosen = choose(asked, support)
         put = tuple(one.question.text for one in chosen)
@@ -79,6 +80,17 @@ class QuestionTime:
         await self.store.journal.note(self.lease, self.debate.id, note)
         self._ring()
         return put
+
+    async def _asked(self) -> tuple[AudienceQuestion, ...]:
+        """Return what was asked; what has a word that was blocked since counts as removed."""
+        debate = self.debate
+        settings = await self.store.communities.get(debate.platform, debate.community)
+        return tuple(
+            one.model_copy(update={"removed": "manager"})
+            if has_blocked(settings.blocked_words, one.text)
+            else one
+            for one in await self.store.asking.asked(debate.id)
+        )
 
     def _list(self, asked: Sequence[AudienceQuestion]) -> QuestionsInvite:
         standing = standing_questions(asked)

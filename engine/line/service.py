@@ -275,10 +275,10 @@ class Service:
             await self.store.suggestions.set_aside(order.platform, order.community, texts[0])
             raise
 
-    async def moderate(self, texts: Sequence[str]) -> Moderation | None:
+    async def moderate(self, texts: Sequence[str], refusal: str = FLAGGED) -> Moderation | None:
         """Return what the moderation model says of texts by people; None without one.
 
-        Raises FlaggedError, and ModelError if it cannot be asked.
+        Raises FlaggedError with `refusal`, and ModelError if it cannot be asked.
         """
         if self.moderator is None:
             return None
@@ -286,7 +286,7 @@ class Service:
         if said.flagged:
             # Without the text, which is not logged.
             log.info("topic flagged", model=said.model, categories=said.categories)
-            raise FlaggedError(FLAGGED)
+            raise FlaggedError(refusal)
         return said
 
     async def quote(self, order: Order, defaults: Defaults, ordinal: int) -> Quote:

@@ -1,7 +1,8 @@
 """A debate that a community holds again and again, at set times.
 
 Each is begun at most once, as its time is its key in the series. A time that cannot be kept within
-the hour is skipped, and the channel reads why: once for each cause, until a debate begins again.
+the hour is skipped, and the channel reads why: once for each cause, until a debate begins again. A
+topic of the list that is refused goes back to the managers, so that the next one has its turn.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
+from zlib import crc32
 from zoneinfo import ZoneInfo
 
 import structlog
@@ -17,7 +19,9 @@ import structlog
 from engine.debate import SeriesKey
 from engine.delivery.ending import without_settings
 from engine.errors import (
+    BlockedError,
     BudgetError,
+    FlaggedError,
     LeaseLostError,
     ModelError,
     RostrumError,
@@ -30,15 +34,22 @@ from engine.language import speaking
 from engine.line.next_topic import next_topic
 from engine.messages import Skipped
 from engine.ports import Clock, Location, Venue
+from engine.series.lone import post_alone
 from engine.series.spec import People, Recurring, Series
 from engine.series.times import next_time
 from engine.store import Lease, Post, Store
 from engine.store.series import SeriesDebate, StoredSeries
+from engine.store.suggestions import Suggestion
+from engine.topics import has_blocked
 
 GRACE = timedelta(hours=1)
 """How late a debate may begin; after that its time is skipped."""
 AWAY = "Rostrum was not running at that time."
 EMPTY = "The topic list is empty. Anyone can add one with the command suggest."
+REFUSED = (
+    "The topic that people want most was refused, so it is off the list. A manager can put it back "
+    "or remove it with the command topics."
+)
 GOES_ON = "The debate before it had not ended yet."
 OVER_LIMIT = "A limit on debates or their cost was reached."
 NO_PLACE = "Rostrum could not hold a debate in its channel. Check its permissions there."
@@ -75,13 +86,12 @@ class Recurrences:
             await self._next(lease, stored, series.people, problem=None)
             return True
         if now - due > GRACE or now >= next_time(series.people, due, due):
-            why = self._waits.pop(stored.name, AWAY)
-            await self._skip(lease, stored, series.people, debates, why)
-            return True
+            why = self._waits.get(stored.name, AWAY)
+            return await self._skip(lease, stored, series.people, debates, why)
         try:
             await self._begin(stored, series, recurring, debates, key)
         except _SkippedError as error:
-            await self._skip(lease, stored, series.people, debates, str(error))
+            return await self._skip(lease, stored, series.people, debates, str(error))
         except _WaitsError as error:
             log.warning("scheduled debate waits", series=stored.name, why=str(error))
             self._waits[stored.name] = str(error)
@@ -103,7 +113,7 @@ class Recurrences:
         if any(debate.status.live for debate in debates):
             raise _WaitsError(GOES_ON)
         platform, community = stored.platform or "", stored.community or ""
-        topic = recurring.options.topic
+        topic, wanted = recurring.options.topic, None
         if topic is None:
             wanted = await next_topic(self.store, platform, community)
             if wanted is None:
@@ -115,8 +125,24 @@ class Recurrences:
             await self.hold(stored, recurring, where, topic, which)
         except (LeaseLostError, StoreError):
             raise
+        except (BlockedError, FlaggedError) as error:
+            if wanted is None or await self._refuses_its_own(stored, recurring):
+                raise _explained(error) from error
+            await self._set_aside(stored, wanted)
+            raise _SkippedError(REFUSED) from error
         except RostrumError as error:
             raise _explained(error) from error
+
+    async def _refuses_its_own(self, stored: StoredSeries, recurring: Recurring) -> bool:
+        """Return whether what was set with the schedule has a blocked word, whatever the topic."""
+        of = stored.platform or "", stored.community or ""
+        settings, options = await self.store.communities.get(*of), recurring.options
+        own = (options.conditions, options.stance_a, options.stance_b)
+        return has_blocked(settings.blocked_words, *filter(None, own))
+
+    async def _set_aside(self, stored: StoredSeries, wanted: Suggestion) -> None:
+        of = stored.platform or "", stored.community or ""
+        await self.store.suggestions.set_aside(*of, wanted.text)
 
     async def _skip(
         self,
@@ -125,12 +151,22 @@ class Recurrences:
         people: People,
         debates: Sequence[SeriesDebate],
         why: str,
-    ) -> None:
-        """Skip a time; the channel is told once for each cause."""
+    ) -> bool:
+        """Skip a time; False if the channel cannot be told now, so that it is tried again soon.
+
+        It is told once for each cause, and of each topic that was refused.
+        """
+        if stored.problem != why or why == REFUSED:
+            try:
+                await self._tell(lease, stored, people, debates, why)
+            except VenueAwayError as error:
+                self._waits[stored.name] = why
+                log.warning("skip cannot be told now", series=stored.name, why=str(error))
+                return False
         log.warning("scheduled debate skipped", series=stored.name, due=stored.due_at, why=why)
-        if stored.problem != why:
-            await self._tell(lease, stored, people, debates, why)
+        self._waits.pop(stored.name, None)
         await self._next(lease, stored, people, problem=why)
+        return True
 
     async def _tell(
         self,
@@ -140,10 +176,10 @@ class Recurrences:
         debates: Sequence[SeriesDebate],
         why: str,
     ) -> None:
-        """Post why beside the newest debate here, as each message belongs to one."""
-        debate = await self._beside(stored, debates)
-        if debate is None or stored.due_at is None:
+        """Post why beside the newest debate here, or alone where there was none yet."""
+        if stored.due_at is None:
             return
+        debate = await self._beside(stored, debates)
         platform, community = stored.platform or "", stored.community or ""
         settings = await self.store.communities.get(platform, community)
         due, now = stored.due_at, self.clock.now()
@@ -154,9 +190,27 @@ class Recurrences:
                 following=written(people, next_time(people, due, now)),
                 manager=0 if why == NO_PLACE else None,
             )
+        if debate is None:
+            await self._tell_alone(stored, message)
+            return
         post = Post(key=f"skipped/{key_of(due)}", message=message)
         await self.store.outbox.publish(lease, debate, [post])
         self.bell.ring(f"outbox/{platform}", debate)
+
+    async def _tell_alone(self, stored: StoredSeries, message: Skipped) -> None:
+        """Post to managers or in the channel. Raises VenueAwayError."""
+        venue = self.venues[stored.platform or ""]
+        recurring = Series.model_validate_json(stored.body).recurring
+        if recurring is None:
+            return
+        mark = f"{crc32(f'{stored.name}/{stored.due_at}'.encode()):08x}"
+        try:
+            managers = [] if message.manager is None else await venue.managers(recurring.place)
+            await post_alone(venue, [*managers, recurring.place], message, f"{mark}·1")
+        except VenueAwayError:
+            raise
+        except VenueError as error:
+            log.warning("skip cannot be told", series=stored.name, why=str(error))
 
     async def _beside(self, stored: StoredSeries, debates: Sequence[SeriesDebate]) -> str | None:
         if debates:

@@ -109,7 +109,7 @@ async def ask_sides(line: MainLine, store: Store, debate_id: str, wanted: bool) 
         if time.closed_at is not None:
             return
         debate = await store.debates.get(debate_id)
-        await ask(store, service.bell, service.clock, debate, "ann", "Is tea cheaper?")
+        await ask(service, debate, "ann", "Is tea cheaper?")
         listed = await store.outbox.find(debate_id, "questions/1-0")
         if listed is None or listed.state is not DeliveryState.SENT:
             continue

@@ -73,8 +73,7 @@ async def opened(session: Session, debate_id: str) -> Debate:
 
 
 async def put_in(session: Session, debate: Debate, user: str, text: str) -> int:
-    service = session.service
-    return await ask(session.store, service.bell, service.clock, debate, user, text)
+    return await ask(session.service, debate, user, text)
 
 
 async def take_out(

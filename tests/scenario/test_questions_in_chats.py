@@ -6,9 +6,14 @@ import asyncio
 
 from bot.app import App
 from engine.judging import Question
+from tests.doubles.model_server import ModelServer, status
 from tests.doubles.waiting import until
 from tests.scenario.chat_stage import Chat, close, said
 from tests.scenario.discord_stage import voting
+from tests.scenario.test_moderation import guard
+from tests.scenario.test_suggested_topics import change
+
+__all__ = ["guard"]  # a fixture
 
 TITLE = "Questions from the audience"
 
@@ -31,7 +36,9 @@ async def end_time(app: App) -> None:
     app.service.bell.ring(f"votes/{debate.platform}")
 
 
-async def test_people_ask_by_a_form_and_support_by_a_button(chat: Chat) -> None:
+async def test_people_ask_by_a_form_and_support_by_a_button(chat: Chat, guard: ModelServer) -> None:
+    chat.stage.settings["moderation"] = {"model": "guard", "base_url": guard.base_url}
+    guard.flags = {"insults": "idiots"}
     async with chat.stage.process() as app:
         await chat.start(questions="20m", length="short")
         await opened(app)
@@ -42,9 +49,23 @@ async def test_people_ask_by_a_form_and_support_by_a_button(chat: Chat) -> None:
         assert "Your question is number 1." in sure
         assert "number 2" in await chat.fill("ben", asked.id, "Ask", text="What of maple syrup?")
         assert "is empty" in await chat.fill("cleo", asked.id, "Ask", text="  ")
+        # As topics are, they are checked by the community's words and by the moderation model.
+        await change(chat, "blocked_words", "malls")
+        blocked = await chat.fill("cleo", asked.id, "Ask", text="Are Malls fine?")
+        assert "a word that is blocked here" in blocked
+        flagged = await chat.fill("cleo", asked.id, "Ask", text="Why, idiots?")
+        assert "flagged your question, so it was not asked" in flagged
+        guard.script(*[status(503)] * 3, model="guard")
+        away = await chat.fill("cleo", asked.id, "Ask", text="And water?")
+        assert "try again in a minute" in away
         assert "number 3" in await chat.fill("cleo", asked.id, "Ask", text="Buy my coin @everyone")
         await until(lambda: "👍 3" in chat.buttons(asked.id))
+        assert "number 4" in await chat.fill("olga", asked.id, "Ask", text="Is it pricey?")
+        await until(lambda: "👍 4" in chat.buttons(asked.id))
+        await change(chat, "blocked_words", "malls, pricey")  # off the list, and never put
+        await until(lambda: "👍 4" not in chat.buttons(asked.id))
         listed = await said(chat, TITLE)
+        assert "pricey" not in listed.text
         assert "Is tea \\*\\*cheaper\\*\\*?" in listed.text
         assert "maple" not in listed.text.casefold(), "a model that debates"
         assert "@everyone" not in listed.text

@@ -13,13 +13,20 @@ import engine.series.schedule
 from bot.app import App
 from engine.debate import Status
 from engine.options import Options
-from engine.series.recurring import AWAY, EMPTY, NO_PLACE, OVER_LIMIT, key_of
+from engine.series.recurring import AWAY, EMPTY, NO_PLACE, OVER_LIMIT, REFUSED, key_of
 from engine.series.spec import Place, Recurring, Series, read_when
 from engine.store.series import StoredSeries
+from engine.topics import built_in_topics
+from tests.doubles.model_server import ModelServer
 from tests.scenario.chat_stage import Chat, OnDiscord
 from tests.scenario.conftest import DEFAULTS, Stage
 from tests.scenario.test_leagues import begun
+from tests.scenario.test_moderation import guard
 from tests.scenario.test_series_people import Shifted, begins_none, held, serving
+from tests.scenario.test_suggested_topics import change, the_next
+
+__all__ = ["guard"]  # a fixture
+STANCED = next(one for one in built_in_topics() if "companions" in one.stance_a)
 
 
 @pytest.fixture
@@ -100,9 +107,16 @@ async def test_the_topic_wanted_most_is_held_once_at_its_time_and_each_cause_sai
         assert "the topic that people want most. Next: " in said
         await asyncio.sleep(0.2)
         assert await app.store.debates.recent() == []
-        # Without any debate here there is no message to say it beside, but the command does.
+        # Without any debate here there is no message to say it beside: it stands alone.
+        (before,) = await app.store.series.all()
         clock.skip(hours=1.1)
         assert await passed(app, clock) == EMPTY
+        assert len(skipped(chat)) == 1
+        assert EMPTY in skipped(chat)[0]
+        # As if the process had been killed before it noted the next time.
+        await app.store.series.save(before)
+        assert await passed(app, clock) == EMPTY
+        assert len(skipped(chat)) == 1
         await schedule(chat, "ben", expected=f"The last one was skipped. {EMPTY}")
         await suggest(app, clock, "Night trains beat planes")
         clock.skip(days=1)
@@ -112,18 +126,18 @@ async def test_the_topic_wanted_most_is_held_once_at_its_time_and_each_cause_sai
         assert debate.starter is None
         assert await passed(app, clock) is None
         await close(chat, app)
-        assert skipped(chat) == []
+        assert len(skipped(chat)) == 1
         for _ in range(2):  # the list is empty again, which is said once
             clock.skip(days=1)
             assert await passed(app, clock) == EMPTY
-        await wait(lambda: skipped(chat))
+        await wait(lambda: len(skipped(chat)) == 2)
         await suggest(app, clock, "Parks beat malls")
     # An outage over three times holds none of them, and says so once.
     clock.skip(days=3.5)
     async with chat.stage.process() as app:
         assert await passed(app, clock) == AWAY
-        await wait(lambda: len(skipped(chat)) == 2)
-        assert AWAY in skipped(chat)[1]
+        await wait(lambda: len(skipped(chat)) == 3)
+        assert AWAY in skipped(chat)[2]
         assert len(await app.store.debates.recent()) == 1
         clock.skip(days=0.5)
         await begun(app, 2)
@@ -135,9 +149,44 @@ async def test_the_topic_wanted_most_is_held_once_at_its_time_and_each_cause_sai
         clock.skip(days=1)
         await asyncio.sleep(0.3)
         assert len(await app.store.debates.recent()) == 2
-        assert len(skipped(chat)) == 2
+        assert len(skipped(chat)) == 3
         (stored,) = await app.store.series.all()
         assert stored.due_at is None
+
+
+async def test_a_refused_topic_goes_back_to_managers_with_a_line_and_the_next_has_its_turn(
+    chat: Chat, clock: Shifted, guard: ModelServer
+) -> None:
+    chat.stage.settings["moderation"] = {"model": "guard", "base_url": guard.base_url}
+    guard.flags = {"insults": "Idiots"}
+    async with chat.stage.process() as app:
+        await schedule(chat, "olga", daily(clock), "The schedule is set.")
+        # One that the model flags, one whose stances on offer have a blocked word, and a third.
+        for topic in ("Idiots beat wits", STANCED.text, "Parks beat malls"):
+            await suggest(app, clock, topic)
+        await change(chat, "blocked_words", "companions")
+        clock.skip(hours=1.1)
+        for number in (1, 2):
+            assert await passed(app, clock) == REFUSED
+            assert len(skipped(chat)) == number
+            assert REFUSED in skipped(chat)[-1]
+            assert "Idiots" not in skipped(chat)[-1]
+            clock.skip(days=1)
+        await begun(app, 1)
+        (debate,) = await app.store.debates.recent()
+        assert debate.request.topic == "Parks beat malls"
+        waiting = (await chat.give("olga", "topics")).text
+        assert "Idiots beat wits" in waiting
+        assert STANCED.text in waiting
+        await close(chat, app)
+        # What was set with the schedule is not the topics' fault.
+        more = {"conditions": "no-cats"}
+        await schedule(chat, "olga", daily(clock), "The schedule is set.", **more)
+        await change(chat, "blocked_words", "no-cats")
+        await suggest(app, clock, "Tea beats coffee")
+        clock.skip(hours=1.1)
+        assert "a word that is blocked here" in str(await passed(app, clock))
+        assert await the_next(app, chat) == "Tea beats coffee"
 
 
 async def test_a_fixed_motion_waits_an_hour_for_room_and_is_purged_with_its_community(
