@@ -52,7 +52,7 @@ async def _write(app: App, venue: TerminalVenue, debate: Debate) -> None:
 
 
 async def _next(app: App, debate: Debate) -> OpenTurn:
-    while (turn := await app.store.guests.open_turn(debate.id)) is None:
+    while (turn := await app.store.guests.open_turn(debate.id)) is None or not turn.opened:
         await app.service.bell.collect(f"delivered/{debate.id}", LOOK_SECONDS)
     return turn
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Literal
 
 import orjson
 
@@ -15,7 +14,7 @@ from adapters.storage.targets import LOCK_QUESTION
 from engine.errors import NotAllowedError, UsageError
 from engine.judging import Question
 from engine.store import Lease
-from engine.store.guests import MOST_AWAITING, Guest, NewGuest, OpenTurn, SpokenTurn
+from engine.store.guests import MOST_AWAITING, Answered, Guest, NewGuest, OpenTurn, SpokenTurn
 
 NOT_ASKED = (
     "This person asked not to take part in what is recorded, so they cannot argue a side. Ask "
@@ -61,13 +60,12 @@ SELECT debate, :step, person, :words FROM guests WHERE debate = :debate
 ON CONFLICT DO NOTHING
 """
 OPEN_TURN = """
-SELECT spoken.step, spoken.words, questions.message
-FROM spoken JOIN questions ON questions.debate = spoken.debate
+SELECT spoken.step, spoken.words, questions.message, questions.opened_at
+FROM spoken LEFT JOIN questions ON questions.debate = spoken.debate
     AND questions.question = 'speak' AND questions.step = spoken.step
 JOIN debates ON debates.id = spoken.debate
-WHERE spoken.debate = :debate AND debates.status = 'running'
-    AND questions.opened_at IS NOT NULL AND questions.closed_at IS NULL
-ORDER BY questions.opened_at LIMIT 1
+WHERE spoken.debate = :debate AND debates.status = 'running' AND questions.closed_at IS NULL
+LIMIT 1
 """
 TURN = """
 SELECT spoken.text, questions.closed_at
@@ -95,12 +93,10 @@ class GuestTable:
         names = tuple(orjson.loads(row.names))
         return Guest(person=row.person, user=row.user, names=names, accepted=accepted)
 
-    async def answer(
-        self, debate_id: str, user: str, *, accept: bool, now: datetime
-    ) -> Literal["stored", "closed", "others"]:
+    async def answer(self, debate_id: str, user: str, *, accept: bool, now: datetime) -> Answered:
         asked = {"debate": debate_id, "question": Question.CONSENT, "step": ""}
 
-        def store(connection: SqlConnection) -> Literal["stored", "closed", "others"]:
+        def store(connection: SqlConnection) -> Answered:
             row = connection.first(GUEST, debate=debate_id)
             if row is None or row.user != user:
                 return "others"
@@ -108,7 +104,8 @@ class GuestTable:
             if row.accepted is not None and bool(row.accepted) == accept:
                 return "stored"
             if connection.first(OPEN, **asked) is None:
-                return "closed"
+                over = connection.value(CLOSED, debate=debate_id, question=Question.CONSENT)
+                return "unopened" if over is None else "closed"
             connection.run(ANSWER, debate=debate_id, accepted=accept, now=now)
             connection.run(SHUT, now=now, **asked)
             return "stored"
@@ -128,7 +125,9 @@ class GuestTable:
 
     async def open_turn(self, debate_id: str) -> OpenTurn | None:
         row = await self._database.first(OPEN_TURN, debate=debate_id)
-        return row and OpenTurn(*row)
+        if row is None:
+            return None
+        return OpenTurn(row.step, row.words, row.message, opened=row.opened_at is not None)
 
     async def turn(self, debate_id: str, step: str) -> SpokenTurn:
         row = await self._database.first(TURN, debate=debate_id, step=step)

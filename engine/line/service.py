@@ -58,6 +58,7 @@ from engine.votes.hearing import Heard
 from engine.votes.spoken import said_below, spoken_text
 from engine.votes.window import VoteWindow
 
+OPEN_TRIES, LOOK_SECONDS = 8, 0.25  # for a question whose message is being posted
 FLAGGED = (
     "The automatic check for harmful content flagged this, so nothing was started. Reword it, or "
     "choose another topic."
@@ -231,7 +232,7 @@ class Service:
 
         Raises UsageError for anyone else, and while there is nothing to read.
         """
-        guest, turn = await open_turn_of(self.store, debate, user)
+        guest, turn = await self._open_turn(debate, user)
         venue = self.windows[debate.platform].venue
         said = await said_below(venue, self.store, debate, guest, turn.step)
         if not said:
@@ -240,7 +241,7 @@ class Service:
 
     async def give_turn(self, debate: Debate, user: str, text: str) -> int:
         """Take a person's turn as they sent it, and return its words. Raises UsageError."""
-        guest, turn = await open_turn_of(self.store, debate, user)
+        guest, turn = await self._open_turn(debate, user)
         said = spoken_text((text,), guest.names)
         if not said:
             raise UsageError(EMPTY_TURN)
@@ -248,6 +249,20 @@ class Service:
         if turn.words and words > turn.words:
             raise UsageError(TOO_LONG, n=words, most=turn.words, text=said)
         return await self._take_turn(debate, turn, said)
+
+    async def _open_turn(self, debate: Debate, user: str) -> tuple[Guest, OpenTurn]:
+        """Return a person and the turn that is theirs now. Raises UsageError for anyone else."""
+        guest = await self.store.guests.guest(debate.id)
+        if guest is None or guest.user != user:
+            raise UsageError(NOT_YOU)
+        for _ in range(OPEN_TRIES):
+            turn = await self.store.guests.open_turn(debate.id)
+            if turn is not None and turn.opened:
+                return guest, turn
+            if turn is None:
+                break
+            await self.clock.sleep(LOOK_SECONDS)
+        raise UsageError(NO_TURN)
 
     async def _take_turn(self, debate: Debate, turn: OpenTurn, said: str) -> int:
         if not await self.store.guests.speak(debate.id, turn.step, said, self.clock.now()):
@@ -257,9 +272,13 @@ class Service:
 
     async def answer_guest(self, debate: Debate, user: str, *, accept: bool) -> None:
         """Take a person's answer to whether they argue a side. Raises UsageError."""
-        now = self.clock.now()
-        outcome = await self.store.guests.answer(debate.id, user, accept=accept, now=now)
-        refusals = {"others": NOT_YOU, "closed": CONSENT_OVER}
+        for _ in range(OPEN_TRIES):  # its buttons are visible just before it is open
+            now = self.clock.now()
+            outcome = await self.store.guests.answer(debate.id, user, accept=accept, now=now)
+            if outcome != "unopened":
+                break
+            await self.clock.sleep(LOOK_SECONDS)
+        refusals = {"others": NOT_YOU, "closed": CONSENT_OVER, "unopened": CONSENT_OVER}
         if outcome in refusals:
             raise UsageError(refusals[outcome])
         self.bell.ring(f"closed/{debate.id}")
@@ -424,17 +443,6 @@ class Service:
         return known
 
 
-async def open_turn_of(store: Store, debate: Debate, user: str) -> tuple[Guest, OpenTurn]:
-    """Return a person and the turn that is theirs now. Raises UsageError for anyone else."""
-    guest = await store.guests.guest(debate.id)
-    if guest is None or guest.user != user:
-        raise UsageError(NOT_YOU)
-    turn = await store.guests.open_turn(debate.id)
-    if turn is None:
-        raise UsageError(NO_TURN)
-    return guest, turn
-
-
 def _requested(order: Order, defaults: Defaults, seed: int) -> tuple[Request, Format]:
     """Return what is to be held: a new debate, or one once more."""
     if order.rematch is not None:
@@ -447,7 +455,7 @@ def _started(debates: Sequence[Debate], plans: Sequence[Plan]) -> Started:
         debate=debates[0],
         mirror=debates[1] if len(debates) > 1 else None,
         estimate=reduce(add_up, (plan.expected for plan in plans)),
-        warnings=_warnings(plans[0].new.setup),
+        warnings=_warnings(plans[0].new),
     )
 
 
@@ -503,10 +511,13 @@ def _announce(new: NewDebate, expected: Estimate, before: Before | None = None) 
     return Post(key="announcement", message=message)
 
 
-def _warnings(setup: Setup) -> tuple[str, ...]:
-    """Return warnings about a debate that is allowed but weak."""
+def _warnings(new: NewDebate) -> tuple[str, ...]:
+    """Return what to know of a debate that is allowed but weak, or waits for a person."""
+    setup = new.setup
     sides = [model.ref for model in setup.request.sides.values()]
     found = []
+    if new.guest is not None and new.guest.user != new.user:
+        found.append(Text("It begins once the person agrees. They are asked in its thread."))
     if len(set(sides)) < len(sides):
         found.append(Text("The same model argues more than one side."))
     if setup.panel.recusal_failed:

@@ -30,12 +30,23 @@ class Guest(Value):
     accepted: bool | None = None
 
 
+Answered = Literal["stored", "closed", "unopened", "others"]
+"""What became of an answer.
+
+"unopened": the message that asks is still being posted; "others": someone else is asked.
+"""
+
+
 class OpenTurn(NamedTuple):
-    """A turn that is asked for: its limit in words (0: none), and the message that asks."""
+    """A turn that is asked for: its limit in words (0: none), and the message that asks.
+
+    Until it is `opened` that is still being posted.
+    """
 
     step: str
     words: int
     message: str | None
+    opened: bool = True
 
 
 class SpokenTurn(NamedTuple):
@@ -51,13 +62,8 @@ class Guests(Protocol):
     async def guest(self, debate_id: str) -> Guest | None:
         """Return who argues a side of a debate; None where models argue all."""
 
-    async def answer(
-        self, debate_id: str, user: str, *, accept: bool, now: datetime
-    ) -> Literal["stored", "closed", "others"]:
-        """Keep a person's answer to whether they argue a side, once; "others": they are not asked.
-
-        It closes the question.
-        """
+    async def answer(self, debate_id: str, user: str, *, accept: bool, now: datetime) -> Answered:
+        """Keep a person's answer to whether they argue a side, once. It closes the question."""
 
     async def consent_closed(self, debate_id: str) -> bool:
         """Return whether the time to answer that is over."""

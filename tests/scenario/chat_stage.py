@@ -73,6 +73,24 @@ class OnDiscord:
         """Return a person as an answer names them."""
         return f"<@{self.discord.users[name].id}>"
 
+    def mention(self, name: str) -> str:
+        """Return a mention of a person, as it is typed into an option."""
+        return self.user(name)
+
+    def write(self, user: str, text: str) -> str:
+        """Write into the newest thread, mentioning the bot; return the message."""
+        bot = f"<@{self.discord.world.bot.id}> " if text else ""
+        return self.discord.say(user, f"{bot}{text}", self.stage.thread.id).id
+
+    def rewrite(self, user: str, message: str, text: str) -> None:
+        """Edit one's own message."""
+        self.discord.rewrite(user, message, f"<@{self.discord.world.bot.id}> {text}")
+
+    def pings(self, message: str) -> set[str]:
+        """Return whom a message notifies, by name."""
+        ids = self.discord.world.find_message(message).pings
+        return {name for name, user in self.discord.users.items() if user.id in ids}
+
     async def start(self, user: str = "ada", **options: Any) -> str:
         """Start a debate with options as chats name them; return the answer."""
         more = " ".join(f"{k}={v}" for k, v in options.items() if k not in TYPED)
@@ -195,6 +213,19 @@ class OnSlack:
     def user(self, name: str) -> str:
         """Return a person as an answer names them."""
         return self.slack.users[name].name
+
+    def mention(self, name: str) -> str:
+        return f"@{self.slack.users[name].name}"
+
+    def write(self, user: str, text: str) -> str:
+        return self.slack.say(user, text, thread=self.stage.root.ts).ts
+
+    def rewrite(self, user: str, message: str, text: str) -> None:
+        self.slack.rewrite(message, text)
+
+    def pings(self, message: str) -> set[str]:
+        ids = {ping.removeprefix("@") for ping in self.slack.world.find(message).pings}
+        return {name for name, user in self.slack.users.items() if user.id in ids}
 
     async def start(self, user: str = "ada", **options: Any) -> str:
         line = f'"{options.pop("topic", TOPIC)}"{_written(options)}'

@@ -69,7 +69,7 @@ async def turn(session: Session, debate: Debate, kind: str) -> OpenTurn:
     async with asyncio.timeout(20):
         while True:
             found = await session.store.guests.open_turn(debate.id)
-            if found is not None and kind in found.step:
+            if found is not None and found.opened and kind in found.step:
                 return found
             await asyncio.sleep(0.005)
 

@@ -88,6 +88,11 @@ class People:
         place = self._place(channel)
         return self.platform.post(place, self.world.user(user).id, Draft({"content": text}))
 
+    def rewrite(self, user: Id, message: Id, text: str) -> None:
+        """Edit one's own message."""
+        found = self.world.find_message(message)
+        self.platform.edit(found, self.world.user(user).id, Draft({"content": text}))
+
     def delete_message(self, message: Id) -> None:
         """Delete a message as a moderator."""
         found = self.world.find_message(message)

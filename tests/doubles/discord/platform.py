@@ -198,10 +198,7 @@ class Platform:
         if channel.type == DIRECT:  # the bot's intents leave those out
             return
         guild = self.world.guild(channel.guild_id)
-        data = message_json(self.world, message)
-        mine = self.world.bot.id in (message.author_id, *message.pings)
-        if not mine and not self.rules.message_content:
-            data |= {"content": "", "embeds": [], "components": [], "attachments": []}
+        data = self.withheld(message, message_json(self.world, message))
         if event == "MESSAGE_CREATE" and message.nonce:
             data["nonce"] = message.nonce
         data |= {"guild_id": guild.id}
@@ -210,6 +207,14 @@ class Platform:
             del member["user"]
             data |= {"member": member}
         self.emit(event, data, guild.id, channel)
+
+    def withheld(self, message: Message, data: Json) -> Json:
+        """Return a message as the bot gets it: without the intent, texts of others are kept."""
+        mine = self.world.bot.id in (message.author_id, *message.pings) or bool(message.username)
+        direct = self.world.channels[message.channel_id].type == DIRECT
+        if mine or direct or self.rules.message_content:
+            return data
+        return data | {"content": "", "embeds": [], "components": [], "attachments": []}
 
     def _pings(self, channel: Channel, author: str, content: str, body: Json) -> set[str]:
         """Return whom a content notifies; without allowed_mentions that is everyone named."""

@@ -173,7 +173,8 @@ class Routes:
         return self._world.message(self._channel(call).id, call.params["message"])
 
     def _show(self, message: Message) -> Json:
-        return message_json(self._world, message, self._base())
+        shown = message_json(self._world, message, self._base())
+        return self._platform.withheld(message, shown)
 
     def _draft(self, call: Call) -> Draft:
         return Draft(call.body, attachments(call, self._world.new_id))

@@ -54,6 +54,8 @@ class People(Listening):
         escaped = html.escape(text, quote=False)
         for other in self.world.channels.values():
             escaped = escaped.replace(f"#{other.name}", f"<#{other.id}|{other.name}>")
+        for person in self.world.users.values():
+            escaped = escaped.replace(f"@{person.name}", f"<@{person.id}|{person.name}>")
         payload = {
             **self._common(asked),
             "command": command,
@@ -67,13 +69,19 @@ class People(Listening):
         }
         return await self._ask("slash_commands", payload, asked)
 
-    def say(self, user: str, text: str, channel: str | None = None) -> Message:
-        """Write a message as somebody."""
+    def say(
+        self, user: str, text: str, channel: str | None = None, thread: str | None = None
+    ) -> Message:
+        """Write a message as somebody, maybe in the thread of another."""
         who = self.world.user(user)
         place = self._place(channel) if channel else self._home(who.team)
-        said = Message(place.id, self.world.new_ts(), who.id, text)
+        said = Message(place.id, self.world.new_ts(), who.id, text, thread_ts=thread)
         place.messages[said.ts] = said
         return said
+
+    def rewrite(self, ts: str, text: str) -> None:
+        """Edit a message as who wrote it."""
+        self._message(ts).body = html.escape(text, quote=False)
 
     def open_home(self, user: str, tab: str = "home") -> None:
         """Open the app itself, on its Home or Messages tab."""

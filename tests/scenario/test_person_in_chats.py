@@ -1,0 +1,80 @@
+"""A person as a side on Discord and on Slack: asked by buttons, heard by a form or a thread."""
+
+from __future__ import annotations
+
+from tests.doubles.waiting import until
+from tests.scenario.chat_stage import Chat, Shown, close, said
+from tests.scenario.discord_stage import voting
+
+CONSENT = "Will you argue a side?"
+
+
+async def invited(chat: Chat, started: str) -> Shown:
+    """Wait until the person is asked; return the message that asks."""
+    assert "It begins once the person agrees." in started
+    await until(chat.thread)
+    return await said(chat, CONSENT)
+
+
+async def turn(chat: Chat, round_name: str) -> str:
+    """Wait until the person is asked for a turn; return the message that asks."""
+    found = await said(chat, f"🔴 It is your turn: {round_name}")
+    assert chat.pings(found.id) == {"ben"}
+    return found.id
+
+
+async def test_a_person_is_asked_then_writes_by_form_or_in_the_thread(chat: Chat) -> None:
+    async with chat.stage.process() as app:
+        who = chat.mention("ben")
+        started = await chat.start(model_b=who, length="short", turn_minutes="20m")
+        asked = await invited(chat, started)
+        assert "🔴 B is a person, not a model" in chat.card.replace("*", "")
+        assert chat.pings(asked.id) == {"ben"}
+        assert "It has 4 turns for you, with up to 20 minutes for each." in asked.text
+        assert "Only the person" in await chat.push("cleo", asked.id, "Take part")
+        assert "You take part" in await chat.push("ben", asked.id, "Take part")
+        opening = await turn(chat, "opening")
+        assert "At most 120 words" in next(m for m in chat.thread() if m.id == opening).text
+        too_long = await chat.fill("ben", opening, "Write your turn", text="word " * 121)
+        assert "at most 120 are allowed" in too_long
+        assert "word word" in too_long, "nothing of it is lost"
+        refused = await chat.fill("cleo", opening, "Write your turn", text="Mine!")
+        assert "Only the person" in refused
+        taken = await chat.fill("ben", opening, "Write your turn", text="Coffee wakes, says ben.")
+        assert "Your turn of 4 words was taken." in taken
+        rebuttal = await turn(chat, "rebuttal")
+        assert chat.buttons(opening) == {}
+        assert "There is nothing of yours" in await chat.push("ben", rebuttal, "Done")
+        first = chat.write("ben", "Tea is slow.")
+        chat.write("cleo", "And dull!")
+        gone = chat.write("ben", "A slip.")
+        chat.rewrite("ben", first, "Tea is slow, & weak.")
+        chat.delete(gone)
+        assert "Your turn of" in await chat.push("ben", rebuttal, "Done")
+        for number, name in enumerate(("assumptions", "closing")):
+            message = await turn(chat, name)
+            await chat.fill("ben", message, "Write your turn", text=f"Point {number}.")
+        await voting(app)
+        (debate,) = await app.store.debates.recent(limit=1)
+        held = await app.store.journal.turns(debate.id)
+        own = [one.text for one in held if one.side == "B"]
+        assert own == ["Coffee wakes, says [name].", "Tea is slow, & weak.", "Point 0.", "Point 1."]
+        shown = "\n".join(message.text for message in chat.thread())
+        assert "written by a person" in shown
+        reveal = await close(chat)
+        await chat.ended(app)
+        assert "🔴 B (against it) was a person" in reveal.replace("*", "")
+        assert "somebody" not in "\n".join(message.text for message in chat.thread())
+
+
+async def test_a_bot_and_two_people_are_refused_and_who_declines_calls_it_off(chat: Chat) -> None:
+    async with chat.stage.process() as app:
+        both = await chat.start(model_a=chat.mention("ada"), model_b=chat.mention("ben"))
+        assert "Only one side can be a person" in both
+        mirrored = await chat.start(model_b=chat.mention("ben"), mirror=True)
+        assert "leave mirror out" in mirrored
+        asked = await invited(chat, await chat.start(model_b=chat.mention("ben")))
+        assert "called off" in await chat.push("ben", asked.id, "No, thanks")
+        debate = await chat.ended(app)
+        assert "declined" in debate.reason
+        await until(lambda: "declined" in chat.card)
