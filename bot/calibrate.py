@@ -201,7 +201,7 @@ def _introduction(
 
 
 def _to_json(source: str, fitted: Known, progress: Progress) -> str:
-    history = {ref: one.model_dump(mode="json") for ref, one in fitted.fit.history.items()}
+    history = {ref: one.model_dump(mode="json") for ref, one in fitted.figures.history.items()}
     shown: dict[str, Any] = {
         "schema_version": SCHEMA_VERSION,
         "source": source,
@@ -216,7 +216,7 @@ def _to_json(source: str, fitted: Known, progress: Progress) -> str:
 def _show(fitted: Known, jurors: Iterable[Model]) -> None:
     table = Table("", "ballots", "lean", "spread", "weight", box=None, pad_edge=False)
     for juror in jurors:
-        one = fitted.fit.history.get(juror.ref, JurorHistory())
+        one = fitted.figures.history.get(juror.ref, JurorHistory())
         figures = (f"{one.pos:+.2f}", f"{one.sd:.2f}", f"{one.weight:.2f}")
         table.add_row(juror.ref, str(one.ballots), *figures)
     TableConsole().print(table, markup=False)

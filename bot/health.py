@@ -18,6 +18,7 @@ from bot.settings.sections import HealthSettings
 from bot.telemetry import Build, LoopWatch
 from engine.debate import Status
 from engine.errors import StoreError
+from engine.line.learning import left_out_of
 from engine.ports import utc_now
 from engine.store import Backlog, Store
 
@@ -103,9 +104,10 @@ class Stored:
 
     debates: Mapping[Status, int]
     outbox: Mapping[str, Backlog]
+    left_out: Mapping[str, int]
 
 
-NOTHING = Stored({}, {})
+NOTHING = Stored({}, {}, {})
 
 
 class Health:
@@ -146,6 +148,7 @@ class Health:
             standing_by={name: one.standing_by for name, one in platforms.items()},
             debates=stored.debates,
             outbox=stored.outbox,
+            left_out=stored.left_out,
         )
         # In a thread: its first import is slow, and only a scrape needs it.
         return await asyncio.to_thread(write_page, self.loop.counts.copy(), snapshot)
@@ -156,8 +159,11 @@ class Health:
             if time.monotonic() - self._read_at >= FIGURES_SECONDS:
                 try:
                     async with asyncio.timeout(ANSWER_SECONDS):
-                        debates, outbox = self._store.debates, self._store.outbox
-                        self._stored = Stored(await debates.census(), await outbox.backlog())
+                        self._stored = Stored(
+                            await self._store.debates.census(),
+                            await self._store.outbox.backlog(),
+                            left_out_of(await self._store.learning.newest(rehearsal=False)),
+                        )
                 except (StoreError, TimeoutError):  # a probe logs it
                     self._stored = NOTHING
                 self._read_at = time.monotonic()

@@ -12,10 +12,12 @@ from rich.table import Table
 
 from bot.console import TableConsole
 from bot.filters import read_formats, read_languages
+from bot.panel_tables import show_panel
 from bot.reading import read_store
 from bot.settings.settings import load_store_settings
 from engine.debate import Value
 from engine.errors import ExportError
+from engine.line.learning import read_figures
 from engine.stats.adjusted import AdjustedLeaderboard, adjust_models
 from engine.stats.agreement import (
     Agreement,
@@ -30,6 +32,7 @@ from engine.stats.confidence import Confidence
 from engine.stats.figure import FEWEST
 from engine.stats.guessing import Ground, Guessing
 from engine.stats.jurors import JurorFigures
+from engine.stats.panel import FitView, view_fit
 from engine.stats.pictures import draw_pictures
 from engine.stats.ratings import Leaderboard, rank_models
 from engine.stats.reading import work_out
@@ -42,6 +45,7 @@ from engine.stats.wording import (
     word_share,
 )
 from engine.store import ExportFilter, count_rehearsals
+from engine.store.learning import Learning
 from engine.words.translation import plural
 
 SCHEMA_VERSION = 1
@@ -89,19 +93,43 @@ async def run_stats(
             lambda rows: (measure_agreement(rows), rank_models(rows), adjust_models(rows)),
         )
         left_out = await asyncio.to_thread(count_rehearsals, store.archive, where)
+        panel = await _view_jurors(store.learning, agreement, rehearsal=include_rehearsal)
     if out is not None:  # before anything is printed: a closed pipe ends the command
         pictures = draw_pictures(agreement, leaderboard)
         await asyncio.to_thread(_write_pictures, out, pictures)
     if as_json:
         found = {"agreement": agreement, "leaderboard": leaderboard, "adjusted": adjusted}
+        found |= {"panel": panel} if panel else {}
         print(_to_json(where, left_out, found))
     else:
         _show(agreement, leaderboard, adjusted)
+        if panel is not None:
+            show_panel(panel)
         if left_out:
             print(plural(LEFT_OUT, left_out))
     if out is not None:
         stream = sys.stderr if as_json else sys.stdout
         print(WRITTEN.format(out=out, names=", ".join(pictures)), file=stream)
+
+
+async def _view_jurors(
+    learning: Learning, agreement: Agreement, *, rehearsal: bool
+) -> FitView | None:
+    """Return what the newest fit says of the jurors; None without one.
+
+    It is of all debates, whatever is filtered here: of real jurors, or else of rehearsal ones.
+    """
+    for kind in (False, True)[: 1 + rehearsal]:
+        stored = await learning.newest(rehearsal=kind)
+        figures = stored and read_figures(stored)
+        if stored and figures and figures.model:
+            usd = {
+                one.juror: one.usd / one.ballots
+                for one in agreement.jurors
+                if one.usd is not None and one.ballots
+            }
+            return view_fit(figures.model, stored.number, stored.made_at, stored.evidence, usd)
+    return None
 
 
 def _to_json(where: ExportFilter, left_out: int, found: Mapping[str, Value]) -> str:

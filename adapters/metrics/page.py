@@ -62,6 +62,12 @@ OUTBOX = Family("rostrum_outbox_messages", "gauge", "Messages not delivered yet.
 OLDEST = Family(
     "rostrum_outbox_oldest_age_seconds", "gauge", "Age of the oldest of them.", ("platform",)
 )
+LEFT_OUT = Family(
+    "rostrum_juror_ballots_left_out",
+    "gauge",
+    "Older ballots of a juror that has changed since, which no longer count.",
+    ("juror",),
+)
 WRITABLE = Family("rostrum_database_writable", "gauge", "Whether the database can be written.")
 CONNECTED = Family(
     "rostrum_gateway_connected",
@@ -81,13 +87,13 @@ BUILD = Family(
 FAMILIES = (
     *(CALLS, RETRIES, IN_FLIGHT, DURATIONS, TOKENS, USD, UNPRICED, WAITS, WAITED),
     *(ANSWERS, ENDED, LOST, LAGS),
-    *(DEBATES, OUTBOX, OLDEST, WRITABLE, CONNECTED, STANDING_BY, BUILD),
+    *(DEBATES, OUTBOX, OLDEST, LEFT_OUT, WRITABLE, CONNECTED, STANDING_BY, BUILD),
 )
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The state at a time; without a readable database `debates` and `outbox` are empty."""
+    """The state at a time; without a readable database `debates` and what follows is empty."""
 
     at: datetime
     version: str
@@ -97,6 +103,7 @@ class Snapshot:
     standing_by: Mapping[str, bool]
     debates: Mapping[Status, int]
     outbox: Mapping[str, Backlog]
+    left_out: Mapping[str, int]
 
 
 def write_page(figures: Figures, snapshot: Snapshot) -> bytes:
@@ -152,6 +159,7 @@ def _read(now: Snapshot) -> _Values:
         DEBATES: {(status.value,): number for status, number in now.debates.items()},
         OUTBOX: {(name,): one.messages for name, one in now.outbox.items()},
         OLDEST: {(name,): age for name, age in ages.items()},
+        LEFT_OUT: {(juror,): number for juror, number in now.left_out.items()},
         WRITABLE: {(): now.writable},
         CONNECTED: {(name,): well for name, well in now.connected.items()},
         STANDING_BY: {(name,): stands for name, stands in now.standing_by.items()},

@@ -12,13 +12,19 @@ from adapters.finding import Finding
 from adapters.storage.database import Database
 from adapters.storage.installation import write_scratch
 from adapters.storage.migrate import require_newest
+from adapters.storage.store import SqlStore
 from bot.reading import open_database
 from bot.settings.settings import Settings
 from engine.errors import StoreError
+from engine.line.learning import left_out_of
 
 FEWEST_BYTES = 100_000_000  # a few hundred debates
 SCRATCH_BYTES = 1_000_000
 MB = 1_000_000
+CHANGED = (
+    "{juror} judges otherwise than before, so {n:,} older ballots of it count no longer; look "
+    "whether its provider has put another model under its name, and see rostrum stats"
+)
 
 
 def check_retention(settings: Settings) -> Finding:
@@ -39,13 +45,23 @@ async def check_database(settings: Settings) -> AsyncIterator[Finding]:
         return
     try:
         if database.dialect.exists():
-            yield await _check(database)
+            finding = await _check(database)
+            yield finding
+            if finding.good:
+                async for change in _check_jurors(SqlStore(database)):
+                    yield change
         else:
             yield Finding("database", None, f"{database.name} will be created when needed")
         if database.dialect.path is not None:
             yield _check_folder(database.dialect.path)
     finally:
         await database.close()
+
+
+async def _check_jurors(store: SqlStore) -> AsyncIterator[Finding]:
+    """Name the jurors that have changed."""
+    for juror, number in left_out_of(await store.learning.newest(rehearsal=False)).items():
+        yield Finding("juror", None, CHANGED.format(juror=juror, n=number))
 
 
 async def _check(database: Database) -> Finding:

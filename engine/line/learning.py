@@ -12,9 +12,11 @@ import structlog
 from pydantic import ValidationError
 from ulid import ULID
 
-from engine.debate import JurorHistory, Value
+from engine.debate import Fit, JurorFit, JurorHistory, Value
 from engine.errors import LeaseLostError
+from engine.jury.hearing import hear
 from engine.jury.history import PanelFit, fit
+from engine.jury.model import KNOWN_AFTER
 from engine.ports import Clock
 from engine.store import Lease, Store
 from engine.store.journal import PastDebate
@@ -24,24 +26,32 @@ MOST_DEBATES = 2000
 LOOK_SECONDS = 60.0
 LEASE = "fit"
 LEASE_SECONDS = 60.0
+FEWEST_CHANGED = 25  # ballots by which a change that is known differs from a later one
 FEWEST_NEW = 0.02  # new ballots, as a share of those of the newest fit, that ask for another
 log = structlog.get_logger(__name__)
 
 
 class Figures(Value):
-    """A fit as it is stored."""
+    """A fit as it is stored: the figures of the balanced rule, and the model of the jurors."""
 
     history: Mapping[str, JurorHistory] = {}
     correlation: float | None = None
     slope: float = 0.9
+    model: Fit | None = None
 
 
 class Known(NamedTuple):
     """A fit with its number, 0 for one that is not stored, and until when it is not looked for."""
 
-    fit: PanelFit
+    figures: Figures
     number: int
     until: datetime
+
+    @property
+    def fit(self) -> PanelFit:
+        """What the next panel is seated by."""
+        figures = self.figures
+        return PanelFit(dict(figures.history), figures.correlation, figures.slope)
 
 
 @dataclass(slots=True)
@@ -80,7 +90,7 @@ class Learner:
 
     async def _look(self, *, rehearsal: bool) -> Known:
         stored = await self.store.learning.newest(rehearsal=rehearsal)
-        figures = stored and _read(stored)
+        figures = stored and read_figures(stored)
         evidence = await self.store.learning.evidence(rehearsal=rehearsal)
         before = stored.evidence if stored and figures else Evidence()
         if is_due(before, evidence):
@@ -92,21 +102,56 @@ class Learner:
         return self._as_known(figures or Figures(), number)
 
     async def _fit(self, lease: Lease, *, rehearsal: bool) -> Known:
+        stored = await self.store.learning.newest(rehearsal=rehearsal)
+        before = stored and read_figures(stored)
         evidence = await self.store.learning.evidence(rehearsal=rehearsal)
         past = await self.store.journal.past(MOST_DEBATES, rehearsal=rehearsal)
         learnt = await self.store.learning.learnt(rehearsal=rehearsal)
-        found = await asyncio.to_thread(lambda: fit(join(past, learnt)))
-        figures = Figures(history=found.history, correlation=found.correlation, slope=found.slope)
+        model = before.model if before else None
+        figures = await asyncio.to_thread(lambda: fit_all(join(past, learnt), model))
         now, body = self.clock.now(), figures.model_dump_json()
         number = await self.store.learning.keep(lease, evidence, body, now, rehearsal=rehearsal)
         held, others = evidence.debates, evidence.learnt
         jurors = len(figures.history)
         log.debug("jurors fitted", fit=number, jurors=jurors, debates=held, learnt=others)
+        for name, one in newly_drifted(model, figures.model).items():
+            log.warning("juror changed", juror=name, errors=round(one.drift, 1), left_out=one.left)
         return self._as_known(figures, number)
 
     def _as_known(self, figures: Figures, number: int) -> Known:
-        found = PanelFit(dict(figures.history), figures.correlation, figures.slope)
-        return Known(found, number, self.clock.now() + timedelta(seconds=LOOK_SECONDS))
+        return Known(figures, number, self.clock.now() + timedelta(seconds=LOOK_SECONDS))
+
+
+def fit_all(past: Sequence[PastDebate], before: Fit | None = None) -> Figures:
+    """Fit both rules to past debates; pure, and work for a thread. `before` is an earlier fit.
+
+    Without a juror who is known there is no model yet.
+    """
+    balanced, model = fit(past), None
+    if any(one.ballots >= KNOWN_AFTER for one in balanced.history.values()):
+        # Imported only here, as NumPy is.
+        from engine.jury.fitting import fit_jurors
+
+        model = fit_jurors(hear(past), before)
+    return Figures(
+        history=balanced.history,
+        correlation=balanced.correlation,
+        slope=balanced.slope,
+        model=model,
+    )
+
+
+def newly_drifted(before: Fit | None, now: Fit | None) -> dict[str, JurorFit]:
+    """Return jurors whose newer ballots do not fit older ones, unless that was known before; pure.
+
+    A change that is known leaves out as many ballots as before, or fewer; a later one more.
+    """
+    known = {name: one.left for name, one in before.jurors.items()} if before else {}
+    found = now.jurors.items() if now else ()
+    most = {
+        name: known.get(name, 0) + (FEWEST_CHANGED if known.get(name) else 0) for name, _ in found
+    }
+    return {name: one for name, one in found if one.left > most[name]}
 
 
 def is_due(before: Evidence, now: Evidence) -> bool:
@@ -148,7 +193,14 @@ def _outside(one: Learnt) -> PastDebate:
     )
 
 
-def _read(stored: StoredFit) -> Figures | None:
+def left_out_of(stored: StoredFit | None) -> dict[str, int]:
+    """Return how many older ballots of each juror count no longer, as it has changed since."""
+    figures = stored and read_figures(stored)
+    known = figures.model.jurors if figures and figures.model else {}
+    return {name: one.left for name, one in known.items() if one.left}
+
+
+def read_figures(stored: StoredFit) -> Figures | None:
     """Return a stored fit's figures, None for one of another version's making."""
     try:
         return Figures.model_validate_json(stored.body)

@@ -1,0 +1,161 @@
+"""What past ballots say of jurors: fitted once, stored, frozen, and said when a juror changes."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import MutableMapping
+from typing import Any
+
+import pytest
+from structlog.testing import capture_logs
+
+from adapters.storage.store import SqlStore
+from bot.doctor.database import check_database
+from bot.health import Health
+from bot.settings.settings import load_settings
+from bot.stats import run_stats
+from engine.judging import Ballot
+from engine.line.learning import LEASE, Known, Learner, left_out_of
+from engine.store import Lease
+from engine.store.learning import Evidence, Learnt
+from tests.doubles.fixed_clock import FixedClock
+from tests.sample import NOW
+from tests.scenario.conftest import Stage
+
+JURORS = ("near/a", "near/b", "near/c", "near/d", "near/e")
+CRITERIA = ("logic", "evidence", "responsiveness", "honesty")
+CHANGED = JURORS[-1]
+
+
+def reading(juror: str, order: str, margin: float) -> Ballot:
+    """Write a ballot with a margin for A, as near as whole scores come to it."""
+    points = {"A": round(5.5 + margin / 2), "B": round(5.5 - margin / 2)}
+    scores = {
+        side: dict.fromkeys(CRITERIA, min(10, max(1, score))) for side, score in points.items()
+    }
+    verdict = "A" if margin > 0 else "B"
+    return Ballot(
+        juror=juror,
+        family=juror.removeprefix("near/"),
+        order=tuple(order),
+        names={"A": "Alder", "B": "Rowan"},
+        valid=True,
+        scores=scores,
+        verdict=verdict,
+        confidence=0.5,
+    )
+
+
+def judgments(number: int, *, changes: bool, seed: int = 3) -> list[Learnt]:
+    """Simulate judgments; in the second half the last juror sees nothing, if it changes."""
+    draw, found = random.Random(seed), []
+    for at in range(number):
+        truth, ballots = draw.gauss(0, 1), []
+        for juror in JURORS:
+            turned = changes and juror == CHANGED and at >= number // 2
+            margin = (0 if turned else 2 * truth) + draw.gauss(0, 2.2 if turned else 1.2)
+            ballots.append(reading(juror, draw.choice(("AB", "BA")), margin))
+        found.append(Learnt(key=f"case {at:04}", source="s", ballots=tuple(ballots)))
+    return found
+
+
+async def hold(store: SqlStore) -> Lease:
+    lease = await store.leases.claim(LEASE, "test", 60)
+    assert lease is not None
+    return lease
+
+
+async def learn(store: SqlStore, found: list[Learnt]) -> None:
+    lease = await hold(store)
+    await store.learning.learn(lease, found)
+    await store.leases.release(lease)
+
+
+def learner(store: SqlStore) -> Learner:
+    return Learner(store, FixedClock(NOW))
+
+
+async def test_a_debate_freezes_the_newest_fit_and_a_restart_makes_no_other(stage: Stage) -> None:
+    async with stage.process() as line:
+        await line.hold()
+    async with stage.process() as line:
+        second = await line.hold()
+        stored = await line.store.learning.newest(rehearsal=False)
+        assert stored is not None
+        assert json.loads(stored.body)["history"] == {
+            ref: one.model_dump() for ref, one in second.setup.panel.history.items()
+        }
+        assert (stored.number, stored.evidence) == (1, Evidence(debates=1, newest=1, ballots=3))
+    async with stage.process() as line:
+        third = await line.start()
+        newest = await line.store.learning.newest(rehearsal=False)
+        assert newest is not None
+        assert newest.number == 2
+        await line.ended(third.debate.id)
+    async with stage.process() as line:
+        other = learner(line.store)
+        both = [await other.fit(rehearsal=False), await other.fit(rehearsal=False)]
+        assert both[0] is not None
+        newest = await line.store.learning.newest(rehearsal=False)
+        assert newest is not None
+        assert newest.number == 3
+        await learner(line.store).fit(rehearsal=False)
+        same = await line.store.learning.newest(rehearsal=False)
+        assert same == newest
+
+
+async def test_while_another_process_fits_the_newest_fit_serves(store: SqlStore) -> None:
+    await learn(store, judgments(20, changes=False))
+    first = await learner(store).fit_now(rehearsal=False)
+    await learn(store, judgments(40, changes=False))
+    own = await store.leases.claim(LEASE, "busy", 60)
+    assert own is not None
+    if not store.leases.alone:  # the only process on a file takes over
+        assert await learner(store).fit(rehearsal=False) == first.fit
+    await store.leases.release(own)
+    later: Known = await learner(store).fit_now(rehearsal=False)
+    assert later.number > first.number
+
+
+async def test_a_juror_that_changes_is_named_once_everywhere(
+    store: SqlStore,
+    database_url: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    steady = judgments(400, changes=False)
+    await learn(store, steady)
+    with capture_logs() as logs:
+        await learner(store).fit_now(rehearsal=False)
+    assert "juror changed" not in [line["event"] for line in logs]
+    turned = judgments(400, changes=True, seed=4)
+    await learn(store, [one.model_copy(update={"key": f"later {one.key}"}) for one in turned])
+    said: list[MutableMapping[str, Any]] = []
+    for _ in range(2):
+        with capture_logs() as logs:
+            known = await learner(store).fit_now(rehearsal=False)
+        said += [line for line in logs if line["event"] == "juror changed"]
+    [line] = said
+    assert (line["juror"], line["log_level"]) == (CHANGED, "warning")
+    model = known.figures.model
+    assert model is not None
+    left = left_out_of(await store.learning.newest(rehearsal=False))
+    assert left == {CHANGED: line["left_out"]}
+    assert 500 < left[CHANGED] < 700  # it changed at the 600th
+    assert model.jurors[CHANGED].weight < min(model.jurors[one].weight for one in JURORS[:4])
+    page = (await Health(store, {}).metrics()).decode()
+    assert f'rostrum_juror_ballots_left_out{{juror="{CHANGED}"}} {left[CHANGED]}' in page
+    monkeypatch.setenv("ROSTRUM_DATABASE_URL", database_url)
+    found = [finding async for finding in check_database(load_settings())]
+    assert [one.text.partition(" ")[0] for one in found if one.subject == "juror"] == [CHANGED]
+    plain: dict[str, Any] = dict.fromkeys(("community", "formats", "languages", "out"))
+    await run_stats(**plain, as_json=True)
+    shown = json.loads(capsys.readouterr().out)["panel"]
+    by_name = {one["juror"]: one for one in shown["jurors"]}
+    assert by_name[CHANGED]["left_out"] == left[CHANGED]
+    await run_stats(**plain, as_json=False)
+    text = capsys.readouterr().out
+    assert "800 debates" not in text
+    assert f"{CHANGED} judges otherwise than before" in text
+    assert "4,000 ballots, 4,000 of them on 800 judgments from elsewhere" in " ".join(text.split())
