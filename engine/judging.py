@@ -188,23 +188,32 @@ class VoteEvent(Value):
 
 
 NotGold = Literal[
-    "", "judge", "starter", "speaker", "ambiguous", "known", "mirror", "gap", "unread"
+    "",
+    "judge",
+    "starter",
+    "speaker",
+    "ambiguous",
+    "known",
+    "mirror",
+    "gap",
+    "unread",
+    "imported",
 ]
 """Why a vote is no label; empty for one that is.
 
 A judge's scores were visible, the voter had started the debate or argues a side of it, it is
 unknown which of several choices came last, the models could be known from the start, the mirror had
-named them, a message is missing in the thread, or the reactions could never be read. Of several
-reasons the first counts.
+named them, a message is missing in the thread, the reactions could never be read, or it is from
+another tool, where its person was perhaps not blind. Of several reasons the first counts.
 """
 
 
-Recovery = Literal["complete", "unread", "unknown"]
+Recovery = Literal["complete", "unread", "unknown", "imported"]
 """What a standing vote rests on.
 
 "complete": all reactions were read before the question closed, or it has buttons only. "unread":
 they could not be read; the vote is the last known one, and not gold. "unknown": it was closed by
-a version that did not record this.
+a version that did not record this. "imported": it is a label from another tool.
 """
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
 
+from adapters.storage.bringing import bring
 from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
 from adapters.storage.people import (
@@ -23,7 +24,7 @@ from adapters.storage.targets import Found, find_question
 from adapters.storage.vote_log import append, append_all, read_log
 from engine.debate import BallotKind
 from engine.judging import How, Question, VoteEvent
-from engine.store import Cast, Outcome, Press, Pressed, Remark, Remarked, Revision
+from engine.store import Brought, Cast, Kept, Outcome, Press, Pressed, Remark, Remarked, Revision
 from engine.votes.hands import chosen_option, hands_held
 
 OWN_EVENTS = """
@@ -109,6 +110,10 @@ class Casting:
     async def remark(self, remark: Remark) -> Remarked:
         """Keep what somebody says beside their vote while it is open."""
         return await self._database.write(lambda connection: _remark(connection, remark))
+
+    async def bring(self, labels: Sequence[Brought]) -> list[Kept]:
+        """Keep labels from other tools as votes of platform `import`."""
+        return await self._database.write(lambda connection: bring(connection, labels))
 
 
 def cast_all(connection: SqlConnection, casts: Sequence[Cast]) -> list[Outcome]:

@@ -62,6 +62,23 @@ def export(
     run(lambda: run_export(out, chosen))
 
 
+@app.command("import-labels")
+def import_labels(
+    file: Annotated[Path, typer.Argument(help="Export of Argilla or Label Studio, JSON or CSV.")],
+    blind: Annotated[
+        bool, typer.Option("--blind", help="Their people knew neither models nor jury: gold.")
+    ] = False,
+    source: Annotated[
+        Text, typer.Option(help="Name of where its people are (default: the tool).")
+    ] = None,
+) -> None:
+    """Bring labels from other tools back as votes."""
+    from bot.exits import run
+    from bot.importing import run_import
+
+    run(lambda: run_import(file, blind=blind, source=source))
+
+
 @app.command()
 def stats(
     given: typer.Context,

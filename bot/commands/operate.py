@@ -195,7 +195,7 @@ def copy(
 
 
 Platform = Annotated[
-    Literal["discord", "slack", "terminal"], typer.Argument(help="Platform of the id.")
+    Literal["discord", "slack", "terminal", "import"], typer.Argument(help="Platform of the id.")
 ]
 
 

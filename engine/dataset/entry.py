@@ -102,7 +102,7 @@ def newest_moment(debate: Debate) -> datetime:
 
 
 def _count(record: DebateRecord, votes: tuple[StandingAnswer, ...]) -> Tally | None:
-    if record.debate.revealed_at is None or not record.debate.attended:
+    if record.debate.revealed_at is None or not (record.debate.attended or votes):
         return None
     request = record.debate.request
     return count(votes, tuple(request.sides), request.quorum)

@@ -9,7 +9,6 @@ from engine.dataset.columns import (
     DEBATE,
     FLAG,
     MOMENT,
-    PLATFORM,
     REAL,
     REPLACED,
     SPLIT,
@@ -22,6 +21,7 @@ from engine.dataset.columns import (
 from engine.dataset.entry import NO_CHANCES, Entry
 from engine.judging import Question
 from engine.store import StandingAnswer
+from engine.votes.imported import IMPORT
 
 PHASES: dict[str, str] = {
     Question.VOTE: "before_reveal",
@@ -32,8 +32,16 @@ PHASES: dict[str, str] = {
 }
 
 
-# voter, phase, answer, and the probability that most others agree
-_Answered: TypeAlias = tuple[str, str, StandingAnswer, float | None]
+IMPORTED = "imported"
+
+
+def is_imported(answer: StandingAnswer) -> bool:
+    """Return whether an answer is a label from another tool."""
+    return answer.recovery == IMPORTED
+
+
+# voter, phase, answer, the probability that most others agree, and the platform
+_Answered: TypeAlias = tuple[str, str, StandingAnswer, float | None, str]
 
 
 def _answered(entry: Entry) -> list[_Answered]:
@@ -44,9 +52,10 @@ def _answered(entry: Entry) -> list[_Answered]:
     answered = [
         (
             entry.voters.voter(answer.person),
-            PHASES[answer.question],
+            IMPORTED if is_imported(answer) else PHASES[answer.question],
             answer,
             chances.get(answer.confidence) if answer.option in sides else None,
+            IMPORT if is_imported(answer) else entry.debate.platform,
         )
         for answer in entry.record.answers
         if answer.person not in hidden and answer.question in PHASES
@@ -86,8 +95,8 @@ _ANSWER = part_of(
            "whether the last of several choices is unknown"),
     Column("gold", FLAG, "whether it is an independent label; see below"),
     Column("reason", TEXT,
-           "why it is not gold: `judge`, `starter`, `ambiguous`, `known`, `mirror`, `gap` or "
-           "`unread`; null if it is", _reason),
+           "why it is not gold: `judge`, `starter`, `speaker`, `ambiguous`, `known`, `mirror`, "
+           "`gap`, `unread` or `imported`; null if it is", _reason),
     Column("starter", FLAG, "whether the voter had started the debate"),
     Column("judge_visible", FLAG, "whether a judge's scores were visible before"),
     Column("mirror_revealed", FLAG, "whether the debate's mirror had named the models before"),
@@ -96,7 +105,7 @@ _ANSWER = part_of(
     Column("recovery", TEXT,
            "`complete`: all reactions were read before the close, or there were only buttons; "
            "`unread`: they could not be read, so the vote is the last known one; `unknown`: "
-           "closed by a version that did not record this"),
+           "closed by a version that did not record this; `imported`: a label from another tool"),
     Column("tally_visible", FLAG, "whether others' votes were visible"),
     Column("votes_seen_before", WHOLE, "others who had voted before", unit="votes"),
     Column("changes", WHOLE, "how often the voter changed their choice"),
@@ -120,7 +129,8 @@ VOTES = Table(
         Column("phase", TEXT,
                "`before_reveal`: the vote; `after_reveal`: the same question, asked again when the "
                "models were known; `stance_before` and `stance_after`: on the topic, before the "
-               "first turn and with the vote; `round`: who is ahead after a round", 1),
+               "first turn and with the vote; `round`: who is ahead after a round; `imported`: a "
+               "label from another tool (`rostrum import-labels`)", 1),
         Column("round", TEXT, "the round after which people were asked; null in other phases",
                lambda answered: answered[2].step or None),
         *_ANSWER,
@@ -129,6 +139,7 @@ VOTES = Table(
                "calibrated on this export; null without a word, for fewer than 30 votes with that "
                "word, for a vote for no side, and with more than two contenders", 3),
         BALLOT,
-        PLATFORM,
+        Column("platform", TEXT, "where the voter is: `terminal`, `discord`, `slack` or `import`",
+               4),
     ),
 )  # fmt: skip

@@ -231,6 +231,17 @@ class Closing(Value):
     said: str = ""
 
 
+class Brought(NamedTuple):
+    """A label from another tool for a debate, by a user of it; `vote` has no person yet."""
+
+    debate: str
+    user: str
+    vote: Vote
+
+
+Kept = Literal["new", "same", "changed", "forgotten"]
+"""What became of a label that was brought."""
+
 Conclude = Callable[[tuple[VoteEvent, ...]], Closing]
 """What a question ends with, given its log; the vote's has every log but those of thumbs."""
 
@@ -319,6 +330,12 @@ class Votes(Protocol):
         """Keep what somebody says beside their vote while it is open, in place of what they said.
 
         One who holds no vote is "unvoted", and no trace of them is kept.
+        """
+
+    async def bring(self, labels: Sequence[Brought]) -> list[Kept]:
+        """Keep labels from other tools as votes of platform `import`, in place of earlier ones.
+
+        One that says the same as before changes nothing. All at once, or none.
         """
 
     async def revised_by(self, platform: str, user: str, among: Sequence[str]) -> frozenset[str]:

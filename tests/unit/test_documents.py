@@ -210,7 +210,7 @@ def is_known(command: Named, program: Any) -> bool:
         known = getattr(known, "commands", {}).get(word, known)
     given = {word for word in command.text.split() if word.startswith("--")}
     options = {option for parameter in known.params for option in parameter.opts}
-    words = re.findall(r"^\S+ ([a-z]+)", command.text)
+    words = re.findall(r"^\S+ ([a-z][a-z-]*)", command.text)
     return given <= options and (not words or words[0] in getattr(program, "commands", {}))
 
 

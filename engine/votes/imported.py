@@ -1,0 +1,133 @@
+"""Labels from other tools as votes: matched by debate and by the order in which it was shown."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from itertools import islice
+from typing import NamedTuple
+
+from engine.debate import Debate, Status
+from engine.errors import NotFoundError
+from engine.judging import TIE, WEAK, Vote
+from engine.store import Brought, Store
+
+IMPORT = "import"  # the platform of their people
+FIRST, SECOND = "first", "second"
+AT_ONCE = 200  # labels in one transaction
+
+
+class Label(NamedTuple):
+    """A person's answer about a debate with its sides in an `order`; `number` is its line."""
+
+    number: int
+    debate: str
+    order: str
+    answer: str
+    user: str
+    at: datetime | None = None
+
+
+class Fault(NamedTuple):
+    """A line that is no label, and why."""
+
+    number: int
+    problem: str
+
+
+class Imported(NamedTuple):
+    """What became of labels, by outcome; and those that are faulty."""
+
+    outcomes: Counter[str]
+    debates: int
+    people: int
+    faults: tuple[Fault, ...]
+
+
+async def import_labels(
+    store: Store, read: Iterable[Label | Fault], source: str, now: datetime, *, blind: bool = False
+) -> Imported:
+    """Store labels as votes of a source; the same again changes nothing.
+
+    They are gold only if they are said to be `blind`: by people who knew neither models nor jury.
+    """
+    faults: list[Fault] = []
+    votes: list[tuple[int, Brought]] = []
+    debates: dict[str, Debate | None] = {}
+    for one in read:
+        if isinstance(one, Fault):
+            faults.append(one)
+            continue
+        if one.debate not in debates:
+            debates[one.debate] = await _find(store, one.debate)
+        found = _match(one, debates[one.debate])
+        if isinstance(found, Fault):
+            faults.append(found)
+        else:
+            vote = _vote(found, one.at or now, blind=blind)
+            votes.append((one.number, Brought(one.debate, f"{source}:{one.user}", vote)))
+    outcomes = await _store(store, [vote for _, vote in votes])
+    for (number, _), outcome in zip(votes, outcomes, strict=True):
+        if outcome == "forgotten":
+            faults.append(Fault(number, "its person asked to be forgotten"))
+    kept = [vote for (_, vote), said in zip(votes, outcomes, strict=True) if said != "forgotten"]
+    return Imported(
+        Counter(outcome for outcome in outcomes if outcome != "forgotten"),
+        len({vote.debate for vote in kept}),
+        len({vote.user for vote in kept}),
+        tuple(sorted(faults)),
+    )
+
+
+async def _store(store: Store, votes: Sequence[Brought]) -> list[str]:
+    outcomes: list[str] = []
+    rest = iter(votes)
+    while chunk := tuple(islice(rest, AT_ONCE)):
+        outcomes += await store.votes.bring(chunk)
+    return outcomes
+
+
+async def _find(store: Store, debate_id: str) -> Debate | None:
+    try:
+        found = await store.debates.get(debate_id)
+    except NotFoundError:
+        return None
+    return found if found.id == debate_id else None
+
+
+def _match(label: Label, debate: Debate | None) -> str | Fault:
+    """Return the option that an answer means in a debate."""
+    if debate is None:
+        return Fault(label.number, f"there is no debate {label.debate}")
+    sides = tuple(debate.request.sides)
+    if debate.status is not Status.CLOSED:
+        return Fault(label.number, f"debate {debate.code} is not closed, so it takes no labels")
+    if label.order not in ("".join(sides), "".join(reversed(sides))) or len(sides) != 2:
+        return Fault(label.number, f"“{label.order}” is no order of the sides of {debate.code}")
+    first, second = sides if label.order == "".join(sides) else sides[::-1]
+    meant = {FIRST: first, SECOND: second, TIE: TIE, WEAK: WEAK}
+    if label.answer not in meant:
+        known = ", ".join(meant)
+        return Fault(label.number, f"“{label.answer}” is no answer; it is one of {known}")
+    return meant[label.answer]
+
+
+def _vote(option: str, at: datetime, *, blind: bool) -> Vote:
+    """Return a vote of a person whose number only the store knows."""
+    return Vote(
+        person=0,
+        option=option,
+        ambiguous=False,
+        gold=blind,
+        reason="" if blind else "imported",
+        recovery="imported",
+        starter=False,
+        judge_visible=False,
+        late_seen=False,
+        tally_visible=False,
+        votes_seen_before=0,
+        changes=0,
+        first_at=at,
+        last_at=at,
+    )
