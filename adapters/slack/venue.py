@@ -34,6 +34,7 @@ from engine.words.card import Speaker
 LIMITS = VenueLimits(state_seconds=5.0, edit_seconds=1.5, read_seconds=1.5, redelivery_seconds=62.0)
 PAGE = 200  # apps outside Slack's marketplace get 15, whatever they request
 MOST_PAGES = 20
+MOST_REMEMBERED = 10_000  # threads in which speakers have the bot's own name
 # Which refusals are of a name or face.
 REFUSED_NAMES: dict[str, Unnamed] = {
     "missing_scope": "scope",
@@ -266,7 +267,9 @@ class SlackVenue:
     async def _write_as(self, speaker: Speaker | None, where: Place, body: Json) -> Json:
         """Post under a speaker's name, or under the bot's where that is not allowed."""
         rest, post = (await self._home(where)).rest, "chat.postMessage"
-        if speaker is not None and SCOPE in (await rest.identity()).scopes:
+        if speaker is not None and SCOPE not in (await rest.identity()).scopes:
+            self._note_unnamed(where, "scope")
+        elif speaker is not None:
             named = body | shown_as(speaker)
             try:
                 return await rest.write(Act.POST, post, named, place=where.channel)
@@ -275,8 +278,13 @@ class SlackVenue:
                 if why is None:
                     raise
                 log.warning("name refused", place=str(where), why=name_of(error))
-                self._unnamed[str(where)] = why
+                self._note_unnamed(where, why)
         return await rest.write(Act.POST, post, body, place=where.channel)
+
+    def _note_unnamed(self, where: Place, why: Unnamed) -> None:
+        if len(self._unnamed) >= MOST_REMEMBERED:
+            self._unnamed.clear()
+        self._unnamed[str(where)] = why
 
     async def _share(self, where: Place, payload: Payload) -> None:
         """Add files to a posted message; a missing file is better than a second message."""

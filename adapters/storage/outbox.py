@@ -56,6 +56,15 @@ SELECT outbox.*, debates.community, debates.place, debates.thread, debates.reaso
 FROM outbox JOIN debates ON debates.id = outbox.debate
 WHERE outbox.debate = :debate AND outbox.key = :key
 """
+NEWEST = """
+SELECT outbox.*, debates.community, debates.place, debates.thread, debates.reason,
+    debates.status, debates.stop, debates.read_at
+FROM outbox JOIN debates ON debates.id = outbox.debate
+WHERE debates.platform = :platform AND debates.community = :community
+    AND outbox.key IN :keys AND outbox.state <> 'refused'
+ORDER BY outbox.id DESC
+LIMIT 1
+"""
 WAITING = """
 SELECT DISTINCT outbox.debate
 FROM outbox JOIN debates ON debates.id = outbox.debate
@@ -371,6 +380,11 @@ class OutboxTable:
 
     async def find(self, debate_id: str, key: str) -> Intent | None:
         row = await self._database.first(FIND, debate=debate_id, key=key)
+        return row and _to_intent(row)
+
+    async def newest(self, platform: str, community: str, keys: Sequence[str]) -> Intent | None:
+        where = {"platform": platform, "community": community, "keys": tuple(keys)}
+        row = await self._database.first(NEWEST, **where)
         return row and _to_intent(row)
 
     async def gaps(self, debate_id: str) -> tuple[Gap, ...]:

@@ -6,6 +6,7 @@ Each place is a separate message, queued like any other, so it is posted once.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import get_args
 
 import structlog
 
@@ -26,7 +27,7 @@ class Alerts:
 
     venue: Venue
     store: Store
-    _told: set[tuple[str, Unnamed]] = field(default_factory=set)
+    _told: dict[str, Unnamed] = field(default_factory=dict)  # communities, and of what last
 
     async def address(self, lease: Lease, intent: Intent, alert: Alert | Skipped) -> Intent:
         """Return an alert addressed to its place, and queue it for the next manager.
@@ -53,12 +54,21 @@ class Alerts:
         return intent.model_copy(update={"thread": places[alert.manager]})
 
     async def tell_unnamed(self, lease: Lease, intent: Intent, why: Unnamed) -> None:
-        """Queue an alert on why a side spoke under the bot's own name, once."""
-        if (intent.community, why) in self._told:
+        """Queue an alert on why a side spoke under the bot's own name: once for each new cause.
+
+        What was told before is read from the messages of the community's debates.
+        """
+        community = intent.community
+        if self._told.get(community) == why:
             return
-        self._told.add((intent.community, why))
-        message = Alert(code=short_code(intent.debate), unnamed=why)
-        post = Post(key=UNNAMED_ALERT, message=message)
+        self._told[community] = why
+        keys = [_unnamed_key(each) for each in get_args(Unnamed)]
+        told = await self.store.outbox.newest(self.venue.platform, community, keys)
+        if told is not None and isinstance(told.message, Alert) and told.message.unnamed == why:
+            return
+        code, language = short_code(intent.debate), intent.message.language
+        message = Alert(language=language, code=code, unnamed=why)
+        post = Post(key=_unnamed_key(why), message=message)
         await self.store.outbox.publish(lease, intent.debate, [post])
 
     async def go_elsewhere(self, lease: Lease, intent: Intent, alert: Alert | Skipped) -> None:
@@ -82,6 +92,10 @@ class Alerts:
         message = alert.model_copy(update={"manager": manager})
         post = Post(key=_key(_first_key(intent, alert), manager), message=message)
         await self.store.outbox.publish(lease, intent.debate, [post])
+
+
+def _unnamed_key(why: Unnamed) -> str:
+    return f"{UNNAMED_ALERT}/{why}"
 
 
 def _first_key(intent: Intent, alert: Alert | Skipped) -> str:

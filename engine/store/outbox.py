@@ -132,6 +132,9 @@ class Outbox(Protocol):
     async def find(self, debate_id: str, key: str) -> Intent | None:
         """Return a debate's message in any state."""
 
+    async def newest(self, platform: str, community: str, keys: Sequence[str]) -> Intent | None:
+        """Return a community's newest message under one of these keys that was not refused."""
+
     async def gaps(self, debate_id: str) -> tuple[Gap, ...]:
         """Return the messages that are, or may be, missing in a debate's thread, in order."""
 

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Callable
 
 import pytest
 from structlog.testing import capture_logs
 
+from bot.app import App
 from engine.debate import Debate
+from engine.errors import VenueError
+from engine.judging import Question
+from engine.messages import Notice
+from tests.doubles import references
 from tests.doubles.discord import DiscordServer
+from tests.doubles.discord.platform import Draft
 from tests.doubles.discord.state import Message
 from tests.doubles.facts import Slack
 from tests.doubles.faults import drop
@@ -20,6 +27,7 @@ from tests.scenario.slack_stage import ended as slack_ended
 from tests.scenario.slack_stage import voting as slack_voting
 
 NAMED = re.compile(r"🔵 A · [A-Z][a-z]+|🔴 B · [A-Z][a-z]+")
+REFERENCE = re.compile(r"#(\d+) · (\w+)")
 CUSTOMIZE = "chat:write.customize"
 
 
@@ -55,6 +63,11 @@ async def test_on_discord_each_side_speaks_by_a_webhook_without_a_models_name(
             await ended(app)
             # What a webhook posted, only its token edits and deletes.
             venue = app.deliveries["discord"].venue
+            (part,) = venue.render(Notice(text="Said otherwise."), "k7f2qz·3")
+            await venue.edit(on_discord.thread.id, said[0].id, part)
+            edited = discord.world.messages[on_discord.thread.id][said[0].id]
+            assert "Said otherwise." in edited.text
+            assert (edited.username, edited.avatar) == (said[0].username, said[0].avatar)
             await venue.erase(on_discord.thread.id, said[-1].id)
             assert said[-1].id not in discord.world.messages[on_discord.thread.id]
     assert hook.token not in str(logs)
@@ -80,6 +93,83 @@ async def test_a_webhook_that_is_deleted_leaves_the_bots_own_name_and_managers_h
         await on_discord.close()
         await ended(app)
         assert len(told()) == 1
+
+
+async def test_a_new_process_says_only_a_cause_that_managers_have_not_heard(
+    on_discord: DiscordStage,
+) -> None:
+    discord = on_discord.discord
+    discord.allow("manage_webhooks")
+    deleted = _told(discord, lambda text: "its webhook" in text)
+    full = _told(discord, lambda text: "as many webhooks" in text)
+    held: list[int] = []
+    for number in range(3):
+        async with on_discord.process() as app:
+            await on_discord.start()
+            await until(lambda: len(discord.threads()) > len(held) and len(turns(on_discord)) >= 2)
+            held.append(number)
+            if number < 2:
+                discord.delete_webhook(next(iter(discord.world.webhooks)))
+            await on_discord.ballot()
+            await on_discord.close()
+            await ended(app)
+            await until(lambda: len(deleted()) == 1 and len(full()) == held.count(2))
+        if number == 1:
+            for each in range(15):
+                discord.add_webhook(discord.channel.id, f"Other {each}")
+
+
+async def test_a_webhook_of_somebody_elses_that_copies_a_turn_is_not_taken_for_it(
+    on_discord: DiscordStage,
+) -> None:
+    """Its name and footer are ours; the turn in doubt was never stored, and has to be posted."""
+    discord = on_discord.discord
+    discord.allow("manage_webhooks")
+    forged = discord.world.webhooks[discord.add_webhook(discord.channel.id, "Rostrum")]
+    discord.fail(drop("before"), "POST", "/webhooks/*/*", skip=3, times=2, text='"username"')
+    async with on_discord.process() as app:
+        await on_discord.start()
+        await until(lambda: discord.threads() and turns(on_discord))
+        first = turns(on_discord)[0]
+        number, code = REFERENCE.findall(str(first.embeds))[-1]
+        footer = {"text": f"#{int(number) + 3} · {code}"}
+        copied = Draft({"embeds": [{"description": "Forged.", "footer": footer}]})
+        fake = discord.platform.post_by(forged, on_discord.thread, first.username, copied)
+        await on_discord.ballot()
+        debate = await voting(app)
+        said = [m for m in turns(on_discord) if m.id != fake.id]
+        assert [m.username for m in said] == names(debate)
+        assert len({references.on_discord({"embeds": m.embeds}) for m in said}) == 8
+        venue = app.deliveries["discord"].venue
+        (part,) = venue.render(Notice(text="Said otherwise."), "k7f2qz·3")
+        with pytest.raises(VenueError):
+            await venue.edit(on_discord.thread.id, fake.id, part)
+
+
+async def test_a_webhooks_turn_that_a_moderator_deletes_is_noted_and_not_posted_again(
+    on_discord: DiscordStage,
+) -> None:
+    discord = on_discord.discord
+    discord.allow("manage_webhooks")
+    async with on_discord.at_vote() as (app, _, debate):
+        gone = turns(on_discord)[2]
+        target = await app.store.votes.target("discord", on_discord.thread.id, gone.id)
+        assert target is not None
+    discord.delete_message(gone.id)
+    async with on_discord.process() as app:  # Discord tells no one of that; a reading finds it
+        await until_noted(app, debate.id)
+        await on_discord.close()
+        await ended(app)
+        (noted,) = await app.store.votes.interventions(debate.id)
+        assert (noted.act, noted.question, noted.step) == ("deleted", Question.TURN, target.step)
+        assert gone.id not in {m.id for m in turns(on_discord)}
+        assert len(turns(on_discord)) == 7
+
+
+async def until_noted(app: App, debate_id: str) -> None:
+    async with asyncio.timeout(10):
+        while not await app.store.votes.interventions(debate_id):  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
 
 
 def _told(discord: DiscordServer, matches: Callable[[str], bool]) -> Callable[[], list[str]]:
@@ -143,8 +233,12 @@ async def test_without_its_scope_slack_debates_have_the_bots_own_name(
         slack.rules.scopes = tuple(scope for scope in Slack.SCOPES if scope != CUSTOMIZE)
     else:
         slack.fail(refused("missing_scope"), "chat.postMessage", times=-1, text='"username"')
-    async with on_slack.at_vote() as (app, _, _):
-        said = [m for m in on_slack.replies if " · turn " in title(m)]
-        assert [m.username for m in said] == [""] * 8
-        await on_slack.close()
-        await slack_ended(app)
+    on_slack.managers = (slack.users["olga"].id,)
+    for _ in range(2):
+        async with on_slack.at_vote() as (app, _, _):
+            said = [m for m in on_slack.replies if " · turn " in title(m)]
+            assert [m.username for m in said] == [""] * 8
+            await on_slack.close()
+            await slack_ended(app)
+    sent = [m for m in slack.world.everything() if "under Rostrum's own name" in m.text]
+    assert [m.channel for m in sent] == [slack.world.direct(slack.users["olga"].id).id]
