@@ -31,6 +31,8 @@ show is a template with its values (engine/language.py), so that people read it 
 
 from __future__ import annotations
 
+from typing import Self
+
 from engine.language import Text
 
 
@@ -113,7 +115,21 @@ class RefusedError(ModelError):
 
 
 class VenueError(RostrumError):
-    """The platform refused a request."""
+    """The platform refused a request.
+
+    `detail` is the platform's own word for it, in its own language: logs have it, chats do not.
+    """
+
+    detail = ""
+
+    def because(self, detail: str) -> Self:
+        """Add the platform's own word for the refusal."""
+        self.detail = detail
+        return self
+
+    def __str__(self) -> str:
+        said = super().__str__()
+        return f"{said} ({self.detail})" if self.detail else said
 
 
 class VenueAwayError(VenueError):

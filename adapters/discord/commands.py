@@ -85,11 +85,11 @@ class DebateCommands(app_commands.Group):
     @app_commands.describe(
         topic="A motion to argue for and against; leave it out to open a form for longer ones",
         conditions="What both sides accept",
-        stance_a="What A argues in your own words, if not for the topic: tabs",
-        stance_b="What B argues in your own words, if not against the topic: spaces",
+        stance_a="What 🔵 A argues in your own words, if not for the topic: tabs",
+        stance_b="What 🔴 B argues in your own words, if not against the topic: spaces",
         format="How they debate",
-        model_a="Who argues for it",
-        model_b="Who argues against it",
+        model_a="Who argues for it (🔵 A)",
+        model_b="Who argues against it (🔴 B)",
         jurors="Who judges, separated by commas",
         language="The language of the debate",
         length="How long the debate is; short is read in five minutes",
@@ -107,7 +107,7 @@ class DebateCommands(app_commands.Group):
         judges="The format's own judges, separated by commas",
         source="A text or Markdown file that every side reads",
         source_2="Another one",
-        more="More format options and models of single seats: name=value name=value",
+        more="More format options and models of single speakers: name=value name=value",
     )
     @app_commands.rename(stance_a="for", stance_b="against")
     async def start(

@@ -74,10 +74,10 @@ def explain(error: Exception, act: Act, place: str, message: str = "") -> VenueE
         case discord.HTTPException():
             return _refusal(error, act, place, message)
         case aiohttp.ClientConnectorError():
-            return VenueAwayError(Text(texts.AWAY, why=why_of(error)), retry_after=RETRY_SECONDS)
+            away = VenueAwayError(texts.AWAY, retry_after=RETRY_SECONDS)
         case _:
-            said = Text(texts.UNANSWERED, why=why_of(error))
-            return VenueAwayError(said, retry_after=RETRY_SECONDS, maybe_stored=True)
+            away = VenueAwayError(texts.UNANSWERED, retry_after=RETRY_SECONDS, maybe_stored=True)
+    return away.because(why_of(error))
 
 
 NETWORK = (aiohttp.ClientError, OSError, asyncio.TimeoutError)
@@ -102,11 +102,13 @@ def _refusal(error: discord.HTTPException, act: Act, place: str, message: str) -
         message=message,
         doing=Text(texts.DOING[act]),
         permissions=Text(texts.PERMISSIONS[act]),
-        why=" ".join(error.text.split()).rstrip(".") or f"status {error.status}",
     )
     if error.code == UNKNOWN_MESSAGE:
         return MessageGoneError(said)
-    return VenueGoneError(said) if _for_good(error, act) else VenueError(said)
+    refused = VenueGoneError(said) if _for_good(error, act) else VenueError(said)
+    if said.template != texts.REFUSED:
+        return refused
+    return refused.because(" ".join(error.text.split()).rstrip(".") or f"status {error.status}")
 
 
 def _sentence(error: discord.HTTPException, act: Act) -> str:

@@ -108,12 +108,14 @@ LOCKED = "<#{place}> is archived and locked; unlock the thread to go on."
 TOO_OLD = "Discord limits edits of old messages; the state is posted as a new message."
 THREADS_FULL = "This server has as many open threads as Discord allows; archive some first."
 TOKEN_REFUSED = "Discord refuses the bot's token; copy it again into ROSTRUM_DISCORD__TOKEN."  # noqa: S105
-AWAY = "Discord could not be reached ({why}); check the network if this lasts."
-UNANSWERED = "Discord did not answer ({why}); Rostrum checks the thread before it retries."
+AWAY = "Discord could not be reached; try again in a minute."
+UNANSWERED = "Discord did not answer; Rostrum checks the thread before it retries."
 SILENT = "No events from Discord for {seconds:.0f} s; Rostrum reconnects."
 FAILING = "Discord failed with status {status}; if this lasts, check discordstatus.com."
 SLOW_DOWN = "Discord's rate limit: Rostrum waits {seconds:.1f} s."
-REFUSED = "Discord refused to {doing} <#{place}>: {why}."
+REFUSED = (
+    "Discord refused to {doing} <#{place}>; the people who run Rostrum can see why in its log."
+)
 GATEWAY_REFUSED = (
     "Discord closed the bot's connection for good ({why}); check the application's settings at "
     "discord.com/developers."

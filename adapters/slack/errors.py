@@ -82,9 +82,10 @@ def explain(error: Exception, act: Act, place: str, message: str = "") -> VenueE
         case SlackApiError():
             return _refusal(Answered(error), act, place, message)
         case aiohttp.ClientConnectorError():
-            return VenueAwayError(Text(texts.AWAY, why=why_of(error)))
+            return VenueAwayError(texts.AWAY).because(why_of(error))
         case SlackClientError() | aiohttp.ClientError() | OSError() | TimeoutError():
-            return VenueAwayError(Text(texts.UNANSWERED, why=why_of(error)), maybe_stored=True)
+            away = VenueAwayError(texts.UNANSWERED, maybe_stored=True)
+            return away.because(why_of(error))
         case _:
             return unreadable()
 
@@ -122,8 +123,8 @@ def _refusal(answered: Answered, act: Act, place: str, message: str) -> VenueErr
     if not name and answered.status < 500:
         return unreadable()
     if answered.status >= 500 or name in _FAILED:
-        why = name or Text("status {status}", status=answered.status)
-        return VenueAwayError(Text(texts.FAILING, why=why), maybe_stored=True)
+        failing = VenueAwayError(texts.FAILING, maybe_stored=True)
+        return failing.because(name or f"status {answered.status}")
     if name in _TOKEN:
         return VenueGoneError(texts.TOKEN_REFUSED)
     if name in _GONE and not (act is Act.REACT and name in _RESTRICTED):
@@ -136,7 +137,7 @@ def _refusal(answered: Answered, act: Act, place: str, message: str) -> VenueErr
         return VenueError(texts.FORM_TOO_LATE)
     if name == "missing_scope":
         return VenueError(Text(texts.MISSING_SCOPE, needed=answered.needed, **said))
-    return VenueError(Text(texts.REFUSED, why=name.replace("_", " "), **said))
+    return VenueError(Text(texts.REFUSED, **said)).because(name.replace("_", " "))
 
 
 def _seconds(headers: Any) -> float:

@@ -29,7 +29,6 @@ from adapters.slack.errors import (
 )
 from adapters.slack.tiers import MINUTE, Tiers
 from engine.errors import VenueAwayError, VenueError
-from engine.language import Text
 
 SECONDS = 20.0  # for one request
 FILE_HOSTS = (".slack.com", ".slack-edge.com", ".slack-files.com")
@@ -164,8 +163,8 @@ class Rest:
         except KNOWN as error:
             raise explain(error, Act.ASK, "") from error
         if status == 429 or status >= 500:
-            why = Text("status {status}", status=status)
-            raise VenueAwayError(Text(texts.FAILING, why=why), maybe_stored=True)
+            failing = VenueAwayError(texts.FAILING, maybe_stored=True)
+            raise failing.because(f"status {status}")
         return status == 200
 
     def web(self) -> AsyncWebClient:

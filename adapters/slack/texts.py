@@ -99,7 +99,7 @@ SETTINGS = {
     "models": "Models that can debate",
     "jurors": "Models that judge",
     "judges": "Default judges of formats that have their own",
-    "seats": "Default models of single seats, such as A2=online/x",
+    "seats": "Default models of single speakers, such as A2=online/x",
     "format": "Default format",
     "language": "Default language",
     "length": "Default length",
@@ -222,15 +222,15 @@ MISSING_SCOPE = (
 )
 NO_REMOVAL = "Slack does not let bots remove other people's reactions."
 SOCKET_AWAY = "Slack's Socket Mode connection was lost; Rostrum opens a new one."
-AWAY = "Slack could not be reached ({why}); check the network if this lasts."
-UNANSWERED = "Slack did not answer ({why}); Rostrum checks the thread before it retries."
+AWAY = "Slack could not be reached; try again in a minute."
+UNANSWERED = "Slack did not answer; Rostrum checks the thread before it retries."
 NOT_SLACK = (
     "The response did not come from Slack but from something in between, such as a proxy's sign-in "
     "page; check the network if this lasts."
 )
-FAILING = "Slack failed with {why}; if this lasts, check slack-status.com."
+FAILING = "Slack failed; if this lasts, check slack-status.com."
 SLOW_DOWN = "Slack's rate limit: Rostrum waits {seconds:g} s."
-REFUSED = "Slack refused to {doing} {place}: {why}."
+REFUSED = "Slack refused to {doing} {place}; the people who run Rostrum can see why in its log."
 PORT_TAKEN = (
     "Rostrum cannot listen for Slack at {host}:{port}: {why}; set ROSTRUM_SLACK__PORT to a free "
     "port."
@@ -257,7 +257,6 @@ NO_TOKEN = (
     "Slack returned no token for its code; start again at /slack/install, or later if Slack has "  # noqa: S105
     "problems."
 )
-NOT_EXCHANGED = "Slack returned no token for an installation's code: {why}."
 UNREADABLE = "its response is unreadable"
 SLACK_REFUSED = "Slack refused to install Rostrum; start again at /slack/install."
 SLACK_AWAY = "Slack cannot be reached; start again at /slack/install in a minute."

@@ -307,13 +307,13 @@ def _seats(name: str, text: str, defaults: Defaults) -> dict[str, Model]:
         seat, equals, model = (part.strip() for part in item.partition("="))
         if not equals:
             raise UsageError(
-                "{name} has “{item}”; write seat=model, as in A2=online/x.",
+                "{name} has “{item}”; write speaker=model, as in A2=online/x.",
                 name=name,
                 item=headline(item, 40),
             )
         if seat.upper() not in known:
             raise UsageError(
-                "There is no seat “{seat}”; choose from {known}.",
+                "There is no speaker “{seat}”; choose from {known}.",
                 seat=headline(seat, 40),
                 known=tuple(sorted(known)),
             )

@@ -258,7 +258,7 @@ class Delivery:
 
     async def _abandon(self, lease: Lease, debate_id: str, error: VenueError) -> None:
         log.warning("thread is gone", debate=debate_id, why=str(error))
-        await self.store.outbox.abandon(lease, debate_id, str(error))
+        await self.store.outbox.abandon(lease, debate_id, str(error.text))
         self._waited.discard(debate_id)
         self.bell.ring("stop")
         self.bell.wake(f"ended/{debate_id}")

@@ -523,5 +523,5 @@ def _warnings(new: NewDebate) -> tuple[str, ...]:
     if setup.panel.recusal_failed:
         found.append(Text("Every juror belongs to a debater's family; none could be recused."))
     if len(setup.panel.roster) < 2 and setup.panel.mode is PanelMode.ADAPTIVE:
-        found.append(Text("A verdict needs two valid ballots, but the jury has one juror."))
+        found.append(Text("A verdict needs two jurors' answers, but the jury has one juror."))
     return tuple(found)

@@ -136,7 +136,7 @@ class Reader:
                     found, unread = found + read.found, unread | read.unread
         except VenueGoneError as error:
             log.warning("thread is gone", debate=debate.id, why=str(error))
-            await self.store.outbox.abandon(lease, debate.id, str(error))
+            await self.store.outbox.abandon(lease, debate.id, str(error.text))
             return Recovered(unread=_unread(targets))
         if away is not None:
             raise away

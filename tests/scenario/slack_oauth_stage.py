@@ -83,9 +83,10 @@ class OAuthStage:
 
     # --- a browser -------------------------------------------------------------------------
 
-    async def visit(self, url: str, cookie: str = "") -> Page:
+    async def visit(self, url: str, cookie: str = "", language: str = "") -> Page:
         """Open an address, and stay there."""
         headers = {"Cookie": cookie} if cookie else {}
+        headers |= {"Accept-Language": language} if language else {}
         async with (
             aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar()) as session,
             session.get(url, headers=headers, allow_redirects=False) as response,

@@ -169,6 +169,10 @@ async def test_a_denied_installation_installs_nothing(
         begun = await stage.begin()
         page = await stage.visit(slack.oauth.deny(begun.location), begun.cookie)
         assert "Nothing was installed" in page.text
+        again = await stage.begin()
+        denied = slack.oauth.deny(again.location)
+        turkish = await stage.visit(denied, again.cookie, "fr;q=1, tr-TR,tr;q=0.9,en;q=0.8")
+        assert turkish.text == "İstediğin gibi hiçbir şey yüklenmedi."
         assert await app.store.installs.every("slack") == []
 
 

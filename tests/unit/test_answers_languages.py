@@ -31,6 +31,7 @@ from engine.chat.answers.debates import (
     StoppedAnswer,
 )
 from engine.chat.answers.deletion import DeletionAnswer
+from engine.chat.answers.guest import ConsentAnswer, TurnAnswer
 from engine.chat.answers.leagues import LeagueAnswer, LeagueStartedAnswer, LeagueStoppedAnswer
 from engine.chat.answers.management import FileAnswer, NoFileAnswer, SettingLine, SettingsAnswer
 from engine.chat.answers.own_record import OwnRecordAnswer, OwnVoteLine, Share
@@ -142,6 +143,10 @@ def of_people() -> Iterator[Answer]:
     for listed in (True, False):
         yield AskedAnswer(number=1, listed=listed)
     yield UnaskedAnswer(number=1)
+    for accepted in (True, False):
+        yield ConsentAnswer(accepted=accepted)
+    for words in (1, 2):
+        yield TurnAnswer(words=words)
 
 
 def of_communities() -> Iterator[Answer]:

@@ -157,11 +157,11 @@ def test_default_or_nothing_undoes_a_setting() -> None:
         ("models", "near/judge", "“near/judge” is not a model offered here"),
         ("jurors", "near/ana,,", "jurors has an empty entry"),
         ("judges", "near/anna", "“near/anna” is not a model offered here; did you mean near/ana?"),
-        ("seats", "near/ana", "seats has “near/ana”; write seat=model, as in A2=online/x."),
+        ("seats", "near/ana", "seats has “near/ana”; write speaker=model, as in A2=online/x."),
         (
             "seats",
             "A5=near/ana",
-            "There is no seat “A5”; choose from A1, A2, A3, A4, B1, B2, B3, B4.",
+            "There is no speaker “A5”; choose from A1, A2, A3, A4, B1, B2, B3, B4.",
         ),
         ("seats", "A2=near/judge", "“near/judge” is not a model offered here"),
         ("format", "chess", "There is no format “chess”"),

@@ -10,7 +10,9 @@ import pytest
 from slack_sdk.errors import SlackApiError
 
 from adapters.slack.errors import Act, explain, limited_for
+from engine.delivery.ending import refusal_of
 from engine.errors import MessageGoneError, VenueAwayError, VenueError, VenueGoneError
+from engine.language import speaking
 
 
 def refusal(name: str, status: int = 200, headers: Any = None, **more: str) -> SlackApiError:
@@ -35,7 +37,7 @@ def refusal(name: str, status: int = 200, headers: Any = None, **more: str) -> S
         ("token_revoked", VenueGoneError, "install it again"),
         ("message_not_found", MessageGoneError, "Message 1.5 in C1"),
         ("expired_trigger_id", VenueError, "type the command again"),
-        ("invalid_blocks", VenueError, "refused to post in C1: invalid blocks"),
+        ("invalid_blocks", VenueError, "refused to post in C1; "),
     ],
 )
 def test_a_refusal_is_a_sentence_that_says_what_it_is_about(
@@ -44,7 +46,16 @@ def test_a_refusal_is_a_sentence_that_says_what_it_is_about(
     error = explain(refusal(name), Act.POST, "C1", "1.5")
     assert type(error) is kind
     assert told in str(error)
-    assert str(error).endswith(".")
+    assert str(error.text).endswith(".")
+
+
+def test_what_slack_calls_a_refusal_is_in_the_log_and_not_in_a_chat() -> None:
+    error = explain(refusal("invalid_blocks"), Act.POST, "C1", "1.5")
+    assert str(error).endswith(". (invalid blocks)")
+    with speaking("de"):
+        said = refusal_of(error)
+    assert said.startswith("Slack hat etwas abgelehnt (posten in C1)")
+    assert "invalid" not in said
 
 
 def test_a_scope_that_lacks_is_named() -> None:

@@ -23,7 +23,10 @@ from engine.formats.structured.trace import (
     line,
     read_gap,
 )
+from engine.language import speaking
 from engine.messages import Report
+from engine.text import columns
+from engine.words.translation import LANGUAGES
 from tests.doubles.rehearsed import RehearsedDesk, hold, setup_for, survives_every_death
 
 STATEMENT = {
@@ -433,7 +436,7 @@ async def test_a_new_argument_in_cross_examination_is_asked_for_and_marked() -> 
 
 
 def test_a_line_of_the_trace_table_fits_a_phone() -> None:
-    """40 columns, an emoji taken as two; the mark of the list comes on top."""
+    """40 columns, an emoji taken as two, in every language."""
     for standing, kind, confirmed, withdrawn in product(
         (*STANDINGS, ""), ("", *RESPONSES), (True, False), (True, False)
     ):
@@ -449,7 +452,9 @@ def test_a_line_of_the_trace_table_fits_a_phone() -> None:
             standing=standing,
             scores={},
         )
-        assert len(line(trace)) + 1 <= 40, line(trace)
+        for language in ("en", *LANGUAGES):
+            with speaking(language):
+                assert columns(f"- {line(trace)}") <= 40, line(trace)
 
 
 async def test_the_second_preset_has_anchors_of_its_own() -> None:

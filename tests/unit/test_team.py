@@ -375,7 +375,7 @@ async def test_personalities_can_be_set_by_seat() -> None:
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"personalities": "C1=logical"}, "no seat “C1”"),
+        ({"personalities": "C1=logical"}, "no speaker “C1”"),
         ({"personalities": "logical"}, "gives no personality"),
         ({"speed": 3}, "no option “speed”"),
     ],

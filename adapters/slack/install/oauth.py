@@ -33,8 +33,10 @@ from adapters.slack.errors import KNOWN, UNREADABLE, Answered
 from adapters.slack.install.installations import Installations, team_name
 from adapters.slack.install.manifest import INSTALL_PATH, REDIRECT_PATH, SCOPES
 from engine.errors import RostrumError, VenueError
+from engine.language import ENGLISH, speaking
 from engine.ports import utc_now
 from engine.store.installs import Installs
+from engine.words.translation import LANGUAGES, say
 
 STATE_SECONDS = 600
 AUTHORIZE_PATH = "/oauth/v2/authorize"
@@ -121,7 +123,7 @@ class _Flow(AsyncOAuthFlow):
             why = Answered(error).name or texts.UNREADABLE
         except UNREADABLE:
             why = texts.UNREADABLE
-        raise VenueError(texts.NOT_EXCHANGED.format(why=why))
+        raise VenueError(texts.NO_TOKEN).because(why)
 
 
 class Installer:
@@ -166,17 +168,8 @@ def _page(
     async def serve(request: web.Request) -> web.Response:
         query = request.query_string if queried else ""
         asked = AsyncBoltRequest(body="", query=query, headers=dict(request.headers))
-        try:
-            answer = await handle(asked)
-        except KNOWN as error:
-            log.warning("workspace not installed", why=type(error).__name__)
-            answer = BoltResponse(status=502, body=texts.SLACK_AWAY, headers=HEADERS)
-        except VenueError as error:
-            log.warning("workspace not installed", why=str(error))
-            answer = BoltResponse(status=401, body=texts.NO_TOKEN, headers=HEADERS)
-        except RostrumError as error:
-            log.error("workspace not installed", why=str(error))
-            answer = BoltResponse(status=500, body=texts.NOT_STORED, headers=HEADERS)
+        with speaking(_language(request.headers.get("Accept-Language", ""))):
+            answer = await _answer(handle, asked)
         response = await to_aiohttp_response(answer)
         response.charset = "utf-8"  # of a workspace's name
         return response
@@ -184,10 +177,34 @@ def _page(
     return serve
 
 
+async def _answer(
+    handle: Callable[[AsyncBoltRequest], Awaitable[BoltResponse]], asked: AsyncBoltRequest
+) -> BoltResponse:
+    """Return a page, or one that says what went wrong."""
+    try:
+        return await handle(asked)
+    except KNOWN as error:
+        log.warning("workspace not installed", why=type(error).__name__)
+        return BoltResponse(status=502, body=say(texts.SLACK_AWAY), headers=HEADERS)
+    except VenueError as error:
+        log.warning("workspace not installed", why=str(error))
+        return BoltResponse(status=401, body=say(error.text), headers=HEADERS)
+    except RostrumError as error:
+        log.error("workspace not installed", why=str(error))
+        return BoltResponse(status=500, body=say(texts.NOT_STORED), headers=HEADERS)
+
+
+def _language(accepted: str) -> str:
+    """Return the first language that a browser asks for and that there are texts in."""
+    codes = (one.split(";")[0].strip() for one in accepted.split(","))
+    known = (ENGLISH, *LANGUAGES)
+    return next((code for code in codes if code.split("-")[0].lower() in known), ENGLISH)
+
+
 async def _succeeded(args: AsyncSuccessArgs) -> BoltResponse:
     made = args.installation
     log.info("workspace installed", community=made.team_id)
-    body = texts.INSTALLED.format(team=team_name(made))
+    body = say(texts.INSTALLED, team=team_name(made))
     return BoltResponse(status=200, body=body, headers=_parting(args.settings))
 
 
@@ -195,10 +212,10 @@ async def _failed(args: AsyncFailureArgs) -> BoltResponse:
     # The query is untrusted: only known reasons are shown.
     said = texts.NOT_INSTALLED_BECAUSE.get(args.reason, texts.SLACK_REFUSED)
     refused = args.error is not None  # by `async_save`
-    body = str(args.error) if refused else said
-    log.warning("workspace not installed", why=body)
+    why = str(args.error) if refused else said
+    log.warning("workspace not installed", why=why)
     status = 403 if refused else args.suggested_status_code
-    return BoltResponse(status=status, body=body, headers=_parting(args.settings))
+    return BoltResponse(status=status, body=say(why), headers=_parting(args.settings))
 
 
 def _parting(settings: AsyncOAuthSettings) -> dict[str, str | Sequence[str]]:

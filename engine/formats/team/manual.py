@@ -72,7 +72,7 @@ def read_personalities(given: Sequence[str]) -> dict[str, str]:
     for seat in asked:
         if seat not in SEATS:
             raise UsageError(
-                "There is no seat “{seat}” in team; it has {seats}.",
+                "There is no speaker “{seat}” in team; it has {seats}.",
                 seat=seat,
                 seats=tuple(SEATS),
             )
