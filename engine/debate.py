@@ -5,6 +5,7 @@ Every value here can be written as JSON and read back unchanged; nothing here do
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime
 from enum import StrEnum
 from operator import not_
@@ -360,13 +361,15 @@ class JurorFit(Value):
 class Fit(Value):
     """The model of an installation's jurors, as fitted to its past debates.
 
+    `version` is the model's; `number` is that of the stored fit, 0 for one that is not stored.
     `shared` and `kin` are the variances of the errors of all and of one family, as a multiple of
     the truth's, and their errors are of the logarithm; `people` is the correlation of people's
-    majority with the truth; `worth` is what a verdict adds to a signal; `evidence` is by how much
-    ballots are likelier than if no juror saw anything that another sees, in nats.
+    majority with the truth; `worth` is what a verdict adds to a signal; `evidence` is by how many
+    standard errors jurors who read in opposite orders agree.
     """
 
     version: int
+    number: int = 0
     debates: int = 0
     ballots: int = 0
     labels: int = 0
@@ -378,6 +381,11 @@ class Fit(Value):
     worth: float = 0.35
     evidence: float = 0.0
     jurors: dict[str, JurorFit] = {}
+
+    def only(self, jurors: Collection[str]) -> Fit:
+        """Return the part that is about these jurors."""
+        kept = {juror: one for juror, one in self.jurors.items() if juror in jurors}
+        return self.model_copy(update={"jurors": kept})
 
 
 class Criterion(Value):
@@ -412,7 +420,9 @@ class PanelSetup(Value):
     `roster` is in the order in which jurors are asked; `first_order` is the order of the
     first reading; `slope` turns z into a probability; `correlation` is the pooled
     correlation between jurors, for the effective number of votes. `criteria` are those of a rubric
-    of the operator's own; the built-in ones are known by name.
+    of the operator's own; the built-in ones are known by name. With a `fit`, ballots are weighed by
+    the model of jurors, else by `history` alone; `wave` jurors are asked at once, 0 for the usual
+    number.
     """
 
     roster: tuple[Model, ...]
@@ -427,6 +437,8 @@ class PanelSetup(Value):
     rubric: str = "panel"
     blind: bool = True
     criteria: tuple[Criterion, ...] = ()
+    fit: Fit | None = Field(None, exclude_if=not_)
+    wave: int = Field(0, exclude_if=not_)
 
     @property
     def readers(self) -> tuple[Model, ...]:

@@ -83,6 +83,10 @@ class Why(Value):
     problem: str = ""
 
 
+def _missing(value: object) -> bool:
+    return value is None
+
+
 class Verdict(Value):
     """The result of the panel's valid ballots.
 
@@ -93,6 +97,9 @@ class Verdict(Value):
     several judges of its own, `by_judge` is the winner by each of them alone, in their order.
     `summary` is there where the format asks a juror for one. `totals` are each contender's score by
     the format's own judges, on the format's scale, and `totals_by_judge` those by each one alone.
+    `rule` is "model" where the model of jurors decided; `fit` is then the number of its fit,
+    `variance` that of the truth after the ballots, and `gain` by how much each further call would
+    have raised the chance of a right verdict.
     """
 
     winner: str | None
@@ -111,6 +118,10 @@ class Verdict(Value):
     summary: Summary | None = None
     totals: Mapping[str, float] = {}
     totals_by_judge: tuple[Mapping[str, float] | None, ...] = ()
+    rule: Literal["", "model"] = Field("", exclude_if=not_)
+    fit: int | None = Field(None, exclude_if=_missing)
+    variance: float | None = Field(None, exclude_if=_missing)
+    gain: float | None = Field(None, exclude_if=_missing)
 
     @property
     def single(self) -> bool:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from statistics import fmean, stdev
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rich.console import Console
 from rich.progress import Progress
@@ -27,6 +27,9 @@ from engine.judging import TIE
 
 ORACLE, NAIVE, SWAPPED = "oracle", "naive majority", "strict swap"
 UNLABELLED, LABELLED = "rostrum, no labels", "rostrum, 200 labels"
+UNCALIBRATED, BALANCED = "without calibration", "balanced by order"
+COLD = 50  # an installation's first debates
+BINS = 5  # of p(A)
 LABELS = 200
 WHOLE_INTERVAL = 1.96
 
@@ -50,10 +53,30 @@ class PanelScore(NamedTuple):
     lean: float
     calls: float
     audits: float
+    cold: float | None = None
+    ties: float = 0.0
+    chances: tuple[Bin, ...] = ()
+
+
+class Bin(NamedTuple):
+    """The debates whose p(A) lies in one bin: how many, and the sums of p, of p·(1 − p), of what p
+    missed, squared, and of A's wins.
+    """
+
+    n: int
+    p: float
+    expected: float
+    missed: float
+    won: float
 
 
 class PanelLine(NamedTuple):
-    """A panel in one world: points, percent and calls; `interval` is half a 95 % one."""
+    """A panel in one world: points, percent and calls; `interval` is half a 95 % one.
+
+    `cold` is the accuracy in an installation's first debates. `brier` is that of p(A), and
+    `expected` what it would be if p were right; `reliability` gives each bin's mean p, A's share of
+    wins and the half of its 95 % interval.
+    """
 
     panel: str
     accuracy: float
@@ -62,6 +85,11 @@ class PanelLine(NamedTuple):
     lean: float
     calls: float
     audits: float
+    cold: float = math.nan
+    ties: float = 0.0
+    brier: float = math.nan
+    expected: float = math.nan
+    reliability: tuple[tuple[float, float, float], ...] = ()
 
 
 Scores = Mapping[str, PanelScore]
@@ -107,21 +135,28 @@ def measure(world: World, seed: int, plan: Simulation) -> dict[str, PanelScore]:
     """Hold one installation's debates with every panel."""
     rng = make_rng(world.name, seed)
     court = make_court(world, rng)
-    product = Product(court)
-    humans = []
-    for _ in range(plan.learning):
-        case = make_case(court, rng)
-        product.ask(case)
-        humans.append(case.human)
+    whole = plan.learning + plan.debates
+    products = {
+        BALANCED: Product(court, modelled=False),
+        UNCALIBRATED: Product(court, wave=4),
+        UNLABELLED: Product(court),
+    }
+    learning = [make_case(court, rng, at / whole) for at in range(plan.learning)]
+    begun = {name: [product.ask(case) for case in learning] for name, product in products.items()}
+    humans = [case.human for case in learning[-LABELS:]]
     panels: dict[str, Panel] = {
         ORACLE: make_oracle(court),
         NAIVE: ask_naive,
         SWAPPED: ask_swapped,
-        UNLABELLED: product.label(()).ask,
-        LABELLED: product.label(humans[-LABELS:]).ask,
+        LABELLED: products[UNLABELLED].label(humans).ask,
+        **{name: product.ask for name, product in products.items()},
     }
-    cases = [make_case(court, rng) for _ in range(plan.debates)]
-    return {name: _score(cases, [panel(case) for case in cases]) for name, panel in panels.items()}
+    cases = [make_case(court, rng, (plan.learning + at) / whole) for at in range(plan.debates)]
+    scores = {name: _score(cases, list(map(panel, cases))) for name, panel in panels.items()}
+    for name, calls in begun.items():
+        cold = _score(learning[:COLD], calls[:COLD]).accuracy
+        scores[name] = scores[name]._replace(cold=cold)
+    return scores
 
 
 def _score(cases: Sequence[Case], calls: Sequence[PanelCall]) -> PanelScore:
@@ -131,7 +166,22 @@ def _score(cases: Sequence[Case], calls: Sequence[PanelCall]) -> PanelScore:
         lean=fmean(_credit(call, "A") - (case.winner == "A") for case, call in pairs),
         calls=fmean(call.calls for call in calls),
         audits=fmean(call.audits for call in calls),
+        ties=fmean(call.winner == TIE for call in calls),
+        chances=tuple(_sort(pairs)),
     )
+
+
+def _sort(pairs: Sequence[tuple[Case, PanelCall]]) -> Iterator[Bin]:
+    found = [(call.p, float(case.winner == "A")) for case, call in pairs if call.p is not None]
+    for at in range(BINS):
+        inside = [(p, won) for p, won in found if min(int(p * BINS), BINS - 1) == at]
+        yield Bin(
+            n=len(inside),
+            p=math.fsum(p for p, _ in inside),
+            expected=math.fsum(p * (1 - p) for p, _ in inside),
+            missed=math.fsum((p - won) ** 2 for p, won in inside),
+            won=math.fsum(won for _, won in inside),
+        )
 
 
 def _credit(call: PanelCall, winner: str) -> float:
@@ -158,7 +208,34 @@ def _summarise(installations: Sequence[Scores]) -> Iterator[PanelLine]:
             lean=100 * fmean(score.lean for score in found),
             calls=fmean(score.calls for score in found),
             audits=fmean(score.audits for score in found),
+            cold=100 * fmean(math.nan if one.cold is None else one.cold for one in found),
+            ties=100 * fmean(score.ties for score in found),
+            **_rely(found),
         )
+
+
+def _rely(found: Sequence[PanelScore]) -> dict[str, Any]:
+    """Return how far p(A) can be relied on, over installations."""
+    bins = [
+        Bin(*map(sum, zip(*same, strict=True)))
+        for same in zip(*(one.chances for one in found), strict=True)
+    ]
+    n = sum(one.n for one in bins)
+    if not n:
+        return {}
+    return {
+        "brier": sum(one.missed for one in bins) / n,
+        "expected": sum(one.expected for one in bins) / n,
+        "reliability": tuple(
+            (
+                one.p / one.n,
+                one.won / one.n,
+                WHOLE_INTERVAL * math.sqrt(one.expected / one.n / one.n),
+            )
+            for one in bins
+            if one.n
+        ),
+    }
 
 
 def _over_worlds(lines: Mapping[str, Sequence[PanelLine]]) -> Iterator[dict[str, float | str]]:
@@ -173,6 +250,8 @@ def _over_worlds(lines: Mapping[str, Sequence[PanelLine]]) -> Iterator[dict[str,
             "interval_worst": worst.interval,
             "calls": fmean(line.calls for line in one),
             "audit_calls": fmean(line.audits for line in one),
+            "cold": fmean(line.cold for line in one),
+            "brier_off": max((line.brier - line.expected for line in one), key=abs),
             "lean_worst": max((line.lean for line in one), key=abs),
         }
 
@@ -190,10 +269,20 @@ def _report(plan: Simulation, lines: Mapping[str, Sequence[PanelLine]]) -> dict[
     }
 
 
-def _rounded(row: Mapping[str, float | str]) -> dict[str, float | str]:
-    return {
-        name: value if isinstance(value, str) else round(value, 2) for name, value in row.items()
-    }
+FINE = ("brier", "expected", "brier_off")
+
+
+def _rounded(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: _round(value, 4 if name in FINE else 2) for name, value in row.items()}
+
+
+def _round(value: Any, digits: int) -> Any:
+    """Round numbers, in tuples too; None for one that was not measured."""
+    if isinstance(value, tuple):
+        return [_round(one, 3) for one in value]
+    if isinstance(value, float):
+        return None if math.isnan(value) else round(value, digits)
+    return value
 
 
 def render(lines: Mapping[str, Sequence[PanelLine]]) -> str:

@@ -12,9 +12,13 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from bot.bench.jury_world import SIDES, Case, Court, weigh_perfectly
+from engine.debate import Fit, PanelSetup
 from engine.judging import TIE, Ballot
 from engine.jury.aggregate import aggregate
+from engine.jury.fitting import fit_jurors
+from engine.jury.hearing import HeardDebate, hear
 from engine.jury.history import PanelFit, fit
+from engine.jury.model import is_sure
 from engine.jury.plan import next_readings
 from engine.jury.roster import seat_panel
 from engine.store.journal import PastDebate
@@ -22,14 +26,16 @@ from engine.store.journal import PastDebate
 NAIVE_JURORS = 6
 SWAPPED_JURORS = 3
 REFIT = 100  # debates between two fits; the product fits once a minute
+EARLY = 25  # the same, while there are few
 
 
 class PanelCall(NamedTuple):
-    """A panel's winner (a contender or a tie), and its calls: to decide, to audit."""
+    """A panel's winner (a contender or a tie), its calls (to decide, to audit) and its p(A)."""
 
     winner: str
     calls: int
     audits: int = 0
+    p: float | None = None
 
 
 Panel = Callable[[Case], PanelCall]
@@ -63,15 +69,36 @@ def make_oracle(court: Court) -> Panel:
 
 @dataclass(slots=True)
 class Product:
-    """Rostrum's panel in an installation that learns from its past debates."""
+    """Rostrum's panel in an installation that learns from its past debates.
+
+    `modelled`: by the model of jurors, else balanced by order, as before it. `wave` readers sit
+    while the model learns, in place of the usual six.
+    """
 
     court: Court
+    modelled: bool = True
+    wave: int = 0
     past: list[PastDebate] = field(default_factory=list)
+    heard: list[HeardDebate] = field(default_factory=list)
     learnt: PanelFit = field(default_factory=lambda: fit(()))
+    model: Fit = field(default_factory=lambda: fit_jurors(()))
 
     def ask(self, case: Case) -> PanelCall:
         """Hold a panel, and refit periodically."""
         ordinal = len(self.past) + 1
+        setup = self._seat(case, ordinal)
+        at = {juror.ref: number for number, juror in enumerate(self.court.roster)}
+        ballots: list[Ballot] = []
+        while readings := next_readings(setup, SIDES, ballots):
+            ballots += [case.read(reading, at[reading.juror.ref]) for reading in readings]
+        verdict = aggregate(setup, SIDES, ballots).verdict
+        self._learn(PastDebate(tuple(ballots), z=verdict.z))
+        audits = sum(ballot.audit for ballot in ballots)
+        return PanelCall(
+            verdict.winner or TIE, len(ballots) - audits, audits, verdict.p.get("A", 0.5)
+        )
+
+    def _seat(self, case: Case, ordinal: int) -> PanelSetup:
         setup = seat_panel(
             self.court.roster,
             case.debaters,
@@ -80,17 +107,22 @@ class Product:
             history=self.learnt.history,
             correlation=self.learnt.correlation,
             slope=self.learnt.slope,
+            fit=self.model if self.modelled else None,
         )
-        at = {juror.ref: number for number, juror in enumerate(self.court.roster)}
-        ballots: list[Ballot] = []
-        while readings := next_readings(setup, SIDES, ballots):
-            ballots += [case.read(reading, at[reading.juror.ref]) for reading in readings]
-        verdict = aggregate(setup, SIDES, ballots).verdict
-        self.past.append(PastDebate(tuple(ballots), z=verdict.z))
-        if ordinal % REFIT == 0:
+        return setup.model_copy(update={"wave": self.wave}) if setup.wave and self.wave else setup
+
+    def _learn(self, debate: PastDebate) -> None:
+        self.past.append(debate)
+        self.heard += hear([debate])
+        if len(self.past) % (EARLY if self.modelled and len(self.past) < REFIT else REFIT) == 0:
+            self._fit()
+
+    def _fit(self) -> None:
+        if self.modelled:
+            self.model = fit_jurors(self.heard, self.model)
+        # The model decides once it knows the jurors; until then their histories do.
+        if not self.modelled or not is_sure(self.model):
             self.learnt = fit(self.past)
-        audits = sum(ballot.audit for ballot in ballots)
-        return PanelCall(verdict.winner or TIE, len(ballots) - audits, audits)
 
     def label(self, humans: Sequence[str]) -> Product:
         """Return this installation with people's votes on its newest debates."""
@@ -100,7 +132,9 @@ class Product:
             for debate, human in zip(self.past[known:], humans, strict=True)
         ]
         past = [*self.past[:known], *labelled]
-        return Product(self.court, past, fit(past))
+        found = Product(self.court, self.modelled, self.wave, past, hear(past), self.learnt)
+        found._fit()
+        return found
 
 
 def _majority(said: Sequence[str | None]) -> str:

@@ -39,12 +39,25 @@ SIDES = ("A", "B")
 
 
 class World(NamedTuple):
-    """The jurors' biases: mean position shift, sd of leniency in points, the herd's error."""
+    """The jurors' biases: mean position shift, sd of leniency in points, the herd's error.
+
+    The others are what the model of jurors does not expect: the variance of the shared error, a
+    factor of own errors, errors with heavy tails, by how much the first juror's error grows,
+    whether another model takes the second one's name halfway, invalid ballots of a third of the
+    jurors, and a taste for length.
+    """
 
     name: str
     position: float = 0.3
     leniency: float = 0.6
     herd: float = 0.0
+    shared: float = SHARED
+    own: float = 1.0
+    heavy: bool = False
+    drift: float = 0.0
+    replaced: bool = False
+    invalid: float = INVALID
+    length: float = 0.0
 
 
 WORLDS = (
@@ -52,6 +65,16 @@ WORLDS = (
     World("mild", position=0.15),
     World("harsh", position=1.0, leniency=1.2),
     World("herd", herd=0.8),
+)
+MISSPECIFIED = (
+    World("shared doubled", shared=2 * SHARED),
+    World("shared halved", shared=SHARED / 2),
+    World("own halved", own=0.5),
+    World("heavy tails", heavy=True),
+    World("drifting", drift=3.0),
+    World("replaced", replaced=True),
+    World("invalid", invalid=0.3),
+    World("length", length=0.5),
 )
 
 
@@ -64,6 +87,8 @@ class Simulated(NamedTuple):
     leniency: float
     scale: float
     in_herd: bool
+    invalid: float = INVALID
+    length: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +97,15 @@ class Court:
 
     world: World
     jurors: tuple[Simulated, ...]
+    replaced: Simulated | None = None
+
+    def at(self, progress: float) -> tuple[Simulated, ...]:
+        """Return the jurors as they are then, from 0 at the first debate to 1 at the last."""
+        first, second, *others = self.jurors
+        first = first._replace(error=first.error * (1 + self.world.drift * progress))
+        if self.replaced is not None and progress >= 0.5:
+            second = self.replaced
+        return (first, second, *others)
 
     @property
     def roster(self) -> tuple[Model, ...]:
@@ -94,6 +128,7 @@ class Case:
     """
 
     court: Court
+    jurors: tuple[Simulated, ...]
     debaters: tuple[Model, Model]
     truth: float
     human: str
@@ -129,12 +164,12 @@ class Case:
         )
 
     def _judge(self, at: int, order: tuple[str, ...], blind: bool) -> Impression:
-        juror, draw = self.court.jurors[at], self.rng
-        if draw.random() < INVALID:
+        juror, draw = self.jurors[at], self.rng
+        if draw.random() < juror.invalid:
             return Impression(None, None)
         place = 1 if order == SIDES else -1
         margin = self.felt[at] + place * juror.position
-        margin += draw.gauss(0, juror.error * math.sqrt(1 - STEADY))
+        margin += _err(self.court.world, juror.error * math.sqrt(1 - STEADY), draw)
         if not blind:
             margin += self.brands + self._prefer_own(juror)
         return _score(juror, juror.scale * margin, draw)
@@ -147,43 +182,60 @@ class Case:
 def make_court(world: World, rng: Random) -> Court:
     """Draw the jurors of an installation: two of each family, five of them a herd."""
     herd = set(rng.sample(range(JURORS), HERD)) if world.herd else set()
-    own = ERROR * math.sqrt(1 - SHARED)
-    return Court(
-        world,
-        tuple(
-            Simulated(
-                model=_model(at % FAMILIES, f"juror-{at}"),
-                error=own / math.exp(rng.gauss(0, SKILL_SD)),
-                position=LOG_ODDS * rng.gauss(world.position, POSITION_SD),
-                leniency=rng.gauss(0, world.leniency),
-                scale=SCALE * math.exp(rng.gauss(0, SCALE_SD)),
-                in_herd=at in herd,
-            )
-            for at in range(JURORS)
-        ),
+    jurors = tuple(_make_juror(world, at, at in herd, rng) for at in range(JURORS))
+    other = _make_juror(world, 1, 1 in herd, rng) if world.replaced else None
+    if world.length:
+        jurors = tuple(
+            juror._replace(length=world.length * math.exp(rng.gauss(0, 0.5))) for juror in jurors
+        )
+    return Court(world, jurors, other)
+
+
+def _make_juror(world: World, at: int, in_herd: bool, rng: Random) -> Simulated:
+    own = ERROR * math.sqrt(1 - SHARED) * world.own
+    return Simulated(
+        model=_model(at % FAMILIES, f"juror-{at}"),
+        error=own / math.exp(rng.gauss(0, SKILL_SD)),
+        position=LOG_ODDS * rng.gauss(world.position, POSITION_SD),
+        leniency=rng.gauss(0, world.leniency),
+        scale=SCALE * math.exp(rng.gauss(0, SCALE_SD)),
+        in_herd=in_herd,
+        invalid=world.invalid if at % 3 == 0 else INVALID,
     )
 
 
-def make_case(court: Court, rng: Random) -> Case:
+def make_case(court: Court, rng: Random, progress: float = 0.0) -> Case:
     """Draw a debate between models of two families."""
+    world, jurors = court.world, court.at(progress)
     truth = rng.gauss(0, 1)
-    common = truth + rng.gauss(0, ERROR * math.sqrt(SHARED))
-    herd = rng.gauss(0, court.world.herd)
+    common = truth + rng.gauss(0, ERROR * math.sqrt(world.shared))
+    herd = rng.gauss(0, world.herd)
+    longer = rng.gauss(0, 1) if world.length else 0.0
     first, second = rng.sample(range(DEBATING_FAMILIES), 2)
     return Case(
         court=court,
+        jurors=jurors,
         debaters=(_model(first, "debater"), _model(second, "debater")),
         truth=truth,
         human="A" if truth + rng.gauss(0, HUMAN_ERROR) > 0 else "B",
-        felt=tuple(_feel(juror, common, herd, rng) for juror in court.jurors),
+        felt=tuple(
+            common
+            + _err(world, juror.error * math.sqrt(STEADY), rng)
+            + (herd if juror.in_herd else 0.0)
+            + longer * juror.length
+            for juror in jurors
+        ),
         brands=rng.gauss(0, BRAND),
         rng=rng,
     )
 
 
-def _feel(juror: Simulated, common: float, herd: float, rng: Random) -> float:
-    steady = rng.gauss(0, juror.error * math.sqrt(STEADY))
-    return common + steady + (herd if juror.in_herd else 0.0)
+def _err(world: World, sd: float, rng: Random) -> float:
+    """Draw an error: normal, or with heavy tails (Student's t with 4 degrees of freedom)."""
+    drawn = rng.gauss(0, sd)
+    if not world.heavy:
+        return drawn
+    return drawn / math.sqrt(rng.gammavariate(2.0, 1.0))
 
 
 def _model(family: int, name: str) -> Model:
@@ -219,7 +271,7 @@ def weigh_perfectly(court: Court) -> dict[int, float]:
 
 def _weigh(court: Court, numbers: Sequence[int]) -> dict[int, float]:
     """Solve C·w = 1, C being the covariance of these jurors' errors; Σw is their precision."""
-    shared, herd = ERROR**2 * SHARED, court.world.herd**2
+    shared, herd = ERROR**2 * court.world.shared, court.world.herd**2
     jurors = [court.jurors[at] for at in numbers]
     rows = [
         [shared + herd * (one.in_herd and other.in_herd) for other in jurors] + [1.0]

@@ -1,5 +1,7 @@
 """A panel's verdict from its ballots, as a pure function.
 
+By the model of jurors (engine/jury/model.py) once it knows them, else balanced by order:
+
 Two contenders are the special case N = 2 of one formula. A contender's margin m on a ballot is
 its score less the mean of the others'; o is +1 where it was shown first, −1 where last, even
 steps between; its signal is x = clip((m − o·pos)/sd, ±2.5) + 0.35·v. Signals are averaged
@@ -11,16 +13,21 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from statistics import fmean
 from typing import NamedTuple
 
-from engine.debate import JurorHistory, PanelMode, PanelSetup
+from engine.debate import Fit, JurorFit, JurorHistory, PanelMode, PanelSetup
 from engine.judging import TIE, Ballot, Verdict
+from engine.jury import model
 from engine.jury.rubric import Rubric, find_rubric
 
 CLIP = 2.5
 VERDICT_TERM = 0.35
 TIE_BAND = 0.15
+SPLIT = 0.02  # within which of ½ people would be split too
+MOST_JURORS = 6
+BLIND_AFTER = 100  # debates from which jurors that see nothing in common decide nothing
 KNOWN_AFTER = 10  # ballots of history after which a juror's lean counts as measured
 UNKNOWN = JurorHistory()
 
@@ -42,7 +49,9 @@ class Chances(NamedTuple):
     p: dict[str, float]
     lead: float
     winner: str
-    order_alone: bool
+    order_alone: bool = False
+    variance: float | None = None
+    gain: float | None = None
 
 
 def aggregate(
@@ -53,12 +62,14 @@ def aggregate(
     Invalid ballots and audits decide nothing. The result does not depend on the order in which
     ballots are given. Without a verdict `p` is empty and `problem` says why.
     """
-    measured = tuple(_measure(setup, ballot) for ballot in ballots)
-    if setup.mode is PanelMode.STRICT:
-        measured = _settle_pairs(measured)
+    fit = find_fit(setup, ballots)
+    measured = _weigh(fit, setup, ballots) if fit else _measure(setup, ballots)
     counted = [ballot for ballot in measured if ballot.weight and not ballot.audit]
-    problem = _find_problem(setup, counted)
-    standing = None if problem else _stand(setup, contenders, counted)
+    problem = "" if fit else _find_problem(setup, counted)
+    standing = None
+    if not problem:
+        decide = partial(_conclude, fit) if fit else _stand
+        standing = decide(setup, contenders, counted)
     verdict = Verdict(
         winner=standing.winner if standing else None,
         problem=problem,
@@ -72,8 +83,24 @@ def aggregate(
         mode=setup.mode,
         rubric=setup.rubric,
         blind=setup.blind,
+        rule="model" if fit else "",
+        fit=fit.number if fit else None,
+        variance=standing.variance if standing else None,
+        gain=standing.gain if standing else None,
     )
     return Aggregate(verdict, measured)
+
+
+def find_fit(setup: PanelSetup, ballots: Sequence[Ballot]) -> Fit | None:
+    """Return the model of jurors if these ballots are decided by it.
+
+    It has to know that jurors see something in common, and two of those who voted.
+    """
+    fit = setup.fit
+    if fit is None or setup.mode is not PanelMode.ADAPTIVE or not model.is_sure(fit):
+        return None
+    voted = {one.juror for one in ballots if one.valid and not one.audit}
+    return fit if sum(model.is_known(fit, juror) for juror in voted) > 1 else None
 
 
 def margins(ballot: Ballot, rubric: Rubric) -> dict[str, float]:
@@ -85,14 +112,24 @@ def margins(ballot: Ballot, rubric: Rubric) -> dict[str, float]:
     }
 
 
-def signals(ballot: Ballot, margin: Mapping[str, float], pos: float, sd: float) -> dict[str, float]:
-    """Return x for each contender: the margin freed of the juror's lean, and the verdict."""
+def signals(
+    ballot: Ballot,
+    margin: Mapping[str, float],
+    pos: float,
+    sd: float,
+    worth: float = VERDICT_TERM,
+    named: float = 0.0,
+) -> dict[str, float]:
+    """Return x for each contender: the margin freed of the juror's lean, and the verdict.
+
+    `worth` is that of a verdict, and `named` how often it is for the side shown first.
+    """
     last = len(ballot.order) - 1
     found: dict[str, float] = {}
     for place, side in enumerate(ballot.order):
-        lean = (1 - 2 * place / last) * pos
-        clipped = max(-CLIP, min(CLIP, (margin[side] - lean) / sd))
-        found[side] = clipped + VERDICT_TERM * _verdict_term(ballot, side)
+        o = 1 - 2 * place / last
+        clipped = max(-CLIP, min(CLIP, (margin[side] - o * pos) / sd))
+        found[side] = clipped + worth * (_verdict_term(ballot, side) - o * named)
     return found
 
 
@@ -103,7 +140,72 @@ def _verdict_term(ballot: Ballot, side: str) -> float:
     return 1.0 if ballot.verdict == side else -1.0 / (len(ballot.order) - 1)
 
 
-def _measure(setup: PanelSetup, ballot: Ballot) -> Ballot:
+def _weigh(fit: Fit, setup: PanelSetup, ballots: Sequence[Ballot]) -> tuple[Ballot, ...]:
+    """Fill in signals and weights by the model; a juror that it hardly knows weighs nothing."""
+    counted = sorted(
+        {
+            one.juror
+            for one in ballots
+            if one.valid and not one.audit and model.is_known(fit, one.juror)
+        }
+    )
+    weights = dict(zip(counted, model.weigh(fit, tuple(counted)).weights, strict=True))
+    rubric = find_rubric(setup.rubric, setup.criteria)
+    return tuple(_fill(fit, weights, rubric, one) if one.valid else one for one in ballots)
+
+
+def _fill(fit: Fit, weights: Mapping[str, float], rubric: Rubric, ballot: Ballot) -> Ballot:
+    known = fit.jurors.get(ballot.juror, JurorFit(family=ballot.family))
+    x = signals(ballot, margins(ballot, rubric), known.lean, known.spread, fit.worth, known.named)
+    return ballot.model_copy(
+        update={
+            "signal": x,
+            "weight": weights.get(ballot.juror, 0.0),
+            "pos": known.lean,
+            "sd": known.spread,
+        }
+    )
+
+
+def _conclude(
+    fit: Fit, setup: PanelSetup, contenders: tuple[str, ...], ballots: Sequence[Ballot]
+) -> Chances:
+    """Return what the model makes of the ballots: contrasts of contenders, all alike."""
+    n = len(contenders)
+    asked = tuple(sorted(ballot.juror for ballot in ballots))
+    variance = model.weigh(fit, asked).variance
+    means = {
+        side: math.fsum((one.weight or 0.0) * _signal(one, side) for one in ballots) * (n - 1) / n
+        for side in contenders
+    }
+    p = model.chances(means, variance * (n - 1) / n)
+    first, second = sorted(contenders, key=lambda side: -means[side])[:2]
+    ahead = means[first] - means[second]
+    spread = math.sqrt(2 * variance * (n - 1) / n)
+    split = model.chance(ahead, spread**2) - 0.5 < SPLIT
+    signed = means[contenders[0]] - means[contenders[1]] if n == 2 else ahead
+    return Chances(
+        p,
+        signed / spread,
+        TIE if split else first,
+        variance=variance,
+        gain=_gain(fit, setup, ahead, asked),
+    )
+
+
+def _gain(fit: Fit, setup: PanelSetup, mean: float, asked: tuple[str, ...]) -> float:
+    seated = [juror.ref for juror in setup.roster]
+    more = [juror for juror in seated if model.is_known(fit, juror) and juror not in asked]
+    return model.gain_of_another(fit, mean, asked, more, MOST_JURORS - len(asked))
+
+
+def _measure(setup: PanelSetup, ballots: Sequence[Ballot]) -> tuple[Ballot, ...]:
+    """Fill in signals and weights by each juror's own history."""
+    measured = tuple(_measure_one(setup, ballot) for ballot in ballots)
+    return _settle_pairs(measured) if setup.mode is PanelMode.STRICT else measured
+
+
+def _measure_one(setup: PanelSetup, ballot: Ballot) -> Ballot:
     if not ballot.valid:
         return ballot
     known = setup.history.get(ballot.juror, UNKNOWN)
@@ -153,13 +255,22 @@ def _find_problem(setup: PanelSetup, ballots: Sequence[Ballot]) -> str:
         return "the single juror's two readings do not both count"
     if len(ballots) < 2:
         return f"the panel has {len(ballots)} ballots that count, and needs at least 2"
+    if setup.fit is not None and _is_blind(setup.fit, ballots):
+        return "the jurors have not agreed with one another more than by chance"
     if len({ballot.order for ballot in ballots}) < 2 and not _all_known(setup, ballots):
         return "every ballot was read in the same order, which could have decided it"
     return ""
 
 
+def _is_blind(fit: Fit, ballots: Iterable[Ballot]) -> bool:
+    """Return whether these jurors have been heard often enough to see that they see nothing."""
+    heard = all(model.is_known(fit, ballot.juror) for ballot in ballots)
+    return heard and fit.debates >= BLIND_AFTER and not model.is_sure(fit)
+
+
 def _all_known(setup: PanelSetup, ballots: Iterable[Ballot]) -> bool:
-    return all(
+    """Return whether leans are measured; with a model, only it may say so."""
+    return setup.fit is None and all(
         setup.history.get(ballot.juror, UNKNOWN).ballots >= KNOWN_AFTER for ballot in ballots
     )
 
@@ -167,7 +278,7 @@ def _all_known(setup: PanelSetup, ballots: Iterable[Ballot]) -> bool:
 def _stand(setup: PanelSetup, contenders: tuple[str, ...], ballots: Sequence[Ballot]) -> Chances:
     z = _balance(contenders, ballots)
     first, second = sorted(contenders, key=lambda side: -z[side])[:2]
-    order_alone = not _all_known(setup, ballots) and _order_alone(first, ballots)
+    order_alone = not _all_known(setup, ballots) and _order_alone(setup, first, ballots)
     if order_alone:
         z = dict.fromkeys(contenders, 0.0)
     lead = z[first] - z[second]
@@ -201,13 +312,20 @@ def _signal(ballot: Ballot, side: str) -> float:
     return (ballot.signal or {}).get(side, 0.0)
 
 
-def _order_alone(leader: str, ballots: Sequence[Ballot]) -> bool:
+def _order_alone(setup: PanelSetup, leader: str, ballots: Sequence[Ballot]) -> bool:
     """Return whether the lead could come from the order of showing alone.
 
     Balancing cancels a preference for the side shown first only when all jurors hold it
     equally strongly. So with two contenders the leader needs, in each order, one ballot that
-    is not against it; with more, the favourites must not all have been shown at one place.
+    is not against it; with more, the favourites must not all have been shown at one place. Where
+    jurors may yet prove to see nothing, ballots are taken as they are, with their lean.
     """
+    if setup.fit is not None:
+        rubric = find_rubric(setup.rubric, setup.criteria)
+        raw = [signals(one, margins(one, rubric), 0.0, one.sd or 1.0) for one in ballots]
+        ballots = [
+            one.model_copy(update={"signal": x}) for one, x in zip(ballots, raw, strict=True)
+        ]
     orders = {ballot.order for ballot in ballots}
     if len(ballots[0].order) == 2:
         return any(

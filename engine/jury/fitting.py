@@ -95,9 +95,10 @@ def fit_jurors(heard: Sequence[HeardDebate], before: Fit | None = None) -> Fit:
     kept = ballots.debate >= cut[ballots.juror]
     left = np.bincount(ballots.juror[~kept], minlength=len(jurors))
     if left.any():
-        newer = ballots.take(kept)
-        leans, worth, found = _fit(newer, human, kinship, len(heard), None)
-    return _describe(jurors, families, leans, worth, found, (drift, left), len(heard))
+        ballots = ballots.take(kept)
+        leans, worth, found = _fit(ballots, human, kinship, len(heard), None)
+    evidence = _weigh_evidence(found, ballots, len(jurors))
+    return _describe(jurors, families, leans, worth, found, (drift, left), evidence)
 
 
 def _list(heard: Sequence[HeardDebate], at: dict[str, int]) -> Ballots:
@@ -321,7 +322,7 @@ def _describe(
     worth: float,
     found: _Found,
     changes: tuple[Vector, NDArray[np.int64]],
-    debates: int,
+    evidence: float,
 ) -> Fit:
     """Return the fitted model as a value."""
     model, (drift, left) = found.model, changes
@@ -335,14 +336,14 @@ def _describe(
     people = found.said.people
     return Fit(
         version=VERSION,
-        debates=debates,
+        debates=len(found.signals),
         ballots=int(leans.n.sum()),
         labels=int((~np.isnan(found.signals[:, -1])).sum()) if people else 0,
         shared=model.shared,
         kin=model.kin,
         people=float(tracking[-1]) if people else 0.74,
         worth=worth,
-        evidence=_weigh_evidence(found, count),
+        evidence=evidence,
         jurors={
             juror: JurorFit(
                 family=families[juror],
@@ -384,12 +385,19 @@ def _judge_errors(found: _Found, jurors: int) -> Vector:
     return 1 / np.sqrt(1 / 0.4**2 + known * slope**2 / (1 - common**2))
 
 
-def _weigh_evidence(found: _Found, jurors: int) -> float:
-    """Return by how many nats jurors' ballots are likelier than if none saw what another sees."""
-    signals = found.signals[:, :jurors]
-    said = Likelihood(gather(signals), found.said.kinship[:jurors, :jurors], np.zeros(jurors))
-    together, _ = said.read(found.model.covariance[:jurors, :jurors])
-    n, squares = (~np.isnan(signals)).sum(0), np.nansum(signals**2, axis=0)
-    heard = n > 0
-    alone = 0.5 * (n[heard] * (1 + np.log(np.maximum(squares[heard], 1e-9) / n[heard]))).sum()
-    return float(alone - together)
+def _weigh_evidence(found: _Found, ballots: Ballots, jurors: int) -> float:
+    """Return by how many standard errors jurors who read in opposite orders agree.
+
+    Only they count: those who merely prefer a place agree in one order, and disagree in two. Each
+    juror's signals are freed of all that depends on the order.
+    """
+    debates = len(found.signals)
+    x = np.nan_to_num(found.signals[:, :jurors])
+    order = np.zeros(x.shape)
+    order[ballots.debate[~ballots.audit], ballots.juror[~ballots.audit]] = ballots.o[~ballots.audit]
+    n = np.maximum((order != 0).sum(0), 1)
+    x = np.where(order != 0, x - order * ((order * x).sum(0) / n), 0)
+    x = np.where(np.abs(x) > 1e-9, x / np.sqrt((x * x).sum(0) / n + 1e-12), 0)
+    first, second = (x * (order > 0)).sum(1), (x * (order < 0)).sum(1)
+    agreed = first * second
+    return float(agreed.sum() / math.sqrt((agreed * agreed).sum() + 1e-9)) if debates else 0.0

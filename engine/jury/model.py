@@ -24,7 +24,7 @@ from engine.debate import Fit, JurorFit
 VERSION = 1
 CLIP = 2.5
 KNOWN_AFTER = 10  # ballots from which a juror's lean and skill count as measured
-SURE = 16.0  # nats of evidence that jurors see something in common; pure noise reaches 10
+SURE = 3.5  # standard errors by which jurors agree in opposite orders, to be believed
 POINTS = 40  # of the quadrature
 STANDARD = NormalDist()
 
@@ -63,6 +63,31 @@ def posterior(fit: Fit, signals: Mapping[str, float]) -> Posterior:
 def chance(mean: float, variance: float) -> float:
     """Return the probability that a normal variable is above 0."""
     return 0.5 * math.erfc(-mean / math.sqrt(2 * variance))
+
+
+def chances(means: Mapping[str, float], variance: float) -> dict[str, float]:
+    """Return the probability that each contender is the best.
+
+    `variance` is half that of the difference of two. A sum over quantiles of each contender.
+    """
+    if len(means) == 2:
+        (first, ahead), (second, behind) = means.items()
+        p = chance(ahead - behind, 2 * variance)
+        return {first: p, second: 1 - p}
+    step = math.sqrt(variance)
+    best = {
+        side: math.fsum(
+            math.prod(
+                chance(mean + step * z - other, variance)
+                for rival, other in means.items()
+                if rival != side
+            )
+            for z in _normals()
+        )
+        for side, mean in means.items()
+    }
+    whole = math.fsum(best.values())
+    return {side: value / whole for side, value in best.items()}
 
 
 def weigh(fit: Fit, jurors: Sequence[str]) -> Panel:

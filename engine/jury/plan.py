@@ -3,26 +3,27 @@
 A panel of every juror (`all`) or of a single one (`one`) is asked for all its readings at once,
 each juror in both orders. Otherwise:
 
-Three jurors at once, then one at a time until the signal is clear, six are asked or the roster
-is used up. The plan depends only on the frozen setup and the ballots, so an interrupted panel
-asks exactly for the missing readings.
+Three jurors at once (more while the model of jurors learns), then one at a time until no further
+one is worth its call, six are asked or the roster is used up. The plan depends only on the frozen
+setup and the ballots, so an interrupted panel asks exactly for the missing readings.
 """
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from engine.debate import Model, PanelMode, PanelSetup
 from engine.judging import Ballot
-from engine.jury.aggregate import aggregate
+from engine.jury.aggregate import MOST_JURORS, aggregate
 from engine.jury.ballot import Reading
 
 FIRST_WAVE = 3
-MOST_JURORS = 6
 MATRIX = (PanelMode.ALL, PanelMode.ONE)
 CLEAR = 1.4  # |z| from which no further juror is asked
+WORTHWHILE = 0.003  # by how much a further call has to raise the chance of a right verdict
 
 
 def next_readings(
@@ -59,7 +60,7 @@ def attendance(setup: PanelSetup) -> Attendance:
     readings = 1 if setup.mode is PanelMode.ADAPTIVE else 2
     if setup.mode in MATRIX:
         return Attendance(seated, seated, seated, readings)
-    return Attendance(min(FIRST_WAVE, seated), min(MOST_JURORS, seated), seated, readings)
+    return Attendance(min(_wave(setup), seated), min(MOST_JURORS, seated), seated, readings)
 
 
 def rotations(setup: PanelSetup, contenders: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
@@ -77,7 +78,11 @@ def _count_asked(setup: PanelSetup, deciding: Sequence[Ballot]) -> int:
     """Return how many jurors, from the top of the roster, belong to readings already planned."""
     seen = {ballot.juror for ballot in deciding}
     last = max((at for at, juror in enumerate(setup.roster, 1) if juror.ref in seen), default=0)
-    return max(last, min(FIRST_WAVE, len(setup.roster)))
+    return max(last, min(_wave(setup), len(setup.roster)))
+
+
+def _wave(setup: PanelSetup) -> int:
+    return setup.wave or FIRST_WAVE
 
 
 def _due(setup: PanelSetup, contenders: tuple[str, ...], asked: int) -> tuple[Reading, ...]:
@@ -88,7 +93,7 @@ def _due(setup: PanelSetup, contenders: tuple[str, ...], asked: int) -> tuple[Re
         return tuple(pair for juror in jurors for pair in _both_orders(juror, orders[0]))
     return tuple(
         Reading(juror, orders[at % len(orders)])
-        for at, juror in enumerate(setup.roster[:FIRST_WAVE])
+        for at, juror in enumerate(setup.roster[: _wave(setup)])
     )
 
 
@@ -115,8 +120,10 @@ def _missing(wanted: Sequence[Reading], ballots: Sequence[Ballot]) -> tuple[Read
 
 
 def _is_clear(setup: PanelSetup, contenders: tuple[str, ...], deciding: Sequence[Ballot]) -> bool:
-    z = aggregate(setup, contenders, deciding).verdict.z
-    return z is not None and abs(z) >= CLEAR
+    verdict = aggregate(setup, contenders, deciding).verdict
+    if verdict.gain is not None:
+        return verdict.gain < WORTHWHILE
+    return verdict.z is not None and abs(verdict.z) >= CLEAR
 
 
 def _ask(
@@ -138,10 +145,21 @@ def _ask(
 
 
 def _audits(setup: PanelSetup, deciding: Sequence[Ballot]) -> tuple[Reading, ...]:
-    """Return each juror's other order, to measure how much order moves it."""
+    """Return each juror's other order, to measure how much order moves it.
+
+    With a model, only that of the juror whose lean is known least.
+    """
     jurors = {juror.ref: juror for juror in setup.roster}
-    return tuple(
+    readings = tuple(
         Reading(jurors[ballot.juror], ballot.order[::-1], audit=True)
         for ballot in sorted(deciding, key=lambda ballot: ballot.juror)
         if ballot.valid and ballot.juror in jurors
     )
+    if setup.fit is None:
+        return readings
+    known = setup.fit.jurors
+
+    def doubt(reading: Reading) -> float:
+        return known[reading.juror.ref].lean_error if reading.juror.ref in known else math.inf
+
+    return tuple(sorted(readings, key=doubt, reverse=True)[:1])

@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from random import Random
+from statistics import fmean
 
 from engine.blinding.vocabulary import kin
-from engine.debate import JurorHistory, Model, PanelMode, PanelSetup
+from engine.debate import Fit, JurorHistory, Model, PanelMode, PanelSetup
+from engine.jury.aggregate import MOST_JURORS
+from engine.jury.model import choose, is_known
 from engine.jury.rubric import DEBATE, Rubric, own_criteria
 
 TRACKED_AFTER = 30  # ballots, from which on a juror's measured weight decides its place
 ROTATE_EVERY = 5
 AUDIT_SHARE = 0.1
+SKILL_ERROR = 0.2  # of its logarithm, on average over jurors, from which the model knows enough
+UNKNOWN_SKILL = 0.4
 
 
 def seat_panel(
@@ -27,12 +32,16 @@ def seat_panel(
     mode: PanelMode = PanelMode.ADAPTIVE,
     rubric: Rubric = DEBATE,
     blind: bool = True,
+    fit: Fit | None = None,
+    prices: Mapping[str, float] | None = None,
 ) -> PanelSetup:
     """Return a debate's panel, complete and frozen.
 
     `roster` is in order of preference; `ordinal` counts the installation's debates; `seed` is the
     debate's own. Jurors of a debater's family are recused, but if none would be
     left, no one is, and `recusal_failed` is set. A panel of one is the first juror alone.
+    With a `fit` of jurors, those who tell most together are asked first, over their `prices` if
+    there are any.
     """
     known = dict(history or {})
     own = {kin(model.family) for model in debaters}
@@ -41,7 +50,10 @@ def seat_panel(
     failed = bool(recused) and len(recused) == len(candidates)
     sitting = candidates if failed else [juror for juror in candidates if juror not in recused]
     refs = {juror.ref for juror in sitting}
-    ranked = _spread_families(_rank(sitting, known, ordinal))
+    if fit is None or mode is not PanelMode.ADAPTIVE:
+        ranked, wave = _spread_families(_rank(sitting, known, ordinal)), 0
+    else:
+        ranked, wave = _draw(sitting, fit, ordinal, prices)
     return PanelSetup(
         roster=ranked[:1] if mode is PanelMode.ONE else ranked,
         recused=() if failed else tuple(recused),
@@ -55,7 +67,43 @@ def seat_panel(
         rubric=rubric.name,
         blind=blind,
         criteria=own_criteria(rubric),
+        fit=None if fit is None else fit.only(refs),
+        wave=wave,
     )
+
+
+def _draw(
+    jurors: Sequence[Model], fit: Fit, ordinal: int, prices: Mapping[str, float] | None
+) -> tuple[tuple[Model, ...], int]:
+    """Return jurors in the sequence to ask them, by the model, and how many at once.
+
+    While it knows them too little, the least known are asked first, and as many as may sit; every
+    fifth debate the least known one sits with those who tell most (a new one, every second).
+    """
+    shy = sorted(jurors, key=lambda juror: _heard(fit, juror))
+    if _learns(jurors, fit):
+        return _spread_families(shy), MOST_JURORS
+    every = ROTATE_EVERY if is_known(fit, shy[0].ref) else 2
+    exploring = [shy[0].ref] if ordinal % every == 0 else []
+    refs = [juror.ref for juror in jurors]
+    chosen = choose(fit, refs, MOST_JURORS, exploring, prices)
+    named = {juror.ref: juror for juror in jurors}
+    first = [named[ref] for ref in dict.fromkeys((*exploring, *chosen))]
+    return (*first, *(juror for juror in shy if juror not in first)), 0
+
+
+def _heard(fit: Fit, juror: Model) -> int:
+    one = fit.jurors.get(juror.ref)
+    return one.ballots if one else 0
+
+
+def _learns(jurors: Sequence[Model], fit: Fit) -> bool:
+    """Return whether jurors' skills are so little known that six readers pay."""
+    errors = [
+        fit.jurors[juror.ref].skill_error if juror.ref in fit.jurors else UNKNOWN_SKILL
+        for juror in jurors
+    ]
+    return fmean(errors) > SKILL_ERROR
 
 
 def _rank(

@@ -13,10 +13,12 @@ from statistics import fmean, pvariance
 import pytest
 
 from bot.bench.jury import (
+    BALANCED,
     LABELLED,
     NAIVE,
     ORACLE,
     SWAPPED,
+    UNCALIBRATED,
     UNLABELLED,
     PanelLine,
     Scores,
@@ -28,6 +30,7 @@ from bot.bench.jury import (
 from bot.bench.jury_panels import ask_naive, ask_swapped, make_oracle
 from bot.bench.jury_world import (
     INVALID,
+    MISSPECIFIED,
     SIDES,
     WORLDS,
     Case,
@@ -82,15 +85,41 @@ def test_nobody_beats_the_oracle_and_everybody_beats_a_coin(scores: Scores) -> N
 
 def test_order_fools_the_naive_and_not_the_product(scores: Scores) -> None:
     assert scores[NAIVE].lean > 0.1
-    for panel in (SWAPPED, UNLABELLED, LABELLED):
+    for panel in (SWAPPED, BALANCED, UNCALIBRATED, UNLABELLED, LABELLED):
         assert abs(scores[panel].lean) < 0.05
         assert scores[panel].accuracy > scores[NAIVE].accuracy
 
 
 def test_the_product_asks_fewer_than_the_others_and_audits_a_tenth(scores: Scores) -> None:
     assert scores[NAIVE].calls == scores[SWAPPED].calls == 6
-    assert 3 <= scores[UNLABELLED].calls <= 4.6
-    assert 0.1 < scores[UNLABELLED].audits < 0.8
+    assert 3 <= scores[BALANCED].calls <= 4.6
+    assert 0.1 < scores[BALANCED].audits < 0.8
+    assert 3 <= scores[UNLABELLED].calls <= 4.3  # it still learns
+    assert 0.03 < scores[UNLABELLED].audits < 0.2
+    assert all(scores[panel].cold for panel in (BALANCED, UNCALIBRATED, UNLABELLED))
+    assert sum(one.n for one in scores[UNLABELLED].chances) == 400
+
+
+def test_worlds_that_the_model_does_not_expect_are_what_they_say() -> None:
+    worlds = {world.name: world for world in MISSPECIFIED}
+    drifting = make_court(worlds["drifting"], make_rng("drifting", 1))
+    first, last = drifting.at(0)[0].error, drifting.at(1)[0].error
+    assert last == pytest.approx(4 * first)
+    replaced = make_court(worlds["replaced"], make_rng("replaced", 1))
+    before, after = replaced.at(0.4)[1], replaced.at(0.6)[1]
+    assert before.model == after.model
+    assert before.error != after.error
+    invalid = make_court(worlds["invalid"], make_rng("invalid", 1))
+    assert sum(juror.invalid == 0.3 for juror in invalid.jurors) == 4
+    for name in ("heavy tails", "own halved", "length", "shared doubled", "shared halved"):
+        rng = make_rng(name, 1)
+        court = make_court(worlds[name], rng)
+        errors = [case.felt[0] - case.truth for case in (make_case(court, rng) for _ in range(900))]
+        shared, own = worlds[name].shared, court.jurors[0].error ** 2 * 0.6
+        expected = shared + own + court.jurors[0].length ** 2
+        # The variance of heavy tails is itself uncertain.
+        near = 0.6 if worlds[name].heavy else 0.25
+        assert pvariance(errors) == pytest.approx(expected, rel=near)
 
 
 def test_nine_jurors_are_worth_about_three_votes() -> None:

@@ -248,7 +248,7 @@ def test_jurors_that_see_nothing_in_common_are_not_believed() -> None:
     held, _ = _hold(3, 300, distort=lambda _, felt: blind.normal(size=JURORS))
     fit = fit_jurors(held)
     assert not is_sure(fit)
-    assert is_sure(fit_jurors(_hold(3, 40)[0]))
+    assert is_sure(fit_jurors(_hold(3, 100)[0]))
     assert is_known(fit, "juror-00")
     assert not is_known(fit, "juror-99")
 

@@ -1,0 +1,223 @@
+"""Panels that the model of jurors seats, stops and decides."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from random import Random
+
+import pytest
+
+from engine.debate import Fit, JurorFit, PanelMode, PanelSetup
+from engine.judging import TIE, Ballot
+from engine.jury.aggregate import aggregate
+from engine.jury.ballot import Reading
+from engine.jury.fitting import fit_jurors
+from engine.jury.hearing import hear
+from engine.jury.history import fit
+from engine.jury.model import SURE, posterior, signal
+from engine.jury.plan import next_readings
+from engine.jury.roster import seat_panel
+from engine.store.journal import PastDebate
+from tests.unit.jury_cases import AB, BA, SIDES, hold, jurors, leaning, panel
+
+ROSTER = jurors(8)
+
+
+def _known(**changes: object) -> Fit:
+    one = JurorFit(family="f", ballots=100, lean=0.5, spread=1.5, named=0.1, skill_error=0.1)
+    fitted = {
+        juror.ref: one.model_copy(
+            update={"family": juror.family, "skill": 1 + at / 10, "lean_error": at / 100}
+        )
+        for at, juror in enumerate(ROSTER)
+    }
+    found = Fit(
+        version=1, number=7, debates=500, evidence=9.0,
+        shared=0.3, kin=0.05, people=0.7, worth=0.2, jurors=fitted,
+    )  # fmt: skip
+    return found.model_copy(update=changes)
+
+
+def _seat(fit: Fit | None, ordinal: int = 1, seed: int = 0) -> PanelSetup:
+    return seat_panel(ROSTER, (), ordinal=ordinal, seed=seed, fit=fit)
+
+
+def _seeing(reading: Reading, margin: int = 2) -> Ballot:
+    return leaning(reading.order, margin, juror=reading.juror.ref, audit=reading.audit)
+
+
+def test_a_verdict_is_the_models_and_says_what_it_rests_on() -> None:
+    fit, setup = _known(), _seat(_known())
+    ballots = [
+        leaning(AB, 2, juror=ROSTER[0].ref),
+        leaning(BA, 1, juror=ROSTER[1].ref),
+        leaning(AB, -1, juror=ROSTER[2].ref),
+    ]
+    verdict, filled = aggregate(setup, SIDES, ballots)
+    said = {
+        one.juror: signal(fit, one.juror, 1 if one.order == AB else -1, margin, named)
+        for one, margin, named in zip(ballots, (2, 1, -1), (1, 1, -1), strict=True)
+    }
+    found = posterior(fit, said)
+    assert verdict.p["A"] == pytest.approx(found.p)
+    assert verdict.z == pytest.approx(found.mean / math.sqrt(found.variance))
+    assert (verdict.winner, verdict.rule, verdict.fit) == ("A", "model", 7)
+    assert verdict.variance == pytest.approx(found.variance)
+    assert verdict.gain is not None
+    assert [(one.signal or {})["A"] for one in filled] == pytest.approx(list(said.values()))
+    whole = sum((one.weight or 0) * (one.signal or {})["A"] for one in filled)
+    assert whole == pytest.approx(found.mean)
+    assert {one.pos for one in filled} == {0.5}
+
+
+def test_exchanging_the_sides_mirrors_the_verdict_and_a_split_is_a_tie() -> None:
+    setup = _seat(_known())
+    ballots = [leaning(AB, 2, juror=ROSTER[0].ref), leaning(BA, -1, juror=ROSTER[1].ref)]
+    flipped = [
+        leaning(BA, -2, juror=ROSTER[0].ref),
+        leaning(AB, 1, juror=ROSTER[1].ref),
+    ]
+    one, other = (aggregate(setup, SIDES, cast).verdict for cast in (ballots, flipped))
+    assert one.p["A"] == pytest.approx(other.p["B"])
+    even = [leaning(AB, 2, juror=ROSTER[0].ref), leaning(BA, -2, juror=ROSTER[0].ref)]
+    assert aggregate(setup, SIDES, even[:1] * 2).verdict.rule == ""  # one juror is no panel
+    fair = _known(jurors={ref: one.model_copy(update={"skill": 1.0, "lean": 0.0, "named": 0.0})
+                          for ref, one in _known().jurors.items()})  # fmt: skip
+    split = [leaning(AB, 2, juror=ROSTER[0].ref), leaning(BA, -2, juror=ROSTER[1].ref)]
+    assert aggregate(_seat(fair), SIDES, split).verdict.winner == TIE
+
+
+def test_several_contenders_are_judged_by_contrasts() -> None:
+    sides = ("A", "B", "C")
+    setup = _seat(_known())
+    orders = [("A", "B", "C"), ("B", "C", "A"), ("C", "A", "B")]
+    points = {"A": 9, "B": 6, "C": 4}
+    cast = [
+        leaning(AB, 1, juror=juror.ref).model_copy(
+            update={
+                "order": order,
+                "scores": {side: dict.fromkeys(("logic", "evidence", "responsiveness", "honesty"),
+                                               points[side]) for side in order},
+                "verdict": "A",
+            }
+        )
+        for juror, order in zip(ROSTER[:3], orders, strict=True)
+    ]  # fmt: skip
+    verdict = aggregate(setup, sides, cast).verdict
+    assert verdict.winner == "A"
+    assert verdict.rule == "model"
+    assert verdict.p["A"] > verdict.p["B"] > verdict.p["C"]
+    assert sum(verdict.p.values()) == pytest.approx(1)
+
+
+def test_those_who_tell_most_are_asked_until_no_call_is_worth_it() -> None:
+    setup = _seat(_known())
+    assert [juror.ref for juror in setup.roster[:2]] == ["online/juror-7", "online/juror-6"]
+    clear, read = hold(setup, lambda reading: _seeing(reading, 8))
+    assert len(read) == 3
+    assert clear.gain is not None
+    assert clear.gain < 0.003
+    margins = {ROSTER[7].ref: 2, ROSTER[6].ref: -2}
+    split, read = hold(setup, lambda reading: _seeing(reading, margins.get(reading.juror.ref, 0)))
+    assert len(read) == 6
+    assert split.gain == 0  # no one is left to be asked
+
+
+def test_an_interrupted_panel_asks_for_what_is_missing() -> None:
+    setup = _seat(_known())
+    first = next_readings(setup, SIDES, ())
+    ballots = [_seeing(first[1])]
+    assert next_readings(setup, SIDES, ballots) == (first[0], first[2])
+
+
+def test_six_sit_while_skills_are_little_known_and_the_least_known_explore() -> None:
+    unsure = {
+        ref: one.model_copy(update={"skill_error": 0.35, "ballots": 20})
+        for ref, one in _known().jurors.items()
+    }
+    setup = _seat(_known(jurors=unsure))
+    assert (setup.wave, len(next_readings(setup, SIDES, ()))) == (6, 6)
+    assert _seat(fit_jurors(())).wave == 6
+    known = _known().jurors
+    known = known | {ROSTER[0].ref: known[ROSTER[0].ref].model_copy(update={"ballots": 40})}
+    assert _seat(_known(jurors=known), ordinal=5).roster[0] == ROSTER[0]
+    assert _seat(_known(jurors=known), ordinal=6).roster[0] != ROSTER[0]
+    new = {ref: one for ref, one in known.items() if ref != ROSTER[3].ref}
+    assert _seat(_known(jurors=new), ordinal=6).roster[0] == ROSTER[3]
+
+
+def test_a_new_juror_is_read_and_weighs_nothing_yet() -> None:
+    new = {ref: one for ref, one in _known().jurors.items() if ref != ROSTER[3].ref}
+    setup = _seat(_known(jurors=new))
+    ballots = [leaning(AB, 2, juror=ROSTER[0].ref), leaning(BA, 1, juror=ROSTER[1].ref)]
+    stranger = leaning(AB, -9, juror=ROSTER[3].ref)
+    verdict, filled = aggregate(setup, SIDES, [*ballots, stranger])
+    assert verdict.p == aggregate(setup, SIDES, ballots).verdict.p
+    assert filled[2].weight == 0
+    assert filled[2].signal is not None
+
+
+def test_the_audit_asks_the_juror_whose_lean_is_known_least() -> None:
+    seeds = [seed for seed in range(100) if _seat(_known(), seed=seed).audit]
+    assert 3 <= len(seeds) <= 20
+    _, read = hold(_seat(_known(), seed=seeds[0]), lambda reading: _seeing(reading, 8))
+    assert [one.juror for one in read if one.audit] == ["online/juror-7"]
+
+
+def test_without_a_fit_or_with_another_mode_nothing_changes() -> None:
+    old = _seat(None)
+    assert (old.fit, old.wave) == (None, 0)
+    assert "fit" not in old.model_dump_json()
+    strict = seat_panel(ROSTER, (), ordinal=1, seed=0, mode=PanelMode.STRICT, fit=_known())
+    verdict, _ = hold(strict, _seeing)
+    assert verdict.rule == ""
+    assert (
+        aggregate(panel(), SIDES, [leaning(AB, 1), leaning(BA, 1, juror="y")]).verdict.gain is None
+    )
+
+
+Strength = Callable[[Random], int]
+
+
+@pytest.mark.parametrize(
+    "strength",
+    [
+        lambda rng: 3,
+        lambda rng: -3,
+        lambda rng: rng.randint(1, 9),
+        lambda rng: -rng.randint(1, 9),
+    ],
+    ids=["first", "second", "first, by chance", "second, by chance"],
+)
+def test_order_alone_never_decides_at_any_moment(strength: Strength) -> None:
+    """From the first debate on, over every refit, not once."""
+    assert _decided(lambda rng, reading: strength(rng) * (1 if reading.order == AB else -1)) == []
+
+
+def test_jurors_that_toss_a_coin_decide_nothing_once_that_is_seen() -> None:
+    decided = _decided(lambda rng, reading: rng.choice((-1, 1)) * rng.randint(1, 9), debates=200)
+    assert all(number <= 100 for number in decided)
+
+
+def _decided(judge: Callable[[Random, Reading], int], debates: int = 150) -> list[int]:
+    """Return the debates that had a winner, of an installation with such jurors."""
+    rng, past, found = Random(8), list[PastDebate](), []
+    learnt, model = fit(()), fit_jurors(())
+    for number in range(1, debates + 1):
+        setup = seat_panel(
+            ROSTER, (), ordinal=number, seed=number, history=learnt.history, fit=model
+        )
+        verdict, ballots = hold(
+            setup,
+            lambda reading: leaning(
+                reading.order, judge(rng, reading), juror=reading.juror.ref, audit=reading.audit
+            ),
+        )
+        if verdict.winner not in (TIE, None):
+            found.append(number)
+        past.append(PastDebate(ballots, z=verdict.z))
+        if number % 20 == 0:
+            learnt, model = fit(past), fit_jurors(hear(past), model)
+            assert model.evidence < SURE
+    return found
