@@ -62,6 +62,37 @@ def export(
     run(lambda: run_export(out, chosen))
 
 
+@app.command()
+def push(
+    given: typer.Context,
+    repo: Annotated[str, typer.Argument(help="Dataset repository on the hub, as owner/name.")],
+    private: Annotated[bool, typer.Option("--private", help="Make it private.")] = False,
+    revision: Annotated[Text, typer.Option(help="Branch to publish on (default: main).")] = None,
+    folder: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help="An export made before (default: a new one)."),
+    ] = None,
+    community: Annotated[Text, typer.Option(help="Only debates of this community.")] = None,
+    file_format: Annotated[
+        str, typer.Option("--format", help="File format: jsonl or parquet.")
+    ] = "jsonl",
+    layout: Annotated[Text, typer.Option(help="Layout of another tool, as for export.")] = None,
+    series: Annotated[Text, OF_SERIES] = None,
+    license: Annotated[
+        Text, typer.Option(help="Licence for the dataset card, as for export.")
+    ] = None,
+    include_rehearsal: Annotated[bool, REHEARSAL] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before publishing.")] = False,
+) -> None:
+    """Publish an export on a dataset hub; the same command resumes one that was cut off."""
+    from bot.exits import run
+    from bot.exporting import Chosen
+    from bot.pushing import Target, run_push
+
+    chosen = Chosen(**{name: given.params[name] for name in Chosen._fields if name in given.params})
+    run(lambda: run_push(Target(repo, private, revision), folder, chosen, yes=yes))
+
+
 @app.command("import-labels")
 def import_labels(
     file: Annotated[Path, typer.Argument(help="Export of Argilla or Label Studio, JSON or CSV.")],

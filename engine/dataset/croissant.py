@@ -89,7 +89,7 @@ def write_croissant(
         "distribution": [_file(file) for file in files],
         "recordSet": sets,
     }
-    return orjson.dumps(body, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    return orjson.dumps(body, option=orjson.OPT_APPEND_NEWLINE)
 
 
 def _license(license: str | None) -> dict[str, str]:

@@ -1,0 +1,1 @@
+"""A dataset hub: where an export is published. Needs the extra `hub`."""

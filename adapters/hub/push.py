@@ -1,0 +1,107 @@
+"""Publish an export's folder on a dataset hub, through huggingface_hub.
+
+The endpoint is that of HF_ENDPOINT, the token that of HF_TOKEN or of the hub's own login. Neither
+the token nor an address that the hub gives out for an upload is ever shown or logged.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import NamedTuple
+
+from engine.errors import ExportError, UsageError
+
+MISSING = (
+    "rostrum push needs huggingface_hub, which is not installed; install it with "
+    "pip install 'rostrum-debates[hub]'."
+)
+REFUSED = "The hub does not accept the token; set HF_TOKEN to a valid one that may write to {repo}."
+FORBIDDEN = "The token may not write to {repo}; use one with write access, or another repository."
+UNKNOWN = "The hub has no {repo} that this token may see; check its name and the token's access."
+LIMITED = "The hub limits how often it is asked, and does so now; try again later. {resumed}"
+FAILED = "The hub answered with {status}; try again later. {resumed}"
+CUT = "The connection to the hub was lost; run the same command again. {resumed}"
+NOT_SENT = "{repo} was not changed: the hub refused the export ({status})."
+RESUMED = "Files that are there already are not sent again."
+PUBLIC = "{repo} exists and is public; make it private on the hub first, or leave out --private."
+# What earlier exports left; of the same names, the new files replace them.
+STALE = ["data/*", "config.xml", "croissant.json", "manifest.json"]
+
+
+class Pushed(NamedTuple):
+    """Where an export is now: the repository's page, and the commit."""
+
+    page: str
+    commit: str
+
+
+def check_installed() -> None:
+    """Raise UsageError without the extra."""
+    if find_spec("huggingface_hub") is None:
+        raise UsageError(MISSING)
+
+
+def push(folder: Path, repo: str, private: bool, revision: str | None, message: str) -> Pushed:
+    """Upload a folder to a dataset repository, which is made if there is none; blocks.
+
+    Files that the hub has are not sent again, so that the same call resumes one that was cut off.
+    Raises UsageError for what the hub will never take, ExportError for a passing failure.
+    """
+    check_installed()
+    from huggingface_hub import HfApi
+    from huggingface_hub.utils import disable_progress_bars, logging
+
+    disable_progress_bars()
+    logging.set_verbosity_error()  # its warnings have addresses of uploads, which are secret
+    api = HfApi(endpoint=os.environ.get("HF_ENDPOINT") or None)
+    with _explained(repo):
+        page = api.create_repo(repo, repo_type="dataset", private=private or None, exist_ok=True)
+        if private and not api.repo_info(repo, repo_type="dataset").private:
+            raise UsageError(PUBLIC.format(repo=repo))
+        if revision:
+            api.create_branch(repo, repo_type="dataset", branch=revision, exist_ok=True)
+        done = api.upload_folder(
+            repo_id=repo,
+            repo_type="dataset",
+            folder_path=folder,
+            revision=revision,
+            commit_message=message,
+            delete_patterns=STALE,
+        )
+    return Pushed(str(page), done.oid)
+
+
+@contextmanager
+def _explained(repo: str) -> Iterator[None]:
+    """Turn the hub's errors into Rostrum's, without their texts, which may have secrets."""
+    import httpx2
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError
+
+    try:
+        yield
+    except HFValidationError:
+        raise UsageError(f"“{repo}” is no repository's name; write it as owner/name.") from None
+    except (HfHubHTTPError, httpx2.HTTPError, RuntimeError, ValueError) as error:
+        # An upload's own error is the cause of the one that is raised.
+        cause = error.__cause__ if isinstance(error, RuntimeError) else error
+        if isinstance(cause, HfHubHTTPError):
+            raise _of_status(cause.response.status_code, repo) from None
+        if isinstance(cause, httpx2.HTTPError):
+            raise ExportError(CUT.format(resumed=RESUMED)) from None
+        if isinstance(error, ValueError):
+            raise UsageError(NOT_SENT.format(repo=repo, status=type(error).__name__)) from None
+        raise
+
+
+def _of_status(status: int, repo: str) -> UsageError | ExportError:
+    lasting = {401: REFUSED, 403: FORBIDDEN, 404: UNKNOWN}
+    if status in lasting:
+        return UsageError(lasting[status].format(repo=repo))
+    if status in (400, 402, 409, 413, 422):
+        return UsageError(NOT_SENT.format(repo=repo, status=status))
+    passing = LIMITED if status == 429 else FAILED
+    return ExportError(passing.format(status=status, resumed=RESUMED))

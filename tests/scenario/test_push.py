@@ -1,0 +1,161 @@
+"""An export is published on a dataset hub: huggingface_hub itself against a hub on loopback."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from bot.exporting import Chosen
+from bot.pushing import Target, run_push
+from engine.dataset.manifest import Manifest
+from engine.dataset.voters import Keys
+from engine.dataset.writer import Wanted, write_export
+from engine.errors import ExportError, UsageError
+from tests.doubles.archive import MemoryArchive, make_debate, make_record
+from tests.doubles.hub import SIGNATURE, TOKEN, Hub
+
+hub_library = pytest.importorskip("huggingface_hub")
+# huggingface_hub sends large files in a way that httpx2 would like it to spell otherwise.
+pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")
+REPO = "ann/debates"
+RECORDS = [make_record(make_debate(number)) for number in range(1, 5)]
+
+
+def write(out: Path, debates: int = 4) -> Manifest:
+    keys = Keys(splits=b"splits", master=b"master")
+    archive = MemoryArchive(*RECORDS[:debates])
+    tables = ("debates", "turns", "votes", "preference")
+    return write_export(archive, Wanted(tables=tables), out, keys, version="1")
+
+
+def contents(out: Path) -> dict[str, bytes]:
+    return {str(p.relative_to(out)): p.read_bytes() for p in out.rglob("*") if p.is_file()}
+
+
+@pytest.fixture
+async def hub(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> AsyncIterator[Hub]:
+    """A hub, by HTTP alone; whatever happens, neither token nor signed address is logged."""
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_XET", True)
+    monkeypatch.setattr("huggingface_hub.utils._http.time.sleep", lambda seconds: None)
+    monkeypatch.setenv("HF_TOKEN", TOKEN)
+    monkeypatch.setenv("ROSTRUM_DATABASE_URL", f"sqlite+aiosqlite:///{tmp_path}/none.db")
+    caplog.set_level(logging.DEBUG)
+    async with Hub() as opened:
+        monkeypatch.setenv("HF_ENDPOINT", opened.origin)
+        yield opened
+    ours = [record for record in caplog.records if not record.name.startswith(("httpx", "httpc"))]
+    said = "\n".join(record.getMessage() for record in ours)
+    assert TOKEN not in said
+    assert SIGNATURE not in said
+
+
+async def push(folder: Path, *, repo: str = REPO, private: bool = False, on: str = "") -> None:
+    await run_push(Target(repo, private, on or None), folder, Chosen(), yes=True)
+
+
+async def test_an_export_is_there_as_it_was_written_and_its_next_one_replaces_it(
+    hub: Hub, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    await asyncio.to_thread(write, out)
+    await push(out, private=True)
+    assert hub.files(REPO) == await asyncio.to_thread(contents, out)
+    assert hub.private[REPO]
+    assert hub.stored  # the large ones, apart
+    assert f"{REPO} has the export now: {hub.origin}/datasets/{REPO}" in capsys.readouterr().out
+    await push(out)  # the same again is no commit
+    assert len(hub.commits) == 1
+    await asyncio.to_thread(write, out, 1)
+    await push(out)
+    assert hub.files(REPO) == await asyncio.to_thread(contents, out)  # old splits are gone
+    hub.files(REPO)[".gitattributes"] = b"kept"
+    await push(out, on="v2")
+    assert set(hub.branches[REPO]) == {"main", "v2"}
+
+
+async def test_what_was_cut_off_goes_on_where_it_was(hub: Hub, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    await asyncio.to_thread(write, out)
+    hub.script["/upload/"] = [200, 200, *["cut"] * 60]
+    with pytest.raises(ExportError, match="connection to the hub was lost; run the same command"):
+        await push(out)
+    assert hub.files(REPO) == {}
+    before = set(hub.stored)
+    assert len(before) > 0
+    hub.script.clear()
+    hub.asked.clear()
+    await push(out)
+    assert hub.files(REPO) == await asyncio.to_thread(contents, out)
+    again = {asked.rpartition("/")[2] for asked in hub.asked if asked.startswith("PUT")}
+    assert again
+    assert not again & before
+
+
+@pytest.mark.parametrize("place", ["/preupload/", "/batch", "/upload/", "/repos/create"])
+async def test_a_limited_rate_is_waited_for_then_said(hub: Hub, tmp_path: Path, place: str) -> None:
+    out = tmp_path / "out"
+    await asyncio.to_thread(write, out, 1)
+    hub.script[place] = [429] * 100
+    with pytest.raises(ExportError, match="limits how often it is asked") as raised:
+        await push(out)
+    assert SIGNATURE not in str(raised.value)
+    if place != "/repos/create":
+        hub.script[place] = [429, 503]  # passing: it is asked again by itself
+        await push(out)
+        assert hub.files(REPO) == await asyncio.to_thread(contents, out)
+
+
+async def test_a_token_without_rights_is_told_so(
+    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    await asyncio.to_thread(write, out, 1)
+    with pytest.raises(UsageError, match="may not write to bob/debates"):
+        await push(out, repo="bob/debates")
+    monkeypatch.setenv("HF_TOKEN", "hf_CANARYwrong")
+    with pytest.raises(UsageError, match="does not accept the token") as raised:
+        await push(out)
+    assert "CANARY" not in str(raised.value)
+    with pytest.raises(UsageError, match="write it as owner/name"):
+        await push(out, repo="a/b/c")
+
+
+async def test_nothing_but_an_unchanged_export_leaves_and_none_becomes_public_by_mistake(
+    hub: Hub, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    await asyncio.to_thread(write, out, 1)
+    with pytest.raises(UsageError, match="no export of Rostrum"):
+        await push(tmp_path)
+    await push(out)
+    with pytest.raises(UsageError, match="is public; make it private"):
+        await push(out, private=True)
+    (out / "private-notes.txt").write_text("mine")
+    with pytest.raises(UsageError, match=r"private-notes\.txt"):
+        await push(out)
+    (out / "private-notes.txt").unlink()
+    (out / "README.md").write_text("---\nchanged\n")
+    with pytest.raises(UsageError, match="not as it was exported"):
+        await push(out)
+    assert len(hub.commits) == 1
+
+
+async def test_chunked_uploads_of_small_files_are_published_and_skipped_too(
+    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The way that is taken where hf_xet is installed: commits in parts."""
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_XET", False)
+    hub.large = 1_000_000_000
+    out = tmp_path / "out"
+    await asyncio.to_thread(write, out)
+    hub.script["/commit/"] = ["cut", 503]
+    await push(out)
+    assert hub.files(REPO) == await asyncio.to_thread(contents, out)
+    await push(out)
+    assert len(hub.commits) == 1
