@@ -370,12 +370,16 @@ def _past(connection: SqlConnection, limit: int, rehearsal: bool) -> list[PastDe
     cast: defaultdict[str, list[Vote]] = defaultdict(list)
     for row in connection.rows(VOTES, debates=chosen):
         cast[row.debate].append(Vote.model_validate_json(row.body))
-    return [_to_past(row, readings[row.id], cast[row.id]) for row in reversed(closed)]
+    past = (_to_past(row, readings[row.id], cast[row.id]) for row in reversed(closed))
+    return [one for one in past if one is not None]
 
 
-def _to_past(row: Any, readings: Sequence[Ballot], cast: Sequence[Vote]) -> PastDebate:
+def _to_past(row: Any, readings: Sequence[Ballot], cast: Sequence[Vote]) -> PastDebate | None:
+    """Return what a debate says of its jurors; None where people knew that a side is a person."""
     setup, verdict = Setup.model_validate_json(row.setup), Verdict.model_validate_json(row.body)
     request = setup.request
+    if request.guest:
+        return None
     tally = count(cast, tuple(request.sides), request.quorum)
     return PastDebate(
         ballots=tuple(readings),

@@ -82,6 +82,8 @@ def _jury_judgments(entry: Entry) -> list[_Judgment]:
 
 
 def _matches(entry: Entry) -> Iterator[_Match]:
+    if entry.person:
+        return
     models = entry.debate.request.sides
     for first, second in combinations(models, 2):
         ours, theirs = (

@@ -35,10 +35,12 @@ class Reading(NamedTuple):
 def readings(entry: Entry, *, both: bool = False) -> Iterator[Reading]:
     """Yield a whole debate between two sides in one order, or in `both`.
 
-    Of many debates, half are shown in each order.
+    Of many debates, half are shown in each order. One with a person as a side gives none.
     """
     sides = tuple(entry.debate.request.sides)
     if len(sides) != 2 or entry.debate.status is not Status.CLOSED or not entry.speeches:
+        return
+    if entry.person:
         return
     orders = [sides, sides[::-1]]
     if not both:

@@ -68,7 +68,7 @@ class _Judged(NamedTuple):
 
 def _judged(entry: Entry) -> Iterator[_Judged]:
     sides = tuple(entry.debate.request.sides)
-    if len(sides) != 2:
+    if len(sides) != 2 or entry.person:
         return
     rubric = find_rubric(entry.debate.setup.panel.rubric, entry.debate.setup.panel.criteria)
     by_juror: dict[str, list[Ballot]] = {}

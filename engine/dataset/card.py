@@ -49,7 +49,9 @@ _GOLD = """\
     debates, the reveal of one names the models of both: later choices on the other are not gold
     (`mirror_revealed`). A rematch (`rematch_of`) has the models of a revealed debate. Its sides are
     drawn again and kept secret, so its votes are gold like any others; where the models `swapped`
-    sides, everyone could know who is who, so none is (`known`).
+    sides, everyone could know who is who, so none is (`known`). Where a person argued a side
+    (`person`), their own vote is not gold (`speaker`), and in a rematch of it none is. Such a
+    debate is in no table that compares models, and in no rating.
 
     The quorum counts gold votes, ties and “neither” included. The human
     winner is the side with the most gold votes; it is a tie when the first two are equal, or when

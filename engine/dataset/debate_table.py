@@ -112,6 +112,9 @@ _ASKED: Columns = (
            "debate.setup.mirror_of"),
     Column("rematch_of", TEXT, "the revealed debate that this one holds once more, with the same "
            "models; null for none", "debate.setup.rematch_of"),
+    Column("person", TEXT, "the side that a person argued; null for none. Such a debate compares "
+           "no models, so it is in no table of pairs, judgments by model or calibration",
+           lambda entry: entry.debate.request.guest or None),
     Column("swapped", FLAG, "whether a rematch gave each model the other side, so that people "
            "could know who is who and no vote is gold; else it drew the sides again",
            "debate.setup.swapped"),
@@ -119,6 +122,9 @@ _ASKED: Columns = (
         "sides",
         (
             SIDE,
+            Column("by", TEXT, "`model`, or `person`: `backend`, `model` and `family` are then "
+                   "fixed words that say no more",
+                   lambda one: "person" if one.model.person else "model"),
             Column("backend", TEXT, "the backend's name in the installation",
                    "model.backend", "asker"),
             Column("model", TEXT, "the model's name there", "model.name", "asker"),

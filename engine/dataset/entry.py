@@ -56,6 +56,11 @@ class Entry:
         return self.record.debate
 
     @property
+    def person(self) -> bool:
+        """Whether a person argued a side, so that nothing in it compares models."""
+        return bool(self.debate.request.guest)
+
+    @property
     def summary(self) -> Summary | None:
         """A juror's neutral summary, where one was asked for."""
         return self.record.verdict.summary if self.record.verdict else None

@@ -106,7 +106,7 @@ def _pairs(entry: Entry) -> Iterator[_Pair]:
     Of answers to a question the best is paired with the weakest alone.
     """
     tally = entry.tally
-    if tally is None or tally.winner in (None, TIE):
+    if tally is None or tally.winner in (None, TIE) or entry.person:
         return
     winner, spoken = tally.winner, {speech.turn.side for speech in entry.speeches}
     others = [side for side in entry.debate.request.sides if side != winner and side in spoken]
@@ -152,6 +152,8 @@ def _same_side_pairs(entry: Entry) -> Iterator[_Pair]:
 
 
 def _liked(entry: Entry) -> Iterator[_Liked]:
+    if entry.person:
+        return
     given = Counter((label.step, label.up) for label in entry.record.labels if label.blind)
     for number, (turn, text) in enumerate(entry.speeches):
         ups, downs = given[turn.step, True], given[turn.step, False]

@@ -96,6 +96,8 @@ TURNS = Table(
         Column("place", WHOLE, "place within the round, from 1, in the order of posting",
                "turn.place"),
         SIDE._replace(value="turn.side"),
+        Column("by", TEXT, "`model`, or `person` where a person argued the side",
+               lambda spoken: "person" if spoken.model.person else "model"),
         Column("seat", TEXT, "the speaker; in a team several seats share a side", "turn.seat"),
         STEP._replace(value="turn.step"),
         Column("text", TEXT, "the text, in Markdown; mentions removed", maker="model"),

@@ -84,10 +84,10 @@ class Row:
 
 
 def row_of(record: DebateRecord) -> Row | None:
-    """Reduce a record to a row; None without a closed vote between at least two sides."""
+    """Reduce a record to a row; None without a closed vote between at least two models."""
     request = record.debate.request
     sides = tuple(request.sides)
-    if record.debate.revealed_at is None or len(sides) < 2:
+    if record.debate.revealed_at is None or len(sides) < 2 or request.guest:
         return None
     topic = scrub(request.topic)
     tally = count(record.asked(Question.VOTE), sides, request.quorum)

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
+from typing import Any
 
+import orjson
 import pytest
 
+from engine.dataset.writer import write_export
 from engine.debate import SOMEBODY, Cause, Debate, Status
 from engine.errors import NotAllowedError, UsageError
 from engine.line.intake import Defaults, Invited, Order, Rematch
 from engine.messages import Announcement, Reveal, TurnPost, VoteInvite
+from engine.stats.reading import work_out
+from engine.store import ExportFilter
 from engine.store.guests import OpenTurn
 from tests.doubles.hall import DEFAULTS, LOBBY, QUICK, Hall, Session
 from tests.doubles.memory.attentive import AttentiveVenue
-from tests.doubles.whole_debate import HeardModels
+from tests.doubles.whole_debate import KEYS, HeardModels
 
 MINUTES = 5.0
 
@@ -83,7 +89,7 @@ async def end_time(session: Session, debate: Debate) -> None:
 
 
 async def test_a_person_argues_a_side_and_no_juror_learns_who(
-    hall: Hall, venue: AttentiveVenue
+    hall: Hall, venue: AttentiveVenue, tmp_path: Path
 ) -> None:
     models = HeardModels()
     async with hall.open(models) as session:
@@ -133,6 +139,10 @@ async def test_a_person_argues_a_side_and_no_juror_learns_who(
         await session.service.close_vote(debate.id)
         await session.ended(debate.id)
         votes = await session.votes(debate.id, "ann", "bob", "cem")
+        archive, out = session.store.archive, tmp_path / "out"
+        await asyncio.to_thread(write_export, archive, ExportFilter(), out, KEYS, version="0")
+        rated = await work_out(archive, ExportFilter(), len)
+        known = await session.store.journal.past(9, rehearsal=True)
     own = [one for one in held if one.side == "B"]
     assert own[0].text == "I, [name], say: [mention] is wrong. [name] must act. Maple agrees."
     assert [one.text for one in own[1::2]] == ["A better thought.", "We win."]
@@ -154,6 +164,29 @@ async def test_a_person_argues_a_side_and_no_juror_learns_who(
         assert word not in read.replace("a person", ""), word
     assert set(venue.notified) == {"bob"}
     assert "Bob" not in venue.said()
+    assert (rated, known) == (0, []), "in no rating, and nothing that jurors are measured by"
+    await asyncio.to_thread(check_export, out)
+
+
+def check_export(out: Path) -> None:
+    """Check that a debate with a person is marked, and in no table that compares models."""
+    tables: dict[str, list[dict[str, Any]]] = {}
+    for path in out.glob("data/*/*.jsonl"):
+        rows = map(orjson.loads, path.read_bytes().splitlines())
+        tables.setdefault(path.parent.name, []).extend(rows)
+    (debate,) = tables["debates"]
+    assert debate["person"] == "B"
+    assert [one["by"] for one in debate["sides"]] == ["model", "person"]
+    assert {(one["side"], one["by"]) for one in tables["turns"]} == {
+        ("A", "model"),
+        ("B", "person"),
+    }
+    assert {one["reason"] for one in tables["votes"]} == {"starter", "speaker", None}
+    told = {"debates", "turns", "verdicts", "votes", "calls", "artifacts"}
+    assert set(tables) <= told, set(tables)
+    everything = b"".join(path.read_bytes() for path in out.rglob("*.json*")).lower()
+    assert b"bob" not in everything
+    assert b"4711" not in everything
 
 
 async def test_after_a_kill_nothing_is_asked_twice_and_nothing_is_lost(

@@ -202,6 +202,7 @@ class TestDebates:
             "family": "maple",
             "drawn": False,
             "stance": None,
+            "by": "model",
         }
         assert (b["model"], b["drawn"]) == ("birch", True)
 

@@ -21,7 +21,8 @@ SCOPES = {
     "reactions:write": "one reaction for each option of a vote",
     "files:write": "exports and pictures",
     "users:read": "who is an admin, who a bot, and in which language",
-    "channels:history": "to look whether a message in doubt was stored, in Rostrum's own threads",
+    "channels:history": "to look, in Rostrum's own threads, whether a message in doubt was stored, "
+    "and what a person who argues a side wrote",
     "groups:history": "the same in private channels",
     "channels:read": "to see that Rostrum is in a channel before a debate starts there",
     "groups:read": "the same of private channels",
@@ -31,7 +32,8 @@ PURPOSE = (
     "Rostrum holds debates between AI models in a thread: a blind jury of other models scores "
     "them, and people vote. It asks for channels:history and groups:history only to look in its "
     "own threads whether a message whose sending was in doubt is there, so that nothing is posted "
-    "twice; without them such a message is left alone and noted."
+    "twice; without them such a message is left alone and noted. Where a person has agreed to "
+    "argue a side, it also reads what that person writes in the debate's thread for their turns."
 )
 EVENTS = (
     "app_home_opened",
