@@ -151,7 +151,9 @@ class Reader:
         if all(each.closed for each in asking):
             return Recovered(unread=_unread(asking))
         began = self.clock.now()
-        reactions = _together(target, [await self._read(each) for each in asking])
+        reactions = await self._read_all(asking)
+        if reactions is None:
+            return Recovered()
         # Everything seen was given by now; no earlier time can be claimed.
         ended = self.clock.now()
         users = sorted({user for held in reactions.holders.values() for user in held})
@@ -182,6 +184,25 @@ class Reader:
         if target.ballot is BallotKind.SECRET:
             self._hide(target, reactions)
         return Recovered(found, frozenset() if reactions.complete else _unread(asking))
+
+    async def _read_all(self, asking: Sequence[Target]) -> Reactions | None:
+        """Read a question's messages; None if it was closed meanwhile, under another lease.
+
+        Its seeds may have gone while it was read, so nothing follows from what is missing.
+        """
+        target = asking[0]
+        try:
+            read = _together(target, [await self._read(each) for each in asking])
+        except VenueAwayError:
+            if await self._has_ended(target):
+                return None
+            raise
+        seeded = target.question is Question.TURN or read.seeded == set(target.options)
+        return read if seeded or not await self._has_ended(target) else None
+
+    async def _has_ended(self, target: Target) -> bool:
+        now = await self.store.votes.target(target.platform, target.place, target.message)
+        return now is not None and now.ended
 
     def _hide(self, target: Target, reactions: Reactions) -> None:
         for option in target.options:

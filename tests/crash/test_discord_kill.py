@@ -1,7 +1,8 @@
 """The process that serves Discord is killed at every send and every vote of one debate.
 
-A send is killed twice: before Discord has stored it, and after, before its answer. Discord runs in
-a process of its own, remembers no nonce, and what it holds in the end is the oracle.
+A send is killed twice: before Discord has stored it, and after, before its answer. Sides speak by a
+webhook. Discord runs in a process of its own, remembers no nonce, and what it holds in the end is
+the oracle.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ MESSAGES = "/channels/*/messages"
 BEFORE_VOTES = (
     Send("POST", MESSAGES),  # the announcement
     Send("POST", f"{MESSAGES}/*/threads"),
-    Send("POST", MESSAGES, times=9),  # the turns, and the invitation to vote
+    Send("POST", "/channels/*/webhooks"),
+    Send("POST", "/webhooks/*/*", times=8, text='"username"'),  # the turns
+    Send("POST", MESSAGES),  # the invitation to vote
     Send("PUT", f"{MESSAGES}/*/reactions/*/@me", times=4),
 )
 AFTER_VOTES = (
@@ -43,7 +46,7 @@ CLOSE = ("votes.close debate, before", "votes.close debate, after")
 ACTS = ((0, "+", "A"), (1, "+", "B"), (0, "+", "tie"), (0, "-", "A"), (2, "+", "A"), (2, "-", "A"))
 TOLD = {"before": ("ada", "ben", "cleo"), "after": ("dan", "eve", "fay")}
 # Raise or lower it knowingly: sends twice, openings and closings twice, votes, and one absence.
-KILLS = 2 * (1 + 1 + 9 + 4) + 2 + 2 * 6 + 1 + 2 + 2 * (1 + 1 + 1)
+KILLS = 2 * (1 + 1 + 1 + 8 + 1 + 4) + 2 + 2 * 6 + 1 + 2 + 2 * (1 + 1 + 1)
 
 
 class DiscordBot(Bot[Remote]):
@@ -101,6 +104,7 @@ async def hold(scene: Scene, lead: Callable[[DiscordBot], Awaitable[None]], doom
     """Hold a debate on a platform of its own."""
     async with Remote.spawned(scene.folder, "--generous") as discord:
         await discord.set_rules(nonce_seconds=0.0)
+        await discord.act("allow", "manage_webhooks")
         return await DiscordBot.hold(scene, discord, lead, doomed=doomed)
 
 
@@ -183,6 +187,18 @@ def test_every_send_and_vote_was_a_kill(clean: Held, killed: Held) -> None:
 def test_people_read_the_same_messages_in_the_same_thread(clean: Held, killed: Held) -> None:
     assert len(threads(killed.state)) == 1
     assert list(map(shown, messages(killed))) == list(map(shown, messages(clean)))
+
+
+def test_each_turn_is_there_once_under_its_sides_name_by_one_webhook(
+    clean: Held, killed: Held
+) -> None:
+    for held in (clean, killed):
+        named = [m["author"]["username"] for m in messages(held) if m.get("webhook_id")]
+        assert len(named) == 8
+        assert len(set(named[::2])) == len(set(named[1::2])) == 1
+        assert named[0].startswith("🔵 A · ")
+        assert named[1].startswith("🔴 B · ")
+        assert held.state["webhooks"] == ["Rostrum"]
 
 
 def test_nothing_is_there_twice(killed: Held) -> None:

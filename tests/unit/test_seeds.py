@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import pytest
 
@@ -18,6 +19,8 @@ from engine.delivery.unseeding import Unseeding
 from engine.errors import VenueAwayError, VenueError, VenueGoneError
 from engine.floor.wake import Bell
 from engine.judging import Question
+from engine.ports import Reactions
+from engine.votes.reading import Recovered
 from tests.doubles.memory.venue import Fault, MemoryVenue
 from tests.doubles.poll import OPTIONS, THREAD, Poll, open_poll
 
@@ -159,6 +162,38 @@ async def test_what_cannot_be_removed_is_given_up_and_holds_up_no_other(
     async with removing(poll):
         await _until_none_is_left(poll)
     assert poll.venue.messages[other.message].seeds == set()
+
+
+class ClosingVenue(MemoryVenue):
+    """A platform on which another process closes the question while its reactions are read."""
+
+    close: Callable[[], Awaitable[None]]
+    complete = True
+
+    async def reactions(self, place: str, message: str) -> Reactions:
+        await self.close()
+        self.messages[message].seeds -= {"A", "B"}
+        return replace(await super().reactions(place, message), complete=self.complete)
+
+
+@pytest.mark.parametrize("complete", [True, False])
+async def test_a_reading_during_which_they_went_says_nothing(
+    store: SqlStore, complete: bool
+) -> None:
+    """A round's question closes under its own lease, while the vote's close reads it too."""
+    venue = ClosingVenue()
+    venue.complete = complete
+    poll = await open_poll(store, venue)
+    await poll.react("ann", "A")
+    await poll.react("bob", "tie")
+    poll.venue.listening = False
+    await poll.unreact("bob", "tie")
+    keeper = poll.window.keeper
+    async with keeper.hold("debate/other") as other, keeper.hold("debate/one") as lease:
+        venue.close = lambda: store.votes.close(other, poll.debate_id, poll.clock.now())
+        reader, debate = poll.window.hearing.reader, await poll.debate()
+        assert await reader.recover(debate, lease, Question.VOTE) == Recovered()
+    assert len(await store.votes.events(poll.debate_id)) == 2
 
 
 @pytest.mark.usefixtures("_short_pauses")

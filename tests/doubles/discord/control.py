@@ -65,6 +65,7 @@ class DiscordControl(Control):
                 channel: [self.show(m) for m in world.in_order(channel)]
                 for channel in world.messages
             },
+            "webhooks": [hook.name for hook in world.webhooks.values()],
             "interactions": [self.show(asked) for asked in discord.interactions.all],
             "requests": [[call.method, call.path] for call in discord.rest.requests],
             "violations": [asdict(violation) for violation in discord.violations],
