@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from adapters.storage.budgets import community_scope
 from adapters.storage.connection import SqlConnection
 from engine.debate import short_code
 from engine.judging import Question
 from engine.store import OwnData, OwnRow
+from engine.store.served import OWN
 
 if TYPE_CHECKING:
     from sqlalchemy import Column, Table
@@ -30,6 +32,11 @@ FROM debates WHERE id IN :debates ORDER BY id
 # Of a debate its starter gets what it was asked: models and jurors are sealed until the reveal.
 ASKED = ("topic", "conditions", "stance_a", "stance_b")
 STARTED = "SELECT id FROM debates WHERE starter = :person ORDER BY id"
+HERE = "platform = :platform AND community = :community"
+SETTINGS = f"SELECT settings, joined_at FROM communities WHERE {HERE}"  # noqa: S608
+SCHEDULES = f"SELECT body, due_at FROM series WHERE {HERE} ORDER BY name"  # noqa: S608
+SPENT = "SELECT day, debates, spent_usd FROM usage WHERE scope = :scope ORDER BY day"
+HELD = f"SELECT id FROM debates WHERE {HERE} ORDER BY id"  # noqa: S608
 DEBATES = "debates"
 AT_ONCE = 500  # debates
 
@@ -49,7 +56,8 @@ def read_own(connection: SqlConnection, platform: str, user: str) -> OwnData | N
             found = _rows(connection, table, _select(table, column), person=person)
             tables[table.name] = tuple(_without(row, column.name) for row in found)
     started = connection.column(STARTED, person=person)
-    named = _named_in(tables, started)
+    own = {"platform": platform, "community": f"{OWN}{person}"}
+    named = _named_in(tables, [*started, *connection.column(HELD, **own)])
     return OwnData(
         person=_without(about, "id"),
         started=tuple(started),
@@ -59,7 +67,25 @@ def read_own(connection: SqlConnection, platform: str, user: str) -> OwnData | N
         ),
         tables=tables,
         debates={one["id"]: one for one in _debates(connection, named, _guessed_in(tables))},
+        direct_messages=_direct_messages(connection, own),
     )
+
+
+def _direct_messages(connection: SqlConnection, own: Mapping[str, str]) -> OwnRow | None:
+    """Return what is stored of the community that a person's direct messages are."""
+    kept = connection.first(SETTINGS, **own)
+    spent = connection.rows(SPENT, scope=community_scope(**own))
+    if kept is None and not spent:
+        return None
+    return {
+        "settings": orjson.loads(kept.settings) if kept else {},
+        "since": kept and kept.joined_at.isoformat(),
+        "schedules": [
+            {"said": orjson.loads(row.body), "due_at": row.due_at and row.due_at.isoformat()}
+            for row in connection.rows(SCHEDULES, **own)
+        ],
+        "days": [row._asdict() for row in spent],
+    }
 
 
 def _select(table: Table, column: Column[Any]) -> str:

@@ -51,6 +51,8 @@ class OwnData(Value):
     `person` is what stands beside their user id, `started` are the ids of debates that they began,
     `days` say on which day they began how many, and `tables` has their rows of every other table.
     `debates` says what all those debates were about, by id; of no model, and nothing sealed.
+    `direct_messages` is what is stored of a personal installation: its settings and schedules, and
+    what its debates cost day by day; None where there is none.
     """
 
     person: OwnRow
@@ -58,6 +60,7 @@ class OwnData(Value):
     days: tuple[OwnRow, ...]
     tables: Mapping[str, tuple[OwnRow, ...]]
     debates: Mapping[str, OwnRow]
+    direct_messages: OwnRow | None = None
 
 
 class OwnVote(Value):

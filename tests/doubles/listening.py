@@ -12,6 +12,8 @@ from aiohttp import web
 
 from tests.doubles.faults import Faults
 
+CROWD = 4096  # connections that may come at once, as a platform takes them
+
 
 class Clock:
     """The platform's clock: real time, plus what a test has added."""
@@ -68,7 +70,9 @@ class Listening(ABC):
         """Listen on loopback; the port that was used before is used again."""
         runner = web.AppRunner(app or self.app(), shutdown_timeout=0.05, access_log=None)
         await runner.setup()
-        site = web.TCPSite(runner, "127.0.0.1", port or self.port, reuse_address=True)
+        site = web.TCPSite(
+            runner, "127.0.0.1", port or self.port, reuse_address=True, backlog=CROWD
+        )
         await site.start()
         self._runner = runner
         self.port = runner.addresses[-1][1]

@@ -47,6 +47,8 @@ async def test_a_private_trial_is_held_in_direct_messages_and_forgotten_with_its
         # Reactions in direct messages are not heard, so people vote with buttons.
         pressed = await discord.press("ben", ballot, "rostrum:vote:A").finished()
         assert "recorded" in pressed.text
+        change = {"setting": "vote_minutes", "value": "45"}
+        await discord.slash("ben", "debate settings", change, channel=place.id).finished()
         found = await discord.slash("ben", "debate list", channel=place.id).finished()
         assert "Tea beats coffee" in found.text
         # Where only the person brought the bot, it says so; it could not post there.
@@ -66,7 +68,10 @@ async def test_a_private_trial_is_held_in_direct_messages_and_forgotten_with_its
         given = await discord.slash("ben", "debate mydata", channel=place.id).finished()
         assert given.answer is not None
         (file,) = given.answer.attachments
-        assert orjson.loads(file.data)["started"] == [debate.id]
+        whole = orjson.loads(file.data)
+        assert whole["started"] == [debate.id]
+        # The settings of one's own direct messages are one's own data too.
+        assert whole["direct_messages"]["settings"]["vote_minutes"] == 45
         confirm = {"confirm": True}
         done = await discord.slash("ben", "debate forget", confirm, channel=place.id).finished()
         assert "You are forgotten." in done.text

@@ -39,15 +39,17 @@ async def say_why(chat: Chat, user: str, ballot: str, code: str) -> Private:
     return Private(shown.messages[-1].text, {}, shown.messages[-1])
 
 
-async def tap(chat: Chat, user: str, below: Private, id: str, value: str = "") -> Private:
+async def tap(
+    chat: Chat, user: str, below: Private, id: str, value: str = "", seconds: float = 10.0
+) -> Private:
     """Press a button or choose from a menu of a private message, which changes in place."""
     if isinstance(chat, OnDiscord):
         values = [value] if value else None
-        asked = await chat.discord.press(user, below.message, id, values=values).finished()
+        asked = await chat.discord.press(user, below.message, id, values=values).finished(seconds)
         assert asked.messages[0].id == below.message.id
         return _on_discord(asked.text, asked.messages[0])
     chosen = await chat.slack.choose(user, below.message, id, value)
-    await until(lambda: chosen.messages)
+    await until(lambda: chosen.messages, seconds)
     assert chosen.messages == [below.message]
     return Private(below.message.text, {}, below.message)
 

@@ -1,0 +1,99 @@
+"""A crowd taps one vote's buttons, menus and reactions at once: each is answered, each counts."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections import Counter
+from collections.abc import Sequence
+from itertools import cycle
+
+from engine.judging import Question
+from tests.scenario.chat_stage import Chat, OnDiscord, Private, close, vote
+from tests.scenario.discord_stage import voting
+from tests.scenario.test_remarks import kept, tap
+
+CROWD = int(os.environ.get("CROWD", "60"))
+PATIENCE = 300.0  # seconds: a busy machine is slow, and what is lost is lost
+MARKS = {"A": "🔵", "B": "🔴"}
+
+
+def join(chat: Chat) -> dict[str, str]:
+    """Have a crowd join; return what each will vote for."""
+    platform = chat.discord if isinstance(chat, OnDiscord) else chat.slack
+    for number in range(CROWD):
+        platform.add_user(f"member{number}")
+    return dict(zip((f"member{number}" for number in range(CROWD)), cycle("AAB"), strict=False))
+
+
+def wait_long(chat: Chat) -> None:
+    """Have the platform wait for answers as long as a busy machine takes."""
+    if isinstance(chat, OnDiscord):
+        chat.discord.rules.answer_seconds = PATIENCE
+    else:
+        chat.slack.rules.ack = chat.slack.rules.trigger = PATIENCE
+
+
+async def press(chat: Chat, user: str, ballot: str, side: str) -> Private:
+    """Vote by a button; return the private answer."""
+    if isinstance(chat, OnDiscord):
+        asked = await chat.discord.press(user, ballot, f"rostrum:vote:{side}").finished(PATIENCE)
+        assert f"Vote recorded: {MARKS[side]} {side}." in asked.text
+        return Private(asked.text, {}, asked.messages[0])
+    shown = await chat.slack.press(user, ballot, f"{MARKS[side]} {side}")
+    text = await shown.said("Vote recorded", PATIENCE)
+    assert f"Vote recorded: {MARKS[side]} {side}." in text
+    return Private(text, {}, shown.messages[-1])
+
+
+def latencies(chat: Chat) -> Sequence[float]:
+    """Return how long each acknowledgement took."""
+    all_asked = (chat.discord if isinstance(chat, OnDiscord) else chat.slack).interactions.all
+    return sorted(asked.latency or 0.0 for asked in all_asked)
+
+
+async def test_each_tap_of_a_crowd_is_answered_and_each_vote_guess_and_reason_counts_once(
+    chat: Chat,
+) -> None:
+    wait_long(chat)
+    votes = join(chat)
+    expected = Counter(votes.values())
+    async with chat.stage.process() as app:
+        ballot = await vote(chat, ballot="private")
+        debate = await voting(app)
+        code = debate.code
+        below = await asyncio.gather(
+            *(press(chat, user, ballot, side) for user, side in votes.items())
+        )
+        for id, value in ((f"ground:{code}/logic", ""), (f"guess:{code}/A", "0")):
+            below = await asyncio.gather(
+                *(
+                    tap(chat, user, one, f"rostrum:{id}", value, PATIENCE)
+                    for user, one in zip(votes, below, strict=True)
+                )
+            )
+        reveal = await close(chat)
+        assert f"({expected['A']}–{expected['B']})" in reveal
+        record = await kept(app, debate)
+        standing = record.asked(Question.VOTE)
+        assert Counter(one.option for one in standing) == expected
+        assert {one.ground for one in standing} == {"logic"}
+        assert len(record.asked(Question.GUESS)) == CROWD
+        print(f"slowest of {len(latencies(chat))}: {latencies(chat)[-1]:.3f} s")
+        # The same by reactions, which change their minds on the way.
+        ballot = await vote(chat)
+        debate = await voting(app)
+        for user, side in votes.items():
+            await chat.react(user, ballot, "tie")
+            await chat.unreact(user, ballot, "tie")
+            await chat.react(user, ballot, side)
+        async with asyncio.timeout(PATIENCE):
+            while len(await app.store.votes.events(debate.id)) < 3 * CROWD:  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
+        assert chat.held(ballot) == {**expected, "tie": 0, "weak": 0}
+        assert f"({expected['A']}–{expected['B']})" in await close(chat)
+        await chat.ended(app)
+        record = await kept(app, debate)
+    assert Counter(one.option for one in record.asked(Question.VOTE)) == expected
+    platform = chat.discord if isinstance(chat, OnDiscord) else chat.slack
+    assert platform.violations == []
