@@ -22,7 +22,8 @@ from adapters.discord.rest import Rest
 from adapters.discord.venue import DiscordVenue
 from adapters.storage.database import Database
 from bot.app import App
-from bot.platforms import Discord, trial_of
+from bot.platforms import Discord, Platform, trial_of
+from bot.role import Role
 from bot.run import serving
 from bot.settings.settings import Settings
 from engine.debate import Debate, Status
@@ -53,12 +54,20 @@ class DiscordStage:
     settings: dict[str, Any] = field(default_factory=dict)
     limits: VenueLimits = SWIFT
     gap: float = 0.0
+    apart: bool = False  # a gateway and a worker, instead of one process for all
 
     def process(self) -> AbstractAsyncContextManager[App]:
         """Run a process until the body ends, connected and with its commands registered."""
         settings = settings_of(self.url, **self.settings)
         server = self.discord
-        return process(settings, server.token, server.api_url, limits=self.limits, gap=self.gap)
+        return process(
+            settings,
+            server.token,
+            server.api_url,
+            limits=self.limits,
+            gap=self.gap,
+            apart=self.apart,
+        )
 
     # --- people --------------------------------------------------------------------------
 
@@ -120,7 +129,13 @@ class DiscordStage:
 
 @asynccontextmanager
 async def process(
-    settings: Settings, token: str, api_url: str, *, limits: VenueLimits = SWIFT, gap: float = 0.0
+    settings: Settings,
+    token: str,
+    api_url: str,
+    *,
+    limits: VenueLimits = SWIFT,
+    gap: float = 0.0,
+    apart: bool = False,
 ) -> AsyncIterator[App]:
     """Serve Discord as `rostrum run` does, with short waits; connected when the body begins."""
     secret = SecretStr(token)
@@ -129,8 +144,22 @@ async def process(
     identifies = Identifies(gap=0.0)
     trial = trial_of(settings.discord)
     connection = Connection(secret, (), rest, identifies=identifies, first_pause=0.05, trial=trial)
-    async with serving(settings, Discord(rest, venue, connection)) as app:
+    async with served(settings, Discord(rest, venue, connection), apart=apart) as app:
         await until(lambda: connection.connected)
+        yield app
+
+
+@asynccontextmanager
+async def served(settings: Settings, platform: Platform, *, apart: bool) -> AsyncIterator[App]:
+    """Serve a platform in a process of its own, or in a gateway beside a worker."""
+    if not apart:
+        async with serving(settings, platform) as app:
+            yield app
+        return
+    async with (
+        serving(settings, role=Role.WORKER),
+        serving(settings, platform, role=Role.GATEWAY) as app,
+    ):
         yield app
 
 

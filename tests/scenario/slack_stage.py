@@ -29,7 +29,7 @@ from engine.ports import VenueLimits
 from tests.doubles.references import on_slack
 from tests.doubles.slack import Asked, SlackServer
 from tests.doubles.slack.state import Message
-from tests.scenario.discord_stage import settings_of, state, until
+from tests.scenario.discord_stage import served, settings_of, state, until
 from tests.scenario.told_votes import told_votes
 
 SWIFT = VenueLimits(typing_seconds=0.1, send_seconds=1.0, state_seconds=0.05)
@@ -52,6 +52,7 @@ class SlackStage:
     ping: float = 5.0  # seconds; a socket is taken for dead after four, also on a slow machine
     tokens: tuple[str, str] | None = None  # of bot and app, where they are not the platform's
     proxy: str | None = None
+    apart: bool = False  # a gateway and a worker, instead of one process for all
 
     @asynccontextmanager
     async def process(self) -> AsyncIterator[App]:
@@ -68,6 +69,7 @@ class SlackStage:
             limits=self.limits,
             gap=self.gap,
             managers=self.managers,
+            apart=self.apart,
         )
         async with joined as app:
             if not self.http:
@@ -165,12 +167,13 @@ async def process(
     limits: VenueLimits = SWIFT,
     gap: float = 0.0,
     managers: tuple[str, ...] = (),
+    apart: bool = False,
 ) -> AsyncIterator[App]:
     """Run a process until the body ends, connected."""
     workspaces = OneWorkspace(rest)
     venue = SlackVenue(workspaces, managers=managers, limits=limits, gap=gap)
     connection = Connection(workspaces, transport, site, managers, first_pause=0.05)
-    async with serving(settings, Slack(workspaces, venue, connection)) as app:
+    async with served(settings, Slack(workspaces, venue, connection), apart=apart) as app:
         await until(lambda: connection.connected)
         yield app
 

@@ -1,0 +1,117 @@
+"""A gateway and a worker do all that one process does, from the first tap to the last."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+import bot.app
+import engine.series.schedule
+from bot.app import App
+from tests.doubles.discord import DiscordServer, Rates
+from tests.doubles.postgres import PostgresDouble
+from tests.doubles.slack import Rules, SlackServer
+from tests.doubles.waiting import until
+from tests.scenario.chat_stage import Chat, OnDiscord, OnSlack
+from tests.scenario.discord_stage import DiscordStage, author, voting
+from tests.scenario.slack_stage import SlackStage
+from tests.scenario.test_leagues import begun
+from tests.scenario.test_rematches import finish, held, press
+from tests.scenario.test_reveal_in_chats import announced
+from tests.scenario.test_schedules import daily, schedule
+from tests.scenario.test_series_people import Shifted
+from tests.scenario.test_slack_home import opened, told
+
+PERSONAL = {"discord": {"personal": True}}
+
+
+@pytest.fixture(params=["discord", "slack"])
+async def apart(
+    request: pytest.FixtureRequest, postgres: PostgresDouble, migrated_name: str
+) -> AsyncIterator[Chat]:
+    """A stage on either platform where a gateway serves and a worker thinks."""
+    name = postgres.create(migrated_name)
+    url = postgres.url(name)
+    if request.param == "discord":
+        async with DiscordServer(rates=Rates.generous()) as discord:
+            yield OnDiscord(DiscordStage(url, discord, PERSONAL, apart=True))
+    else:
+        async with SlackServer(rules=Rules.generous()) as slack:
+            yield OnSlack(SlackStage(url, slack, apart=True))
+    postgres.drop(name)
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Shifted:
+    shifted = Shifted()
+    monkeypatch.setattr(bot.app, "SystemClock", lambda: shifted)
+    monkeypatch.setattr(engine.series.schedule, "LOOK_SECONDS", 0.05)
+    return shifted
+
+
+async def by_menu(chat: Chat) -> None:
+    """Start a debate about a message, from that message's menu."""
+    if isinstance(chat, OnDiscord):
+        about = chat.discord.say("ben", "tea beats coffee")
+        await until(lambda: len(chat.discord.world.commands.get(None) or ()) == 2)
+        asked = await chat.discord.menu("cleo", "Debate this", about).answered()
+        await chat.discord.submit_modal(asked, {}).finished()
+        return
+    said = chat.slack.say("ben", "tea beats coffee")
+    shown = await chat.slack.shortcut("ada", said.ts, "rostrum:debate")
+    await until(lambda: shown.view)
+    assert not (await chat.slack.submit(shown, {"topic": "tea beats coffee"})).errors
+
+
+async def on_its_own_page(chat: Chat, app: App) -> None:
+    """Use the platform's own place for one person: Slack's Home, Discord's direct messages."""
+    if not isinstance(chat, OnDiscord):
+        assert "No debate is running" in await opened(chat.slack, "ben", "Live debates")
+        await told(chat.slack, "ben", "My votes", "tea beats coffee")
+        await told(chat.slack, "ben", "My data as a file", "everything that is stored about you")
+        return
+    discord = chat.discord
+    place = discord.world.direct(discord.users["ben"].id)
+    topic = {"topic": "Rain beats sun"}
+    await discord.slash("ben", "debate start", topic, channel=place.id).finished()
+
+    def said(what: str) -> bool:
+        return any(author(m) == what for m in discord.messages(place.id))
+
+    await until(lambda: said("Vote"), 20)
+    await voting(app)
+    closed = await discord.slash("ben", "debate close", channel=place.id).finished()
+    assert "closed" in closed.text
+    await until(lambda: said("Reveal"), 20)
+
+
+async def test_a_debate_by_menu_its_rematch_a_scheduled_one_and_their_deletion(
+    apart: Chat, clock: Shifted
+) -> None:
+    chat = apart
+    async with chat.stage.process() as app:
+        await by_menu(chat)
+        await begun(app, 1)
+        first, _ = await finish(chat, app, await chat.ballot())
+        assert first.request.topic == "tea beats coffee"
+        assert "starts now" in await press(chat, "cleo", announced(chat), "Rematch")
+        again, reveal = await finish(chat, app, await held(chat, app, 2))
+        assert again.setup.rematch_of == first.id
+        assert "People: **🔵 A** (1–0)" in reveal
+        await schedule(chat, "olga", daily(clock), "is set.", topic="Parks beat malls")
+        clock.skip(hours=1.1)
+        await begun(app, 3)
+        await finish(chat, app, await chat.ballot())
+        debates = await app.store.debates.recent()
+        assert debates[0].request.topic == "Parks beat malls"
+        await schedule(chat, "olga", "off", "has ended")
+        await on_its_own_page(chat, app)
+        for debate in debates:
+            offered = await chat.give("olga", "delete", debate=debate.code)
+            await chat.press("olga", offered, f"rostrum:delete:{debate.code}")
+        for debate in debates:
+            while await app.store.deletions.due(debate.platform):
+                await app.service.clock.sleep(0.02)
+        left = await app.store.debates.recent()
+        assert not {debate.id for debate in debates} & {debate.id for debate in left}
