@@ -355,7 +355,8 @@ class JurorLine(Value):
     """One ballot as the reveal lists it; `verdict` is None for an invalid one.
 
     `recused` says that it decides nothing, as its juror is of a debater's family. `reasons` call
-    the contenders what people call them, and name no model.
+    the contenders what people call them, and name no model. `marks` are what it gave each
+    contender by criterion.
     """
 
     juror: str
@@ -365,6 +366,7 @@ class JurorLine(Value):
     contradictory: bool = False
     recused: bool = False
     reasons: str = Field("", exclude_if=not_)
+    marks: Mapping[str, Mapping[str, float]] = Field({}, exclude_if=not_)
 
 
 class Reveal(Said):

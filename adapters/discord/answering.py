@@ -27,8 +27,10 @@ from adapters.discord.forms import modal_of
 from adapters.discord.grounds import ground_of
 from adapters.discord.markup import shown
 from adapters.discord.patience import insist, seconds_left
+from adapters.discord.payload import LONGEST_ALT
 from adapters.discord.translation import language_around, language_of
 from adapters.discord.venue import DiscordVenue
+from adapters.pictures.png import drawn
 from engine.chat.answers.answers import Answer, SentFile, to_markdown
 from engine.chat.answers.catalogue import HelpAnswer
 from engine.chat.answers.debates import StartedAnswer
@@ -43,8 +45,9 @@ from engine.chat.person import Person, Trial, own_community
 from engine.delivery.ending import refusal_of
 from engine.errors import RostrumError, UsageError
 from engine.language import speaking
+from engine.messages import File
 from engine.ports import ButtonPressed, Listener
-from engine.text import split_markdown
+from engine.text import headline, split_markdown
 from engine.votes.hearing import Heard
 from engine.words.buttons import Button, Row
 from engine.words.forms import Form
@@ -69,13 +72,14 @@ Interaction = discord.Interaction[discord.Client]
 class AnswerText:
     """An answer's text: `private` for the person; `public` is None if no one else may read it.
 
-    `started` is the code of a new debate, `offered` are debates to review, and `rows` are buttons
-    and menus below it.
+    `picture` is an SVG that says the same. `started` is the code of a new debate, `offered` are
+    debates to review, and `rows` are buttons and menus below it.
     """
 
     private: str
     public: str | None = None
     file: SentFile | None = None
+    picture: File | None = None
     started: str = ""
     offered: tuple[ReviewLine, ...] = ()
     buttons: tuple[Button, ...] = ()
@@ -378,6 +382,7 @@ def said_of(answer: Answer, around: str) -> AnswerText:
         private=to_markdown(answer, link=lambda thread: f"<#{thread}>", person=_mention),
         public=read_by_all,
         file=answer if isinstance(answer, SentFile) else None,
+        picture=answer.picture(),
         started=answer.debate.code if isinstance(answer, StartedAnswer) else "",
         offered=answer.lines if isinstance(answer, ReviewAnswer) else (),
         buttons=answer.buttons(),
@@ -403,10 +408,12 @@ async def _explained(run: Callable[[], Awaitable[AnswerText]], around: str) -> A
 async def _edit_answer(interaction: Interaction, said: AnswerText) -> bool:
     """Show an answer in place of the acknowledgement; False if it is too late."""
     first, *more = (discord.Embed(description=piece) for piece in _pieces(said.private))
+    pictures = await drawn([said.picture]) if said.picture else ()
 
     async def edit() -> None:
         file = said.file
         files = [discord.File(io.BytesIO(file.content), file.name)] if file else []
+        files += map(_shown, pictures)
         view = review_menus(said.offered) if said.offered else view_of(said.buttons)
         view = controls(said.rows) if said.rows else view
         await interaction.edit_original_response(embed=first, attachments=files, view=view)
@@ -419,6 +426,11 @@ async def _edit_answer(interaction: Interaction, said: AnswerText) -> bool:
         ):
             return False
     return True
+
+
+def _shown(picture: File) -> discord.File:
+    alt = headline(picture.alt, LONGEST_ALT)
+    return discord.File(io.BytesIO(picture.data()), picture.name, description=alt)
 
 
 def _pieces(text: str) -> tuple[str, ...]:

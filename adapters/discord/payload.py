@@ -8,10 +8,12 @@ from typing import Any, NamedTuple
 
 from engine.messages import File
 from engine.ports import Part
+from engine.text import headline
 from engine.words.card import Reference, Speaker
 
 NO_MENTIONS: dict[str, list[str]] = {"parse": []}  # no text pings anyone
 LONGEST_NONCE = 25
+LONGEST_ALT = 1024  # characters of a file's description
 SMALL = "-# {text}"  # how Discord writes small print
 
 
@@ -47,7 +49,8 @@ class Payload(NamedTuple):
     def form(self) -> list[dict[str, Any]]:
         """Return the fields of a multipart request: the JSON, then each file."""
         listed = [
-            {"id": i, "filename": file.name} | ({"description": file.alt} if file.alt else {})
+            {"id": i, "filename": file.name}
+            | ({"description": headline(file.alt, LONGEST_ALT)} if file.alt else {})
             for i, file in enumerate(self.files)
         ]
         body = json.dumps(self.body | {"attachments": listed})

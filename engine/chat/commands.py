@@ -197,7 +197,7 @@ _COMMANDS = (
     Command(
         "leaderboard",
         NOTHING,
-        "shows how people and jury rate the models",
+        "shows how people and jury rate the models, and who guesses them best",
         revealed.leaderboard,
     ),
     Command(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from engine.chat.answers.own_record import OwnRecordAnswer, OwnVoteLine, Share
+from engine.chat.answers.own_record import OwnRecordAnswer, OwnVoteLine
+from engine.chat.answers.record_picture import Share
 from engine.chat.context import Context
 from engine.chat.invocation import MeArguments
 from engine.chat.person import Person

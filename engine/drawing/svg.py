@@ -27,6 +27,15 @@ FAMILIES = {
     "Noto Emoji": r"\p{Emoji_Presentation}",
 }
 RUNS = regex.compile("|".join(f"((?:{of}\\p{{M}}*)+)" for of in FAMILIES.values()))
+# resvg shapes a run by the script that it begins with, and these move vowels; so they are isolated,
+# unless the text begins with them.
+MOVES_VOWELS = regex.compile(
+    "|".join(
+        rf"\p{{{of}}}[\p{{{of}}}\p{{M}}]*(?: \p{{{of}}}[\p{{{of}}}\p{{M}}]*)*"
+        for of in ("Devanagari", "Bengali")
+    )
+)
+ISOLATED = "\u2066{}\u2069"
 
 # The viewer chooses the scheme; both have a contrast of at least 4.5:1.
 LIGHT = """
@@ -47,6 +56,7 @@ WHERE_DARK = f"@media (prefers-color-scheme: dark) {{{DARK}}}"
 
 # Of contenders, on the dark ground: A and B, and 1 to 9. They differ with red-green blindness too.
 BLUE, RED, GREY, GOLD = "#4a86e8", "#e2524c", "#6e7681", "#f2c440"
+EMPTY, INK = "#21262d", "#e6edf3"  # of a bar without anything, and of text
 OTHERS = (BLUE, RED, "#22c55e", "#a855f7", "#06b6d4", "#f97316", "#ec4899", "#84cc16", "#a8a29e")
 
 
@@ -142,4 +152,9 @@ def _in_fonts(text: str) -> str:
         family = families[(run.lastindex or 1) - 1]
         return f'<tspan font-family="{family}">{run.group()}</tspan>'
 
-    return RUNS.sub(named, _escape(JOINED.sub(r"\1\2", text)))
+    plain = _escape(JOINED.sub(r"\1\2", text))
+    return RUNS.sub(named, MOVES_VOWELS.sub(_isolate, plain))
+
+
+def _isolate(run: regex.Match[str]) -> str:
+    return ISOLATED.format(run.group()) if run.start() else run.group()

@@ -9,23 +9,28 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from math import ceil, floor, sqrt
 
-from engine.drawing.svg import Anchor, box, dot, draw, line, square, write
+from engine.drawing.lettering import fit, short_names, width_of
+from engine.drawing.svg import Anchor, box, darken, dot, draw, line, square, write
 from engine.judging import TIE
+from engine.messages import File
 from engine.stats.agreement import Agreement
 from engine.stats.calibration import Bin
 from engine.stats.ratings import Leaderboard, ModelRatings, Rating
 from engine.stats.wording import word_rating, word_share
-from engine.text import headline
+from engine.words.translation import say
 
 CELL = 92
 PLOT = 320
-ROW = 46
+ROW = 60
 MOST_MODELS = 25
-NAME_LENGTH = 34
 MATRIX_TITLE = "What people chose, and what the jury chose"
 RELIABILITY_TITLE = "How often A won, by the jury's probability of A"
 LEADERBOARD_TITLE = "Ratings by people and by the jury"
 NOTHING = "Nothing to show yet."
+RATED_FROM = "{people} debates by people, {jury} by the jury; with 95 % intervals"
+RATINGS = "{model}: people {people}, jury {jury}"
+UNRATED = "{by}: {why}"
+BY_PEOPLE, BY_JURY = "people", "jury"
 
 
 def draw_pictures(agreement: Agreement, leaderboard: Leaderboard) -> dict[str, str]:
@@ -115,56 +120,92 @@ def _bins(filled: Sequence[Bin]) -> Iterator[str]:
 
 
 def draw_leaderboard(leaderboard: Leaderboard) -> str:
-    """Draw every model's two ratings with their intervals, the best at the top."""
+    """Draw every model's two ratings with their intervals, the best at the top.
+
+    It is in the language spoken, with letters that a phone can show.
+    """
     shown = leaderboard.standings[:MOST_MODELS]
-    said = [
-        f"{one.model}: people {word_rating(one.people)}, jury {word_rating(one.jury)}"
-        for one in shown
-    ]
-    about = f"{leaderboard.people} debates by people, {leaderboard.jury} by the jury"
+    about = _about(leaderboard)
     low, high = _range(shown)
-    parts = [write(16, 52, f"{about}; 95 % intervals", "faint"), *_legend()]
+    names = short_names([one.model for one in shown], LEFT - 2 * EDGE, LETTERS)
+    parts = [
+        write(EDGE, 38, fit(say(LEADERBOARD_TITLE), WIDE - 2 * EDGE, LETTERS), "ink large"),
+        write(EDGE, 64, fit(about, WIDE - 2 * EDGE, SMALL), "faint", size=SMALL),
+        *_legend(),
+    ]
     for place, standing in enumerate(shown):
-        parts += _standing(standing, 100 + ROW * place, low, high)
-    parts += _scale(100 + ROW * len(shown), low, high)
-    description = f"{about}. {'; '.join(said) or NOTHING}"
-    return draw(LEADERBOARD_TITLE, description, 780, 140 + ROW * len(shown), parts)
+        parts += _standing(standing, names[standing.model], TOP + ROW * place, low, high)
+    parts += _scale(TOP + ROW * len(shown), low, high)
+    title, alt = say(LEADERBOARD_TITLE), leaderboard_alt(leaderboard)
+    return draw(title, alt, WIDE, TOP + ROW * len(shown) + 44, parts, headed=False)
 
 
-LEFT, WIDTH = 300, 450
+def leaderboard_alt(leaderboard: Leaderboard) -> str:
+    """Return what the picture of a leaderboard shows, in words."""
+    said = [
+        say(RATINGS, model=one.model, people=word_rating(one.people), jury=word_rating(one.jury))
+        for one in leaderboard.standings[:MOST_MODELS]
+    ]
+    return f"{_about(leaderboard)}. {'; '.join(said) or say(NOTHING)}"
+
+
+def _about(leaderboard: Leaderboard) -> str:
+    return say(RATED_FROM, people=leaderboard.people, jury=leaderboard.jury)
+
+
+WIDE, EDGE, LEFT, RIGHT, TOP = 720, 24, 330, 60, 118  # pixels
+LETTERS, SMALL = 20.0, 16.0
+
+
+def leaderboard_picture(leaderboard: Leaderboard) -> File:
+    """Return the picture for a chat, always dark, as an SVG file; its alt text has the numbers."""
+    svg, alt = darken(draw_leaderboard(leaderboard)), leaderboard_alt(leaderboard)
+    return File(name="leaderboard.png", media="image/svg+xml", content=svg, alt=alt)
 
 
 def _legend() -> Iterator[str]:
-    yield dot(22, 74, 6, "people")
-    yield write(36, 79, "people")
-    yield square(112, 74, 6, "jury")
-    yield write(126, 79, "jury")
+    people, jury = say(BY_PEOPLE), say(BY_JURY)
+    yield dot(EDGE + 8, 92, 7, "people")
+    yield write(EDGE + 24, 98, people, size=SMALL)
+    x = EDGE + 48 + width_of(people, SMALL)
+    yield square(x + 8, 92, 7, "jury")
+    yield write(x + 24, 98, jury, size=SMALL)
 
 
-def _standing(standing: ModelRatings, y: float, low: float, high: float) -> Iterator[str]:
-    yield write(16, y + 22, headline(standing.model, NAME_LENGTH))
-    yield from _rating(standing.people, y + 12, low, high, "people")
-    yield from _rating(standing.jury, y + 30, low, high, "jury")
+def _standing(
+    standing: ModelRatings, name: str, y: float, low: float, high: float
+) -> Iterator[str]:
+    yield write(EDGE, y + ROW / 2 + 7, name, "ink large")
+    yield from _rating(standing.people, y + ROW / 2 - 11, low, high, "people")
+    yield from _rating(standing.jury, y + ROW / 2 + 11, low, high, "jury")
 
 
 def _rating(rating: Rating | None, y: float, low: float, high: float, kind: str) -> Iterator[str]:
     if rating is None or rating.value is None or rating.low is None or rating.high is None:
-        yield write(LEFT, y + 5, f"{kind}: {word_rating(rating)}", "faint")
+        by = say(BY_PEOPLE if kind == "people" else BY_JURY)
+        said = say(UNRATED, by=by, why=word_rating(rating))
+        yield write(LEFT, y + 6, fit(said, WIDE - LEFT - EDGE, SMALL), "faint", size=SMALL)
         return
+    span = WIDE - LEFT - RIGHT
     first, middle, last = (
-        LEFT + WIDTH * (value - low) / (high - low)
+        LEFT + span * (value - low) / (high - low)
         for value in (rating.low, rating.value, rating.high)
     )
     yield line(first, y, last, y, kind)
-    yield dot(middle, y, 6, kind) if kind == "people" else square(middle, y, 6, kind)
+    yield _mark(middle, y, kind)
+
+
+def _mark(x: float, y: float, kind: str) -> str:
+    return dot(x, y, 7, kind) if kind == "people" else square(x, y, 7, kind)
 
 
 def _scale(y: float, low: float, high: float) -> Iterator[str]:
-    yield line(LEFT, y, LEFT + WIDTH, y)
+    span = WIDE - LEFT - RIGHT
+    yield line(LEFT, y, LEFT + span, y)
     for step in range(5):
-        value, x = low + (high - low) * step / 4, LEFT + WIDTH * step / 4
+        value, x = low + (high - low) * step / 4, LEFT + span * step / 4
         yield line(x, y, x, y + 5)
-        yield write(x, y + 22, f"{value:.0f}", "faint", "middle")
+        yield write(x, y + 26, f"{value:.0f}", "faint", "middle", SMALL)
 
 
 def _range(standings: Sequence[ModelRatings]) -> tuple[float, float]:

@@ -219,4 +219,5 @@ def _juror_lines(setup: Setup, ballots: Iterable[Ballot]) -> Iterator[JurorLine]
                 contradictory=ballot.contradictory,
                 recused=ballot.recused,
                 reasons=told_reasons(setup, ballot, REASONS, marks=True) if ballot.valid else "",
+                marks=(ballot.scores or {}) if ballot.valid else {},
             )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from engine.drawing.lettering import fit, wrap
-from engine.drawing.svg import GREY, OTHERS, bar, darken, disc, draw, write
+from engine.drawing.svg import EMPTY, GREY, OTHERS, bar, darken, disc, draw, write
 from engine.marks import SIDES, unmarked
 from engine.messages import File, Reveal
 from engine.words.phrases import model_called, option_name
@@ -69,7 +69,7 @@ def _bar(y: float, sides: tuple[str, ...], shares: Mapping[str, float]) -> Itera
     """Draw a bar that is divided as the shares are; what is for no side stands in its middle."""
     whole, x, room = sum(shares.values()), float(MARGIN), WIDTH - 2 * MARGIN
     if not whole:
-        yield bar(x, y, room, BAR, "#21262d")
+        yield bar(x, y, room, BAR, EMPTY)
         return
     rest = whole - sum(shares.get(side, 0.0) for side in sides)
     coloured = [(shares.get(side, 0.0), OTHERS[n % len(OTHERS)]) for n, side in enumerate(sides)]

@@ -294,6 +294,12 @@ async def test_an_export_is_a_file_of_this_servers_debates(
             await stage.close()
             await ended(app)
             asked = await discord.slash("olga", "debate export").finished()
+            rated = await discord.slash("olga", "debate leaderboard").finished()
+    assert rated.ephemeral
+    assert rated.answer is not None
+    (board,) = rated.answer.attachments
+    assert (board.filename, board.data[:4]) == ("leaderboard.png", b"\x89PNG")
+    assert "debates by people" in (board.description or "")
     assert asked.ephemeral
     assert asked.answer is not None
     (file,) = asked.answer.attachments

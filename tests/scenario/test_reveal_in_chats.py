@@ -23,6 +23,23 @@ async def pressed(chat: Chat, user: str, message: str, what: str) -> str:
     return await (await chat.slack.press(user, message, label)).said("")
 
 
+async def pictured(chat: Chat, user: str, ask: str, name: str, says: str) -> None:
+    """Ask for something in private: Discord shows a picture of it, Slack can show none there."""
+    if not isinstance(chat, OnDiscord):
+        return
+    (code,) = {one.rpartition(":")[2] for one in _ids(chat, announced(chat))}
+    if ask == "why":
+        asked = chat.discord.press(user, announced(chat), f"rostrum:why:{code}")
+    else:
+        asked = chat.discord.slash(user, f"debate {ask}")
+    shown = (await asked.finished()).answer
+    assert shown is not None
+    (picture,) = shown.attachments
+    assert picture.filename == name
+    assert picture.data.startswith(b"\x89PNG")
+    assert says in (picture.description or "")
+
+
 def announced(chat: Chat) -> str:
     """Return the newest announcement."""
     if isinstance(chat, OnDiscord):
@@ -56,6 +73,7 @@ async def test_a_reveal_says_who_won_and_why_and_numbers_come_on_demand(chat: Ch
         assert re.search(r"- `\w+/\S+` for \*\*.+\*\*: ", why)
         assert "**Mean marks:**" in why
         assert re.search(r"logic: 🔵 A \d\.\d · 🔴 B \d\.\d", why)
+        assert re.search(r"(?m)^\W*🔵 A–🔴 B: logic \d+(\.\d)?–\d+(\.\d)?, ", why)
         assert not NUMBERS.search(why)
         details = await pressed(chat, "cleo", message, "details")
         for number in ("**People:** 🔵 A 1", "readings counted", "(read ", "model calls"):
@@ -76,3 +94,9 @@ async def test_a_reveal_says_who_won_and_why_and_numbers_come_on_demand(chat: Ch
         assert " min ·" not in chat.card
         assert not NUMBERS.search(chat.card)
         assert "**Mean marks:**" in await pressed(chat, "cleo", announced(chat), "why")
+        files = None if isinstance(chat, OnDiscord) else len(chat.slack.world.files)
+        await pictured(chat, "cleo", "why", "marks.png", "The jury's mean marks. logic: A ")
+        assert "revealed debate here" in await chat.ask("ben", "me")
+        await pictured(chat, "ben", "me", "record.png", "As most other people did: ")
+        if not isinstance(chat, OnDiscord):
+            assert len(chat.slack.world.files) == files

@@ -34,7 +34,7 @@ from engine.chat.answers.deletion import DeletionAnswer
 from engine.chat.answers.guest import ConsentAnswer, TurnAnswer
 from engine.chat.answers.leagues import LeagueAnswer, LeagueStartedAnswer, LeagueStoppedAnswer
 from engine.chat.answers.management import FileAnswer, NoFileAnswer, SettingLine, SettingsAnswer
-from engine.chat.answers.own_record import OwnRecordAnswer, OwnVoteLine, Share
+from engine.chat.answers.own_record import OwnRecordAnswer, OwnVoteLine
 from engine.chat.answers.presses import vote_answer
 from engine.chat.answers.privacy_notice import (
     ForgottenAnswer,
@@ -43,6 +43,7 @@ from engine.chat.answers.privacy_notice import (
     OwnDataAnswer,
     PrivacyAnswer,
 )
+from engine.chat.answers.record_picture import Share
 from engine.chat.answers.remarked import RemarkAnswer
 from engine.chat.answers.review_list import ReviewAnswer, ReviewLine, RevisedAnswer
 from engine.chat.answers.schedules import ScheduleAnswer, ScheduleEndedAnswer, ScheduleLine

@@ -31,8 +31,8 @@ from engine.chat.answers.management import (
     SettingLine,
     SettingsAnswer,
 )
-from engine.chat.answers.own_record import Share
 from engine.chat.answers.privacy_notice import PrivacyAnswer
+from engine.chat.answers.record_picture import Share
 from engine.debate import Status
 from engine.judging import Persuasion, Tally, Verdict
 from engine.messages import Estimate, JurorLine

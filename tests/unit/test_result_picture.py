@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from PIL import Image, ImageChops
+from PIL import Image, ImageChops, ImageStat
 
 from adapters.pictures import png
 from adapters.pictures.png import OTHER_SCRIPTS, drawn, to_png
@@ -120,6 +120,27 @@ def test_any_script_is_drawn_by_our_own_fonts(script: str) -> None:
 def shape(text: str) -> Image.Image:
     drawn = to_png(draw("x", "x", 600, 50, [write(10, 35, text, "ink large")], headed=False))
     return Image.open(BytesIO(drawn)).convert("L")
+
+
+@pytest.mark.parametrize("word", ["निजी", "তিনি"])
+@pytest.mark.parametrize("text", ["B: {}", "“{}”", "{} B {}", "صحيح {}", "{} {}"])
+def test_vowels_stand_where_they_belong_beside_any_script(word: str, text: str) -> None:
+    """resvg shaped what began with a Latin letter as Latin, and put the vowel behind."""
+    alone = shape(word)
+    box = ImageChops.difference(alone, shape("")).getbbox()
+    assert box is not None
+    glyphs, beside = alone.crop(box), shape(text.format(word, word))
+    width, height = glyphs.size
+    assert any(
+        near(glyphs, beside.crop((x, box[1], x + width, box[1] + height)))
+        for x in range(beside.width - width)
+    )
+
+
+def near(one: Image.Image, other: Image.Image) -> bool:
+    """Whether two pictures differ by no more than where between two pixels they begin."""
+    found = ImageStat.Stat(ImageChops.difference(one, other)).mean[0]
+    return bool(found < 12)
 
 
 @settings(max_examples=40, deadline=None)

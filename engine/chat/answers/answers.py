@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import ClassVar, NamedTuple
 
 from engine.debate import Value
+from engine.messages import File
 from engine.words.buttons import Button
 
 
@@ -37,6 +38,13 @@ class Answer(Value):
     def buttons(self) -> tuple[Button, ...]:
         """Return the buttons below it."""
         return ()
+
+    def picture(self) -> File | None:
+        """Return an SVG picture of what it says, for platforms that show one in a private answer.
+
+        They draw it; one that cannot be drawn is left out, as the text says the same.
+        """
+        return None
 
     def public(self) -> Answer | None:
         """Return the part that everyone in the channel may read; None for nothing."""

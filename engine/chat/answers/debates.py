@@ -10,11 +10,12 @@ from engine.chat.answers.answers import Answer, Wording
 from engine.debate import Debate, Status, Value
 from engine.language import Text
 from engine.marks import marked
-from engine.messages import Estimate, Reveal, Where
+from engine.messages import Estimate, File, Reveal, Where
 from engine.text import headline
 from engine.words.buttons import Button, again_buttons
 from engine.words.cards import result_pages, with_heading
 from engine.words.details import detail_lines
+from engine.words.marks_picture import marks_picture
 from engine.words.phrases import about_minutes, estimated
 from engine.words.reasons import reason_lines
 from engine.words.reveal import UNREAD, outcome_line, reveal_lines
@@ -260,6 +261,10 @@ class ResultAnswer(Answer):
         if self.reveal is None or self.part:
             return ()
         return again_buttons(self.debate.code, two=set(self.reveal.models) == {"A", "B"})
+
+    def picture(self) -> File | None:
+        """Return the jury's marks, beside what jurors wrote."""
+        return marks_picture(self.reveal) if self.reveal and self.part == "why" else None
 
     def _parts(self, reveal: Reveal) -> tuple[str, ...]:
         """Return the lines asked for: what jurors wrote, the numbers, or everything."""

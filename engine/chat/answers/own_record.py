@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from engine.chat.answers.answers import Answer, Wording
+from engine.chat.answers.record_picture import Share, Shown, record_picture
 from engine.debate import Value
+from engine.messages import File
 from engine.store import Guessed, OwnVote
 from engine.text import headline
 from engine.words.phrases import option_name
 from engine.words.translation import plural, say
 
-ENOUGH = 10  # votes; with fewer, chance decides
 TOPIC_LENGTH = 80  # characters
 
 NO_VOTES = (
@@ -25,10 +26,10 @@ YOUR_VOTES = (
 )
 WITH_PEOPLE = "- You chose as most other people did: {share}"
 WITH_JURY = "- You chose as the jury did: {share}"
-SHARE = "{k} of {n} ({percent} %)"
-TOO_FEW = "{k} of {n}, too few to say much"
-NEVER = "nothing to compare yet"
 GUESSED = "- Models you guessed right: {share} (by chance about {chance:.1f})"
+AS_PEOPLE = "As most other people did"
+AS_JURY = "As the jury did"
+RIGHT_GUESSES = "Models guessed right"
 NAMED = (
     "`{prefix} leaderboard` names you among those who guess models; `{prefix} me scoreboard=off` "
     "undoes it."
@@ -39,21 +40,6 @@ UNNAMED = (
 LAST = "**Your last votes**"
 LINE = "- {thread} {topic}: you {own}, people {people}, jury {jury}"
 NO_ONE = "–"
-
-
-class Share(NamedTuple):
-    """How often something was so: `k` of `n` times."""
-
-    k: int
-    n: int
-
-    def say(self) -> str:
-        """Return it in words; few times are called few."""
-        if not self.n:
-            return say(NEVER)
-        if self.n < ENOUGH:
-            return say(TOO_FEW, k=self.k, n=self.n)
-        return say(SHARE, k=self.k, n=self.n, percent=round(100 * self.k / self.n))
 
 
 class OwnVoteLine(Value):
@@ -103,6 +89,19 @@ class OwnRecordAnswer(Answer):
                 people=_option(line.vote.crowd, line.stances),
                 jury=_option(line.vote.jury, line.stances),
             )
+
+    def picture(self) -> File | None:
+        """Return how often they chose as others did, and guessed right."""
+        if not self.votes:
+            return None
+        shares = [
+            Shown(say(AS_PEOPLE), self.crowd, None),
+            Shown(say(AS_JURY), self.jury, None),
+        ]
+        if self.guessed.n:
+            right = Share(self.guessed.right, self.guessed.n)
+            shares.append(Shown(say(RIGHT_GUESSES), right, self.guessed.chance))
+        return record_picture(plural(YOUR_VOTES, self.votes), shares)
 
     def _standing(self, chat: Wording) -> str:
         return say(NAMED if self.named else UNNAMED, prefix=chat.prefix)

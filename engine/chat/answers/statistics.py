@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from engine.chat.answers.answers import Answer, Wording
+from engine.messages import File
 from engine.stats.agreement import Agreement
 from engine.stats.figure import FEWEST
 from engine.stats.jurors import JurorFigures
+from engine.stats.pictures import leaderboard_picture
 from engine.stats.ratings import Leaderboard, Rating
 from engine.stats.wording import (
     word_coefficient,
@@ -167,6 +169,10 @@ class LeaderboardAnswer(Answer):
         for place, one in enumerate(self.guessers, start=1):
             name = chat.person(one.user)
             yield say(GUESSER, place=place, name=name, right=one.right, n=one.n)
+
+    def picture(self) -> File | None:
+        """Return the models' ratings, with their intervals."""
+        return leaderboard_picture(self.leaderboard) if self.leaderboard.standings else None
 
     def _models(self) -> Iterator[str]:
         found = self.leaderboard
