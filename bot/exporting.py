@@ -19,8 +19,9 @@ from bot.reading import SERVER_SECONDS, open_database, read_store
 from bot.settings.settings import Settings, load_store_settings
 from engine.dataset.layouts import find_layout
 from engine.dataset.license import read_license
+from engine.dataset.prompt_table import PROMPTS
 from engine.dataset.rowfiles import FileFormat
-from engine.dataset.tables import choose_tables
+from engine.dataset.tables import TABLES, choose_tables
 from engine.dataset.writer import ExportStage, Headway, Report, Wanted, export
 from engine.errors import UsageError
 from engine.store import ExportFilter, count_rehearsals
@@ -46,6 +47,7 @@ class Chosen(NamedTuple):
     series: str | None = None
     license: str | None = None
     layout: str | None = None
+    prompts: bool = False
 
     def wanted(self) -> Wanted:
         """Return the parsed options. Raises UsageError naming the invalid option."""
@@ -62,6 +64,8 @@ class Chosen(NamedTuple):
         tables = tuple(table.name for table in choose_tables(split_list(self.tables)))
         license = read_license("--license", self.license) if self.license is not None else None
         asked = tables if self.tables else ()
+        if self.prompts:
+            asked = (*(asked or (table.name for table in TABLES)), PROMPTS.name)
         if self.layout is not None:
             find_layout(self.layout)
         return Wanted(where, asked, _read_format(self.file_format), license, self.layout or "")
@@ -97,6 +101,7 @@ async def export_into(
     `community_license` puts the licence that its community has set on the card.
     """
     key = settings.export.hmac_key
+    asked = replace(asked, secrets=tuple(settings.secrets()))
     async with read_store(settings, whole=True) as store:
         if community_license:
             asked = replace(asked, license=await _license_of(store, asked.where.community or ""))

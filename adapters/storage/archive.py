@@ -66,9 +66,10 @@ UNREAD = """
 SELECT debate FROM questions WHERE debate IN :debates AND question = 'again' AND unread
 """
 ASKED_OF = "SELECT * FROM asked WHERE debate IN :debates ORDER BY number"
-# Without the request: prompts are most of the database, and exports do not read them.
+# Prompts are most of the database, and hardly any export reads them.
 CALLS = """
-SELECT debate, step, model, attempt, reply, error, cost, cost_max, cost_origin, prompt_hash
+SELECT debate, step, model, attempt, reply, error, cost, cost_max, cost_origin, prompt_hash,
+    {request} AS request
 FROM calls WHERE debate IN :debates AND step NOT LIKE 'judging/%' ORDER BY step, attempt
 """
 
@@ -100,7 +101,7 @@ def read_records(connection: SqlConnection, where: ExportFilter) -> Iterator[Deb
     query, values, last = CHUNK.format(_conditions(where)), _values(where), ""
     hidden = hidden_people(connection)
     while chunk := connection.rows(query, last=last, **values):
-        for record in _complete(connection, list(map(to_debate, chunk)), hidden):
+        for record in _complete(connection, list(map(to_debate, chunk)), hidden, where.prompts):
             if not where.quorum_met or _meets_quorum(record):
                 yield record
         last = chunk[-1].id
@@ -121,7 +122,7 @@ def _meets_quorum(record: DebateRecord) -> bool:
 
 
 def _complete(
-    connection: SqlConnection, chunk: Sequence[Debate], hidden: frozenset[int]
+    connection: SqlConnection, chunk: Sequence[Debate], hidden: frozenset[int], prompts: bool
 ) -> Iterator[DebateRecord]:
     ids = [debate.id for debate in chunk]
 
@@ -131,7 +132,8 @@ def _complete(
             rows[row.debate].append(row)
         return rows
 
-    spoken, read, judged, called = map(grouped, (TURNS, BALLOTS, VERDICTS, CALLS))
+    calls = CALLS.format(request="request" if prompts else "''")
+    spoken, read, judged, called = map(grouped, (TURNS, BALLOTS, VERDICTS, calls))
     cast, found, again = grouped(VOTES), read_findings(grouped, ids), grouped(JUDGINGS)
     open_still = grouped(REVEALED_LOGS, questions=tuple(REVEALED))
     asked = grouped(ASKED_OF)
@@ -192,4 +194,5 @@ def _to_call(row: Any) -> CallRecord:
         cost_max=row.cost_max,
         cost_origin=row.cost_origin,
         prompt_hash=row.prompt_hash,
+        request=row.request,
     )

@@ -44,6 +44,9 @@ def export(
     quorum_met: Annotated[
         bool, typer.Option("--quorum-met", help="Only debates that reached their quorum.")
     ] = False,
+    prompts: Annotated[
+        bool, typer.Option("--prompts", help="Add the table prompts: each call's prompt and reply.")
+    ] = False,
     include_rehearsal: Annotated[bool, REHEARSAL] = False,
     series: Annotated[Text, OF_SERIES] = None,
     license: Annotated[

@@ -15,7 +15,7 @@ from engine.dataset.figures import Figures
 from engine.dataset.layouts import Layout
 from engine.dataset.license import describe, front_matter
 from engine.dataset.rowfiles import FileFormat
-from engine.dataset.tables import TABLES
+from engine.dataset.tables import EVERY, TABLES
 from engine.stats.figure import FEWEST
 
 CARD = "README.md"
@@ -116,7 +116,7 @@ def write_card(
     license: str | None = None,
 ) -> str:
     """Return the card; `rows` are row counts by table and non-empty split, `license` an SPDX id."""
-    tables = [table for table in TABLES if table.name in rows]
+    tables = [table for table in EVERY if table.name in rows]
     parts = (
         _front_matter(
             [table for table in tables if rows[table.name]], rows, figures, file_format, license

@@ -49,6 +49,7 @@ class Entry:
     persuasion: Persuasion | None = None
     mirror: Entry | None = None
     chances: Mapping[str, float] = field(default_factory=dict)
+    secrets: tuple[str, ...] = field(default=(), repr=False)
 
     @property
     def debate(self) -> Debate:

@@ -14,6 +14,7 @@ from engine.dataset.evidence import QUOTATIONS, SOURCES
 from engine.dataset.findings import ADJUSTMENTS, ARTIFACTS, JUDGINGS, JUDGMENTS, SCORES
 from engine.dataset.guess_table import GUESSES
 from engine.dataset.preferences import PREFERENCE, SAME_SIDE, UNPAIRED
+from engine.dataset.prompt_table import PROMPTS
 from engine.dataset.question_table import QUESTIONS_ASKED
 from engine.dataset.turn_table import TURNS
 from engine.dataset.verdict_table import VERDICTS
@@ -42,12 +43,17 @@ TABLES: tuple[Table[Any], ...] = (
     QUESTIONS_ASKED,
     CALLS,
 )
+OPTIONAL: tuple[Table[Any], ...] = (PROMPTS,)  # written only if they are named
+EVERY = (*TABLES, *OPTIONAL)
 
 
 def choose_tables(names: Iterable[str]) -> tuple[Table[Any], ...]:
-    """Return the named tables, or all. Raises UsageError for an unknown name."""
+    """Return the named tables, or all that are not optional.
+
+    Raises UsageError for an unknown name.
+    """
     wanted = set(names)
-    if unknown := sorted(wanted - {table.name for table in TABLES}):
-        known = ", ".join(table.name for table in TABLES)
+    if unknown := sorted(wanted - {table.name for table in EVERY}):
+        known = ", ".join(table.name for table in EVERY)
         raise UsageError(f"There is no table “{unknown[0]}”; choose from {known}.")
-    return tuple(table for table in TABLES if not wanted or table.name in wanted)
+    return tuple(table for table in EVERY if table.name in wanted) if wanted else TABLES

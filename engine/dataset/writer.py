@@ -24,6 +24,7 @@ from engine.dataset.layouts import Layout, find_layout
 from engine.dataset.manifest import MANIFEST, Filters, Manifest
 from engine.dataset.mirrors import MirroredPair, Mirrors
 from engine.dataset.preferences import SAME_SIDE
+from engine.dataset.prompt_table import PROMPTS
 from engine.dataset.rowfiles import FileFormat, turn_into_parquet
 from engine.dataset.tables import choose_tables
 from engine.dataset.vote_table import VOTES
@@ -61,7 +62,8 @@ Report: TypeAlias = Callable[[Headway], None]
 class Wanted:
     """The request for an export: debates, tables (empty: all), file format, licence (SPDX id).
 
-    With a `layout` it is the folder of another tool, instead of tables.
+    With a `layout` it is the folder of another tool, instead of tables. `secrets` are removed from
+    prompts and replies.
     """
 
     where: ExportFilter = field(default_factory=ExportFilter)
@@ -69,6 +71,7 @@ class Wanted:
     file_format: FileFormat = FileFormat.JSONL
     license: str | None = None
     layout: str = ""
+    secrets: tuple[str, ...] = field(default=(), repr=False)
 
 
 async def export(
@@ -202,7 +205,8 @@ def _write_lines(
             archive, append, (), voters, keys.splits, layout=find_layout(asked.layout)
         )
     else:
-        writing = _Writing(archive, append, choose_tables(asked.tables), voters, keys.splits)
+        chosen = choose_tables(asked.tables)
+        writing = _Writing(archive, append, chosen, voters, keys.splits, asked.secrets)
     writing.write(asked.where, cutoff, report)
     rows = {
         table: {split: number for split, number in by_split.items() if number}
@@ -220,6 +224,7 @@ class _Writing:
     tables: tuple[Table[Any], ...]
     voters: Pseudonyms
     salt: bytes
+    secrets: tuple[str, ...] = ()
     figures: Figures = field(default_factory=Figures)
     chances: Mapping[str, float] = field(default_factory=dict)
     rows: Rows = field(init=False)
@@ -267,10 +272,11 @@ class _Writing:
     @contextmanager
     def _entries(self, where: ExportFilter) -> Iterator[Iterator[Entry]]:
         """Yield debates, without sealed ones, even if the archive should yield one."""
+        where = replace(where, prompts=PROMPTS in self.tables)
         with self.archive.reading(where) as records:
             ended = (record for record in records if may_be_read(record.debate))
             entries = (make_entry(record, self.voters, self.salt) for record in ended)
-            yield (replace(one, chances=self.chances) for one in entries)
+            yield (replace(one, chances=self.chances, secrets=self.secrets) for one in entries)
 
     def _write_pairs(self, pairs: Sequence[MirroredPair]) -> None:
         """Read mirrored debates again: keeping texts for their mirrors takes too much memory."""

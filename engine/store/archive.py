@@ -25,7 +25,7 @@ class ExportFilter:
     of the request. `quorum_met` leaves out debates that people did not decide.
     `without_rehearsal` leaves out debates with a speaker, juror or judge that is a rehearsal model.
     `ids` are the only debates to include, `series` the series that they are part of.
-    `asked` leaves out debates that did not ask people this.
+    `asked` leaves out debates that did not ask people this. `prompts` reads what calls asked, too.
     """
 
     platform: str | None = None
@@ -40,11 +40,15 @@ class ExportFilter:
     ids: tuple[str, ...] = ()
     series: str | None = None
     asked: Question | None = None
+    prompts: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class CallRecord:
-    """One attempt of a model call, as exports and statistics read it; `model` was asked."""
+    """One attempt of a model call, as exports and statistics read it; `model` was asked.
+
+    `request` is JSON, and empty unless a filter wants prompts.
+    """
 
     step: str
     attempt: int
@@ -55,6 +59,7 @@ class CallRecord:
     prompt_hash: str
     cost_origin: str = "unknown"
     model: str = ""
+    request: str = ""
 
 
 class StandingAnswer(NamedTuple):

@@ -199,3 +199,13 @@ def test_pairs_can_be_taken_apart_for_kto(exported: Exported) -> None:
     assert set(single.column_names) == {"prompt", "completion", "label"}
     (own, *_) = exported.load("unpaired").values()
     assert all(own.features[name] == single.features[name] for name in single.column_names)
+
+
+def test_the_recipe_for_trl_runs_as_it_is_written(tmp_path: Path) -> None:
+    write(tmp_path / "out", FileFormat.JSONL)
+    text = (Path(__file__).parents[2] / "docs" / "recipes.md").read_text(encoding="utf-8")
+    ((_, _, block),) = [text.partition("```python trl\n")]
+    found: dict[str, Any] = {"FOLDER": str(tmp_path / "out")}
+    exec(block.partition("```")[0], found)  # noqa: S102
+    assert found["pairs"].column_names == ["prompt", "chosen", "rejected", "margin"]
+    assert len(found["pairs"])

@@ -15,7 +15,7 @@ import pytest
 from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
 from engine.dataset.manifest import Manifest
-from engine.dataset.writer import Headway, export
+from engine.dataset.writer import Headway, Wanted, export
 from engine.debate import Sampling, Status
 from engine.judging import Ballot, Verdict, VoteEvent
 from engine.messages import Notice
@@ -219,3 +219,39 @@ async def test_a_cancelled_export_stops_and_leaves_nothing(store: SqlStore, tmp_
         go_on.set()
     loop.set_default_executor(ThreadPoolExecutor())
     assert [path for path in contents(tmp_path) if "out" in path] == []
+
+
+async def test_prompts_and_replies_leave_only_if_asked_for_and_without_keys(
+    store: SqlStore, tmp_path: Path
+) -> None:
+    lease = await begin(store, 1, "Tea")
+    said = (
+        "My keys are swordfish-1234, sk-proj-CANARY0123456789abcd and hf_CANARY0123456789abcd; "
+        f"Bearer CANARY.0123456789abcdef, https://ann:CANARYpass@host/x; ask <@{USERS[0]}>. "
+        "A sk-ill, a risk-free task, and bearer bonds stay."
+    )
+    await ask(store, lease, "turn/opening/A", said)
+    await store.debates.advance(lease, debate_of(lease), Status.PARTIAL, "at its cap")
+    await write(store, tmp_path / "plain")
+    assert not (tmp_path / "plain" / "data" / "prompts").exists()
+    assert b"swordfish" not in b"".join(contents(tmp_path / "plain").values())
+    wanted = Wanted(tables=("calls", "prompts"), secrets=("swordfish-1234", "a"))
+    await export(store, tmp_path / "out", wanted, None, version="1")
+    (row,), (call,) = (table(tmp_path / "out", name) for name in ("prompts", "calls"))
+    assert row["messages"] == [{"role": "user", "content": "Speak."}]
+    assert row["reply"] == (
+        "My keys are [key], [key] and [key]; Bearer [key], https://[key][mention]/x; ask [mention]."
+        " A sk-ill, a risk-free task, and bearer bonds stay."
+    )
+    assert (row["temperature"], row["max_tokens"], row["finish"]) == (0, 100, "stop")
+    shared = ("step", "attempt", "tokens_in", "tokens_cached", "tokens_out", "cost_usd")
+    for name in (*shared, "prompt_hash", "latency_s", "model_asked"):
+        assert row[name] == call[name], name
+    assert "CANARY" not in str(row | {"debate_id": ""})
+    # What retention deleted is null, not empty.
+    await store.leases.release(lease)
+    assert await store.retention.prune(debate_of(lease), datetime.now(NOON.tzinfo))
+    await export(store, tmp_path / "out", wanted, None, version="1")
+    (row,) = table(tmp_path / "out", "prompts")
+    assert (row["messages"], row["reply"], row["temperature"]) == (None, None, None)
+    assert row["cost_usd"] == 0.01

@@ -1,0 +1,115 @@
+"""The table of what models were asked and what they answered, which only an operator asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import orjson
+
+from engine.blinding.mentions import scrub
+from engine.dataset.call_table import COST, WRITTEN
+from engine.dataset.columns import (
+    DEBATE,
+    REAL,
+    REPLACED,
+    SPENT,
+    SPLIT,
+    TEXT,
+    WHOLE,
+    Column,
+    Table,
+    list_of,
+    part_of,
+)
+from engine.dataset.entry import Entry
+from engine.dataset.keys import scrub_keys
+from engine.store import CallRecord
+
+
+class _Message(NamedTuple):
+    role: str
+    content: str
+
+
+class _Asked(NamedTuple):
+    """A try of a call, what it asked, and the secrets that must not leave."""
+
+    call: CallRecord
+    request: dict[str, Any]
+    secrets: tuple[str, ...]
+
+    @property
+    def messages(self) -> list[_Message] | None:
+        """The prompt; None if it was deleted."""
+        found = self.request.get("messages")
+        if found is None:
+            return None
+        return [_Message(one["role"], self.clean(one["content"])) for one in found]
+
+    @property
+    def reply(self) -> str | None:
+        """The answer's text; None without one."""
+        return self.clean(self.call.reply.text) or None if self.call.reply else None
+
+    @property
+    def error(self) -> str | None:
+        """Why there is no answer."""
+        return self.clean(self.call.error) or None
+
+    def clean(self, text: str) -> str:
+        """Return a text without keys and mentions."""
+        return scrub(scrub_keys(text, self.secrets))
+
+    def sampled(self, name: str) -> Any:
+        """Return a setting of sampling."""
+        return self.request.get("sampling", {}).get(name)
+
+
+def _asked(entry: Entry) -> Iterator[_Asked]:
+    for call in entry.record.calls:
+        request = orjson.loads(call.request or b"{}")
+        yield _Asked(call, request if isinstance(request, dict) else {}, entry.secrets)
+
+
+PROMPTS = Table(
+    "prompts",
+    "a try of a model call with its prompt and reply; only with `--prompts`",
+    _asked,
+    (
+        DEBATE,
+        SPLIT,
+        REPLACED,
+        Column("step", TEXT, "the call's name in its debate, as in `calls`", "call.step"),
+        Column("attempt", WHOLE, "the try's number, from 1", "call.attempt"),
+        Column("model_asked", TEXT, "the requested `backend/model`", "call.model"),
+        *part_of(
+            "call.reply",
+            Column("model_answered", TEXT, "the model that answered; null without an answer",
+                   "model", "backend"),
+            Column("finish", TEXT, "the backend's reason for stopping; null without an answer",
+                   "finish", "backend"),
+        ),
+        list_of(
+            "messages",
+            (
+                Column("role", TEXT, "`system`, `user` or `assistant`"),
+                Column("content", TEXT, "the message; keys and mentions removed"),
+            ),
+            "the prompt; null if it was deleted",
+            lambda asked: asked.messages,
+        ),
+        Column("reply", TEXT, "the reply; keys and mentions removed; null without one, or if it "
+               "was deleted", maker="model"),
+        Column("error", TEXT, "why there is no answer; keys removed; null with one"),
+        Column("temperature", REAL, "the requested temperature; null if it was deleted or left to "
+               "the backend", lambda asked: asked.sampled("temperature")),
+        Column("max_tokens", WHOLE, "the requested limit; null if it was deleted or there is none",
+               lambda asked: asked.sampled("max_tokens"), unit="tokens"),
+        Column("schema", TEXT, "the requested answer's schema; null for plain text",
+               lambda asked: asked.request.get("schema")),
+        *part_of("call.reply", *SPENT[:2], WRITTEN, *SPENT[2:-1]),
+        *part_of("call", COST,
+                 Column("prompt_hash", TEXT, "SHA-256 of the prompt's messages")),
+    ),
+)  # fmt: skip
