@@ -60,6 +60,7 @@ ANSWER = 4000  # characters of an embed's text, with room to spare
 MARGIN_SECONDS = 30.0  # left of the fifteen minutes, for a last edit
 LOOK_SECONDS = 0.25
 PRESS_TRIES = 8
+LATE_SECONDS = 60.0  # between two public notes on private answers that were lost
 ACKNOWLEDGE_SECONDS = 2.0  # of the three that Discord waits
 NO_SETTINGS = ("broadcast",)  # that Discord does not support
 BUTTONS_ONLY = ("rematch",)  # as a group of commands has at most 25
@@ -114,6 +115,7 @@ class FrontDesk:
     hears: Callable[[], Hears] = none_else
     trial: Trial | None = None
     at_work: set[object] = field(default_factory=set)  # interactions that are being answered
+    told_late: dict[str, float] = field(default_factory=dict)  # when a place was, last
     followers: Followers = field(default_factory=Followers)
 
     async def carry_out(
@@ -283,9 +285,26 @@ class FrontDesk:
 
     async def _show(self, interaction: Interaction, acknowledged: bool, said: AnswerText) -> None:
         """Show an answer privately, or else its public part in the channel."""
-        if not (acknowledged and await _edit_answer(interaction, said)):
+        if acknowledged and await _edit_answer(interaction, said):
+            return
+        if said.public is not None or self._may_tell_late(str(interaction.channel_id)):
             with speaking(language_around(interaction)):
                 await self._say(interaction, said.public or say(texts.ASK_AGAIN))
+
+    def _may_tell_late(self, place: str) -> bool:
+        """Return whether to say in public that a private answer was lost: once a minute a place.
+
+        A crowd whose taps came too fast would fill it otherwise; each sees that its tap failed.
+        """
+        now = time.monotonic()
+        for told, at in tuple(self.told_late.items()):
+            if now - at > LATE_SECONDS:
+                del self.told_late[told]
+        if place in self.told_late:
+            log.warning("answer lost", place=place, why="others there were told to ask again")
+            return False
+        self.told_late[place] = now
+        return True
 
     async def _say(self, interaction: Interaction, text: str) -> None:
         late = say(texts.TOO_LATE, user=interaction.user.id, answer=text)

@@ -22,6 +22,7 @@ from tests.scenario.test_reveal_in_chats import announced
 from tests.scenario.test_schedules import daily, schedule
 from tests.scenario.test_series_people import Shifted
 from tests.scenario.test_slack_home import opened, told
+from tests.scenario.test_suggested_topics import change
 
 PERSONAL = {"discord": {"personal": True}}
 
@@ -99,12 +100,18 @@ async def test_a_debate_by_menu_its_rematch_a_scheduled_one_and_their_deletion(
         again, reveal = await finish(chat, app, await held(chat, app, 2))
         assert again.setup.rematch_of == first.id
         assert "People: **🔵 A** (1–0)" in reveal
+        # A community can save the juror who explains: then the reveal quotes one that read it.
+        await change(chat, "why", "off")
         await schedule(chat, "olga", daily(clock), "is set.", topic="Parks beat malls")
         clock.skip(hours=1.1)
         await begun(app, 3)
-        await finish(chat, app, await chat.ballot())
+        _, reveal = await finish(chat, app, await chat.ballot())
         debates = await app.store.debates.recent()
         assert debates[0].request.topic == "Parks beat malls"
+        assert [debate.request.why for debate in debates] == [False, True, True]
+        asked = [bool(await app.store.journal.found(debate.id, "why")) for debate in debates]
+        assert asked == [False, True, True]
+        assert "**Why the jury decided so:**" not in reveal
         await schedule(chat, "olga", "off", "has ended")
         await on_its_own_page(chat, app)
         for debate in debates:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
 import pytest
@@ -11,6 +12,7 @@ from structlog.testing import capture_logs
 
 import engine.delivery.outbox
 import engine.formats
+from adapters.storage.database import Database
 from engine.debate import Status
 from engine.errors import MessageGoneError, VenueAwayError, VenueGoneError
 from engine.line.intake import Order
@@ -171,3 +173,43 @@ async def test_a_card_becomes_the_news_and_names_models_once_no_vote_on_a_mirror
                 await asyncio.sleep(0.01)
     for code in codes:
         assert all(one.revealed == "thread" for one in told(code))
+
+
+async def test_a_card_names_no_model_while_a_mirror_is_open_also_after_a_long_restart(
+    database_url: str,
+) -> None:
+    venue = AttentiveVenue(limits=LIMITS)
+    order = Order(platform="memory", community="club", place=LOBBY, mirror=True)
+    hall = Hall(database_url, venue)
+
+    def card(code: str) -> Progress | None:
+        said = [m for m in venue.meant if isinstance(m, Announcement) and m.code == code]
+        return said[-1].progress if said else None
+
+    async with hall.open() as session:
+        started = await session.service.start(order, DEFAULTS)
+        assert started.mirror is not None
+        for debate in (started.debate, started.mirror):
+            await session.until(debate.id, lambda found: found.vote_opened_at)
+        await session.service.close_vote(started.debate.id)
+        await session.ended(started.debate.id)
+        await session.ended(started.mirror.id)
+    # As if it had not waited for its mirror, and nothing had run for two days since.
+    database = Database(database_url)
+    ago = datetime.now(UTC) - timedelta(days=2)
+    await database.run("UPDATE debates SET created_at = :ago, revealed_at = :ago", ago=ago)
+    reopened = "UPDATE debates SET status = 'running', revealed_at = NULL WHERE id = :id"
+    await database.run(reopened, id=started.mirror.id)
+    await database.close()
+    venue.meant.clear()
+    async with hall.open() as session:
+        async with asyncio.timeout(10):
+            while not (one := card(started.debate.code)) or not one.veiled:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+        assert one.result is not None
+        over = "UPDATE debates SET status = 'failed' WHERE id = :id"
+        await session.store.asking._database.run(over, id=started.mirror.id)
+        async with asyncio.timeout(10):
+            while (one := card(started.debate.code)) is None or one.veiled:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+        assert one.revealed == "thread"

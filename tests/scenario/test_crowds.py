@@ -10,7 +10,7 @@ from itertools import cycle
 
 from engine.judging import Question
 from tests.scenario.chat_stage import Chat, OnDiscord, Private, close, vote
-from tests.scenario.discord_stage import voting
+from tests.scenario.discord_stage import DiscordStage, known, voting
 from tests.scenario.test_remarks import kept, tap
 
 CROWD = int(os.environ.get("CROWD", "60"))
@@ -97,3 +97,22 @@ async def test_each_tap_of_a_crowd_is_answered_and_each_vote_guess_and_reason_co
     assert Counter(one.option for one in record.asked(Question.VOTE)) == expected
     platform = chat.discord if isinstance(chat, OnDiscord) else chat.slack
     assert platform.violations == []
+
+
+async def test_a_crowd_whose_private_answers_are_lost_is_told_so_once_and_its_votes_count(
+    on_discord: DiscordStage,
+) -> None:
+    discord = on_discord.discord
+    async with on_discord.at_vote(ballot="private") as (app, ballot, _):
+        discord.rules.answer_seconds = -1.0
+        pressed = [discord.press(user, ballot, "rostrum:vote:A") for user in ("ada", "ben", "cleo")]
+        await known(app, 3)
+        discord.rules.answer_seconds = 60.0
+        await discord.press("olga", ballot, "rostrum:vote:A").finished()  # after those before it
+        reveal = await on_discord.close()
+    assert "(4–0)" in reveal.text
+    said = [
+        m for m in discord.messages(on_discord.thread.id) if "Please ask again" in str(m.embeds)
+    ]
+    assert len(said) == 1
+    assert [asked.messages for asked in pressed] == [[], [], []]
