@@ -18,13 +18,12 @@ from bot.app import find_debate
 from bot.settings.settings import Settings, load_settings
 from bot.terminal import COMMUNITY, PLATFORM, Session
 from bot.writing import HOST
-from engine.chat.guest import guest_among
 from engine.debate import Model, Replacement
 from engine.errors import UsageError
 from engine.formats import find_format
 from engine.formats.format import read_own
 from engine.line.asking import read_question
-from engine.line.intake import Order, Rematch
+from engine.line.intake import ME, ONLY_ONE, Invited, Order, Rematch
 from engine.line.rematch import check_repeatable
 from engine.line.service import Started
 from engine.options import STANCES, Options, read_options
@@ -46,7 +45,7 @@ def order_of(given: Mapping[str, Any]) -> Order:
     """Parse the command's options. Raises UsageError naming the invalid one."""
     said = {name: given[name] for name in Options.model_fields if given.get(name) is not None}
     sides = {"A": given.get("a"), "B": given.get("b"), **_pairs("seat", given)}
-    guest = guest_among({side: text or "" for side, text in sides.items()}, HOST)
+    guest = _person_among(sides)
     if guest is not None:
         _check_writable()
         del sides[guest.side]
@@ -63,6 +62,14 @@ def order_of(given: Mapping[str, Any]) -> Order:
         seed=given.get("seed"),
         **read_options(said, _spell).given() | {"options": _own_options(given)},
     )
+
+
+def _person_among(sides: Mapping[str, str | None]) -> Invited | None:
+    """Return the side that the person at this terminal argues. Raises UsageError for two."""
+    own = [side for side, text in sides.items() if (text or "").strip().casefold() == ME]
+    if len(own) > 1:
+        raise UsageError(ONLY_ONE)
+    return Invited(side=own[0], user=HOST) if own else None
 
 
 def _check_writable() -> None:

@@ -12,11 +12,9 @@ from engine.chat.lookup import find_named, find_only
 from engine.chat.person import Person
 from engine.debate import Debate, Status
 from engine.errors import UsageError
-from engine.line.intake import Invited
+from engine.line.intake import ME, ONLY_ONE, Invited
 
-ME = "me"
 _MENTION = re.compile(r"<@!?(\w{1,40})(?:\|[^<>]{0,100})?>")
-ONLY_ONE = "Only one side can be a person. Choose a model for the other one."
 
 
 def guest_among(sides: Mapping[str, str], asker: str) -> Invited | None:

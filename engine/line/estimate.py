@@ -356,7 +356,6 @@ async def estimate(
     known = all(setup.prices.get(model.ref) is not None for model in models)
     slowest = max(pace[model.ref] for model in models)
     searches = 2 * setup.retrieval.calls if setup.retrieval else 0
-    written = outline.heard * min(setup.request.turn_minutes, LONGEST_WRITTEN) * SHARE_OF_TIME
     waves = (
         searches
         + script.waves(setup.request)
@@ -370,11 +369,17 @@ async def estimate(
         calls_max=2 * (asked + readings * len(jurors)),
         tokens_in=tokens_in,
         tokens_out=tokens_out,
-        minutes=round(max(waves * slowest, paced) / 60 + setup.request.questions + written, 2),
+        minutes=round(max(waves * slowest, paced) / 60 + _waited(setup.request, outline), 2),
         usd=usd if known else None,
         usd_max=bill.usd_max if known else None,
         reading=round(outline.words / READING, 2),
     )
+
+
+def _waited(request: Request, outline: Outline) -> float:
+    """Return the minutes in which a debate waits for people: for questions, and for turns."""
+    a_turn = min(request.turn_minutes, LONGEST_WRITTEN) * SHARE_OF_TIME
+    return request.questions + outline.heard * a_turn
 
 
 def _explain(bill: Bill, setup: Setup, jurors: Sequence[Model], ballots: int) -> None:

@@ -52,6 +52,8 @@ from engine.topics import (
 
 LONGEST_TEXT = 20_000  # characters
 MOST_JUDGES = 9  # of a format's own
+ME = "me"  # in place of a model: whoever starts the debate argues that side
+ONLY_ONE = "Only one side can be a person. Choose a model for the other one."
 TURN_MINUTES = 10.0  # for a turn of a person
 NO_MIRROR = (
     "A mirror swaps the models of both sides, and a person can argue only one debate at a time; "

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -81,11 +82,13 @@ async def hold(folder: Path, order: Order, *, shared: bool) -> None:
     async with line.running(), asyncio.TaskGroup() as group:
         looking = group.create_task(look(line, again=shared))
         asking = group.create_task(ask_sides(line, store, debate.id, bool(order.questions)))
+        arguing = group.create_task(argue(line, store, debate.id, bool(order.guest)))
         people = PEOPLE if order == ORDER else ()
         await vote(line, store, venue, debate.id, people)
         await line.deliveries["memory"].settled(debate.id)
         looking.cancel()
         asking.cancel()
+        arguing.cancel()
     await store.close()
 
 
@@ -117,6 +120,23 @@ async def ask_sides(line: MainLine, store: Store, debate_id: str, wanted: bool) 
             await window.close_questions(debate_id)
         except LeaseLostError:  # another process closes it, or held it when it died
             await asyncio.sleep(LOOK_SECONDS)
+
+
+async def argue(line: MainLine, store: Store, debate_id: str, wanted: bool) -> None:
+    """Let a person agree to argue a side, and give a turn whenever they are asked for one."""
+    service, now = line.service, line.service.clock.now
+    while wanted:
+        await asyncio.sleep(0.01)
+        guest = await store.guests.guest(debate_id)
+        turn = await store.guests.open_turn(debate_id)
+        if guest is not None and guest.accepted is None:
+            answered = await store.guests.answer(debate_id, "gus", accept=True, now=now())
+            if answered == "stored":
+                service.bell.ring(f"closed/{debate_id}")
+        elif turn is not None and turn.opened:
+            debate = await store.debates.get(debate_id)
+            with suppress(UsageError):  # it was taken just before another process died
+                await service.give_turn(debate, "gus", f"What I say in the {turn.step}.")
 
 
 async def vote(

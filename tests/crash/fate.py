@@ -35,6 +35,7 @@ WRITES = {
     "journal": ("began", "ended", "record_turn", "note", "record_verdict"),
     "outbox": ("publish", "sending", "posted", "settle", "set_thread"),
     "votes": ("open", "cast", "close"),
+    "guests": ("answer", "begin", "speak"),
 }
 
 
@@ -135,8 +136,8 @@ def _label(value: object) -> str:
             return "" if value is Question.VOTE else str(value)
         case [Post() as post, *_]:
             return post.key
-        case str() if "/" in value:  # what a lease is asked for
-            return value.split("/")[0]
+        case str() if "/" in value:  # what a lease is asked for, or a turn's step
+            return value if value.startswith("turn/") else value.split("/")[0]
         case _:
             return ""
 
@@ -174,7 +175,7 @@ class SurvivingVenue(MemoryVenue):
         point = f"send {part.reference.partition('·')[2]}"
         self._fate.meet(f"{point}, before")
         self._keep("post", place, part)
-        message = await super().post(place, part)
+        message = await super().post(place, part, notify=notify)
         self._fate.meet(f"{point}, stored")
         return message
 

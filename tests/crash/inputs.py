@@ -11,7 +11,7 @@ from adapters.storage.store import SqlStore
 from engine.debate import Debate, Length, Model, Price, Sampling, Status
 from engine.judging import Ballot, Verdict
 from engine.jury.rubric import find_rubric
-from engine.line.intake import Defaults, Order
+from engine.line.intake import Defaults, Invited, Order
 from engine.ports import utc_now
 from engine.prompts.library import DATA, Prompts, load_prompts
 from engine.store import Closing, Store
@@ -26,6 +26,11 @@ SMALL: dict[str, dict[str, Any]] = {
     "roundtable": {"options": {"agents": 2, "judges": 1}, "rounds": 1},
     "audited": {"options": {"turns": 3}},
     "questions": {"format": "classic", "length": Length.SHORT, "questions": 5.0},
+    "person": {
+        "format": "classic",
+        "length": Length.SHORT,
+        "guest": Invited(side="B", user="gus"),
+    },
 }
 ROLES = ("debater", "closing", "cross", "judge", "captain", "juror")
 LIMITS = {**DEFAULTS.limits, "team": {"free_minutes": 0.3, "words_a_minute": 100.0}}

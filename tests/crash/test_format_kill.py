@@ -11,9 +11,10 @@ from engine.debate import Status
 from tests.crash.conftest import NewScene, Scene, kill_at
 
 # Raise or lower it knowingly: each is a write or a message that has just been stored.
-OURS = ("journal.", "send ", "votes.close")
+OURS = ("journal.", "send ", "votes.close", "guests.")
 POINTS = {
     "questions": 61,
+    "person": 56,
     "roundtable": 32,
     "structured": 44,
     "audited": 52,
@@ -41,6 +42,8 @@ def held(request: pytest.FixtureRequest, new_scene: NewScene, database_kind: str
     every = [p for p in clean.met if p.startswith(OURS) and not p.endswith(", before")]
     # Each death takes half a second more on a server: of a long debate some tell enough.
     gap = 8 if database_kind == "postgresql" and len(every) > 100 else 1
+    if request.param == "person":  # between the turns it is a debate like any other
+        gap = 6 if database_kind == "postgresql" else 3
     points = every[::gap]
     return Held(clean, every, points, kill_at(points, new_scene, request.param))
 

@@ -516,3 +516,40 @@ def test_the_export_of_a_mirrored_debate_pairs_both_models_on_each_side(desk: De
     [path] = desk.folder.glob("out/data/votes/*.jsonl")
     votes_cast = [json.loads(line) for line in path.read_text().splitlines()]
     assert [vote["gold"] for vote in votes_cast] == [True] * 12
+
+
+# --- a person as a side ------------------------------------------------------------------
+
+
+def test_a_person_at_the_keyboard_argues_a_side_and_goes_on_after_ctrl_c(desk: Desk) -> None:
+    mine = ("--a", "rehearsal/maple", "--b", "me", "--length", "short", "--votes", "A=1,B=2")
+    asked = "🔴 B, it is your turn: {}."
+    with seated(desk, "debate", TOPIC, *mine) as seat:
+        seat.screen.until(asked.format("opening"))
+        seat.screen.press("Coffee wakes.\nIt always did.\n\n")
+        seat.screen.until(asked.format("rebuttal"))
+        seat.screen.press("\x03")
+        seat.screen.rest()
+        assert seat.process.wait(20) == 1
+    code = re.findall(r"rostrum debate --resume (\w+)", seat.screen.shown)[-1]
+    with seated(desk, "debate", "--resume", code, "--votes", "A=1,B=2") as seat:
+        seat.screen.until(asked.format("rebuttal"))
+        seat.screen.press("word " * 121 + "\n\n")
+        seat.screen.until("at most 120 are allowed")
+        seat.screen.press("So it does.\n\x04")  # the end of the input ends a turn, too
+        for round_name in ("assumptions", "closing"):
+            seat.screen.until(asked.format(round_name))
+            seat.screen.press(f"My {round_name}.\n\n")
+        seat.screen.rest()
+        assert seat.process.wait(20) == 0
+    shown = seat.screen.shown
+    assert asked.format("opening") not in shown, "it was given before"
+    assert "was a person" in shown
+    for said in ("It always did.", "So it does.", "My closing."):
+        assert said in shown
+
+
+def test_a_person_as_a_side_needs_something_to_read(desk: Desk) -> None:
+    code, _, err = desk.run("debate", TOPIC, "--b", "me", "--votes", "A=1")
+    assert code == 2
+    assert "there is none here" in err
