@@ -37,6 +37,7 @@ from engine.line.intake import (
     Order,
     Rematch,
     check_prices,
+    check_words,
     complete,
     freeze,
     templates_of,
@@ -83,6 +84,10 @@ NOTHING_WRITTEN = (
     "other button, or write in the thread and press Done again."
 )
 EMPTY_TURN = "Your turn is empty. Write what your side argues."
+FLAGGED_TURN = (
+    "The automatic check for harmful content flagged this, so it was not taken. Reword your turn "
+    "and send it again."
+)
 TOO_LONG = (
     "Your turn has {n} words; at most {most} are allowed. Shorten it and send it again. This is "
     "what you wrote:\n\n{text}"
@@ -265,6 +270,10 @@ class Service:
         raise UsageError(NO_TURN)
 
     async def _take_turn(self, debate: Debate, turn: OpenTurn, said: str) -> int:
+        """Keep a turn, unless it has a blocked word or is flagged. Raises UsageError."""
+        settings = await self.store.communities.get(debate.platform, debate.community)
+        check_words(settings.blocked_words, said)
+        await self.moderate([said], FLAGGED_TURN)
         if not await self.store.guests.speak(debate.id, turn.step, said, self.clock.now()):
             raise UsageError(TURN_OVER)
         self.bell.ring(f"closed/{debate.id}")

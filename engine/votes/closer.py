@@ -228,7 +228,8 @@ class Closer:
     async def _said(self, debate: Debate, step: str) -> str:
         """Return what a person wrote in the thread for a turn whose time is over."""
         guest = await self.store.guests.guest(debate.id)
-        return await said_below(self.venue, self.store, debate, guest, step) if guest else ""
+        joints = self.venue, self.store, debate
+        return await said_below(*joints, guest, step, final=True) if guest else ""
 
     async def _why(self, debate: Debate) -> Why | None:
         """Return why the panel decided so, as a juror put it while people voted."""

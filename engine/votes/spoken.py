@@ -15,6 +15,7 @@ from engine.ports import Venue
 from engine.store import Store
 from engine.store.guests import Guest
 from engine.text import clean, is_visible
+from engine.topics import has_blocked
 
 SHORTEST_NAME = 3  # characters; a shorter one is a word like any other
 SHORTEST_PART = 4  # of one of several words of a name
@@ -41,9 +42,12 @@ def without_names(text: str, names: Sequence[str]) -> str:
     return text
 
 
-async def said_below(venue: Venue, store: Store, debate: Debate, guest: Guest, step: str) -> str:
+async def said_below(
+    venue: Venue, store: Store, debate: Debate, guest: Guest, step: str, *, final: bool = False
+) -> str:
     """Return what a person wrote in the thread since their turn was asked for, as it stands now.
 
+    At the `final` reading, after which they can reword nothing, a blocked word makes it nothing.
     Raises VenueAwayError while it cannot be read; what cannot be read at all is nothing.
     """
     turn = await store.guests.open_turn(debate.id)
@@ -56,4 +60,6 @@ async def said_below(venue: Venue, store: Store, debate: Debate, guest: Guest, s
     except VenueError as error:
         log.warning("turn not read", debate=debate.id, why=str(error))
         return ""
-    return spoken_text(said, guest.names)
+    text = spoken_text(said, guest.names)
+    settings = await store.communities.get(debate.platform, debate.community)
+    return "" if final and has_blocked(settings.blocked_words, text) else text

@@ -16,6 +16,7 @@ from engine.line.intake import Defaults, Invited, Order, Rematch
 from engine.messages import Announcement, Reveal, TurnPost, VoteInvite
 from engine.stats.reading import work_out
 from engine.store import ExportFilter
+from engine.store.community import CommunitySettings
 from engine.store.guests import OpenTurn
 from tests.doubles.hall import DEFAULTS, LOBBY, QUICK, Hall, Session
 from tests.doubles.memory.attentive import AttentiveVenue
@@ -108,6 +109,11 @@ async def test_a_person_argues_a_side_and_no_juror_learns_who(
             await give(debate, "bob", "word " * 501)
         with pytest.raises(UsageError, match="empty"):
             await give(debate, "bob", " \u200b ")
+        blocked = CommunitySettings(blocked_words=("coin",))
+        now = session.service.clock.now()
+        await session.store.communities.change("memory", "club", lambda _: blocked, now)
+        with pytest.raises(UsageError, match="blocked"):
+            await give(debate, "bob", "Buy my coin.")
         said = "I, Bob Somebody, say: <@4711> is wrong. Somebody must act. Maple agrees."
         assert await give(debate, "bob", said) == 11
         with pytest.raises(UsageError, match="not your turn"):
