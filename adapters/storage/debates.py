@@ -17,6 +17,7 @@ from adapters.storage.leases import guard, within
 from adapters.storage.outbox import LOCK_DEBATE, insert_posts, reopen
 from adapters.storage.people import ensure_starter
 from adapters.storage.suggestions import mark_used
+from adapters.storage.targets import let_seeds_go
 from engine.debate import TRANSITIONS, Cause, Debate, Setup, Status, short_code
 from engine.errors import NotFoundError, StoreError, UsageError
 from engine.store import Caps, Lease, NewDebate, Post, Stop
@@ -403,5 +404,7 @@ def move(
     if not connection.run(MOVE, debate=debate_id, **moved, **early):
         now = _get(connection, debate_id).status
         raise StoreError(f"Debate {debate_id} is {now} and cannot become {status}.")
+    if status is Status.CANCELLED:
+        let_seeds_go(connection, debate_id)
     if status in SETTLED:
         budgets.settle(connection, debate_id)

@@ -63,15 +63,18 @@ FROM targets JOIN questions ON questions.debate = targets.debate
 WHERE targets.debate = :debate AND targets.question IN :questions
 ORDER BY targets.question DESC, targets.step
 """
-# A closed question's own messages, but those that never had the bot's reactions.
+# Messages of closed questions, or of all in a stopped debate, but those that never had any.
 LET_GO = """
 UPDATE targets SET seeds = 'left'
 WHERE debate = :debate AND seeds IS NULL AND closed_at IS NULL
     AND ballot <> 'private' AND question <> 'turn'
-    AND EXISTS (
-        SELECT 1 FROM questions
-        WHERE questions.debate = targets.debate AND questions.question = targets.question
-            AND questions.step = targets.step AND questions.closed_at IS NOT NULL
+    AND (
+        EXISTS (
+            SELECT 1 FROM questions
+            WHERE questions.debate = targets.debate AND questions.question = targets.question
+                AND questions.step = targets.step AND questions.closed_at IS NOT NULL
+        )
+        OR EXISTS (SELECT 1 FROM debates WHERE id = targets.debate AND status = 'cancelled')
     )
 """
 LEFT = """
@@ -136,7 +139,7 @@ def find_question(
 
 
 def let_seeds_go(connection: SqlConnection, debate_id: str) -> None:
-    """Have the bot's own reactions removed from the questions that have closed."""
+    """Have the bot's own reactions removed from the questions that take no more answers."""
     connection.run(LET_GO, debate=debate_id)
 
 

@@ -170,7 +170,7 @@ async def test_answers_to_each_question_are_logged_apart(store: Store) -> None:
             await store.votes.cast(cast("user-2", "up", message=f"message of {question}"))
     await store.votes.cast(cast("user-1", "A"))
     logs = {question: await store.votes.events(r.id, question) for question in Question}
-    assert [len(logs[question]) for question in Question] == [1, 2, 2, *[0] * 7]
+    assert [len(logs[question]) for question in Question] == [1, 2, 2, *[0] * 9]
     assert {event.question for event in logs[Question.STANCE_AFTER]} == {Question.STANCE_AFTER}
     assert len(await store.votes.events(r.id)) == 5
     # Who answered another question was not seen before in this one.
@@ -479,6 +479,15 @@ async def test_a_closed_questions_messages_lose_their_seeds_once(
     assert await votes.seeds_left("chat", "attic") == ()
     elsewhere = Served(2, frozenset({1 - lane_of("club") % 2}))
     assert await votes.seeds_left("chat", served=elsewhere) == ()
+
+
+async def test_a_stopped_debates_open_questions_lose_their_seeds_too(store: Store) -> None:
+    for step, status in (("opening", Status.FAILED), ("rebuttal", Status.CANCELLED)):
+        r = await run(store)
+        await ask(r, Question.ROUND, None, step)
+        await r.advance(status)
+    # One that failed may be resumed.
+    assert [target.step for target in await store.votes.seeds_left("chat")] == ["rebuttal"]
 
 
 # --- every question ----------------------------------------------------------------------
