@@ -34,6 +34,7 @@ from engine.jury.history import PanelFit
 from engine.jury.roster import seat_panel
 from engine.jury.rubric import Rubric, find_rubric
 from engine.language import Text
+from engine.marks import marked
 from engine.options import BUILT_IN, STANCES, Options, check_limits
 from engine.prompts.languages import check_language
 from engine.prompts.library import AUDIENCE, SOURCES, Prompts
@@ -224,7 +225,7 @@ def _with_guest(order: Order, script: Format, roles: Roles) -> dict[str, Model]:
     own = [seat for seat in order.models if seat != side and seat[0] == side]
     if own or side not in roles.contenders:
         raise UsageError(
-            "A person argues for a whole side, A or B; name no models for seats of it."
+            "A person argues for a whole side, 🔵 A or 🔴 B; name no models for its speakers."
         )
     return {**order.models, side: SOMEBODY}
 
@@ -315,8 +316,8 @@ def _check_stances(options: Options, roles: Roles, defaults: Defaults) -> dict[s
     if missing:
         raise UsageError(
             "The stance of side {missing} is missing: say what both sides argue, for "
-            "example “tabs” for A and “spaces” for B, or leave both out.",
-            missing=missing[0],
+            "example “tabs” for 🔵 A and “spaces” for 🔴 B, or leave both out.",
+            missing=marked(missing[0]),
         )
     models = {model.ref.casefold() for model in (*defaults.debaters, *defaults.judges)}
     for side, text in zip("AB", given.values(), strict=True):
@@ -331,20 +332,20 @@ def _check_stance(side: str, text: str, models: Collection[str]) -> None:
         raise UsageError(
             "The stance of side {side} has {n} characters; at most {most} are allowed. "
             "Shorten it, and put the rest into the conditions.",
-            side=side,
+            side=marked(side),
             n=len(text),
             most=LONGEST_STANCE,
         )
     if not is_visible(text):
         raise UsageError(
             "All characters of side {side}'s stance are invisible; write a few.",
-            side=side,
+            side=marked(side),
         )
     if text.casefold() in models:
         raise UsageError(
             "The stance of side {side} is the name of a model; write what the side argues, "
             "and choose the model that argues it with {option}.",
-            side=side,
+            side=marked(side),
             option=side.lower(),
         )
 

@@ -50,6 +50,8 @@ def result_picture(reveal: Reveal) -> File:
 
 def _plain(text: str) -> str:
     """Return a text without Markdown and the marks of sides, which stand as dots beside them."""
+    for mark in SIDES.values():
+        text = text.replace(f"{mark} ", "")
     return " ".join(text.translate(PLAIN).split())
 
 

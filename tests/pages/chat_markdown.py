@@ -16,6 +16,13 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 FENCE = "```"
+TOPICS = {
+    "en": "Remote work is more productive than working from an office",
+    "de": "Im Homeoffice arbeitet man produktiver als im Büro",
+    "es": "Se trabaja mejor desde casa que en una oficina",
+    "tr": "Uzaktan çalışmak ofiste çalışmaktan daha verimlidir",
+    "zh": "远程办公比在办公室工作更有效率",
+}
 INLINE: tuple[tuple[str, str], ...] = (
     (r"\*\*(.+?)\*\*", r"<b>\1</b>"),
     (r"(?<![*\w])\*(?![\s*])(.+?)\*(?!\w)", r"<i>\1</i>"),
@@ -75,12 +82,13 @@ def picture(content: bytes, alt: str) -> str:
 
 
 def write_page(
-    platform: str, hold: Callable[[Path], Coroutine[Any, Any, T]], draw: Callable[[T], str]
+    platform: str, hold: Callable[[Path, str], Coroutine[Any, Any, T]], draw: Callable[[T], str]
 ) -> None:
     """Hold a debate and write its page, as the command line says."""
     parser = argparse.ArgumentParser(description=f"A debate as {platform} shows it")
     parser.add_argument("page", type=Path)
-    page = parser.parse_args().page
+    parser.add_argument("--language", default="en", choices=list(TOPICS))
+    asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        held = asyncio.run(hold(Path(folder)))
-    page.write_text(draw(held), encoding="utf-8")
+        held = asyncio.run(hold(Path(folder), asked.language))
+    asked.page.write_text(draw(held), encoding="utf-8")

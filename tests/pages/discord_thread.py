@@ -16,10 +16,10 @@ from adapters.storage.migrate import migrate
 from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.discord.refusals import Json
 from tests.doubles.discord.state import Message
-from tests.pages.chat_markdown import picture, to_html, write_page
+from tests.pages.chat_markdown import TOPICS, picture, to_html, write_page
 from tests.scenario.discord_stage import OPTIONS, DiscordStage, ended, until, voting
 
-TOPIC = "Remote work is more productive than working from an office"
+LOCALES = {"en": "en-US", "de": "de", "es": "es-ES", "tr": "tr", "zh": "zh-CN"}
 # Short turns, so that a whole debate fits in one picture.
 SHORT = {"words": 85, "arguments": 2}
 VOTES = {"ada": "A", "ben": "A", "cleo": "B", "dan": "A", "eve": "tie", "fay": "B", "gus": "A"}
@@ -27,8 +27,8 @@ FACES = {"🔵": "#3b82f6", "🔴": "#ef4444"}  # in place of Discord's own pict
 STYLE = Path(__file__).with_name("discord_thread.css")
 
 
-async def hold(folder: Path) -> DiscordServer:
-    """Hold a debate from its command to its reveal."""
+async def hold(folder: Path, language: str) -> DiscordServer:
+    """Hold a debate from its command to its reveal, of people who speak its language."""
     url = f"sqlite+aiosqlite:///{folder / 'rostrum.db'}"
     database = Database(url)
     await migrate(database)
@@ -39,14 +39,22 @@ async def hold(folder: Path) -> DiscordServer:
             discord.add_user(name)
         stage = DiscordStage(url, discord, {"classic": SHORT})
         async with stage.process() as app:
-            ballot = await stage.vote(topic=TOPIC)
+            asked = {"topic": TOPICS[language], "language": language}
+            await discord.slash("ada", "debate start", asked, locale=LOCALES[language]).finished()
+            await voting(app)
+            ballot = await until(lambda: _ballot(discord), 20)
             for name, option in VOTES.items():
                 discord.react(name, ballot.id, OPTIONS[option])
-            await voting(app)
-            await stage.close()
+            await discord.slash("olga", "debate close", channel=stage.thread.id).finished()
             await ended(app)
-            await until(lambda: "the whole debate" in discord.messages()[0].text)
+            await until(lambda: "🏁" in discord.messages()[0].text)
     return discord
+
+
+def _ballot(discord: DiscordServer) -> Message | None:
+    """Return the message that people vote on, once it has its reactions."""
+    thread = discord.messages(discord.threads()[0].id)
+    return next((m for m in thread if len(m.reactions) == len(OPTIONS)), None)
 
 
 class Page:

@@ -10,6 +10,7 @@ import html
 import re
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
+from operator import itemgetter
 from pathlib import Path
 
 from adapters.slack.votes import NAMES
@@ -18,8 +19,8 @@ from adapters.storage.migrate import migrate
 from tests.doubles.slack import Rules, SlackServer
 from tests.doubles.slack.refusals import Json
 from tests.doubles.slack.state import Message
-from tests.pages.chat_markdown import picture, to_html, write_page
-from tests.pages.discord_thread import SHORT, TOPIC, VOTES
+from tests.pages.chat_markdown import TOPICS, picture, to_html, write_page
+from tests.pages.discord_thread import LOCALES, SHORT, VOTES
 from tests.scenario.discord_stage import OPTIONS, until
 from tests.scenario.slack_stage import SlackStage, ended, voting
 
@@ -29,8 +30,8 @@ DATE = re.compile(r"<!date\^\d+\^\{time\}\|(\d+:\d+) UTC>")
 RULE = "<div>---</div>"
 
 
-async def hold(folder: Path) -> SlackServer:
-    """Hold a debate from its command to its reveal."""
+async def hold(folder: Path, language: str) -> SlackServer:
+    """Hold a debate from its command to its reveal, of people who speak its language."""
     url = f"sqlite+aiosqlite:///{folder / 'rostrum.db'}"
     database = Database(url)
     await migrate(database)
@@ -40,14 +41,21 @@ async def hold(folder: Path) -> SlackServer:
             slack.add_user(name)
         stage = SlackStage(url, slack, {"classic": SHORT})
         async with stage.process() as app:
-            ballot = await stage.vote(f'"{TOPIC}"')
+            slack.world.user("ada").locale = LOCALES[language]
+            await stage.start(f'"{TOPICS[language]}" language={language}')
+            await voting(app)
+            ballot = await until(lambda: _ballot(stage), 20)
             for name, option in VOTES.items():
                 await slack.react(name, ballot.ts, NAMES[option])
-            await voting(app)
-            await stage.close()
+            await (await slack.slash("olga", "/debate close")).said()
             await ended(app)
-            await until(lambda: "the whole debate" in stage.root.text)
+            await until(lambda: "🏁" in stage.root.text)
     return slack
+
+
+def _ballot(stage: SlackStage) -> Message | None:
+    """Return the message that people vote on, once it has its reactions."""
+    return next((m for m in stage.replies if len(m.reactions) == len(OPTIONS)), None)
 
 
 class Page:
@@ -122,7 +130,7 @@ def _button(button: Json) -> str:
 
 
 def _reactions(message: Message) -> Iterator[str]:
-    for name, held in message.reactions.items():
+    for name, held in filter(itemgetter(1), message.reactions.items()):
         yield f"<span class=reaction>{EMOJIS[name]} {len(held)}</span>"
 
 

@@ -163,7 +163,7 @@ def test_chat_and_command_line_take_them_under_the_same_names() -> None:
 async def test_discord_takes_them_as_options_and_in_the_form(on_discord: DiscordStage) -> None:
     async with on_discord.process() as app:
         asked = await on_discord.start(topic=TOPIC, **{"for": TABS})
-        assert "The stance of side B is missing" in asked.text
+        assert "The stance of side 🔴 B is missing" in asked.text
         form = await on_discord.discord.slash("ada", "debate start", {"for": TABS}).answered()
         typed = {"topic": TOPIC, "against": SPACES, "for": "**tabs** @everyone"}
         await on_discord.discord.submit_modal(form, typed).finished()

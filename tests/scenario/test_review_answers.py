@@ -61,7 +61,8 @@ async def test_what_is_answered_is_kept_apart_and_offered_no_more(hall: Hall) ->
         debate = await held(session)
         assert await offered(session, ANN) == [debate.code]
         listed = await say(session, ANN, "review")
-        assert f"- `{debate.code}` {debate.thread}: Tea is better than coffee (A, B, " in listed
+        options = "(`A` 🔵 A, `B` 🔴 B, `tie`, "
+        assert f"- `{debate.code}` {debate.thread}: Tea is better than coffee {options}" in listed
         assert "kept separate" in listed
         said = await say(session, ANN, f"review {debate.code} b")
         assert said.startswith(f"Answer on debate `{debate.code}` recorded: 🔴 B.")

@@ -12,9 +12,9 @@ from engine.options import BUILT_IN, Options
 from tests.doubles.rehearsed import DEFAULTS
 
 REFUSED = {
-    "one alone": ("tabs", None, "The stance of side B is missing"),
-    "the other alone": ("", "spaces", "The stance of side A is missing"),
-    "only spaces": ("tabs", " \n ", "The stance of side B is missing"),
+    "one alone": ("tabs", None, "The stance of side 🔴 B is missing"),
+    "the other alone": ("", "spaces", "The stance of side 🔵 A is missing"),
+    "only spaces": ("tabs", " \n ", "The stance of side 🔴 B is missing"),
     "the same twice": ("Tabs", "tabs!", "Both sides have the same stance"),
     "the same in capitals": ("İSTANBUL", "istanbul", "Both sides have the same stance"),
     "huge": ("tabs " * 50, "spaces", "has 249 characters; at most 200"),

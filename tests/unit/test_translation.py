@@ -55,6 +55,7 @@ FOR_OPERATORS = (
     "adapters/discord/shard.py",
     "adapters/discord/venue.py",
     "adapters/finding.py",
+    "adapters/hub",
     "adapters/models",
     "adapters/proxies.py",
     "adapters/site.py",

@@ -9,7 +9,7 @@ from engine.chat.answers.answers import Answer, Wording
 from engine.words.translation import plural, say
 
 ACCEPTED = "You take part. The debate begins, and you are mentioned here when it is your turn."
-DECLINED = "You do not take part, so the debate is called off. The person who asked is told."
+DECLINED = "You do not take part, so the debate is called off. The person who asked is notified."
 TAKEN = ("Your turn of {n} word was taken.", "Your turn of {n} words was taken.")
 
 

@@ -77,8 +77,9 @@ class ReviewAnswer(Answer):
 
 
 def _option(option: str, names: Mapping[str, str]) -> str:
-    """Return an option as it is typed, with the agent that it stands for."""
-    return f"{option} = {names[option]}" if option in names else option
+    """Return an option as it is typed, and what it stands for."""
+    name = option_name(option, names)
+    return f"`{option}`" if name == option else f"`{option}` {name}"
 
 
 class RevisedAnswer(Answer):

@@ -1,0 +1,103 @@
+"""In Chinese no word of Latin letters is left, but for names: what was never translated shows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from adapters.discord.commands import TopicForm
+from adapters.slack.forms.form import form_of as start_form
+from adapters.slack.forms.settings_form import settings_form
+from adapters.slack.home import view_of
+from adapters.terminal.render import plain
+from engine.chat.answers.answers import to_markdown
+from engine.chat.answers.catalogue import ModelsAnswer
+from engine.chat.answers.debates import DebateLine
+from engine.chat.answers.management import SettingLine, SettingsAnswer
+from engine.chat.home import HomePage, LiveLine
+from engine.debate import Status
+from engine.formats import FORMATS
+from engine.language import speaking
+from engine.store.community import SETTING_NAMES
+from engine.words.buttons import ButtonAction
+from engine.words.forms import form_of
+from tests.contract.test_every_message import messages
+from tests.doubles.archive import make_debate
+from tests.doubles.whole_debate import DEFAULTS
+from tests.unit.test_answers_languages import ANSWERS
+
+WORD = re.compile(r"[A-Za-z]{3,}")
+CODE = re.compile(
+    r"`[^`]*`|<[^>]*>|\[[^]]*]\(http[^)]*\)|/debate \w+|/invite|[\w-]+/[\w-]+|#[\w· ]+"
+)
+NAMES = {
+    *{"Rostrum", "Discord", "Slack", "Markdown", "USD", "UTC", "MiB", "Webhook", "webhook"},
+    *{"Cohen", "Krippendorff", "Brier", "CC", "BY", "online", "rostrum", "SPDX"},
+    *FORMATS,
+    *("models", "language"),  # settings, as they are typed
+    "caf",  # of a topic
+    "ABC",  # of an example
+}
+
+
+def left(text: str) -> set[str]:
+    """Return the words of a text in Chinese that are neither names nor written as code."""
+    return set(WORD.findall(CODE.sub("", text))) - NAMES
+
+
+def texts(view: Any, name: str = "") -> Iterator[str]:
+    """Yield every text that a view of Slack or Discord shows."""
+    if isinstance(view, dict):
+        for key, value in view.items():
+            yield from texts(value, key)
+    elif isinstance(view, list):
+        for value in view:
+            yield from texts(value, name)
+    elif isinstance(view, str) and name in ("text", "label", "placeholder", "title", "hint"):
+        yield view
+
+
+def test_no_message_has_a_word_of_english() -> None:
+    with speaking("zh"):
+        for message in messages():
+            shown = plain(message, "k7f2qz·1·1/1")
+            assert (message.kind, left(shown)) == (message.kind, set())
+
+
+def test_no_answer_has_a_word_of_english() -> None:
+    with speaking("zh"):
+        for answer in ANSWERS:
+            kind, shown = type(answer).__name__, to_markdown(answer)
+            assert (kind, left(shown)) == (kind, set()), shown
+
+
+def test_no_form_and_no_home_tab_has_a_word_of_english() -> None:
+    settings = SettingsAnswer(
+        settings=tuple(SettingLine(name=name, value="", own=False) for name in SETTING_NAMES)
+    )
+    debate = DebateLine.of(make_debate(1, Status.VOTING, topic="茶"))
+    with speaking("zh"):
+        views = [
+            start_form(ModelsAnswer(models=("near/ana",), jurors=("near/j1",)), 3),
+            settings_form(settings, DEFAULTS),
+            TopicForm(None, {}).to_dict(),  # type: ignore[arg-type]
+            *(form_of(ButtonAction(what, "k7f2qz"))._asdict() for what in ("ask", "unask")),
+            *(
+                view_of(
+                    HomePage(
+                        live=(LiveLine(debate=debate, minutes=5),),
+                        more=True,
+                        out=out,
+                        forgotten=forgotten,
+                        manager=True,
+                    ),
+                    "https://bay.slack.com/",
+                )
+                for out, forgotten in ((False, False), (True, False), (False, True))
+            ),
+        ]
+    for view in views:
+        shown = list(texts(view))
+        assert shown
+        assert {text for text in shown if left(text)} == set()
