@@ -99,6 +99,8 @@ _ASKED: Columns = (
             Column("guess", FLAG, "whether voters could guess the models"),
             Column("questions", REAL, "for how long the audience could ask both sides something; 0 "
                    "for not at all", unit="minutes"),
+            Column("pace", WHOLE, "at how many words a minute turns were posted at most; 0 for no "
+                   "limit", unit="words a minute"),
             Column("vote_minutes", REAL, "planned length of the vote", unit="minutes"),
             Column("quorum", WHOLE, "gold votes needed for a human winner", unit="votes"),
         ),

@@ -67,6 +67,11 @@ def test_text_is_read_and_what_is_a_value_already_is_taken() -> None:
     assert (read.vote_minutes, read.blind, read.quorum, read.stance) == (90, False, 7, True)
 
 
+def test_a_pace_is_a_number_or_how_fast_people_read() -> None:
+    said = {"on": 238, "off": 0, "none": 0, "180": 180}
+    assert {text: read_options({"pace": text}).pace for text in said} == said
+
+
 @pytest.mark.parametrize(
     ("name", "text", "why"),
     [
