@@ -22,20 +22,25 @@ FAMILIES = {
     "Noto Sans Devanagari": r"\p{Devanagari}",
     "Noto Sans Bengali": r"\p{Bengali}",
     "Noto Sans Thai": r"\p{Thai}",
-    "Droid Sans Fallback": r"[\p{Han}\p{Hiragana}\p{Katakana}。、「」・ー]",
+    "Droid Sans Fallback": r"[\p{Han}\p{Hiragana}\p{Katakana}\u3000-\u303f\uff00-\uffef・ー]",
     "NanumGothic": r"\p{Hangul}",
     "Noto Emoji": r"\p{Emoji_Presentation}",
 }
 RUNS = regex.compile("|".join(f"((?:{of}\\p{{M}}*)+)" for of in FAMILIES.values()))
 # resvg shapes a run by the script that it begins with, and these move vowels; so they are isolated,
-# unless the text begins with them.
+# unless the text begins with them, or has more fonts: it would mix up their letters.
 MOVES_VOWELS = regex.compile(
     "|".join(
         rf"\p{{{of}}}[\p{{{of}}}\p{{M}}]*(?: \p{{{of}}}[\p{{{of}}}\p{{M}}]*)*"
         for of in ("Devanagari", "Bengali")
     )
 )
-ISOLATED = "\u2066{}\u2069"
+# Numbers behind these would be read from the right: a result of 6–3 as 3–6.
+RIGHT_TO_LEFT = regex.compile(
+    r"[\p{Arabic}\p{Hebrew}]"
+    r"(?:[\p{Arabic}\p{Hebrew}\p{M}\p{N}\p{P}\s]*[\p{Arabic}\p{Hebrew}\p{M}؟])?"
+)
+ISOLATED = "\u2068{}\u2069"
 
 # The viewer chooses the scheme; both have a contrast of at least 4.5:1.
 LIGHT = """
@@ -153,7 +158,10 @@ def _in_fonts(text: str) -> str:
         return f'<tspan font-family="{family}">{run.group()}</tspan>'
 
     plain = _escape(JOINED.sub(r"\1\2", text))
-    return RUNS.sub(named, MOVES_VOWELS.sub(_isolate, plain))
+    isolated = RIGHT_TO_LEFT.sub(ISOLATED.format(r"\g<0>"), plain)
+    if len({run.lastindex for run in RUNS.finditer(plain)}) == 1:
+        isolated = MOVES_VOWELS.sub(_isolate, isolated)
+    return RUNS.sub(named, isolated)
 
 
 def _isolate(run: regex.Match[str]) -> str:

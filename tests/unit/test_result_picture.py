@@ -137,6 +137,24 @@ def test_vowels_stand_where_they_belong_beside_any_script(word: str, text: str) 
     )
 
 
+@pytest.mark.parametrize("text", ["A: هل يجب؟ (6–3)", "הדברים (6–3)"])
+def test_a_result_behind_arabic_or_hebrew_is_not_read_from_the_right(text: str) -> None:
+    numbers, beside = shape("(6–3)"), shape(text)
+    box = ImageChops.difference(numbers, shape("")).getbbox()
+    assert box is not None
+    width, shown = box[2] - box[0], ImageChops.difference(beside, shape("")).getbbox()
+    assert shown is not None
+    places = range(shown[2] - width - 2, shown[2] - width + 3)
+    cropped = (beside.crop((x, box[1], x + width, box[3])) for x in places)
+    assert any(near(numbers.crop(box), one) for one in cropped)
+
+
+def test_letters_of_several_fonts_are_not_mixed_up() -> None:
+    """Isolated, resvg drew boxes for Bengali beside a full-width colon."""
+    assert "\u2068" not in write(0, 0, "B：Tea ভিত্তি নিজি")
+    assert "\u2068" in write(0, 0, "B: ভিত্তি")
+
+
 def near(one: Image.Image, other: Image.Image) -> bool:
     """Whether two pictures differ by no more than where between two pixels they begin."""
     found = ImageStat.Stat(ImageChops.difference(one, other)).mean[0]
