@@ -119,6 +119,7 @@ async def export_into(
     filled = [f"{table} {number:,}" for table, number in counts.items() if number]
     everything = replace(asked.where, without_rehearsal=False) == ExportFilter()
     nothing = "no debates yet" if everything else "no such debates"
+    nothing = "no debates that this layout shows" if asked.layout else nothing
     said = ", ".join(filled) or nothing
     return said + (plural(texts.LEFT_OUT, left_out) if left_out else "")
 

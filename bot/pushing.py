@@ -19,6 +19,7 @@ from engine.errors import UsageError
 
 ASK = "Publish {files} files of {folder} in the dataset repository {repo}{how}?"
 DONE = "{repo} has the export now: {page} (commit {commit})."
+EMPTY = "There is nothing to publish: the export has no debates."
 CHANGED = "{path} is not as it was exported; export again, then push that folder."
 NO_EXPORT = "{folder} is no export of Rostrum; name a folder that `rostrum export` wrote."
 
@@ -53,6 +54,8 @@ async def run_push(
 
 async def _push(target: Target, folder: Path, *, yes: bool) -> None:
     manifest = await asyncio.to_thread(_checked, folder)
+    if not any(manifest.rows.values()):
+        raise UsageError(EMPTY)
     how = ", which is private" if target.private else ""
     files = len(manifest.files) + 1
     await confirm(ASK.format(files=files, folder=folder, repo=target.repo, how=how), yes)

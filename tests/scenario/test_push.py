@@ -133,6 +133,9 @@ async def test_nothing_but_an_unchanged_export_leaves_and_none_becomes_public_by
     await asyncio.to_thread(write, out, 1)
     with pytest.raises(UsageError, match="no export of Rostrum"):
         await push(tmp_path)
+    await asyncio.to_thread(write, tmp_path / "empty", 0)
+    with pytest.raises(UsageError, match="nothing to publish"):
+        await push(tmp_path / "empty")
     await push(out)
     with pytest.raises(UsageError, match="is public; make it private"):
         await push(out, private=True)
