@@ -351,7 +351,7 @@ class JurorFit(Value):
     spread: float = 1.5
     scale: float = 1.0
     skill: float = 1.0
-    skill_error: float = 0.4
+    skill_error: float = 0.3
     group: float = 0.0
     weight: float = 1.0
     drift: float = 0.0

@@ -1,7 +1,9 @@
 """`rostrum bench jury`: how much of the jurors' knowledge each kind of panel extracts.
 
 A share of gain is (accuracy − 50) / (oracle's accuracy − 50), in percent, where a declared tie
-is half right. Worlds, jurors and debates are simulated; the product's panel is its own code.
+is half right. Worlds, jurors and debates are simulated; the product's panel is its own code. A
+verdict earns its chance to be right given what all jurors share of the debate: its mean is the
+same as with the truth drawn, and its error smaller.
 """
 
 from __future__ import annotations
@@ -9,9 +11,11 @@ from __future__ import annotations
 import asyncio
 import math
 import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from random import Random
 from statistics import fmean, stdev
 from typing import Any, NamedTuple
 
@@ -19,17 +23,20 @@ from rich.console import Console
 from rich.progress import Progress
 
 from bot.bench.jury_panels import Panel, PanelCall, Product, ask_naive, ask_swapped, make_oracle
-from bot.bench.jury_world import WORLDS, Case, World, make_case, make_court, make_rng
+from bot.bench.jury_world import MISSPECIFIED, WORLDS, Case, World, make_case, make_court, make_rng
 from bot.bench.machine import print_result
 from bot.bench.workers import open_workers, submit
 from engine.errors import RostrumError, UsageError
 from engine.judging import TIE
+from engine.jury.fitting import fit_jurors
+from engine.jury.hearing import Heard, HeardDebate
 
 ORACLE, NAIVE, SWAPPED = "oracle", "naive majority", "strict swap"
 UNLABELLED, LABELLED = "rostrum, no labels", "rostrum, 200 labels"
 UNCALIBRATED, BALANCED = "without calibration", "balanced by order"
 COLD = 50  # an installation's first debates
 BINS = 5  # of p(A)
+FITS = ((12, 1000), (60, 20_000))  # jurors and debates
 LABELS = 200
 WHOLE_INTERVAL = 1.96
 
@@ -41,6 +48,7 @@ class Simulation:
     seeds: range
     debates: int
     learning: int
+    worlds: tuple[World, ...] = WORLDS
 
 
 class PanelScore(NamedTuple):
@@ -95,13 +103,19 @@ class PanelLine(NamedTuple):
 Scores = Mapping[str, PanelScore]
 
 
-async def run_jury(debates: int, seeds: int, first_seed: int, learning: int) -> None:
-    """Print the table as JSON, and as text on stderr. Raises UsageError for too few debates."""
+async def run_jury(
+    debates: int, seeds: int, first_seed: int, learning: int, *, misspecified: bool = False
+) -> None:
+    """Print the table as JSON, and as text on stderr. Raises UsageError for too few debates.
+
+    `misspecified`: in the worlds that the model of jurors does not expect, not in the usual ones.
+    """
     if learning < LABELS:
         raise UsageError(
             f"--learning is {learning}; it has to be at least {LABELS}, to be voted on."
         )
-    plan = Simulation(range(first_seed, first_seed + seeds), debates, learning)
+    worlds = MISSPECIFIED if misspecified else WORLDS
+    plan = Simulation(range(first_seed, first_seed + seeds), debates, learning, worlds)
     try:
         found = await _simulate(plan)
     except (asyncio.CancelledError, BrokenProcessPool):
@@ -113,7 +127,7 @@ async def run_jury(debates: int, seeds: int, first_seed: int, learning: int) -> 
 
 async def _simulate(plan: Simulation) -> dict[str, list[Scores]]:
     """Measure every world and seed, on all cores."""
-    jobs = [(world, seed) for world in WORLDS for seed in plan.seeds]
+    jobs = [(world, seed) for world in plan.worlds for seed in plan.seeds]
     console = Console(stderr=True)
     with (
         open_workers() as workers,
@@ -125,7 +139,7 @@ async def _simulate(plan: Simulation) -> dict[str, list[Scores]]:
             future.add_done_callback(lambda _: progress.advance(bar))
         # Not awaited one by one: the pool breaks on futures that are cancelled while it shuts down.
         scores = await asyncio.to_thread(lambda: [future.result() for future in futures])
-    named: dict[str, list[Scores]] = {world.name: [] for world in WORLDS}
+    named: dict[str, list[Scores]] = {world.name: [] for world in plan.worlds}
     for (world, _), found in zip(jobs, scores, strict=True):
         named[world.name].append(found)
     return named
@@ -162,8 +176,8 @@ def measure(world: World, seed: int, plan: Simulation) -> dict[str, PanelScore]:
 def _score(cases: Sequence[Case], calls: Sequence[PanelCall]) -> PanelScore:
     pairs = list(zip(cases, calls, strict=True))
     return PanelScore(
-        accuracy=fmean(_credit(call, case.winner) for case, call in pairs),
-        lean=fmean(_credit(call, "A") - (case.winner == "A") for case, call in pairs),
+        accuracy=fmean(_earn(call, case) for case, call in pairs),
+        lean=fmean(_credit(call, "A") - case.chance for case, call in pairs),
         calls=fmean(call.calls for call in calls),
         audits=fmean(call.audits for call in calls),
         ties=fmean(call.winner == TIE for call in calls),
@@ -182,6 +196,11 @@ def _sort(pairs: Sequence[tuple[Case, PanelCall]]) -> Iterator[Bin]:
             missed=math.fsum((p - won) ** 2 for p, won in inside),
             won=math.fsum(won for _, won in inside),
         )
+
+
+def _earn(call: PanelCall, case: Case) -> float:
+    a = _credit(call, "A")
+    return a * case.chance + (1 - a) * (1 - case.chance)
 
 
 def _credit(call: PanelCall, winner: str) -> float:
@@ -266,7 +285,29 @@ def _report(plan: Simulation, lines: Mapping[str, Sequence[PanelLine]]) -> dict[
             world: [_rounded(line._asdict()) for line in found] for world, found in lines.items()
         },
         "panels": [_rounded(row) for row in _over_worlds(lines)],
+        "fit_seconds": {
+            f"{jurors} jurors, {debates} debates": round(time_fit(jurors, debates), 3)
+            for jurors, debates in FITS
+        },
     }
+
+
+def time_fit(jurors: int, debates: int) -> float:
+    """Return the seconds of processor time that a fit takes; each debate has four ballots."""
+    rng = Random(jurors)
+    skills = [math.exp(rng.gauss(0, 0.35)) for _ in range(jurors)]
+    heard = [HeardDebate(tuple(_hear(skills, rng))) for _ in range(debates)]
+    begun = time.process_time()
+    fit_jurors(heard)
+    return time.process_time() - begun
+
+
+def _hear(skills: Sequence[float], rng: Random) -> Iterator[Heard]:
+    truth = rng.gauss(0, 1.13)
+    for at, juror in enumerate(rng.sample(range(len(skills)), 4)):
+        margin = skills[juror] * truth + rng.gauss(0, 1)
+        side = math.copysign(1.0, margin)
+        yield Heard(f"juror-{juror}", f"family-{juror % 6}", 1 if at % 2 else -1, margin, side)
 
 
 FINE = ("brier", "expected", "brier_off")

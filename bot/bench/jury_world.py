@@ -11,6 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from random import Random
+from statistics import NormalDist
 from typing import NamedTuple
 
 from engine.debate import Model
@@ -36,6 +37,7 @@ OWN_BRAND = 0.1  # what a model of the juror's own family gets on top
 ORACLE_JURORS = 6  # as many as a panel asks at most
 HUMAN_ERROR = 0.4  # the majority of people is right 88 % of the time
 SIDES = ("A", "B")
+STANDARD = NormalDist()
 
 
 class World(NamedTuple):
@@ -124,12 +126,14 @@ class Impression(NamedTuple):
 class Case:
     """One debate: its true margin for A, and each juror's impression.
 
-    `felt` is an impression before any distortion. Ballots are made on first use, and cached.
+    `chance` is that A won, given what all jurors share. `felt` is an impression before any
+    distortion. Ballots are made on first use, and cached.
     """
 
     court: Court
     jurors: tuple[Simulated, ...]
     debaters: tuple[Model, Model]
+    chance: float
     truth: float
     human: str
     felt: tuple[float, ...]
@@ -216,6 +220,7 @@ def make_case(court: Court, rng: Random, progress: float = 0.0) -> Case:
         court=court,
         jurors=jurors,
         debaters=(_model(first, "debater"), _model(second, "debater")),
+        chance=STANDARD.cdf(common / (ERROR * math.sqrt(world.shared * (1 + world.shared)))),
         truth=truth,
         human="A" if truth + rng.gauss(0, HUMAN_ERROR) > 0 else "B",
         felt=tuple(

@@ -72,17 +72,20 @@ def prompts(
 @bench.command()
 def jury(
     debates: Annotated[int, typer.Option(min=1, help="Debates that count, per seed.")] = 600,
-    seeds: Annotated[int, typer.Option(min=1, help="Installations per world.")] = 48,
+    seeds: Annotated[int, typer.Option(min=1, help="Installations per world.")] = 24,
     first_seed: Annotated[
         int, typer.Option(min=0, help="First seed; those below 5000 are for tuning.")
     ] = 5000,
     learning: Annotated[int, typer.Option(help="Past debates to learn from.")] = 600,
+    misspecified: Annotated[
+        bool, typer.Option("--misspecified", help="Jurors that the panel's model does not expect.")
+    ] = False,
 ) -> None:
     """Compare the panel with other methods, on simulated jurors."""
     from bot.bench.jury import run_jury
     from bot.exits import run
 
-    run(lambda: run_jury(debates, seeds, first_seed, learning))
+    run(lambda: run_jury(debates, seeds, first_seed, learning, misspecified=misspecified))
 
 
 @bench.command()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from engine.debate import Fit, JurorFit
 from engine.jury.hearing import HeardDebate
 from engine.jury.lbfgs import Vector, minimise
-from engine.jury.likelihood import KIN, SHARED, Likelihood, Matrix, Model, gather, invert
+from engine.jury.likelihood import KIN, SHARED, SKILL_SD, Likelihood, Matrix, Model, gather, invert
 from engine.jury.model import CLIP, VERSION
 
 Flags = NDArray[np.bool_]
@@ -34,6 +34,8 @@ ROUNDS, POLISH = 60, 25
 SAMPLE = 2000  # debates that both starts are tried on
 DRIFTED = 4.5  # standard errors
 FEWEST = 25  # ballots on either side of a change
+OFTEN, AGREEING = 40, 1.5  # ballots after which a juror has to agree, and by how many errors
+BLIND = 0.02  # the skill of one that does not
 
 
 class Ballots(NamedTuple):
@@ -71,6 +73,7 @@ class _Found:
     said: Likelihood
     x: Vector
     signals: Matrix
+    contrary: Flags = field(default_factory=lambda: np.zeros(0, dtype=bool))
 
     @property
     def model(self) -> Model:
@@ -131,7 +134,27 @@ def _fit(
         (margins + worth * verdicts)[decided],
         (debates, jurors),
     )
-    return leans, worth, _fit_model(signals, human, kinship, start)
+    contrary = _find_contrary(signals)
+    signals[:, contrary] = np.nan
+    if contrary.any():
+        start = None
+    return leans, worth, replace(_fit_model(signals, human, kinship, start), contrary=contrary)
+
+
+def _find_contrary(signals: Matrix) -> Flags:
+    """Return the jurors who, heard often, do not see what the others of their debates see.
+
+    The model takes every juror to see the truth somewhat; one that reports its opposite would pass
+    for a group of its own that errs. Their ballots count for nothing.
+    """
+    heard = ~np.isnan(signals)
+    n = heard.sum(0)
+    x = np.where(heard, signals, 0.0)
+    x /= np.sqrt((x * x).sum(0) / np.maximum(n, 1) + 1e-9)
+    agreed = x * (x.sum(1, keepdims=True) - x)
+    size = agreed.sum(0) / np.sqrt((agreed * agreed).sum(0) + 1e-9)
+    found: Flags = (n >= OFTEN) & (size < AGREEING)
+    return found if found.sum() <= len(found) / 3 else np.zeros(len(found), dtype=bool)
 
 
 def _sum(jurors: int, ballots: Ballots, values: Vector) -> Vector:
@@ -328,9 +351,12 @@ def _describe(
     model, (drift, left) = found.model, changes
     count = len(jurors)
     errors = _judge_errors(found, count)
+    skill = np.where(found.contrary, BLIND, model.skill[:count])
+    group = np.where(found.contrary, 0.0, model.group[:count])
     tracking = model.skill * model.unit / np.sqrt(np.diag(model.covariance))
     correlations = model.raw / np.sqrt(np.outer(np.diag(model.raw), np.diag(model.raw)))
     weight = np.maximum(np.linalg.solve(correlations[:count, :count], tracking[:count]), 0)
+    weight[found.contrary] = 0
     weight /= max(weight.mean(), 1e-9)
     scale = np.sqrt(np.diag(model.covariance))
     people = found.said.people
@@ -353,9 +379,9 @@ def _describe(
                 named=float(leans.named[at]),
                 spread=float(leans.spread[at]),
                 scale=float(scale[at]),
-                skill=float(model.skill[at]),
+                skill=float(skill[at]),
                 skill_error=float(errors[at]),
-                group=float(model.group[at]),
+                group=float(group[at]),
                 weight=float(weight[at]),
                 drift=float(drift[at]),
                 left=int(left[at]),
@@ -382,7 +408,7 @@ def _judge_errors(found: _Found, jurors: int) -> Vector:
         others = precise.sum(1, keepdims=True) - precise
         known += np.bincount(panel.ravel(), (n[:, None] * others / (1 + others)).ravel(), jurors)
     slope = common * (1 - common**2)
-    return 1 / np.sqrt(1 / 0.4**2 + known * slope**2 / (1 - common**2))
+    return 1 / np.sqrt(1 / SKILL_SD**2 + known * slope**2 / (1 - common**2))
 
 
 def _weigh_evidence(found: _Found, ballots: Ballots, jurors: int) -> float:

@@ -21,10 +21,10 @@ from engine.jury.lbfgs import Vector
 Matrix = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
-SKILL_SD = 0.4  # of the logarithm, over jurors
+SKILL_SD = 0.3  # of the logarithm, over jurors
 MEAN_SKILL, MEAN_SKILL_SD = 0.0, 0.4
 SHARED, KIN, VARIANCE_SD = 0.277, 0.05, 0.7
-GROUP_COST, GROUP_ROUND = 3.0, 0.01
+GROUP_COST, GROUP_ROUND = 1.2, 0.01
 SCALE_SD = 0.3
 PEOPLE, PEOPLE_SD = 1.1, 0.3  # people's skill: a correlation of 0.74 with the truth
 

@@ -23,7 +23,7 @@ from engine.jury.ballot import Reading
 FIRST_WAVE = 3
 MATRIX = (PanelMode.ALL, PanelMode.ONE)
 CLEAR = 1.4  # |z| from which no further juror is asked
-WORTHWHILE = 0.003  # by how much a further call has to raise the chance of a right verdict
+WORTHWHILE = 0.008  # by how much a further call has to raise the chance of a right verdict
 
 
 def next_readings(

@@ -16,8 +16,8 @@ from engine.jury.rubric import DEBATE, Rubric, own_criteria
 TRACKED_AFTER = 30  # ballots, from which on a juror's measured weight decides its place
 ROTATE_EVERY = 5
 AUDIT_SHARE = 0.1
-SKILL_ERROR = 0.2  # of its logarithm, on average over jurors, from which the model knows enough
-UNKNOWN_SKILL = 0.4
+SKILL_ERROR = 0.18  # of its logarithm, on average over jurors, from which the model knows enough
+UNKNOWN_SKILL = 0.3
 
 
 def seat_panel(
