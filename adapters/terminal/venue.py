@@ -54,12 +54,13 @@ Guests = Callable[[Sequence[str]], Iterable[tuple[str, str]]]
 
 @dataclass(frozen=True, slots=True)
 class Posted:
-    """A posted message; `holders` are users by option."""
+    """A posted message; `holders` are users by option, and `hidden` is what never shows."""
 
     number: int
     place: str
     reference: str
     body: str
+    hidden: bool = False
     seeded: tuple[str, ...] = ()
     holders: dict[str, frozenset[str]] = field(default_factory=dict)
 
@@ -357,7 +358,11 @@ class TerminalVenue:
     def _apply(self, entry: RecordEntry) -> None:
         if entry.kind == "post":
             number = len(self._posted) + 1
-            self._posted[entry.message] = Posted(number, entry.place, entry.reference, entry.body)
+            # The person at this terminal is asked to speak in another way.
+            hidden = isinstance(_message(entry.body), SpeakInvite)
+            self._posted[entry.message] = Posted(
+                number, entry.place, entry.reference, entry.body, hidden
+            )
             return
         posted = self._known(entry.message)
         match entry.kind:
@@ -380,13 +385,13 @@ class TerminalVenue:
             self._unseen += [entry.message] if entry.kind == "post" else []
             return
         match entry.kind:
-            case "post" if isinstance(_message(entry.body), SpeakInvite):
-                pass  # the person at this terminal is asked in another way
+            case "post" | "edit" if posted.hidden:
+                pass
             case "post":
                 self._show(posted)
             case "edit" if isinstance(_message(entry.body), VoteClosed | QuestionsClosed):
                 self._show(posted)
-            case "edit" if isinstance(_message(entry.body), QuestionsInvite | Notice):
+            case "edit" if isinstance(_message(entry.body), QuestionsInvite):
                 pass  # the person at this terminal asked for it, and knows
             case "edit":
                 with speaking(self.language):

@@ -135,14 +135,14 @@ def test_rostrum_topics_lists_them_and_says_what_is_wrong(tmp_path: Path) -> Non
     ran = rostrum(tmp_path, "topics", ROSTRUM_TOPICS_FILE="own.txt", ROSTRUM_MODELS="broken")
     assert ran.returncode == 1
     assert ran.stdout.startswith("Topics of own.txt\n")
-    assert "  Tabs or spaces · A: tabs · B: spaces\n" in ran.stdout
+    assert "  Tabs or spaces · 🔵 A: tabs · 🔴 B: spaces\n" in ran.stdout
     assert "de (1)\n  Die Bahn ist besser als das Auto\n" in ran.stdout
     assert "FAIL  own.txt, line 7: write the topic alone" in ran.stdout
     assert "1 line of own.txt must be fixed." in ran.stderr
     built_in = rostrum(tmp_path, "topics", "--language", "de")
     assert (built_in.returncode, built_in.stderr) == (0, "")
     assert "Built-in topics" in built_in.stdout
-    assert "Katze oder Hund · A: Katzen" in built_in.stdout
+    assert "Katze oder Hund · 🔵 A: Katzen" in built_in.stdout
     assert "Tabs or spaces" not in built_in.stdout
 
 
