@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import cycle
 
+import pytest
+
 from engine.judging import Question
 from tests.scenario.chat_stage import Chat, OnDiscord, Private, close, vote
 from tests.scenario.discord_stage import DiscordStage, known, voting
@@ -52,6 +54,7 @@ def latencies(chat: Chat) -> Sequence[float]:
     return sorted(asked.latency or 0.0 for asked in all_asked)
 
 
+@pytest.mark.usefixtures("database_kind")  # both kinds, which `chat` alone would not
 async def test_each_tap_of_a_crowd_is_answered_and_each_vote_guess_and_reason_counts_once(
     chat: Chat,
 ) -> None:
