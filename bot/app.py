@@ -87,6 +87,7 @@ def defaults_of(settings: Settings) -> Defaults:
         reply_chars=settings.reply_chars,
         topics=settings.topic_list().topics,
         rubric=settings.panel.rubric,
+        value_per_usd=settings.panel.value_per_usd,
         sources=SourceLimits(**dict(settings.sources)),
         retrieval=settings.retrieval.plan(),
         caps=Caps(**dict(settings.budget)),

@@ -385,3 +385,4 @@ class PanelSettings(Section):
 
     mode: Annotated[PanelMode, Folded] = PanelMode.ADAPTIVE
     rubric: Annotated[Rubric | None, BeforeValidator(_rubric)] = None
+    value_per_usd: Annotated[float, Field(ge=0, le=1_000_000)] = 0.0

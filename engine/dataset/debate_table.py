@@ -182,6 +182,17 @@ _JUDGED: Columns = (
                unit="independent votes"),
         Column("order_alone", FLAG, "whether the verdict is a tie because the order of reading "
                "alone could explain the lead; null without a panel"),
+        Column("jury_rule", TEXT, "`model`, where the model of jurors found the verdict, or "
+               "`balanced` by the order of reading; null without a panel",
+               lambda verdict: verdict.rule or "balanced"),
+        Column("fit", WHOLE, "the number of the installation's fit of the jurors that it rests on; "
+               "null where it is balanced", lambda verdict: verdict.fit),
+        Column("jury_variance", REAL,
+               "the variance of which side is better, 1 before any ballot, that the ballots left; "
+               "null where it is balanced", lambda verdict: verdict.variance),
+        Column("jury_gain", REAL, "by how much the best further calls would each have raised the "
+               "chance of a right verdict when no more were made; null where it is balanced",
+               lambda verdict: verdict.gain, unit="share"),
     ),
     *part_of(
         "summary",

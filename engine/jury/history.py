@@ -14,7 +14,7 @@ from itertools import combinations
 from statistics import fmean
 from typing import NamedTuple
 
-from engine.debate import JurorHistory
+from engine.debate import Fit, JurorHistory
 from engine.judging import TIE, Ballot
 from engine.jury.aggregate import UNKNOWN, margins, signals
 from engine.jury.rubric import find_rubric
@@ -30,11 +30,15 @@ ENOUGH_DEBATES = 10  # for a reliable correlation between jurors
 
 
 class PanelFit(NamedTuple):
-    """The figures for the next panel; `correlation` is between two jurors' signals."""
+    """The figures for the next panel; `correlation` is between two jurors' signals.
+
+    `model` is the fit of the model of jurors, None for a panel that is balanced by order alone.
+    """
 
     history: dict[str, JurorHistory]
     correlation: float | None
     slope: float
+    model: Fit | None = None
 
 
 @dataclass(slots=True)

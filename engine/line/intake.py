@@ -121,7 +121,8 @@ class Defaults(Options):
     where a format has judges of its own (none: a juror does), and `seats` are models of single
     seats. Without a `rubric` jurors score by the format's own. `topics` are those to offer and to
     draw from; those with a word of `blocked_words` are refused, and with `topic_approval` managers
-    approve the ones that people suggest.
+    approve the ones that people suggest. `value_per_usd` is how many points of a panel's accuracy a
+    USD is worth.
     """
 
     models: tuple[Model, ...]
@@ -135,6 +136,7 @@ class Defaults(Options):
     chars_per_word: float = 1.5
     reply_chars: int | None = None
     rubric: Rubric | None = None
+    value_per_usd: float = 0.0
     sources: SourceLimits = SourceLimits()
     retrieval: Retrieval | None = None
     caps: Caps = Caps()
@@ -375,8 +377,12 @@ def freeze(
     seed: int,
     number: int,
     fit: PanelFit,
+    costs: Mapping[str, float] | None = None,
 ) -> Setup:
-    """Freeze everything that a debate depends on, except prices and reservation."""
+    """Freeze everything that a debate depends on, except prices and reservation.
+
+    `costs` is what it takes to ask each juror, see engine/line/worth.py.
+    """
     named = [model.name for model in request.sides.values() if not model.person]
     limits = script.limits_of(request.length, defaults.limits.get(script.name, {}))
     spoken_of = [request.topic, request.conditions, *request.stances.values(), *named]
@@ -388,6 +394,8 @@ def freeze(
         history=fit.history,
         correlation=fit.correlation,
         slope=fit.slope,
+        fit=fit.model,
+        prices=costs,
         mode=order.panel or _mode_before(order) or defaults.panel or PanelMode.ADAPTIVE,
         rubric=defaults.rubric or find_rubric(script.rubric),
         blind=request.blind,

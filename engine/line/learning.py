@@ -16,7 +16,6 @@ from engine.debate import Fit, JurorFit, JurorHistory, Value
 from engine.errors import LeaseLostError
 from engine.jury.hearing import hear
 from engine.jury.history import PanelFit, fit
-from engine.jury.model import KNOWN_AFTER
 from engine.ports import Clock
 from engine.store import Lease, Store
 from engine.store.journal import PastDebate
@@ -51,7 +50,8 @@ class Known(NamedTuple):
     def fit(self) -> PanelFit:
         """What the next panel is seated by."""
         figures = self.figures
-        return PanelFit(dict(figures.history), figures.correlation, figures.slope)
+        numbered = figures.model and figures.model.model_copy(update={"number": self.number})
+        return PanelFit(dict(figures.history), figures.correlation, figures.slope, numbered)
 
 
 @dataclass(slots=True)
@@ -125,10 +125,10 @@ class Learner:
 def fit_all(past: Sequence[PastDebate], before: Fit | None = None) -> Figures:
     """Fit both rules to past debates; pure, and work for a thread. `before` is an earlier fit.
 
-    Without a juror who is known there is no model yet.
+    Without a ballot there is no model yet.
     """
     balanced, model = fit(past), None
-    if any(one.ballots >= KNOWN_AFTER for one in balanced.history.values()):
+    if balanced.history:
         # Imported only here, as NumPy is.
         from engine.jury.fitting import fit_jurors
 

@@ -40,6 +40,7 @@ from engine.line.intake import (
     check_words,
     complete,
     freeze,
+    jurors_of,
     templates_of,
     texts_of,
 )
@@ -47,6 +48,7 @@ from engine.line.learning import Learner
 from engine.line.mirror import add_up, check_mirrored, exchange
 from engine.line.rematch import repeat
 from engine.line.replacing import replace_models, replaced_post
+from engine.line.worth import weigh_costs
 from engine.messages import Announcement, Before, Estimate
 from engine.ports import Clock, Dispatcher, Inbound, Models, Moderator
 from engine.prompts.library import Prompts
@@ -190,9 +192,9 @@ class Service:
         prompts = templates_of(self.prompts, request, defaults)
         number = await self.store.debates.next_number()
         ordinal = number if order.series is None else order.series.ordinal
-        frozen = partial(
-            freeze, request, script, order, defaults, prompts, seed=seed, number=ordinal
-        )
+        costs = await self._costs(order, defaults)
+        asked = (request, script, order, defaults, prompts)
+        frozen = partial(freeze, *asked, seed=seed, number=ordinal, costs=costs)
         setup, expected = await self._estimate(frozen, script, prompts, defaults.caps)
         setup = setup.model_copy(update={"mirror_of": mirror_of, "moderation": moderation})
         new = NewDebate(
@@ -325,10 +327,18 @@ class Service:
         seed = self.new_seed() if order.seed is None else order.seed
         request, script = _requested(order, defaults, seed)
         prompts = self.prompts.only(script.name, "jury")
-        frozen = partial(
-            freeze, request, script, order, defaults, prompts, seed=seed, number=ordinal
-        )
+        costs = await self._costs(order, defaults)
+        asked = (request, script, order, defaults, prompts)
+        frozen = partial(freeze, *asked, seed=seed, number=ordinal, costs=costs)
         return await self._estimate(frozen, script, prompts, defaults.caps)
+
+    async def _costs(self, order: Order, defaults: Defaults) -> dict[str, float] | None:
+        """Return what it takes to ask each juror; None where their prices do not matter."""
+        if not defaults.value_per_usd:
+            return None
+        jurors = jurors_of(order, defaults)
+        prices = {juror.ref: await self.models.price(juror) for juror in jurors}
+        return weigh_costs(jurors, prices, defaults.value_per_usd)
 
     async def _estimate(
         self, frozen: Callable[..., Setup], script: Format, prompts: Prompts, caps: Caps

@@ -28,7 +28,7 @@ from tests.doubles.memory.venue import MemoryVenue
 # Pure Python over whole debates: each of these takes long enough to hold up every other debate.
 HEAVY = (
     "engine.blinding.transcript.blind",
-    "engine.line.service.fit",
+    "engine.line.learning.fit_all",
     "engine.dataset.writer.write_export",
 )
 BACKGROUND = (
@@ -64,6 +64,7 @@ async def test_nothing_heavy_is_done_in_the_event_loops_thread(
         await session.voting(debate_id)
         await session.service.close_vote(debate_id)
         await session.ended(debate_id)
+        await session.service.learner.fit_now(rehearsal=True)
         await export(session.store, tmp_path / "out", ExportFilter(), None, version="0")
     assert set(workers) == set(HEAVY)
     assert threading.current_thread().name not in set[str]().union(*workers.values())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import MutableMapping
+from collections.abc import MutableMapping, Sequence
 from typing import Any
 
 import pytest
@@ -15,17 +15,24 @@ from bot.doctor.database import check_database
 from bot.health import Health
 from bot.settings.settings import load_settings
 from bot.stats import run_stats
+from engine.dataset.debate_table import DEBATES
+from engine.dataset.entry import make_entry
+from engine.dataset.voters import Pseudonyms
 from engine.judging import Ballot
 from engine.line.learning import LEASE, Known, Learner, left_out_of
-from engine.store import Lease
+from engine.ports import utc_now
+from engine.store import ExportFilter, Lease
 from engine.store.learning import Evidence, Learnt
 from tests.doubles.fixed_clock import FixedClock
+from tests.doubles.model_server import hang
+from tests.doubles.waiting import until
 from tests.sample import NOW
-from tests.scenario.conftest import Stage
+from tests.scenario.conftest import DEFAULTS, Stage, judging
 
 JURORS = ("near/a", "near/b", "near/c", "near/d", "near/e")
 CRITERIA = ("logic", "evidence", "responsiveness", "honesty")
 CHANGED = JURORS[-1]
+SITTING = DEFAULTS.jurors
 
 
 def reading(juror: str, order: str, margin: float) -> Ballot:
@@ -47,13 +54,15 @@ def reading(juror: str, order: str, margin: float) -> Ballot:
     )
 
 
-def judgments(number: int, *, changes: bool, seed: int = 3) -> list[Learnt]:
+def judgments(
+    number: int, *, changes: bool, seed: int = 3, jurors: Sequence[str] = JURORS
+) -> list[Learnt]:
     """Simulate judgments; in the second half the last juror sees nothing, if it changes."""
     draw, found = random.Random(seed), []
     for at in range(number):
         truth, ballots = draw.gauss(0, 1), []
-        for juror in JURORS:
-            turned = changes and juror == CHANGED and at >= number // 2
+        for juror in jurors:
+            turned = changes and juror == jurors[-1] and at >= number // 2
             margin = (0 if turned else 2 * truth) + draw.gauss(0, 2.2 if turned else 1.2)
             ballots.append(reading(juror, draw.choice(("AB", "BA")), margin))
         found.append(Learnt(key=f"case {at:04}", source="s", ballots=tuple(ballots)))
@@ -103,6 +112,59 @@ async def test_a_debate_freezes_the_newest_fit_and_a_restart_makes_no_other(stag
         await learner(line.store).fit(rehearsal=False)
         same = await line.store.learning.newest(rehearsal=False)
         assert same == newest
+
+
+async def test_a_debate_ends_under_the_rule_and_the_fit_that_it_began_with(stage: Stage) -> None:
+    """One begins before the jurors are known, one before a newer fit; both over a restart."""
+    refs = [juror.ref for juror in SITTING]
+
+    async def begin() -> str:
+        """Begin a debate whose process ends while its jurors read."""
+        for juror in SITTING:
+            stage.server.always(hang(), model=juror.name)
+        asked = len(stage.server.requests)
+        async with stage.process() as line:
+            started = await line.start()
+            await until(lambda: sum(map(judging, stage.server.requests[asked:])) >= 3)
+        stage.server.behave()
+        return started.debate.id
+
+    first = await begin()
+    async with stage.process() as line:
+        await line.line.reconcile()
+        await line.ended(first)
+        known = judgments(150, changes=False, jurors=refs)
+        await learn(line.store, known)
+        number = (await learner(line.store).fit_now(rehearsal=False)).number
+    second = await begin()
+    async with stage.process() as line:
+        await learn(line.store, judgments(300, changes=True, jurors=refs, seed=9))
+        newer = await learner(line.store).fit_now(rehearsal=False)
+        await line.line.reconcile()
+        await line.ended(second)
+        before, after = [await line.record(one) for one in (first, second)]
+    assert newer.number > number
+    assert (before.debate.setup.panel.fit, before.verdict and before.verdict.rule) == (None, "")
+    frozen, verdict = after.debate.setup.panel.fit, after.verdict
+    assert frozen is not None
+    assert verdict is not None
+    assert (verdict.rule, verdict.fit, frozen.number) == ("model", number, number)
+    assert verdict.gain is not None
+    assert verdict.variance is not None
+    assert 0 < verdict.variance < 1
+    for ballot in after.ballots:
+        one = frozen.jurors[ballot.juror]
+        assert (ballot.pos, ballot.sd) == (one.lean, one.spread)
+    voters = Pseudonyms(b"master", ExportFilter(), utc_now())
+    [row] = DEBATES.rows(make_entry(after, voters, b"salt"))
+    assert [row[name] for name in ("jury_rule", "fit", "jury_variance", "jury_gain")] == [
+        "model",
+        number,
+        verdict.variance,
+        verdict.gain,
+    ]
+    [row] = DEBATES.rows(make_entry(before, voters, b"salt"))
+    assert [row[name] for name in ("jury_rule", "fit", "jury_gain")] == ["balanced", None, None]
 
 
 async def test_while_another_process_fits_the_newest_fit_serves(store: SqlStore) -> None:

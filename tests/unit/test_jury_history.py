@@ -41,7 +41,7 @@ def _world(debates: int, seed: int = 1) -> list[PastDebate]:
 
 
 def test_nothing_teaches_nothing() -> None:
-    assert fit([]) == ({}, None, 0.9)
+    assert fit([]) == ({}, None, 0.9, None)
 
 
 def test_a_lean_to_the_side_shown_first_is_found() -> None:

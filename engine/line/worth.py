@@ -1,0 +1,27 @@
+"""What it takes to ask a juror, its price included; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from engine.debate import Model, Price
+from engine.line.estimate import manner_of
+
+READ_TOKENS = 4000  # of a debate, as a juror reads it
+POINTS_A_CALL = 0.08  # of accuracy, which a call has to gain whatever it costs
+
+
+def weigh_costs(
+    jurors: Sequence[Model], prices: Mapping[str, Price | None], value_per_usd: float
+) -> dict[str, float]:
+    """Return what asking each juror takes by its reference: 1 for a free one, more by its price.
+
+    `value_per_usd` is how many points of accuracy a USD is worth. A juror of unknown price counts
+    as a free one.
+    """
+    usd = {juror.ref: _usd(juror, prices.get(juror.ref)) for juror in jurors}
+    return {ref: 1 + value_per_usd * cost / POINTS_A_CALL for ref, cost in usd.items()}
+
+
+def _usd(juror: Model, price: Price | None) -> float:
+    return price.cost(READ_TOKENS, manner_of(juror).ballot) if price else 0.0
