@@ -333,7 +333,9 @@ def test_the_database_is_migrated_as_often_as_one_likes(tmp_path: Path) -> None:
 
 def test_a_repeated_export_is_the_same_to_the_byte(office: Office) -> None:
     said = office.run("export", "--out", "dataset", "--include-rehearsal").done()
-    expected = r"Exported to dataset: debates 2, turns 8, verdicts \d, votes 3\b.*\.\n"
+    expected = (
+        r"Exported to dataset: debates 2, turns 8, verdicts \d, calibration \d, votes 3\b.*\.\n"
+    )
     assert re.fullmatch(expected, said)
     first = contents(office.folder / "dataset")
     assert office.run("export", "--out", "dataset", "--include-rehearsal").done() == said

@@ -18,7 +18,6 @@ from engine.errors import ExportError, UsageError
 from tests.doubles.archive import MemoryArchive, make_debate, make_record
 from tests.doubles.hub import SIGNATURE, TOKEN, Hub
 
-hub_library = pytest.importorskip("huggingface_hub")
 # huggingface_hub sends large files in a way that httpx2 would like it to spell otherwise.
 pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")
 REPO = "ann/debates"
