@@ -23,6 +23,7 @@ TOPIC = 300  # characters
 _FENCED = regex.compile(r"^[ \t]*(`{3,}|~{3,}).*?(?:^[ \t]*\1[^\n]*$|\Z)", regex.M | regex.S)
 _LEFT_OUT = regex.compile(r"^[ \t]*(?:\#{1,6}[ \t].*|\|.*|[-*_=]{3,}[ \t]*)$", regex.M)
 _MARKER = regex.compile(r"^[ \t]*(?:>[ \t]?|[-*+][ \t]+|\(?\d{1,3}[.)][ \t]+)+", regex.M)
+_HEAD = regex.compile(r"\A\*\*[^*\n]+\*\*\n\n")
 _LINK = regex.compile(r"!?\[([^\]\n]{0,300})\]\([^)\n]{0,2000}\)")
 _MARKUP = regex.compile(r"[*`~|<>\\]+|(?<![\p{L}\p{N}])_+|_+(?![\p{L}\p{N}])")
 
@@ -72,22 +73,27 @@ def ask_for_stance(debate: Debate, *, after: bool) -> Post:
 def cases_of(debate: Debate, turns: Sequence[Turn]) -> Mapping[str, str]:
     """Return each side's case in a line, from its last turn; one without words is left out."""
     hidden, last = names_hidden(debate.setup), {turn.side: turn for turn in turns}
-    sides = tuple(debate.request.sides)
-    most = CASE if len(sides) == 2 else CASE_OF_MANY
-    told = {
-        side: case_of(scrub(last[side].text, hidden | {last[side].model}), most)
-        for side in sides
-        if side in last
-    }
+    sides = [side for side in debate.request.sides if side in last]
+    most = CASE if len(debate.request.sides) == 2 else CASE_OF_MANY
+    said = {side: ending_of(scrub(last[side].text, hidden | {last[side].model})) for side in sides}
+    heads = {match[0] if (match := _HEAD.match(text)) else "" for text in said.values()}
+    if len(said) > 1 and len(heads) == 1:  # "Maintains its position", of all, tells them not apart
+        said = {side: text.removeprefix(*heads) for side, text in said.items()}
+    told = {side: case_of(text, most) for side, text in said.items()}
     return {side: text for side, text in told.items() if text}
 
 
+def ending_of(text: str) -> str:
+    """Return a turn's decision if it has one, else all of it."""
+    return split_closing(text)[1] if is_divided(text) else text
+
+
 def case_of(text: str, most: int) -> str:
-    """Return a turn's case in one line of plain text: its decision if it has one.
+    """Return a case in one line of plain text.
 
     An ellipsis marks what is shortened, which falls between sentences, else between words.
     """
-    line = plain_line(split_closing(text)[1] if is_divided(text) else text)
+    line = plain_line(text)
     if not is_visible(line):
         return ""
     told = whole_sentences(line, most).rstrip()

@@ -17,7 +17,10 @@ SHOWN = {  # before the reveal, and after it
     "oxford": (("A1 · opening · turn 1 of 6",), ("People who answered both times: ",)),
     "roundtable": (("Practitioner · draft · turn 1 of 9",), ("has the winning answer]",)),
     "structured": (("A-1.", "cross-examination · turn 3 of 6"), ("[Decision briefing]", "- A-1 ")),
-    "team": (("Stage: free debate", "Unused time: 🔵 A "), ("[Scoreboard]", "Best debater", "chose")),
+    "team": (
+        ("Stage: free debate", "Unused time: 🔵 A "),
+        ("[Scoreboard]", "Best debater", "chose"),
+    ),
 }
 
 

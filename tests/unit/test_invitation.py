@@ -13,7 +13,7 @@ from adapters.discord.render import parts as discord_parts
 from adapters.slack.payload import Payload as SlackPayload
 from adapters.slack.render import parts as slack_parts
 from engine.debate import BallotKind, Model
-from engine.line.invitation import CASE, case_of, cases_of
+from engine.line.invitation import CASE, case_of, cases_of, ending_of
 from engine.messages import VoteInvite
 from engine.words.translation import LANGUAGES
 from tests.doubles.archive import make_debate, make_turn
@@ -33,7 +33,7 @@ CASES = {
 
 @pytest.mark.parametrize(("said", "told"), CASES.items())
 def test_a_case_is_one_plain_line(said: str, told: str) -> None:
-    assert case_of(said, CASE) == told
+    assert case_of(ending_of(said), CASE) == told
 
 
 @pytest.mark.parametrize(
@@ -80,6 +80,26 @@ def test_the_longest_invitation_is_one_message(language: str) -> None:
             [part] = slack_parts(asked, "k7·9")
             *_, last = SlackPayload.of(part).blocks
             assert f"<!date^{int(UNTIL.timestamp())}^" in last["elements"][-1]["text"]
+
+
+@pytest.mark.parametrize(
+    ("second", "told"),
+    [
+        ("Maintains its position.", {"A": "It pays.", "B": "It costs."}),
+        (
+            "Gives up its position.",
+            {"A": "Maintains its position. It pays.", "B": "Gives up its position. It costs."},
+        ),
+    ],
+)
+def test_what_all_sides_decided_alike_is_left_out_of_their_cases(
+    second: str, told: dict[str, str]
+) -> None:
+    said = ["A sum.\n\n---\n\n**Maintains its position.**\n\nIt pays."]
+    said.append(f"A sum.\n\n---\n\n**{second}**\n\nIt costs.")
+    turns = [make_turn(number, text) for number, text in enumerate(said, 1)]
+    assert [turn.side for turn in turns] == ["A", "B"]
+    assert cases_of(make_debate(1), turns) == told
 
 
 def test_a_case_names_no_model_that_debates_or_judges() -> None:
