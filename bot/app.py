@@ -230,7 +230,9 @@ class MainLine:
         self.deliveries = {venue.platform: Delivery(venue, *joints) for venue in venues}
         self._venues = {venue.platform: venue for venue in venues}
         self._windows = {
-            venue.platform: VoteWindow(venue, *joints, self.deliveries[venue.platform].shares)
+            venue.platform: VoteWindow(
+                venue, *joints, self.deliveries[venue.platform].shares, moderator
+            )
             for venue in venues
         }
         self.service = Service(

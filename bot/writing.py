@@ -76,7 +76,7 @@ async def _give(
     """Give a turn; nothing at all gives it up."""
     try:
         if text is not None:
-            await app.service.give_turn(debate, HOST, text)
+            await app.service.guests.give_turn(debate, HOST, text)
             return
         with suppress(LeaseLostError):  # it is ending right now
             await app.service.windows[PLATFORM].close_turn(debate.id, turn.step)

@@ -1,4 +1,4 @@
--- Every table of revision 0032, as the migrations make them. Renew it by: make schema
+-- Every table of revision 0033, as the migrations make them. Renew it by: make schema
 CREATE TABLE adjustments (
 	debate VARCHAR(26) NOT NULL, 
 	name VARCHAR(255) NOT NULL, 
@@ -251,7 +251,7 @@ CREATE TABLE spoken (
 	person INTEGER NOT NULL, 
 	words INTEGER NOT NULL, 
 	text TEXT, 
-	spoken_at DATETIME, 
+	spoken_at DATETIME, withheld VARCHAR(8), 
 	CONSTRAINT pk_spoken PRIMARY KEY (debate, step), 
 	CONSTRAINT fk_spoken_debate FOREIGN KEY(debate) REFERENCES debates (id), 
 	CONSTRAINT fk_spoken_person FOREIGN KEY(person) REFERENCES people (id)
@@ -374,4 +374,4 @@ CREATE INDEX ix_targets_message ON targets (message);
 CREATE INDEX ix_targets_seeds ON targets (platform) WHERE seeds = 'left';
 CREATE INDEX ix_upvotes_person ON upvotes (person);
 CREATE INDEX ix_vote_events_debate_question ON vote_events (debate, question);
-INSERT INTO alembic_version VALUES ('0032');
+INSERT INTO alembic_version VALUES ('0033');

@@ -14,7 +14,15 @@ from adapters.storage.targets import LOCK_QUESTION
 from engine.errors import NotAllowedError, UsageError
 from engine.judging import Question
 from engine.store import Lease
-from engine.store.guests import MOST_AWAITING, Answered, Guest, NewGuest, OpenTurn, SpokenTurn
+from engine.store.guests import (
+    MOST_AWAITING,
+    Answered,
+    Guest,
+    NewGuest,
+    OpenTurn,
+    SpokenTurn,
+    Withheld,
+)
 
 NOT_ASKED = (
     "This person asked not to take part in what is recorded, so they cannot argue a side. Ask "
@@ -68,7 +76,7 @@ WHERE spoken.debate = :debate AND debates.status = 'running' AND questions.close
 LIMIT 1
 """
 TURN = """
-SELECT spoken.text, questions.closed_at
+SELECT spoken.text, spoken.withheld, questions.closed_at
 FROM spoken LEFT JOIN questions ON questions.debate = spoken.debate
     AND questions.question = 'speak' AND questions.step = spoken.step
 WHERE spoken.debate = :debate AND spoken.step = :step
@@ -76,6 +84,9 @@ WHERE spoken.debate = :debate AND spoken.step = :step
 SPEAK = """
 UPDATE spoken SET text = :text, spoken_at = :now
 WHERE debate = :debate AND step = :step AND text IS NULL
+"""
+WITHHOLD = """
+UPDATE spoken SET withheld = :why WHERE debate = :debate AND step = :step AND text IS NULL
 """
 
 
@@ -133,7 +144,8 @@ class GuestTable:
         row = await self._database.first(TURN, debate=debate_id, step=step)
         if row is None:
             return SpokenTurn(None, over=False)
-        return SpokenTurn(row.text, over=row.closed_at is not None)
+        over = row.closed_at is not None
+        return SpokenTurn(row.text, over, row.withheld or "")
 
     async def speak(self, debate_id: str, step: str, text: str, now: datetime) -> bool:
         def store(connection: SqlConnection) -> bool:
@@ -153,6 +165,11 @@ def keep_spoken(
 ) -> None:
     """Keep what was written for a turn, unless something was."""
     connection.run(SPEAK, debate=debate_id, step=step, text=text, now=now)
+
+
+def note_withheld(connection: SqlConnection, debate_id: str, step: str, why: Withheld) -> None:
+    """Keep why what was written for a turn is not its text, unless something is."""
+    connection.run(WITHHOLD, debate=debate_id, step=step, why=why)
 
 
 def find_guest(connection: SqlConnection, platform: str, guest: NewGuest) -> int:

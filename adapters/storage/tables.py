@@ -497,6 +497,7 @@ spoken = Table(
     Column("words", Integer, nullable=False, comment="at most; 0: no limit"),
     Column("text", Text, comment="null: nothing was written yet"),
     Column("spoken_at", Utc),
+    Column("withheld", String(8), comment="why what was written is not its text: blocked, flagged"),
     comment="What people who argue a side wrote for its turns",
 )
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from adapters.storage.casting import Casting
 from adapters.storage.connection import SqlConnection
 from adapters.storage.findings import insert_verdict
-from adapters.storage.guests import keep_spoken
+from adapters.storage.guests import keep_spoken, note_withheld
 from adapters.storage.leases import guard, within
 from adapters.storage.outbox import insert_posts, release
 from adapters.storage.targets import ACCEPT, Targets, accept, let_seeds_go
@@ -217,6 +217,8 @@ class VoteTable(Casting, VoteLog, Targets):
                     _store(connection, asked, closing)
                     if closing.said:
                         keep_spoken(connection, debate_id, step, closing.said, now)
+                    elif closing.withheld:
+                        note_withheld(connection, debate_id, step, closing.withheld)
             elif connection.run(REVEAL, debate=debate_id, now=now, early=early):
                 connection.run(SHUT_REST, debate=debate_id, now=now, revealed=REVEALED)
                 closing = conclude(find_log(connection, debate_id))

@@ -42,17 +42,17 @@ def _user_in(text: str, asker: str) -> str:
 async def consent(context: Context, person: Person, asked: ConsentArguments) -> ConsentAnswer:
     """Take a person's answer to whether they argue a side."""
     debate = await find_named(context.store, person, asked.debate)
-    await context.service.answer_guest(debate, person.user, accept=asked.accept)
+    await context.service.guests.answer(debate, person.user, accept=asked.accept)
     return ConsentAnswer(accepted=asked.accept)
 
 
 async def give_turn(context: Context, person: Person, asked: TurnArguments) -> TurnAnswer:
     """Take the turn that a person wrote in a form."""
     debate = await find_named(context.store, person, asked.debate)
-    return TurnAnswer(words=await context.service.give_turn(debate, person.user, asked.text))
+    return TurnAnswer(words=await context.service.guests.give_turn(debate, person.user, asked.text))
 
 
 async def finish_turn(context: Context, person: Person, asked: DebateArgument) -> TurnAnswer:
     """End a person's turn with what they wrote in the thread."""
     debate: Debate = await find_only(context.store, person, asked.debate, (Status.RUNNING,))
-    return TurnAnswer(words=await context.service.finish_turn(debate, person.user))
+    return TurnAnswer(words=await context.service.guests.finish_turn(debate, person.user))

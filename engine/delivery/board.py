@@ -6,7 +6,7 @@ rate-limit them. There is no state to lose in a restart: the current one is simp
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -146,7 +146,8 @@ class Board:
         waits = mirror is not None and awaits(debate, mirror, now)
         revealed = await where_revealed(self.store.outbox, debate)
         told = revealed is not None and revealed != "waiting"
-        writing, its_round = ((), "") if unread else self._writing(debate, turns)
+        steps = await self._steps_of(debate)
+        writing, its_round = ((), "") if unread else self._writing(debate, turns, steps)
         return Progress(
             phase="running" if unread else _phase(debate, judging=0 < total <= turns),
             turns=turns,
@@ -169,10 +170,20 @@ class Board:
             return 0
         return await self.store.outbox.undelivered_turns(debate.id)
 
-    def _writing(self, debate: Debate, turns: int) -> tuple[tuple[str, ...], str]:
+    async def _steps_of(self, debate: Debate) -> list[str]:
+        """Return what is being written: by models, and by a person whose turn it is."""
+        steps = self._steps.get(debate.id, [])
+        if debate.request.guest and debate.status is Status.RUNNING:
+            turn = await self.store.guests.open_turn(debate.id)
+            return [*steps, turn.step] if turn is not None else steps
+        return steps
+
+    def _writing(
+        self, debate: Debate, turns: int, steps: Sequence[str]
+    ) -> tuple[tuple[str, ...], str]:
         """Return who writes the next turn, and its round; between two calls those shown stay."""
-        steps = [step.split("/") for step in self._steps.get(debate.id, ())]
-        spoken = [parts for parts in steps if parts[0] == "turn" and len(parts) > 2]
+        split = [step.split("/") for step in steps]
+        spoken = [parts for parts in split if parts[0] == "turn" and len(parts) > 2]
         if not spoken:
             shown = self._shown.get(debate.id)
             same = shown is not None and (shown.turns, shown.phase) == (turns, "running")

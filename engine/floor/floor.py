@@ -12,7 +12,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import replace
 from functools import partial
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from pydantic import BaseModel
 
@@ -50,6 +50,7 @@ from engine.words.phrases import sum_up
 from engine.words.translation import say
 
 MISSED = "missed"  # the rule that a person breaks who gives no turn in time
+NOT_GIVEN = frozenset({MISSED, "blocked", "flagged"})  # or one that cannot be shown
 MISSED_TURN = "(No turn was given.)"
 IN_OWN_WORDS = "it was written by a person"
 DESERTED = (
@@ -69,6 +70,16 @@ S = TypeVar("S", bound=BaseModel)
 _before: ContextVar[asyncio.Future[bool] | None] = ContextVar("before", default=None)
 
 
+class Spoken(NamedTuple):
+    """What a person gave for a turn: empty if nothing in time, or nothing that can be shown.
+
+    `withheld` is the rule that what they wrote broke.
+    """
+
+    text: str = ""
+    withheld: str = ""
+
+
 class Desk(Caller, Protocol):
     """A floor's journal and outbox, or a dry run of both."""
 
@@ -81,8 +92,8 @@ class Desk(Caller, Protocol):
     async def keep(self, note: Note) -> None:
         """Store a format's findings."""
 
-    async def hear_person(self, step: str, words: int) -> str:
-        """Let a person give a turn of at most so many words (0: any); empty if they gave none."""
+    async def hear_person(self, step: str, words: int) -> Spoken:
+        """Let a person give a turn of at most so many words (0: any)."""
 
     async def hear_questions(self) -> Sequence[str]:
         """Let the audience ask; return what is put to the sides once its time is over."""
@@ -351,11 +362,12 @@ class Floor:
         """
         await self._desk.room()
         most = limits.words or int(self._setup.limits.get("words", 0))
-        said = await self._desk.hear_person(f"turn/{round_name}/{seat}", most)
+        said, withheld = await self._desk.hear_person(f"turn/{round_name}/{seat}", most)
         words, broken = self.count(said), tuple[Violation, ...]()
         text = said
         if not said:
-            text, broken = say(MISSED_TURN), (Violation(kind=MISSED, measured=0, limit=0),)
+            text, rule = say(MISSED_TURN), withheld or MISSED
+            broken = (Violation(kind=rule, measured=0, limit=0),)
         elif most and words > most:
             text = self.first_words(said, most)
             broken = (Violation(kind="shortened", measured=words, limit=most),)
@@ -682,7 +694,7 @@ class Floor:
 
 def is_missed(turn: Turn) -> bool:
     """Return whether a person gave no turn in its time."""
-    return any(broken.kind == MISSED for broken in turn.violations)
+    return any(broken.kind in NOT_GIVEN for broken in turn.violations)
 
 
 def _stances(given: Mapping[str, str]) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from engine.debate import (
     Turn,
 )
 from engine.floor.example import example
-from engine.floor.floor import MOST_PUT, Floor
+from engine.floor.floor import MOST_PUT, Floor, Spoken
 from engine.floor.research import dry_results
 from engine.formats import Format
 from engine.jury.explain import cheapest_of
@@ -284,14 +284,14 @@ class DryDesk:
     async def keep(self, note: Note) -> None:
         """Keep nothing."""
 
-    async def hear_person(self, step: str, words: int) -> str:
+    async def hear_person(self, step: str, words: int) -> Spoken:
         """Answer with filler of the length of a model's turn; it costs nothing."""
         self.heard += 1
         request = self.setup.request
         cue = {"words": str(words or ""), "kind": "turn", "seat": request.guest}
-        return WRITTEN.speak(
-            cue, self.setup.limits, request.language, self.setup.chars_per_word, self.calls
-        )
+        per_word = self.setup.chars_per_word
+        said = WRITTEN.speak(cue, self.setup.limits, request.language, per_word, self.calls)
+        return Spoken(said)
 
     async def hear_questions(self) -> Sequence[str]:
         """Return as many questions as are put to the sides."""

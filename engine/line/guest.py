@@ -6,14 +6,17 @@ the store. A turn is a row once it is final, so it is neither lost nor asked for
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from engine.debate import Debate
 from engine.errors import DeclinedError, DesertedError
+from engine.floor.floor import Spoken
 from engine.floor.keeper import Keeper
 from engine.floor.wake import Bell
 from engine.messages import GuestInvite, Notice, SpeakInvite
 from engine.store import Lease, Post, Store
+from engine.store.guests import Withheld
 from engine.words.translation import say
 
 KEY = "guest"
@@ -25,7 +28,13 @@ LEFT = "The person who argued a side asked to be forgotten, so the debate cannot
 AGREED = "The person takes part. The debate begins."
 CALLED_OFF = "The person does not take part, so the debate does not begin."
 HEARD = "Your turn was taken. It is posted below."
-MISSED = "The time is up, and nothing was written. The debate goes on without this turn."
+MISSED: Mapping[Withheld, str] = {
+    "": "The time is up, and nothing was written. The debate goes on without this turn.",
+    "blocked": "The time is up, and what was written has a word that is not allowed here. The "
+    "debate goes on without this turn.",
+    "flagged": "The time is up, and the automatic check for harmful content flagged what was "
+    "written. The debate goes on without this turn.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +70,7 @@ class GuestTime:
         if not accepted:
             raise DeclinedError(SILENT if accepted is None else DECLINED)
 
-    async def hear(self, step: str, words: int) -> str:
+    async def hear(self, step: str, words: int) -> Spoken:
         """Ask for a turn and return what was written; empty if nothing was in time.
 
         Begun again after a kill it goes on: the invitation is posted once, and its end is a row.
@@ -77,9 +86,9 @@ class GuestTime:
             await self._check_there()
             await self._look()
             turn = await guests.turn(debate_id, step)
-        told = Notice(text=say(HEARD if turn.text else MISSED))
+        told = Notice(text=say(HEARD if turn.text else MISSED[turn.withheld]))
         await self._post(Post(key=f"{key}/closed", message=told, target=key))
-        return turn.text or ""
+        return Spoken(turn.text or "", turn.withheld)
 
     def _invite(self, step: str, words: int) -> SpeakInvite:
         request = self.debate.request

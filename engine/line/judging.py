@@ -22,7 +22,7 @@ from engine.debate import (
     Turn,
 )
 from engine.errors import ModelError, NotFoundError, UsageError
-from engine.floor.floor import Floor
+from engine.floor.floor import Floor, Spoken
 from engine.floor.keeper import Keeper
 from engine.floor.loop_pace import Pace
 from engine.floor.steps import Steps
@@ -82,9 +82,9 @@ class SecondDesk:
         """Return what the audience asked when the debate was held."""
         return self.journaled.asked or ()
 
-    async def hear_person(self, step: str, words: int) -> str:
+    async def hear_person(self, step: str, words: int) -> Spoken:
         """Return nothing: no format with judges of its own takes a person."""
-        return ""
+        return Spoken()
 
     async def keep(self, note: Note) -> None:
         """Keep what the judges find, until all of it is there."""

@@ -27,7 +27,7 @@ from engine.errors import (
 )
 from engine.floor.beside import Beside
 from engine.floor.drafts import KINDS, Drafting
-from engine.floor.floor import Floor
+from engine.floor.floor import Floor, Spoken
 from engine.floor.keeper import Keeper
 from engine.floor.loop_pace import Pace
 from engine.floor.steps import SENT_SECONDS, Steps
@@ -382,7 +382,7 @@ class LiveDesk:
             partial(record, self.lease, self.debate.id, turn, compose()), self._recorded
         )
 
-    async def hear_person(self, step: str, words: int) -> str:
+    async def hear_person(self, step: str, words: int) -> Spoken:
         """Let a person give a turn; what they gave before a kill stays as it was."""
         if (question := self.rounds.before(step)) is not None:
             await self.keep(Note(posts=(question,)))

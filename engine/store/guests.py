@@ -37,6 +37,10 @@ Answered = Literal["stored", "closed", "unopened", "others"]
 """
 
 
+Withheld = Literal["", "blocked", "flagged"]
+"""Why what a person wrote for a turn is not its text: a blocked word, or the moderation model."""
+
+
 class OpenTurn(NamedTuple):
     """A turn that is asked for: its limit in words (0: none), and the message that asks.
 
@@ -50,10 +54,14 @@ class OpenTurn(NamedTuple):
 
 
 class SpokenTurn(NamedTuple):
-    """A turn of a person; `text` is None if nothing was written, `over` once that is final."""
+    """A turn of a person; `text` is None if nothing was written, `over` once that is final.
+
+    `withheld` says why what was written when the time was up is not its text.
+    """
 
     text: str | None
     over: bool
+    withheld: Withheld = ""
 
 
 class Guests(Protocol):

@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple, Protocol, Self
 from engine.debate import BallotKind, Value
 from engine.judging import How, Log, Question, Verdict, Vote, VoteEvent
 from engine.marks import MARKS, Marks, option_of, reaction_to
+from engine.store.guests import Withheld
 from engine.store.leases import Lease
 from engine.store.outbox import Post
 from engine.store.served import EVERYONE, Served
@@ -220,7 +221,8 @@ class Closing(Value):
     """How a question ends: the standing votes, what to say about it, what stances decided.
 
     `last` is queued behind what was held back until the reveal; `unread` are the logs whose
-    reactions could not be read. `said` is what a person wrote for their turn.
+    reactions could not be read. `said` is what a person wrote for their turn, and
+    `withheld` why something that they wrote is not.
     """
 
     votes: tuple[Vote, ...] = ()
@@ -229,6 +231,7 @@ class Closing(Value):
     verdicts: Mapping[str, Verdict] = {}
     unread: frozenset[Log] = frozenset()
     said: str = ""
+    withheld: Withheld = ""
 
 
 class Brought(NamedTuple):

@@ -20,17 +20,19 @@ from engine.floor.wake import Bell
 from engine.judging import Log, Question, VoteEvent, Why
 from engine.jury.explain import STEP, of_artifacts
 from engine.language import speaking
-from engine.ports import Clock, Venue
+from engine.ports import Clock, Moderator, Venue
 from engine.store import Asked, Closing, Lease, Store
 from engine.store.pairs import closes_with
 from engine.store.votes import Conclude
 from engine.votes.closing import NO_VERDICT, Judged, closing_of, extension_of
 from engine.votes.hands import is_undecided
+from engine.votes.moderation import moderate
 from engine.votes.outcome import NONE, tally_of
 from engine.votes.questions import KINDS
 from engine.votes.reading import Reader, Recovered
-from engine.votes.spoken import said_below
+from engine.votes.spoken import TakenOver, said_below, take_over
 
+WITHHELD = "What was written when the time was up was flagged."  # for no one to read
 MOST_READINGS = 3  # of one question at its close, until one finds what is known
 log = structlog.get_logger(__name__)
 
@@ -55,6 +57,7 @@ class Closer:
     bell: Bell
     clock: Clock
     reader: Reader
+    moderator: Moderator | None = None
 
     async def close(
         self, asked: Asked, closes_at: datetime | None = None, *, early: bool = False
@@ -205,7 +208,7 @@ class Closer:
         debate, unread = held.debate, held.unread
         if held.asked.question is Question.SPEAK:
             said = await self._said(debate, held.asked.step)
-            return lambda _: Closing(unread=unread, said=said)
+            return lambda _: Closing(unread=unread, said=said.text, withheld=said.withheld)
         if held.asked.question is not Question.VOTE:
             return lambda _: Closing(unread=unread)
         verdict, ballots = await self.store.journal.judged(debate.id)
@@ -225,11 +228,19 @@ class Closer:
 
         return conclude
 
-    async def _said(self, debate: Debate, step: str) -> str:
-        """Return what a person wrote in the thread for a turn whose time is over."""
+    async def _said(self, debate: Debate, step: str) -> TakenOver:
+        """Return what a person wrote in the thread for a turn whose time is over.
+
+        Raises VenueAwayError or ModelError while it cannot be read or checked.
+        """
         guest = await self.store.guests.guest(debate.id)
-        joints = self.venue, self.store, debate
-        return await said_below(*joints, guest, step, final=True) if guest else ""
+        if guest is None:
+            return TakenOver()
+        text = await said_below(self.venue, self.store, debate, guest, step)
+        return await take_over(self.store, debate, text, self._check)
+
+    async def _check(self, text: str) -> None:
+        await moderate(self.moderator, [text], WITHHELD)
 
     async def _why(self, debate: Debate) -> Why | None:
         """Return why the panel decided so, as a juror put it while people voted."""

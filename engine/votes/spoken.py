@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from typing import NamedTuple
 
 import structlog
 
 from engine.blinding.identity import HIDDEN
 from engine.blinding.mentions import scrub
 from engine.debate import Debate
-from engine.errors import VenueAwayError, VenueError
+from engine.errors import FlaggedError, VenueAwayError, VenueError
 from engine.ports import Venue
 from engine.store import Store
-from engine.store.guests import Guest
+from engine.store.guests import Guest, Withheld
 from engine.text import clean, is_visible
 from engine.topics import has_blocked
 
 SHORTEST_NAME = 3  # characters; a shorter one is a word like any other
 SHORTEST_PART = 4  # of one of several words of a name
+Check = Callable[[str], Awaitable[object]]
 log = structlog.get_logger(__name__)
 
 
@@ -42,12 +44,19 @@ def without_names(text: str, names: Sequence[str]) -> str:
     return text
 
 
-async def said_below(
-    venue: Venue, store: Store, debate: Debate, guest: Guest, step: str, *, final: bool = False
-) -> str:
+class TakenOver(NamedTuple):
+    """What the end of a turn's time takes over from the thread.
+
+    `withheld` says why what was written there is not taken; "" where nothing was withheld.
+    """
+
+    text: str = ""
+    withheld: Withheld = ""
+
+
+async def said_below(venue: Venue, store: Store, debate: Debate, guest: Guest, step: str) -> str:
     """Return what a person wrote in the thread since their turn was asked for, as it stands now.
 
-    At the `final` reading, after which they can reword nothing, a blocked word makes it nothing.
     Raises VenueAwayError while it cannot be read; what cannot be read at all is nothing.
     """
     turn = await store.guests.open_turn(debate.id)
@@ -60,6 +69,22 @@ async def said_below(
     except VenueError as error:
         log.warning("turn not read", debate=debate.id, why=str(error))
         return ""
-    text = spoken_text(said, guest.names)
+    return spoken_text(said, guest.names)
+
+
+async def take_over(store: Store, debate: Debate, text: str, check: Check) -> TakenOver:
+    """Return what the end of a turn takes over, after which its person can reword nothing.
+
+    A blocked word withholds it, and so does what the moderation model that `check` asks flags.
+    Raises ModelError while that cannot be asked: then nothing is decided.
+    """
+    if not text:
+        return TakenOver()
     settings = await store.communities.get(debate.platform, debate.community)
-    return "" if final and has_blocked(settings.blocked_words, text) else text
+    if has_blocked(settings.blocked_words, text):
+        return TakenOver(withheld="blocked")
+    try:
+        await check(text)
+    except FlaggedError:
+        return TakenOver(withheld="flagged")
+    return TakenOver(text)

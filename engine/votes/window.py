@@ -17,7 +17,7 @@ from engine.floor.keeper import Keeper
 from engine.floor.shares import Shares
 from engine.floor.wake import Bell
 from engine.judging import Question
-from engine.ports import Clock, Venue
+from engine.ports import Clock, Moderator, Venue
 from engine.store import Asked, Store
 from engine.store.served import EVERYONE, Served
 from engine.votes.closer import Closer, waiting_for
@@ -48,6 +48,7 @@ class VoteWindow:
     bell: Bell
     clock: Clock
     shares: Shares | None = None  # None: this process serves everyone
+    moderator: Moderator | None = None  # of what people wrote for a turn that ends
     hearing: Hearing = field(init=False)
     _removals: Removals = field(init=False)
     _reader: Reader = field(init=False)
@@ -64,7 +65,7 @@ class VoteWindow:
         watch, since = self.keeper.watch, clock.now()
         self._reader = Reader(venue, store, clock, self._removals, watch, since=since, taken=taken)
         self.hearing = Hearing(venue, store, *joints, self._removals, self._reader)
-        self._closer = Closer(venue, store, *joints, self._reader)
+        self._closer = Closer(venue, store, *joints, self._reader, self.moderator)
 
     async def run(self) -> None:
         """Recover missed events, then close each question when due, until cancelled."""

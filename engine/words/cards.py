@@ -120,6 +120,8 @@ VIOLATIONS = {
     "overtime": "{measured:g} words; the time allows {limit:g}",
     "shortened": "{measured:g} words, cut after {limit:g}",
     "missed": "nothing was written in time",
+    "blocked": "what was written has a word that is not allowed here",
+    "flagged": "the automatic check for harmful content flagged what was written",
     "replaced_characters": "characters that cannot be shown ({measured:g})",
     "refusal": "the model declined to argue",
     "unreadable": "not in the requested form",

@@ -136,7 +136,7 @@ async def argue(line: MainLine, store: Store, debate_id: str, wanted: bool) -> N
         elif turn is not None and turn.opened:
             debate = await store.debates.get(debate_id)
             with suppress(UsageError):  # it was taken just before another process died
-                await service.give_turn(debate, "gus", f"What I say in the {turn.step}.")
+                await service.guests.give_turn(debate, "gus", f"What I say in the {turn.step}.")
 
 
 async def vote(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from engine.debate import Model, PanelSetup, Request, Sampling, Setup, Turn, TurnOrder
 from engine.errors import RostrumError
-from engine.floor.floor import Floor
+from engine.floor.floor import Floor, Spoken
 from engine.ports import AnswerSchema, ChatMessage, Reply
 from engine.prompts.library import Prompts, load_prompts
 from engine.store import Note, Post
@@ -97,9 +97,9 @@ class ScriptedDesk:
         self.turns.append(turn)
         self.posts.append(compose())
 
-    async def hear_person(self, step: str, words: int) -> str:
+    async def hear_person(self, step: str, words: int) -> Spoken:
         """Return nothing, as no one is there."""
-        return ""
+        return Spoken()
 
     async def keep(self, note: Note) -> None:
         """Keep what the format found out."""

@@ -17,7 +17,7 @@ from engine.delivery.outbox import Delivery
 from engine.judging import Vote
 from engine.line.intake import Defaults, Order
 from engine.line.service import Service
-from engine.ports import Audience, Clock, Inbound, Listener, Models, Venue, VenueLimits
+from engine.ports import Audience, Clock, Inbound, Listener, Models, Moderator, Venue, VenueLimits
 from engine.store import DebateRecord, ExportFilter
 from tests.doubles.joined import joined
 from tests.doubles.memory.venue import MemoryVenue, StoredMessage
@@ -107,10 +107,14 @@ class Hall:
 
     @asynccontextmanager
     async def open(
-        self, models: Models | None = None, audience: Audience | None = None
+        self,
+        models: Models | None = None,
+        audience: Audience | None = None,
+        moderator: Moderator | None = None,
     ) -> AsyncIterator[Session]:
         """Run a process until the body ends; it stops in order."""
-        process = joined(self.url, self.venue, models=models, audience=audience, clock=self.clock)
+        joints = {"models": models, "audience": audience, "moderator": moderator}
+        process = joined(self.url, self.venue, clock=self.clock, **joints)  # type: ignore[arg-type]
         async with process as (line, store):
             self.venue.listener = hearing(line.service, self.venue)
             delivery = line.deliveries["memory"]

@@ -11,7 +11,7 @@ from adapters.models.router import open_models
 from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
 from bot.app import MainLine
-from engine.ports import Audience, Clock, Models, Venue
+from engine.ports import Audience, Clock, Models, Moderator, Venue
 from engine.prompts.library import Prompts, load_prompts
 
 
@@ -31,6 +31,7 @@ async def joined(
     audience: Audience | None = None,
     clock: Clock | None = None,
     counts: Counts | None = None,
+    moderator: Moderator | None = None,
 ) -> AsyncIterator[Joined]:
     """Run a process until the body ends; it stops in order, and closes models and store."""
     store, models = SqlStore(Database(url)), models or open_models({})
@@ -42,6 +43,7 @@ async def joined(
         audience=audience,
         clock=clock,
         counts=counts,
+        moderator=moderator,
     )
     try:
         async with line.running():

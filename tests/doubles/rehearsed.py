@@ -12,7 +12,7 @@ from adapters.models.rehearsal import RehearsalModels
 from engine.debate import Model, Sampling, Setup, Turn
 from engine.errors import ModelError, RostrumError
 from engine.findings import UNANSWERED, Artifact, Score
-from engine.floor.floor import Floor
+from engine.floor.floor import Floor, Spoken
 from engine.formats import format_of
 from engine.jury.history import fit
 from engine.language import speaking
@@ -78,9 +78,9 @@ class RehearsedDesk:
         """Return what the audience asks here."""
         return self.audience
 
-    async def hear_person(self, step: str, words: int) -> str:
+    async def hear_person(self, step: str, words: int) -> Spoken:
         """Return nothing: no person is here."""
-        return ""
+        return Spoken()
 
     async def call(
         self,

@@ -34,6 +34,8 @@ async def test_a_person_is_asked_then_writes_by_form_or_in_the_thread(chat: Chat
         assert "Only the person" in await chat.push("cleo", asked.id, "Take part")
         assert "You take part" in await chat.push("ben", asked.id, "Take part")
         opening = await turn(chat, "opening")
+        await until(lambda: "🔴 B is writing the opening" in chat.card.replace("*", ""))
+        assert "ben" not in chat.card
         assert "At most 120 words" in next(m for m in chat.thread() if m.id == opening).text
         too_long = await chat.fill("ben", opening, "Write your turn", text="word " * 121)
         assert "at most 120 are allowed" in too_long

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,8 @@ import orjson
 import pytest
 
 from engine.dataset.writer import write_export
-from engine.debate import SOMEBODY, Cause, Debate, Status
-from engine.errors import NotAllowedError, UsageError
+from engine.debate import SOMEBODY, Cause, Debate, Moderation, Status
+from engine.errors import ModelError, NotAllowedError, UsageError
 from engine.line.intake import Defaults, Invited, Order, Rematch
 from engine.messages import Announcement, Reveal, TurnPost, VoteInvite
 from engine.stats.reading import work_out
@@ -64,7 +65,7 @@ async def agree(
     async with asyncio.timeout(20):
         while True:
             try:
-                return await session.service.answer_guest(debate, user, accept=accept)
+                return await session.service.guests.answer(debate, user, accept=accept)
             except UsageError as error:
                 if "time to answer" not in str(error):
                     raise
@@ -99,10 +100,10 @@ async def test_a_person_argues_a_side_and_no_juror_learns_who(
         assert not models.heard, "nothing is paid before the person agrees"
         assert venue.notified == ["bob"]
         with pytest.raises(UsageError, match="Only the person"):
-            await session.service.answer_guest(debate, "cem", accept=True)
+            await session.service.guests.answer(debate, "cem", accept=True)
         await agree(session, debate)
         await turn(session, debate, "opening")
-        give = session.service.give_turn
+        give = session.service.guests.give_turn
         with pytest.raises(UsageError, match="Only the person"):
             await give(debate, "ann", "I will do it.")
         with pytest.raises(UsageError, match="at most 500"):
@@ -123,13 +124,13 @@ async def test_a_person_argues_a_side_and_no_juror_learns_who(
         place = debate.thread or ""
         picture = venue.write("bob", place, "")
         with pytest.raises(UsageError, match="pictures do not count"):
-            await session.service.finish_turn(debate, "bob")
+            await session.service.guests.finish_turn(debate, "bob")
         first = venue.write("bob", place, "A first thought.")
         gone = venue.write("bob", place, "A slip.")
         venue.write("cem", place, "Somebody else's word.")
         venue.written[place][first] = "bob", "A better thought."  # edited
         del venue.written[place][gone], venue.written[place][picture]
-        assert await session.service.finish_turn(debate, "bob") == 3
+        assert await session.service.guests.finish_turn(debate, "bob") == 3
         await turn(session, debate, "assumptions")
         venue.written[place].clear()
         venue.write("bob", place, "long " * 600)
@@ -207,12 +208,12 @@ async def test_after_a_kill_nothing_is_asked_twice_and_nothing_is_lost(
         await turn(session, debate, "opening")
     async with hall.open() as session:
         await session.reconcile()
-        await session.service.give_turn(debate, "bob", "Said between two lives.")
+        await session.service.guests.give_turn(debate, "bob", "Said between two lives.")
     async with hall.open() as session:
         await session.reconcile()
         for kind in ("rebuttal", "assumptions", "closing"):
             await turn(session, debate, kind)
-            await session.service.give_turn(debate, "bob", f"The {kind}.")
+            await session.service.guests.give_turn(debate, "bob", f"The {kind}.")
         await session.voting(debate.id)
         held = await session.store.journal.turns(debate.id)
     assert [one.text for one in held if one.side == "B"] == [
@@ -260,6 +261,59 @@ async def test_two_missed_turns_end_the_debate_and_a_forgotten_person_too(hall: 
         assert "forgotten" in debate.reason
 
 
+class Guard:
+    """A moderation model that is away at first."""
+
+    def __init__(self) -> None:
+        self.away, self.asked = 1, list[str]()
+
+    async def check(self, texts: Sequence[str]) -> Moderation:
+        """Flag what calls someone an idiot."""
+        if self.away and "idiots" in texts[0]:
+            self.away -= 1
+            raise ModelError("It is away.", passing=True)
+        self.asked += texts
+        return Moderation(model="guard", flagged="idiots" in texts[0])
+
+    async def aclose(self) -> None:
+        """Hold nothing."""
+
+
+async def test_what_the_time_limit_takes_over_is_checked_like_a_form(
+    hall: Hall, venue: AttentiveVenue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.votes.window.LOOK_SECONDS", 0.02)
+    guard = Guard()
+    async with hall.open(moderator=guard) as session:
+        debate = await invite(session)
+        await agree(session, debate)
+        blocked = CommunitySettings(blocked_words=("coin",))
+        now = session.service.clock.now()
+        await session.store.communities.change("memory", "club", lambda _: blocked, now)
+        for kind, said in (
+            ("opening", "Only idiots drink coffee."),
+            ("rebuttal", "Tea is fine."),
+            ("assumptions", "Buy my coin."),
+            ("closing", "We win."),
+        ):
+            await turn(session, debate, kind)
+            place = (await session.store.debates.get(debate.id)).thread or ""
+            venue.written[place].clear()
+            venue.write("bob", place, said)
+            await end_time(session, debate)
+        await session.voting(debate.id)
+        held = await session.store.journal.turns(debate.id)
+    own = [one for one in held if one.side == "B"]
+    missed = "(No turn was given.)"
+    assert [one.text for one in own] == [missed, "Tea is fine.", missed, "We win."]
+    rules = [[broken.kind for broken in one.violations] for one in own]
+    assert rules == [["flagged"], [], ["blocked"], []]
+    assert guard.away == 0
+    assert guard.asked[1:] == ["Only idiots drink coffee.", "Tea is fine.", "We win."]
+    assert "flagged what was written. The debate goes on" in venue.said()
+    assert "idiots" not in "".join(one.text for one in held)
+
+
 async def test_who_cannot_be_named(hall: Hall, venue: AttentiveVenue) -> None:
     venue.bots.add("robot")
     async with hall.open() as session:
@@ -290,7 +344,7 @@ async def test_a_rematch_asks_the_person_again_and_no_vote_in_it_is_gold(
         await agree(session, debate)
         for kind in ("opening", "rebuttal", "assumptions", "closing"):
             await turn(session, debate, kind)
-            await session.service.give_turn(debate, "bob", f"The {kind}.")
+            await session.service.guests.give_turn(debate, "bob", f"The {kind}.")
         await session.voting(debate.id)
         await session.service.close_vote(debate.id)
         debate = await session.ended(debate.id)

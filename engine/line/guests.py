@@ -1,0 +1,143 @@
+"""People who argue a side: named in an order, asked whether they agree, and heard turn by turn.
+
+What they send comes in here, at the process that has the platform's connection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from engine.debate import Debate, Request
+from engine.errors import UsageError
+from engine.floor.wake import Bell
+from engine.line.intake import Order, Rematch, check_words
+from engine.ports import Clock, Moderator
+from engine.store import Store
+from engine.store.guests import Guest, NewGuest, OpenTurn
+from engine.text import count_words
+from engine.votes.moderation import moderate
+from engine.votes.spoken import said_below, spoken_text
+from engine.votes.window import VoteWindow
+
+OPEN_TRIES, LOOK_SECONDS = 8, 0.25  # for a question whose message is being posted
+NO_MEMBER = "There is no such person here. Mention someone who can see this channel."
+BOT_GUEST = "A bot cannot argue a side as a person. Mention someone else, or choose a model."
+GUEST_GONE = (
+    "The person who argued a side asked to be forgotten, so there is no rematch with them. Start "
+    "the motion again, with someone else."
+)
+NOT_YOU = "Only the person who argues this side can do that."
+CONSENT_OVER = "The time to answer is over, so nothing was changed."
+TURN_OVER = "The time for this turn is over, so nothing was changed."
+NO_TURN = "It is not your turn now. Rostrum mentions you when it is."
+NOTHING_WRITTEN = (
+    "There is nothing of yours to read in this thread since your turn began; pictures do not "
+    "count. On Discord, only messages that mention Rostrum can be read. Write your turn with the "
+    "other button, or write in the thread and press Done again."
+)
+EMPTY_TURN = "Your turn is empty. Write what your side argues."
+FLAGGED_TURN = (
+    "The automatic check for harmful content flagged this, so it was not taken. Reword your turn "
+    "and send it again."
+)
+TOO_LONG = (
+    "Your turn has {n} words; at most {most} are allowed. Shorten it and send it again. This is "
+    "what you wrote:\n\n{text}"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class GuestLine:
+    """What people who argue a side may do, and who may be one."""
+
+    store: Store
+    bell: Bell
+    clock: Clock
+    windows: Mapping[str, VoteWindow]
+    moderator: Moderator | None = None
+
+    async def named(self, order: Order, request: Request) -> NewGuest | None:
+        """Return who argues a side in place of a model; None for no one.
+
+        Raises UsageError for one who cannot, and VenueAwayError while the platform cannot say.
+        """
+        if not request.guest:
+            return None
+        user = order.guest.user if order.guest else await self._before(order.rematch)
+        member = await self.windows[order.platform].venue.member(order.place, user)
+        if member is None:
+            raise UsageError(NO_MEMBER)
+        if member.bot:
+            raise UsageError(BOT_GUEST)
+        return NewGuest(user=user, names=member.names)
+
+    async def _before(self, rematch: Rematch | None) -> str:
+        """Return who argued a side of the debate that a rematch repeats. Raises UsageError."""
+        before = rematch and await self.store.guests.guest(rematch.of.id)
+        if not before or before.user is None:
+            raise UsageError(GUEST_GONE)
+        return before.user
+
+    async def answer(self, debate: Debate, user: str, *, accept: bool) -> None:
+        """Take a person's answer to whether they argue a side. Raises UsageError."""
+        for _ in range(OPEN_TRIES):  # its buttons are visible just before it is open
+            now = self.clock.now()
+            outcome = await self.store.guests.answer(debate.id, user, accept=accept, now=now)
+            if outcome != "unopened":
+                break
+            await self.clock.sleep(LOOK_SECONDS)
+        refusals = {"others": NOT_YOU, "closed": CONSENT_OVER, "unopened": CONSENT_OVER}
+        if outcome in refusals:
+            raise UsageError(refusals[outcome])
+        self.bell.ring(f"closed/{debate.id}")
+
+    async def give_turn(self, debate: Debate, user: str, text: str) -> int:
+        """Take a person's turn as they sent it, and return its words. Raises UsageError."""
+        guest, turn = await self._open_turn(debate, user)
+        said = spoken_text((text,), guest.names)
+        if not said:
+            raise UsageError(EMPTY_TURN)
+        words = count_words(said, debate.setup.chars_per_word)
+        if turn.words and words > turn.words:
+            raise UsageError(TOO_LONG, n=words, most=turn.words, text=said)
+        return await self._take(debate, turn, said)
+
+    async def finish_turn(self, debate: Debate, user: str) -> int:
+        """End a person's turn with what they wrote in the thread, and return its words.
+
+        Raises UsageError for anyone else, and while there is nothing to read.
+        """
+        guest, turn = await self._open_turn(debate, user)
+        venue = self.windows[debate.platform].venue
+        said = await said_below(venue, self.store, debate, guest, turn.step)
+        if not said:
+            raise UsageError(NOTHING_WRITTEN)
+        return await self._take(debate, turn, said)
+
+    async def _open_turn(self, debate: Debate, user: str) -> tuple[Guest, OpenTurn]:
+        """Return a person and the turn that is theirs now. Raises UsageError for anyone else."""
+        guest = await self.store.guests.guest(debate.id)
+        if guest is None or guest.user != user:
+            raise UsageError(NOT_YOU)
+        for _ in range(OPEN_TRIES):
+            turn = await self.store.guests.open_turn(debate.id)
+            if turn is not None and turn.opened:
+                return guest, turn
+            if turn is None:
+                break
+            await self.clock.sleep(LOOK_SECONDS)
+        raise UsageError(NO_TURN)
+
+    async def _take(self, debate: Debate, turn: OpenTurn, said: str) -> int:
+        """Keep a turn, unless it has a blocked word or is flagged.
+
+        Raises UsageError, and ModelError while a moderation model cannot be asked.
+        """
+        settings = await self.store.communities.get(debate.platform, debate.community)
+        check_words(settings.blocked_words, said)
+        await moderate(self.moderator, [said], FLAGGED_TURN)
+        if not await self.store.guests.speak(debate.id, turn.step, said, self.clock.now()):
+            raise UsageError(TURN_OVER)
+        self.bell.ring(f"closed/{debate.id}")
+        return count_words(said, debate.setup.chars_per_word)
