@@ -63,6 +63,7 @@ FIELDS = {
     "format": "Format",
     "a": "Model of 🔵 A, who argues for it",
     "b": "Model of 🔴 B, who argues against it",
+    "person": "A person who argues 🔴 B in place of a model",
     "jurors": "Jurors",
     "language": "Language",
     "panel": "How many jurors read",
@@ -73,6 +74,8 @@ FIELDS = {
     "minutes": "Minutes to vote",
 }
 DRAWN = "Drawn at random"
+NO_ONE = "No one"
+TWICE_B = "Choose a model or a person for 🔴 B, not both."
 FOR_IT, AGAINST_IT = "For the topic", "Against the topic"
 FILE_AWAY = "Slack did not hand over an attached file; send the form again in a minute."
 FILE_REFUSED = (
@@ -117,6 +120,7 @@ SETTINGS = {
     "guess": "Let voters guess the models privately",
     "questions": "Minutes for questions from the audience before the sides close; 0 for none",
     "pace": "Words a minute at which turns are posted at most, such as 238; 0 for no limit",
+    "turn_minutes": "Minutes for each turn of a person who argues a side",
     "debate_usd": "Maximum cost of a debate, in USD",
     "daily_usd": "Maximum cost per day, in USD",
     "user_daily_debates": "Maximum debates per person per day",

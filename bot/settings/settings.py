@@ -131,6 +131,7 @@ class Settings(BaseSettings):
     default_confidence: bool = False
     default_questions: float = Field(0, ge=0, le=60)
     default_pace: int = Field(0, ge=0, le=2000)
+    default_turn_minutes: float = Field(10, gt=0, le=1440)
     default_why: bool = True
     default_reasons: bool = True
     default_guess: bool = True

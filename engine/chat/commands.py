@@ -119,11 +119,12 @@ NOTHING = Takes("", read_nothing)
 DEBATE = Takes("[debate]", read_debate)
 START = Takes(
     '"topic"|random [for="…" against="…"] [conditions="…"] [format=classic] '
-    "[a=backend/model] [b=backend/model] "
+    "[a=backend/model] [b=backend/model|@somebody] "
     "[jurors=backend/model,…] [language=en] [length=short|normal|long] [rounds=1] [vote=30m] "
     f"[ballot={BALLOTS}] [scores=after_vote|live] "
     "[turn_order=sequential|simultaneous] [blind=on|off] [stance=on|off] [round_votes=on|off] "
     "[confidence=on|off] [why=on|off] [questions=2m] [pace=on|off] "
+    "[turn_minutes=10m] "
     "[mirror=on|off] [panel=adaptive|all|one|strict] [judges=backend/model,…] "
     "[format option=…]",
     read_start,

@@ -73,6 +73,7 @@ async def begin(
         debate=DebateLine.of(started.debate),
         mirror=started.mirror and DebateLine.of(started.mirror),
         estimate=started.estimate,
+        waits=started.waits,
         warnings=started.warnings,
         models={side: model.ref for side, model in order.models.items()},
         names=started.debate.setup.called,

@@ -71,12 +71,14 @@ log = structlog.get_logger(__name__)
 class Started(Value):
     """The answer to the starter; only it may name the requested models.
 
-    `mirror` is the second debate if one was requested; `estimate` then covers both.
+    `mirror` is the second debate if one was requested; `estimate` then covers both. `waits`: it
+    begins once the person agrees who is to argue a side.
     """
 
     debate: Debate
     mirror: Debate | None = None
     estimate: Estimate
+    waits: bool = False
     warnings: tuple[str, ...] = ()
 
 
@@ -360,6 +362,7 @@ def _started(debates: Sequence[Debate], plans: Sequence[Plan]) -> Started:
         debate=debates[0],
         mirror=debates[1] if len(debates) > 1 else None,
         estimate=reduce(add_up, (plan.expected for plan in plans)),
+        waits=_waits(plans[0].new),
         warnings=_warnings(plans[0].new),
     )
 
@@ -416,13 +419,16 @@ def _announce(new: NewDebate, expected: Estimate, before: Before | None = None) 
     return Post(key="announcement", message=message)
 
 
+def _waits(new: NewDebate) -> bool:
+    """Whether a person is asked first: one who names themselves has agreed."""
+    return new.guest is not None and new.guest.user != new.user
+
+
 def _warnings(new: NewDebate) -> tuple[str, ...]:
-    """Return what to know of a debate that is allowed but weak, or waits for a person."""
+    """Return what to know of a debate that is allowed but weak."""
     setup = new.setup
     sides = [model.ref for model in setup.request.sides.values()]
     found = []
-    if new.guest is not None and new.guest.user != new.user:
-        found.append(Text("It begins once the person agrees. They are asked in its thread."))
     if len(set(sides)) < len(sides):
         found.append(Text("The same model argues more than one side."))
     if setup.panel.recusal_failed:

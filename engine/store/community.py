@@ -16,13 +16,14 @@ class CommunitySettings(Value):
     `seats` are models of single seats, such as `A2`. Debates start only in `channels`, if there are
     any. Money is USD. Holders of `manager_role` are managers. `broadcast` also shows reveals in the
     channel, where the platform supports it; `again` repeats the question of who debated better
-    below each reveal; `round_votes` asks after each round who is ahead, `confidence`
-    with the vote how clear it was; `why` has a juror say why the jury decided so. `reasons` lets
-    voters say in private what decided, `guess` guess the models. For `questions` minutes the
-    audience may ask the sides something. Turns are posted at `pace` words a minute at most; 0: as
-    they are written. `license` is the SPDX id that an export's card names.
-    A topic with one of `blocked_words` is refused, and with `topic_approval` managers approve what
-    people suggest. Only members of `starters` start debates, if there are any: roles or groups.
+    below each reveal; `round_votes` asks after each round who is ahead, `confidence` with the vote
+    how clear it was; `why` has a juror say why the jury decided so. `reasons` lets voters say in
+    private what decided, `guess` guess the models. For `questions` minutes the audience may ask the
+    sides something. Turns are posted at `pace` words a minute at most; 0: as they are written. A
+    person who argues a side has `turn_minutes` for each turn. `license` is the SPDX id that an
+    export's card names. A topic with one of `blocked_words` is refused, and with `topic_approval`
+    managers approve what people suggest. Only members of `starters` start debates, if there are
+    any: roles or groups.
     """
 
     models: tuple[Model, ...] = ()
@@ -50,6 +51,7 @@ class CommunitySettings(Value):
     guess: bool | None = None
     questions: float | None = Field(None, ge=0, le=60)
     pace: int | None = Field(None, ge=0, le=2000)
+    turn_minutes: float | None = Field(None, ge=0, le=1440)
     manager_role: str | None = None
     license: str | None = None
     blocked_words: tuple[str, ...] = ()

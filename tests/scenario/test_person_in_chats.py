@@ -5,13 +5,16 @@ from __future__ import annotations
 from tests.doubles.waiting import until
 from tests.scenario.chat_stage import Chat, Shown, close, said
 from tests.scenario.discord_stage import voting
+from tests.scenario.test_suggested_topics import change
 
 CONSENT = "Will you argue a side?"
 
 
 async def invited(chat: Chat, started: str) -> Shown:
     """Wait until the person is asked; return the message that asks."""
+    assert "Your debate waits for the person you named" in started
     assert "It begins once the person agrees." in started
+    assert "starts now" not in started
     await until(chat.thread)
     return await said(chat, CONSENT)
 
@@ -75,7 +78,9 @@ async def test_a_bot_and_two_people_are_refused_and_who_declines_calls_it_off(ch
         assert "Only one side can be a person" in both
         mirrored = await chat.start(model_b=chat.mention("ben"), mirror=True)
         assert "leave mirror out" in mirrored
+        assert "`turn_minutes`: 7 (set here)" in await change(chat, "turn_minutes", "7m")
         asked = await invited(chat, await chat.start(model_b=chat.mention("ben")))
+        assert "with up to 7 minutes for each" in asked.text
         assert "called off" in await chat.push("ben", asked.id, "No, thanks")
         debate = await chat.ended(app)
         assert "declined" in debate.reason

@@ -221,6 +221,19 @@ async def test_more_models_than_a_list_takes_are_all_offered(
         assert f"`{models[229]}` for 🔵 A" in await form.said("Your debate starts now")
 
 
+async def test_a_person_is_chosen_for_a_side_in_the_form(
+    stage: SlackStage, slack: SlackServer
+) -> None:
+    async with stage.process():
+        form = await opened(slack, "ada", "/debate")
+        ben = slack.users["ben"].id
+        both = {"topic": "Tea", "b": "rehearsal/maple", "person": ben}
+        sent = await slack.submit(form, both)
+        assert "a model or a person for 🔴 B" in sent.errors["person"]
+        assert (await slack.submit(form, {"topic": "Tea", "person": ben})).errors == {}
+        await form.said("Your debate waits for the person you named")
+
+
 async def test_a_vote_of_two_weeks_is_refused_beside_its_minutes(
     stage: SlackStage, slack: SlackServer
 ) -> None:

@@ -56,7 +56,7 @@ def test_what_is_set_is_found_by_its_name() -> None:
     assert set(SETTING_NAMES) & set(Options.model_fields) == {
         *("format", "language", "length", "vote_minutes", "quorum", "ballot"),
         *("broadcast", "again", "panel", "round_votes", "confidence", "why"),
-        *("reasons", "guess", "questions", "pace"),
+        *("reasons", "guess", "questions", "pace", "turn_minutes"),
     }
 
 

@@ -59,6 +59,11 @@ def select_several(
     return _field(name, label, element) if options else None
 
 
+def select_user(name: str, label: Label) -> Json:
+    """Return a list of the workspace's people to choose one from."""
+    return _field(name, label, {"type": "users_select"})
+
+
 def select_channels(name: str, label: Label, initial: Sequence[str] = ()) -> Json:
     """Return a list of the workspace's channels."""
     shown = {"include": ["public", "private"]}
@@ -140,7 +145,8 @@ def _values(held: Json, prefix: str, text: str) -> tuple[str, ...]:
     """Read the values of an element of any kind."""
     one, several = held.get(f"{prefix}_option"), held.get(f"{prefix}_options") or ()
     found = [str(option["value"]) for option in (*([one] if one else ()), *several)]
-    found += [*(held.get(f"{prefix}_conversations") or ()), held.get(text) or ""]
+    found += [*(held.get(f"{prefix}_conversations") or ()), held.get(f"{prefix}_user") or ""]
+    found.append(held.get(text) or "")
     return tuple(value.strip() for value in found if value.strip())
 
 

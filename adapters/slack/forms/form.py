@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from adapters.slack import texts
 from adapters.slack.forms.fields import (
     Json,
@@ -14,12 +16,14 @@ from adapters.slack.forms.fields import (
     same,
     select,
     select_several,
+    select_user,
     typed,
     view_of,
 )
 from engine.chat.answers.catalogue import ModelsAnswer
 from engine.chat.choices import language_labels
 from engine.chat.invocation import StartArguments
+from engine.errors import UsageError
 from engine.formats import FORMATS
 from engine.options import IN_A_CHAT, STANCES, read_option, read_options
 from engine.sources import pasted
@@ -27,6 +31,14 @@ from engine.words.phrases import TOPIC_HINT
 from engine.words.translation import say
 
 FORM = "rostrum:form"
+
+
+class MistakeError(Exception):
+    """What is wrong with a field of a form."""
+
+    def __init__(self, field: str, error: UsageError) -> None:
+        super().__init__(str(error))
+        self.field, self.error = field, error
 
 
 def form_of(offered: ModelsAnswer, most_files: int = 0, topic: str = "") -> Json:
@@ -45,6 +57,7 @@ def form_of(offered: ModelsAnswer, most_files: int = 0, topic: str = "") -> Json
         select("format", _label("format", texts.AS_USUAL), same(FORMATS)),
         select("a", _label("a", texts.DRAWN), debaters),
         select("b", _label("b", texts.DRAWN), debaters),
+        select_user("person", _label("person", texts.NO_ONE)),
         select_several("jurors", _label("jurors", texts.AS_USUAL), jurors),
         select("language", _label("language", texts.AS_USUAL), list(language_labels().items())),
         select("panel", _label("panel", texts.AS_USUAL), said(texts.PANELS)),
@@ -58,18 +71,31 @@ def form_of(offered: ModelsAnswer, most_files: int = 0, topic: str = "") -> Json
 
 
 def command_of(view: Json) -> StartArguments:
-    """Return the submitted values. Raises UsageError for invalid minutes."""
+    """Return the submitted values. Raises MistakeError for a field with an invalid one."""
     given = {name: text for name in texts.FIELDS if (text := entered_text(view, name))}
     asked: dict[str, object] = {name: given[name] for name in IN_A_CHAT if name in given}
     asked |= {name: given[field] for field, name in STANCES.items() if field in given}
     if "minutes" in given:
-        asked["vote_minutes"] = read_option("vote_minutes", given["minutes"], "minutes")
+        try:
+            asked["vote_minutes"] = read_option("vote_minutes", given["minutes"], "minutes")
+        except UsageError as error:
+            raise MistakeError("minutes", error) from error
     return StartArguments(
         **read_options(asked).given(),
-        sides={side: given[side] for side in ("a", "b") if side in given},
+        sides=_sides(given),
         jurors=entered(view, "jurors"),
         sources=(pasted(given["source"]),) if "source" in given else (),
     )
+
+
+def _sides(given: Mapping[str, str]) -> dict[str, str]:
+    """Return who argues each side, as the command names them."""
+    sides = {side: given[side] for side in ("a", "b") if side in given}
+    if "person" not in given:
+        return sides
+    if "b" in sides:
+        raise MistakeError("person", UsageError(texts.TWICE_B))
+    return sides | {"b": f"<@{given['person']}>"}
 
 
 def _label(name: str, inside: str = "") -> Label:

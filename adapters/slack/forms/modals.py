@@ -15,7 +15,7 @@ from adapters.slack.answering import PLATFORM, FrontDesk, explained
 from adapters.slack.errors import Act
 from adapters.slack.files import read_files
 from adapters.slack.forms.fields import Json, attached, entered_text, form_view
-from adapters.slack.forms.form import command_of, form_of
+from adapters.slack.forms.form import MistakeError, command_of, form_of
 from adapters.slack.forms.settings_form import changes_of, settings_form
 from adapters.slack.rest import Rest
 from adapters.slack.whisper import Asker, Whisper
@@ -33,7 +33,7 @@ from engine.chat.motion import motion_of
 from engine.chat.person import Person
 from engine.chat.settings import find_mistakes
 from engine.delivery.ending import refusal_of
-from engine.errors import NotAllowedError, RostrumError, UsageError, VenueError
+from engine.errors import NotAllowedError, RostrumError, VenueError
 from engine.language import speaking, spoken
 from engine.words.buttons import ButtonAction, read_button
 from engine.words.forms import form_of as words_of
@@ -95,8 +95,9 @@ class Modals:
         with speaking(_asker_of(view).language):
             try:
                 command = command_of(view)
-            except UsageError as error:
-                await ack(response_action="errors", errors={"minutes": refusal_of(error)})
+            except MistakeError as mistake:
+                told = refusal_of(mistake.error)
+                await ack(response_action="errors", errors={mistake.field: told})
                 return
             files = attached(view, "files")
             await self._carry_out(ack, view, Invocation("start", command), "topic", files)

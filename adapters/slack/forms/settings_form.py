@@ -59,6 +59,7 @@ def settings_form(answer: SettingsAnswer, defaults: Defaults) -> Json:
         _one(lines["guess"], said(texts.SWITCH)),
         _plain(lines["questions"]),
         _plain(lines["pace"]),
+        _plain(lines["turn_minutes"]),
         _plain(lines["debate_usd"]),
         _plain(lines["daily_usd"]),
         _plain(lines["user_daily_debates"]),

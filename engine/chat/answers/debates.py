@@ -25,6 +25,8 @@ TOPIC_LENGTH = 200  # characters, in an answer about one debate
 LINE_LENGTH = 100  # in a list
 
 STARTED = "Your debate starts now: **{topic}**"
+STARTS_LATER = "Your debate waits for the person you named: **{topic}**"
+ONCE_AGREED = "It begins once the person agrees. They are asked in its thread."
 PROGRESS = "`{prefix} status {code}` shows how far it is."
 MIRRORED = (
     "The same debate with the sides swapped, `{code}`, runs beside it in a thread of its own."
@@ -123,12 +125,14 @@ class StartedAnswer(Answer):
     """A debate was queued; `models` (by contender) and `jurors` are the requested ones.
 
     `names` are those of contenders that have more than a letter.
-    `mirror` is set for a mirrored debate; `estimate` then covers both.
+    `mirror` is set for a mirrored debate; `estimate` then covers both. `waits`: it begins once a
+    person agrees to argue a side.
     """
 
     debate: DebateLine
     mirror: DebateLine | None = None
     estimate: Estimate
+    waits: bool = False
     warnings: tuple[str, ...] = ()
     models: Mapping[str, str] = {}
     names: Mapping[str, str] = {}
@@ -136,7 +140,10 @@ class StartedAnswer(Answer):
 
     def say(self, chat: Wording) -> Iterator[str]:
         """Confirm the debate, with its estimate."""
-        yield say(STARTED, topic=headline(self.debate.topic, TOPIC_LENGTH))
+        template = STARTS_LATER if self.waits else STARTED
+        yield say(template, topic=headline(self.debate.topic, TOPIC_LENGTH))
+        if self.waits:
+            yield say(ONCE_AGREED)
         # A process that ends leaves this answer as it is: it names where the truth stands.
         yield say(PROGRESS, prefix=chat.prefix, code=self.debate.code)
         if self.mirror:

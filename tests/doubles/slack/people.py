@@ -285,6 +285,8 @@ def _entered(element: Json, values: dict[str, Any]) -> Json:
     if kind == "multi_conversations_select":
         shown = element.get("initial_conversations", [])
         return {"type": kind, "selected_conversations": shown if given is None else given}
+    if kind == "users_select":
+        return {"type": kind, "selected_user": given or element.get("initial_user")}
     options = options_of(element)
     if kind == "multi_static_select":
         chosen = [option for option in options if option["value"] in (given or ())]
