@@ -126,7 +126,7 @@ async def test_each_side_searches_as_often_and_all_read_what_was_found(
         assert "### Source 2: Tea study" in page
     told = [message.body for message in in_thread(stage)]
     looked = next(body for body in told if "Looked up" in body)
-    assert "**A** looked up “first of [name]”: Source 2: Tea study" in looked
+    assert "**🔵 A** looked up “first of [name]”: Source 2: Tea study" in looked
     assert told.index(looked) < min(at for at, body in enumerate(told) if "opening" in body)
     assert KEY not in str(stage.server.requests) + "".join(told)
 

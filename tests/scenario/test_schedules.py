@@ -77,15 +77,16 @@ async def passed(app: App, clock: Shifted) -> str | None:
     """Wait until no time is due any more; return why the last one was skipped."""
     async with asyncio.timeout(20):
         while True:
-            (stored,) = [one for one in await app.store.series.all() if one.due_at is not None]
-            if stored.due_at is not None and stored.due_at > clock.now():
-                return stored.problem
+            going = [one for one in await app.store.series.all() if one.due_at is not None]
+            # One that another took the place of ends a moment later.
+            if len(going) == 1 and (going[0].due_at or clock.now()) > clock.now():
+                return going[0].problem
             await asyncio.sleep(0.02)
 
 
 async def suggest(app: App, clock: Shifted, text: str) -> None:
     """Put a topic on the community's list."""
-    (stored,) = [one for one in await app.store.series.all() if one.due_at is not None]
+    stored, *_ = [one for one in await app.store.series.all() if one.due_at is not None]
     await app.store.suggestions.suggest(
         stored.platform or "", stored.community or "", "u1", text, clock.now(), approved=True
     )
