@@ -225,7 +225,9 @@ class MainLine:
         self._store, self._bell, self._clock = store, bell, clock
         self._keeper = Keeper(store, bell, self._sharing.holder, watch=counts)
         self._dispatcher = dispatcher or self._sharing.dispatcher or LocalDispatcher()
-        self._runner = Runner(store, models, self._keeper, bell, audience)
+        # A debate that waits for a person is left, and `reconcile` submits it again.
+        self._leaves = self._sharing.dispatcher is not None
+        self._runner = Runner(store, models, self._keeper, bell, audience, self._leaves)
         joints = (store, self._keeper, bell, clock)
         self.deliveries = {venue.platform: Delivery(venue, *joints) for venue in venues}
         self._venues = {venue.platform: venue for venue in venues}
@@ -296,7 +298,8 @@ class MainLine:
         """Submit every unfinished debate that no process runs, or of these, if this one thinks."""
         if not self._role.thinks:
             return
-        unheld = [one for one in await self._store.debates.unheld() if not only or one in only]
+        found = await self._store.debates.unheld(waiting=not self._leaves)
+        unheld = [one for one in found if not only or one in only]
         free = [one for one in unheld if not self._keeper.holds(f"debate/{one}")]
         # Side by side, as each may wait for a commit, which they can share.
         for start in range(0, len(free), SUBMITTED_TOGETHER):

@@ -20,7 +20,7 @@ RostrumError
 │   ├── ThreadGoneError   … because its thread is gone
 │   ├── DeclinedError     … because the person who was to argue a side does not
 │   └── DesertedError     … because the person who argues a side no longer speaks
-├── PausedError           this process is exiting; the next one continues the debate
+├── PausedError           this process leaves the debate as it is, to be continued
 ├── StoreError            the database is unusable
 └── ExportError           an export's folder cannot be written
 ```

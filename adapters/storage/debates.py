@@ -11,7 +11,7 @@ import orjson
 from adapters.storage import budgets, jobs
 from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
-from adapters.storage.guests import find_guest, insert_guest
+from adapters.storage.guests import AWAITED, find_guest, insert_guest
 from adapters.storage.installation import FIND, make_secret
 from adapters.storage.leases import guard, within
 from adapters.storage.outbox import LOCK_DEBATE, insert_posts, reopen
@@ -110,6 +110,7 @@ FREE = """/*+ AND NOT EXISTS (
     WHERE job.queueing_lock = debates.id AND job.status = 'todo'
 ) */"""
 UNHELD = f"{LIVE} {FREE} ORDER BY number"
+UNHELD_AND_DUE = f"{LIVE} AND NOT {AWAITED} {FREE} ORDER BY number"
 CENSUS = """
 SELECT status, count(*) AS debates FROM debates
 WHERE status IN ('queued', 'running', 'voting') GROUP BY status
@@ -240,8 +241,8 @@ class DebateTable:
         where = {"platform": platform, **within(served)}
         return await self._database.column(UNFINISHED, **where)
 
-    async def unheld(self) -> list[str]:
-        return await self._database.column(UNHELD)
+    async def unheld(self, *, waiting: bool = True) -> list[str]:
+        return await self._database.column(UNHELD if waiting else UNHELD_AND_DUE)
 
     async def advance(
         self,

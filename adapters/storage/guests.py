@@ -85,6 +85,17 @@ SPEAK = """
 UPDATE spoken SET text = :text, spoken_at = :now
 WHERE debate = :debate AND step = :step AND text IS NULL
 """
+# Not of one who was forgotten, or a debate that is asked to stop: those go on to their end.
+AWAITED = """
+EXISTS (
+    SELECT 1 FROM questions
+    JOIN guests ON guests.debate = questions.debate JOIN people ON people.id = guests.person
+    WHERE questions.debate = debates.id AND questions.question IN ('consent', 'speak')
+        AND questions.opened_at IS NOT NULL AND questions.closed_at IS NULL
+        AND people."user" IS NOT NULL AND debates.stop IS NULL AND NOT debates.gone
+)
+"""
+IS_AWAITED = f"SELECT 1 FROM debates WHERE id = :debate AND {AWAITED}"  # noqa: S608
 WITHHOLD = """
 UPDATE spoken SET withheld = :why WHERE debate = :debate AND step = :step AND text IS NULL
 """
@@ -122,6 +133,9 @@ class GuestTable:
             return "stored"
 
         return await self._database.write(store)
+
+    async def awaited(self, debate_id: str) -> bool:
+        return await self._database.value(IS_AWAITED, debate=debate_id) is not None
 
     async def consent_closed(self, debate_id: str) -> bool:
         closed = await self._database.value(CLOSED, debate=debate_id, question=Question.CONSENT)

@@ -1,16 +1,19 @@
 """A person as a side of a debate: asked whether they agree, then for one turn after another.
 
 What they answer comes in at whichever process has the platform's connection, and is read here from
-the store. A turn is a row once it is final, so it is neither lost nor asked for twice.
+the store. A turn is a row once it is final, so it is neither lost nor asked for twice. Where many
+processes share a queue, a debate that waits for a person takes no place among those that a worker
+runs: it is left, and taken up again from its journal when the question has closed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from time import monotonic
 
 from engine.debate import Debate
-from engine.errors import DeclinedError, DesertedError
+from engine.errors import DeclinedError, DesertedError, PausedError
 from engine.floor.floor import Spoken
 from engine.floor.keeper import Keeper
 from engine.floor.wake import Bell
@@ -22,6 +25,7 @@ from engine.words.translation import say
 KEY = "guest"
 CONSENT_MINUTES = 30.0
 LOOK_SECONDS = 1.0
+LEAVE_SECONDS = 5.0  # longer than a request to stop takes to be seen
 DECLINED = "The person who was asked to argue a side declined. Nothing was spent."
 SILENT = "The person who was asked to argue a side did not answer in time. Nothing was spent."
 LEFT = "The person who argued a side asked to be forgotten, so the debate cannot go on."
@@ -46,6 +50,7 @@ class GuestTime:
     store: Store
     keeper: Keeper
     bell: Bell
+    leaves: bool = False  # the debate once the person has been asked: others need its place
 
     async def agree(self, turns: int) -> None:
         """Wait until the person agrees to argue a side of so many turns. Raises DeclinedError."""
@@ -61,8 +66,9 @@ class GuestTime:
             turn_minutes=request.turn_minutes,
         )
         await self._post(Post(key=KEY, message=invite))
+        since = monotonic()
         while accepted is None and not await self._is_closed():
-            await self._look()
+            await self._look(since)
             accepted = await self._answer()
         accepted = await self._answer()
         told = Notice(text=say(AGREED if accepted else CALLED_OFF))
@@ -82,9 +88,10 @@ class GuestTime:
         if not turn.over:
             await guests.begin(self.lease, debate_id, step, words)
             await self._post(Post(key=key, message=self._invite(step, words)))
+        since = monotonic()
         while not turn.over:
             await self._check_there()
-            await self._look()
+            await self._look(since)
             turn = await guests.turn(debate_id, step)
         told = Notice(text=say(HEARD if turn.text else MISSED[turn.withheld]))
         await self._post(Post(key=f"{key}/closed", message=told, target=key))
@@ -115,8 +122,16 @@ class GuestTime:
         if guest is None or guest.user is None:
             raise DesertedError(LEFT)
 
-    async def _look(self) -> None:
+    async def _look(self, since: float) -> None:
+        """Wait for the person; leave the debate to be taken up again once they answered.
+
+        Raises PausedError for that.
+        """
         self.keeper.check()
+        leaves = self.leaves and monotonic() - since >= LEAVE_SECONDS
+        # The same rows keep other processes from taking it up before.
+        if leaves and await self.store.guests.awaited(self.debate.id):
+            raise PausedError("It goes on once the person answered, or the time is up.")
         await self.bell.collect(f"closed/{self.debate.id}", LOOK_SECONDS)
 
     async def _post(self, post: Post) -> None:

@@ -66,7 +66,8 @@ log = structlog.get_logger(__name__)
 class Runner:
     """Everything that running a debate needs; it never talks to a platform.
 
-    `audience` watches turns while they are written; None for no audience.
+    `audience` watches turns while they are written; None for no audience. `leaves`: a debate that
+    waits for a person is left, and someone submits it again.
     """
 
     store: Store
@@ -74,6 +75,7 @@ class Runner:
     keeper: Keeper
     bell: Bell
     audience: Audience | None = None
+    leaves: bool = False
     _prompts: dict[str, Prompts] = field(default_factory=dict)
     _pace: Pace = field(default_factory=Pace)
     _unwritten: list[tuple[Scribe, Turn]] = field(default_factory=list)
@@ -280,7 +282,7 @@ class Runner:
         if not debate.request.guest:
             return
         await steps.flush()
-        joints = self.store, self.keeper, self.bell
+        joints = self.store, self.keeper, self.bell, self.leaves
         turns = script.turns(debate.request) // len(debate.request.sides)
         await GuestTime(debate, lease, *joints).agree(turns)
 
@@ -387,7 +389,8 @@ class LiveDesk:
         if (question := self.rounds.before(step)) is not None:
             await self.keep(Note(posts=(question,)))
         await self.steps.flush()
-        joints = self.runner.store, self.runner.keeper, self.runner.bell
+        runner = self.runner
+        joints = runner.store, runner.keeper, runner.bell, runner.leaves
         return await GuestTime(self.debate, self.lease, *joints).hear(step, words)
 
     async def hear_questions(self) -> tuple[str, ...]:

@@ -102,8 +102,11 @@ class Debates(Protocol):
         They are queued or running, or people vote while a juror still explains the verdict.
         """
 
-    async def unheld(self) -> list[str]:
-        """Return the ids of unfinished debates that no other process runs or was asked to run."""
+    async def unheld(self, *, waiting: bool = True) -> list[str]:
+        """Return the ids of unfinished debates that no other process runs or was asked to run.
+
+        Without those that are `waiting` for a person, if they are not wanted.
+        """
 
     async def advance(
         self,

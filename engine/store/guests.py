@@ -73,6 +73,9 @@ class Guests(Protocol):
     async def answer(self, debate_id: str, user: str, *, accept: bool, now: datetime) -> Answered:
         """Keep a person's answer to whether they argue a side, once. It closes the question."""
 
+    async def awaited(self, debate_id: str) -> bool:
+        """Whether a debate waits for a person, who can see what is asked, and for nothing else."""
+
     async def consent_closed(self, debate_id: str) -> bool:
         """Return whether the time to answer that is over."""
 

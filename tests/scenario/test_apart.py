@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
 
 import bot.app
+import bot.run
+import engine.line.guest
 import engine.series.schedule
 from bot.app import App
+from engine.debate import Status
 from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.postgres import PostgresDouble
 from tests.doubles.slack import Rules, SlackServer
 from tests.doubles.waiting import until
-from tests.scenario.chat_stage import Chat, OnDiscord, OnSlack
+from tests.scenario.chat_stage import Chat, OnDiscord, OnSlack, close
 from tests.scenario.discord_stage import DiscordStage, author, voting
 from tests.scenario.slack_stage import SlackStage
 from tests.scenario.test_leagues import begun
+from tests.scenario.test_person_in_chats import invited, turn
 from tests.scenario.test_rematches import finish, held, press
 from tests.scenario.test_reveal_in_chats import announced
 from tests.scenario.test_schedules import daily, schedule
@@ -122,3 +127,58 @@ async def test_a_debate_by_menu_its_rematch_a_scheduled_one_and_their_deletion(
                 await app.service.clock.sleep(0.02)
         left = await app.store.debates.recent()
         assert not {debate.id for debate in debates} & {debate.id for debate in left}
+
+
+HELD = """
+SELECT (SELECT count(*) FROM procrastinate_jobs) + (
+    SELECT count(*) FROM leases WHERE name LIKE 'debate/%' AND until >= clock_timestamp()
+)
+"""
+
+
+async def left(app: App) -> None:
+    """Wait until no worker has a place for the debate; none takes it up while it waits."""
+    async with asyncio.timeout(20):
+        while await app.store.guests._database.value(HELD):  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+    assert len(await app.store.debates.unheld()) == 1
+    assert await app.store.debates.unheld(waiting=False) == []
+
+
+async def test_a_person_argues_a_side_and_takes_no_place_of_a_worker_while_they_think(
+    apart: Chat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bot.run, "RECONCILE_SECONDS", 0.05)
+    monkeypatch.setattr(engine.line.guest, "LEAVE_SECONDS", 0.0)
+    chat = apart
+    async with chat.stage.process() as app:
+        asked = await invited(chat, await chat.start(model_b=chat.mention("ben"), length="short"))
+        await left(app)
+        assert "You take part" in await chat.push("ben", asked.id, "Take part")
+        opening = await turn(chat, "opening")
+        await left(app)
+        await chat.fill("ben", opening, "Write your turn", text="Coffee wakes.")
+        rebuttal = await turn(chat, "rebuttal")
+        await left(app)
+        chat.write("ben", "Tea is slow.")
+        assert "was taken" in await chat.push("ben", rebuttal, "Done")
+        for name in ("assumptions", "closing"):
+            await chat.fill("ben", await turn(chat, name), "Write your turn", text=f"My {name}.")
+        await voting(app)
+        (debate,) = await app.store.debates.recent(limit=1)
+        held = await app.store.journal.turns(debate.id)
+        own = [one.text for one in held if one.side == "B"]
+        assert own == ["Coffee wakes.", "Tea is slow.", "My assumptions.", "My closing."]
+        assert "was a person" in (await close(chat)).replace("*", "")
+        await chat.ended(app)
+        # One that is stopped while it waits is taken up once more, to end.
+        started = await chat.start(model_b=chat.mention("ben"), length="short")
+        assert "waits for the person" in started
+        (debate,) = await app.store.debates.recent(limit=1)
+        async with asyncio.timeout(20):
+            while not await app.store.guests.awaited(debate.id):  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+        await left(app)
+        await app.service.cancel(debate.id, "Enough.")
+        debate = await chat.ended(app)
+        assert debate.status is Status.CANCELLED
