@@ -31,6 +31,7 @@ LEAN_JURORS = 3  # jurors' worth of knowing that
 VERDICT_WORTH, WORTH_BALLOTS = 0.35, 50
 LABELS = 100  # debates that people decided from which they are a reader of the truth
 ROUNDS, POLISH = 60, 25
+TOGETHER, MEMBER_COST = 0.4, 0.5  # part in the group from which a juror is of it; its cost then
 SAMPLE = 2000  # debates that both starts are tried on
 DRIFTED = 4.5  # standard errors
 FEWEST = 25  # ballots on either side of a change
@@ -217,29 +218,59 @@ def _lay_out(
 
 
 def _fit_model(signals: Matrix, human: Vector, kinship: Matrix, start: Vector | None) -> _Found:
-    people = bool((~np.isnan(human)).sum() >= LABELS)
-    if people:
-        signals = np.column_stack([signals, human])
-        kinship = np.pad(kinship, (0, 1))
+    """Fit the model to ballots, then to people's majorities too where there are enough of them.
+
+    Who errs together is learnt from ballots alone: so few majorities hardly tell one juror from
+    another, and a group that may follow them takes their noise for an error of some jurors.
+    """
+    alone = _fit_ballots(signals, kinship, start)
+    if (~np.isnan(human)).sum() < LABELS:
+        return alone
+    whole = np.column_stack([signals, human])
+    said = _say(whole, np.pad(kinship, (0, 1)), people=True)
+    parts = np.split(alone.x, [alone.said.readers * at for at in (1, 2, 3)])
+    first = said.start()
+    ends = [first[said.readers - 1 : said.readers], np.zeros(1), said.scale[-1:], np.zeros(0)]
+    begun = np.concatenate([one for pair in zip(parts, ends, strict=True) for one in pair])
+    return _Found(*_settle(said, begun), whole)
+
+
+def _fit_ballots(signals: Matrix, kinship: Matrix, start: Vector | None) -> _Found:
+    said = _say(signals, kinship)
+    few = said
+    if len(signals) > SAMPLE:
+        few = replace(said, sums=gather(signals[-SAMPLE:]))
+    found = _search(few, said.start() if start is None else start)
+    if few is not said:
+        found = minimise(said, found, POLISH).x
+    group = found[said.readers : 2 * said.readers]
+    together = np.abs(group) > TOGETHER
+    group *= together if together.sum() > 1 else 0
+    return _Found(*_settle(said, found), signals)
+
+
+def _say(signals: Matrix, kinship: Matrix, *, people: bool = False) -> Likelihood:
     n, squares = (~np.isnan(signals)).sum(0), np.nansum(signals**2, axis=0)
     usual = squares.sum() / max(1, n.sum())
     scale = 0.5 * np.log((squares + PSEUDO * usual + 1e-6) / (n + PSEUDO))
-    said = Likelihood(gather(signals), kinship, scale, people)
-    if start is None or len(start) != len(said.start()):
-        few = said
-        if len(signals) > SAMPLE:
-            few = Likelihood(gather(signals[-SAMPLE:]), kinship, scale, people)
-        start = _search(few)
-        if few is said:
-            return _Found(said, start, signals)
-    return _Found(said, minimise(said, start, POLISH).x, signals)
+    return Likelihood(gather(signals), kinship, scale, people)
 
 
-def _search(said: Likelihood) -> Vector:
-    """Return the better of two minima: from no group, and from the strongest group in the rest."""
-    plain = minimise(said, said.start(), ROUNDS)
+def _settle(said: Likelihood, x: Vector) -> tuple[Likelihood, Vector]:
+    """Fit again with the group that was found, at a small cost (Meinshausen's relaxed lasso).
+
+    The cost that keeps others out of the group also draws its members' parts toward 0.
+    """
+    grouped = (x[said.readers : 2 * said.readers] != 0).astype(float)
+    kept = replace(said, cost=MEMBER_COST, grouped=grouped)
+    return kept, minimise(kept, x, POLISH).x
+
+
+def _search(said: Likelihood, start: Vector) -> Vector:
+    """Return the better of two minima: from here, and from the strongest group in the rest."""
+    plain = minimise(said, start, ROUNDS)
     herded = minimise(said, _suspect(said, plain.x), ROUNDS)
-    return min(plain, herded, key=lambda found: found.value).x
+    return min(plain, herded, key=lambda found: found.value).x.copy()
 
 
 def _suspect(said: Likelihood, x: Vector) -> Vector:
@@ -263,15 +294,15 @@ def _suspect(said: Likelihood, x: Vector) -> Vector:
 
 
 def _begin(before: Fit | None, jurors: Sequence[str]) -> Vector | None:
-    """Return an earlier fit as parameters, where it knows the same jurors and no people."""
-    if before is None or before.version != VERSION or before.labels >= LABELS:
+    """Return an earlier fit as parameters, where it knows the same jurors."""
+    if before is None or before.version != VERSION:
         return None
     if set(before.jurors) != set(jurors) or any(one.left for one in before.jurors.values()):
         return None
     known = [before.jurors[juror] for juror in jurors]
     skill = [math.log(one.skill) for one in known]
     return np.array([
-        *skill, *(one.group for one in known), *(math.log(one.scale) for one in known),
+        *skill, *(one.group or 0.01 for one in known), *(math.log(one.scale) for one in known),
         math.log(before.shared), math.log(before.kin), sum(skill) / (len(skill) + 1),
     ])  # fmt: skip
 

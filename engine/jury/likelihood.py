@@ -24,7 +24,7 @@ Numbers = NDArray[np.int64]
 SKILL_SD = 0.3  # of the logarithm, over jurors
 MEAN_SKILL, MEAN_SKILL_SD = 0.0, 0.4
 SHARED, KIN, VARIANCE_SD = 0.277, 0.05, 0.7
-GROUP_COST, GROUP_ROUND = 1.2, 0.01
+GROUP_COST, GROUP_ROUND = 3.0, 0.01
 SCALE_SD = 0.3
 PEOPLE, PEOPLE_SD = 1.1, 0.3  # people's skill: a correlation of 0.74 with the truth
 
@@ -43,13 +43,16 @@ class Likelihood:
 
     Parameters are log skill, group and log scale of every reader, then the logarithms of `shared`
     and `kin`, and the mean log skill. `kinship` is 1 for two readers of one family; the last reader
-    is people's majority if `people`. `scale` is where the prior of log scales lies.
+    is people's majority if `people`. `scale` is where the prior of log scales lies. `cost` is that of
+    a part in the group; those who are not `grouped`, where that is given, have none.
     """
 
     sums: Sequence[Same]
     kinship: Matrix
     scale: Vector
     people: bool = False
+    cost: float = GROUP_COST
+    grouped: Vector | None = None
 
     @property
     def readers(self) -> int:
@@ -95,7 +98,7 @@ class Likelihood:
         shared = model.shared * inner @ model.erring + model.kin * kin @ model.erring
         return np.concatenate([
             2 * (inner @ model.skill * model.skill + shared * model.erring),
-            2 * inner @ model.group * self.jurors,
+            2 * inner @ model.group * (self.jurors if self.grouped is None else self.grouped),
             2 * by_scale,
             [
                 model.shared * (model.erring @ inner @ model.erring),
@@ -129,10 +132,10 @@ class Likelihood:
         last = off / np.array([VARIANCE_SD, VARIANCE_SD, MEAN_SKILL_SD])
         last[2] -= (off_skill / width * jurors).sum()
         slope = np.concatenate([
-            off_skill / width, GROUP_COST * jurors * group / round_group,
+            off_skill / width, self.cost * jurors * group / round_group,
             off_scale / SCALE_SD, last,
         ])  # fmt: skip
-        return float(value + GROUP_COST * (jurors * round_group).sum()), slope
+        return float(value + self.cost * (jurors * round_group).sum()), slope
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from engine.debate import Fit, JurorFit
 
-VERSION = 1
+VERSION = 2
 CLIP = 2.5
 KNOWN_AFTER = 10  # ballots from which a juror's lean and skill count as measured
 SURE = 3.5  # standard errors by which jurors agree in opposite orders, to be believed
