@@ -22,7 +22,15 @@ from typing import Any, NamedTuple
 from rich.console import Console
 from rich.progress import Progress
 
-from bot.bench.jury_panels import Panel, PanelCall, Product, ask_naive, ask_swapped, make_oracle
+from bot.bench.jury_panels import (
+    Panel,
+    PanelCall,
+    Product,
+    ask_naive,
+    ask_swapped,
+    make_knowing,
+    make_oracle,
+)
 from bot.bench.jury_world import MISSPECIFIED, WORLDS, Case, World, make_case, make_court, make_rng
 from bot.bench.machine import print_result
 from bot.bench.workers import open_workers, submit
@@ -32,6 +40,7 @@ from engine.jury.fitting import fit_jurors
 from engine.jury.hearing import Heard, HeardDebate
 
 ORACLE, NAIVE, SWAPPED = "oracle", "naive majority", "strict swap"
+KNOWING = "six, exact weights"
 UNLABELLED, LABELLED = "rostrum, no labels", "rostrum, 200 labels"
 UNCALIBRATED, BALANCED = "without calibration", "balanced by order"
 COLD = 50  # an installation's first debates
@@ -83,7 +92,8 @@ class PanelLine(NamedTuple):
 
     `cold` is the accuracy in an installation's first debates. `brier` is that of p(A), and
     `expected` what it would be if p were right; `reliability` gives each bin's mean p, A's share of
-    wins and the half of its 95 % interval.
+    wins and the half of its 95 % interval. `of_six` is the share of what six jurors' ballots can
+    give at most.
     """
 
     panel: str
@@ -98,6 +108,7 @@ class PanelLine(NamedTuple):
     brier: float = math.nan
     expected: float = math.nan
     reliability: tuple[tuple[float, float, float], ...] = ()
+    of_six: float = math.nan
 
 
 Scores = Mapping[str, PanelScore]
@@ -164,6 +175,7 @@ def measure(world: World, seed: int, plan: Simulation) -> dict[str, PanelScore]:
         SWAPPED: ask_swapped,
         LABELLED: products[UNLABELLED].label(humans).ask,
         **{name: product.ask for name, product in products.items()},
+        KNOWING: make_knowing(court),
     }
     cases = [make_case(court, rng, (plan.learning + at) / whole) for at in range(plan.debates)]
     scores = {name: _score(cases, list(map(panel, cases))) for name, panel in panels.items()}
@@ -210,6 +222,7 @@ def _credit(call: PanelCall, winner: str) -> float:
 def _summarise(installations: Sequence[Scores]) -> Iterator[PanelLine]:
     """Compare every panel with the oracle over one world's installations."""
     best = fmean(scores[ORACLE].accuracy for scores in installations) - 0.5
+    six = fmean(scores[KNOWING].accuracy for scores in installations) - 0.5
     for panel in installations[0]:
         found = [scores[panel] for scores in installations]
         accuracy = fmean(score.accuracy for score in found)
@@ -229,6 +242,7 @@ def _summarise(installations: Sequence[Scores]) -> Iterator[PanelLine]:
             audits=fmean(score.audits for score in found),
             cold=100 * fmean(math.nan if one.cold is None else one.cold for one in found),
             ties=100 * fmean(score.ties for score in found),
+            of_six=100 * (accuracy - 0.5) / six,
             **_rely(found),
         )
 
@@ -267,6 +281,8 @@ def _over_worlds(lines: Mapping[str, Sequence[PanelLine]]) -> Iterator[dict[str,
             "interval_average": math.hypot(*(line.interval for line in one)) / len(one),
             "share_worst": worst.share,
             "interval_worst": worst.interval,
+            "of_six_average": fmean(line.of_six for line in one),
+            "of_six_worst": min(line.of_six for line in one),
             "calls": fmean(line.calls for line in one),
             "audit_calls": fmean(line.audits for line in one),
             "cold": fmean(line.cold for line in one),

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cache, partial
 from typing import NamedTuple
 
-from bot.bench.jury_world import SIDES, Case, Court, weigh_perfectly
+from bot.bench.jury_world import SIDES, Case, Court, weigh_exactly, weigh_perfectly
 from engine.debate import Fit, PanelSetup
 from engine.judging import TIE, Ballot
 from engine.jury.aggregate import aggregate
@@ -21,6 +22,7 @@ from engine.jury.history import PanelFit, fit
 from engine.jury.model import is_sure
 from engine.jury.plan import next_readings
 from engine.jury.roster import seat_panel
+from engine.jury.rubric import DEBATE
 from engine.store.journal import PastDebate
 
 NAIVE_JURORS = 6
@@ -62,6 +64,31 @@ def make_oracle(court: Court) -> Panel:
 
     def ask(case: Case) -> PanelCall:
         whole = sum(weight * case.felt[at] for at, weight in weights.items())
+        return PanelCall("A" if whole > 0 else "B", len(weights))
+
+    return ask
+
+
+def make_knowing(court: Court) -> Panel:
+    """Return what no panel of six can beat: the six best who may sit, ballots weighed perfectly.
+
+    Unlike the oracle it reads ballots: with what differs from one reading to the next, rounded
+    scores and invalid ones. It knows every lean, scale and error.
+    """
+    best = cache(partial(weigh_perfectly, court, read=True))
+
+    def ask(case: Case) -> PanelCall:
+        families = {model.family for model in case.debaters}
+        free = (at for at, one in enumerate(court.jurors) if one.model.family not in families)
+        seen: dict[int, float] = {}
+        for turn, at in enumerate(best(tuple(free))):
+            place = -1 if turn % 2 else 1
+            points = case.ask(at, SIDES[::place], blind=True).points
+            if points is not None:
+                margin = DEBATE.score(points["A"]) - DEBATE.score(points["B"])
+                seen[at] = margin / court.jurors[at].scale - place * court.jurors[at].position
+        weights = weigh_exactly(court, tuple(seen), read=True)
+        whole = sum(weight * seen[at] for at, weight in weights.items())
         return PanelCall("A" if whole > 0 else "B", len(weights))
 
     return ask

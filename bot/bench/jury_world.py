@@ -30,6 +30,8 @@ LOG_ODDS = 0.92  # units of d in one of log-odds
 SCALE, SCALE_SD = 1.2, 0.25  # points per unit of d; sd of the logarithm
 MIDDLE = 6.0  # points that an average juror gives an average side
 GRAIN = 0.3  # points, sd of a criterion about the side's score
+# The variance, in points, of a margin from that and from rounding; a criterion weighs w.
+ROUNDED = 2 * (GRAIN**2 + 1 / 12) * math.fsum(one.weight**2 for one in DEBATE.criteria)
 TIE_BELOW = 0.25  # points of margin that a juror calls a tie
 INVALID = 0.03
 BRAND = 0.08  # sd of what a model's visible name adds
@@ -262,19 +264,22 @@ def _score(juror: Simulated, margin: float, rng: Random) -> Impression:
     return Impression(sheets, verdict)
 
 
-def weigh_perfectly(court: Court) -> dict[int, float]:
-    """Return the weights, by number, of the six jurors that are most precise together.
+def weigh_perfectly(
+    court: Court, free: Sequence[int] = tuple(range(JURORS)), *, read: bool = False
+) -> dict[int, float]:
+    """Return the weights, by number, of the six of these jurors that are most precise together.
 
-    They are chosen greedily, each the one that adds most precision.
+    They are chosen greedily, each the one that adds most precision. `read`: of their ballots, not
+    of their impressions.
     """
     chosen: dict[int, float] = {}
-    while len(chosen) < ORACLE_JURORS:
-        more = (_weigh(court, (*chosen, at)) for at in range(JURORS) if at not in chosen)
+    while len(chosen) < min(ORACLE_JURORS, len(free)):
+        more = (weigh_exactly(court, (*chosen, at), read=read) for at in free if at not in chosen)
         chosen = max(more, key=lambda weights: math.fsum(weights.values()))
     return chosen
 
 
-def _weigh(court: Court, numbers: Sequence[int]) -> dict[int, float]:
+def weigh_exactly(court: Court, numbers: Sequence[int], *, read: bool = False) -> dict[int, float]:
     """Solve C·w = 1, C being the covariance of these jurors' errors; Σw is their precision."""
     shared, herd = ERROR**2 * court.world.shared, court.world.herd**2
     jurors = [court.jurors[at] for at in numbers]
@@ -283,7 +288,8 @@ def _weigh(court: Court, numbers: Sequence[int]) -> dict[int, float]:
         for one in jurors
     ]
     for at, juror in enumerate(jurors):
-        rows[at][at] += juror.error**2 * STEADY
+        own = juror.error**2 * (1.0 if read else STEADY)
+        rows[at][at] += own + (ROUNDED / juror.scale**2 if read else 0.0)
     return dict(zip(numbers, _solve(rows), strict=True))
 
 

@@ -237,12 +237,8 @@ def _fit_model(signals: Matrix, human: Vector, kinship: Matrix, start: Vector | 
 
 def _fit_ballots(signals: Matrix, kinship: Matrix, start: Vector | None) -> _Found:
     said = _say(signals, kinship)
-    few = said
-    if len(signals) > SAMPLE:
-        few = replace(said, sums=gather(signals[-SAMPLE:]))
+    few = replace(said, sums=gather(signals[-SAMPLE:])) if len(signals) > SAMPLE else said
     found = _search(few, said.start() if start is None else start)
-    if few is not said:
-        found = minimise(said, found, POLISH).x
     group = found[said.readers : 2 * said.readers]
     together = np.abs(group) > TOGETHER
     group *= together if together.sum() > 1 else 0

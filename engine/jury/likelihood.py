@@ -43,8 +43,8 @@ class Likelihood:
 
     Parameters are log skill, group and log scale of every reader, then the logarithms of `shared`
     and `kin`, and the mean log skill. `kinship` is 1 for two readers of one family; the last reader
-    is people's majority if `people`. `scale` is where the prior of log scales lies. `cost` is that of
-    a part in the group; those who are not `grouped`, where that is given, have none.
+    is people's majority if `people`. `scale` is where the prior of log scales lies. `cost` is that
+    of a part in the group; those who are not `grouped`, where that is given, have none.
     """
 
     sums: Sequence[Same]

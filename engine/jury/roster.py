@@ -16,6 +16,7 @@ from engine.jury.rubric import DEBATE, Rubric, own_criteria
 TRACKED_AFTER = 30  # ballots, from which on a juror's measured weight decides its place
 ROTATE_EVERY = 5
 AUDIT_SHARE = 0.1
+KNOWN_AUDIT_SHARE = 0.05  # once the model knows leans well
 SKILL_ERROR = 0.18  # of its logarithm, on average over jurors, from which the model knows enough
 UNKNOWN_SKILL = 0.3
 
@@ -54,6 +55,7 @@ def seat_panel(
         ranked, wave = _spread_families(_rank(sitting, known, ordinal)), 0
     else:
         ranked, wave = _draw(sitting, fit, ordinal, prices)
+    audits = AUDIT_SHARE if fit is None or wave else KNOWN_AUDIT_SHARE
     return PanelSetup(
         roster=ranked[:1] if mode is PanelMode.ONE else ranked,
         recused=() if failed else tuple(recused),
@@ -63,7 +65,7 @@ def seat_panel(
         slope=slope,
         correlation=correlation,
         mode=mode,
-        audit=mode is PanelMode.ADAPTIVE and Random(f"audit/{seed}").random() < AUDIT_SHARE,
+        audit=mode is PanelMode.ADAPTIVE and Random(f"audit/{seed}").random() < audits,
         rubric=rubric.name,
         blind=blind,
         criteria=own_criteria(rubric),

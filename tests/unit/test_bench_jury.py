@@ -27,7 +27,7 @@ from bot.bench.jury import (
     render,
     run_jury,
 )
-from bot.bench.jury_panels import ask_naive, ask_swapped, make_oracle
+from bot.bench.jury_panels import ask_naive, ask_swapped, make_knowing, make_oracle
 from bot.bench.jury_world import (
     INVALID,
     MISSPECIFIED,
@@ -177,6 +177,22 @@ def test_the_others_are_what_they_say() -> None:
         assert ask_naive(case).winner == ("A" if a > b else "B" if b > a else TIE)
         assert ask_swapped(case).calls == 6
         assert make_oracle(case.court)(case).winner in SIDES
+
+
+def test_six_with_exact_weights_read_ballots_of_those_who_may_sit() -> None:
+    cases = [case for seed in range(6) for case in _cases(seed, 100)]
+    rights = []
+    for case in cases:
+        call = make_knowing(case.court)(case)
+        families = {model.family for model in case.debaters}
+        read = {at for at, order, blind in case.made if blind}
+        assert len(read) == 6
+        assert not {case.court.roster[at].family for at in read} & families
+        assert call.calls <= 6
+        oracle = make_oracle(case.court)(case)
+        rights.append([one.winner == case.winner for one in (oracle, call)])
+    best, six = (fmean(one) for one in zip(*rights, strict=True))
+    assert 0.78 < six < best + 0.02
 
 
 def test_the_table_has_a_row_for_each_panel_and_a_column_for_each_world() -> None:

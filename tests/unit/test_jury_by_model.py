@@ -160,7 +160,7 @@ def test_a_new_juror_is_read_and_weighs_nothing_yet() -> None:
 
 
 def test_the_audit_asks_the_juror_whose_lean_is_known_least() -> None:
-    seeds = [seed for seed in range(100) if _seat(_known(), seed=seed).audit]
+    seeds = [seed for seed in range(200) if _seat(_known(), seed=seed).audit]
     assert 3 <= len(seeds) <= 20
     _, read = hold(_seat(_known(), seed=seeds[0]), lambda reading: _seeing(reading, 8))
     assert [one.juror for one in read if one.audit] == ["online/juror-7"]

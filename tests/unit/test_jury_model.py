@@ -243,6 +243,18 @@ def test_a_herd_is_found_and_people_tell_which_half_it_is() -> None:
     assert 0.6 < fit.people < 0.9
 
 
+@pytest.mark.parametrize("herd", [0.0, 1.2])
+def test_so_few_majorities_of_people_do_not_move_who_errs_together(herd: float) -> None:
+    held, _ = _hold(2, 700, skills=np.ones(JURORS), herd=herd, labels=200)
+    people = fit_jurors(held)
+    alone = fit_jurors([one._replace(human=None) for one in held])
+    assert (people.labels, alone.labels) == (200, 0)
+    groups = [{name for name, one in fit.jurors.items() if one.group} for fit in (people, alone)]
+    assert groups[0] == groups[1]
+    assert groups[0] <= {f"juror-{at:02}" for at in range(5 if herd else 0)}
+    assert len(groups[0]) >= (4 if herd else 0)
+
+
 def test_jurors_that_see_nothing_in_common_are_not_believed() -> None:
     blind = np.random.default_rng(4)
     held, _ = _hold(3, 300, distort=lambda _, felt: blind.normal(size=JURORS))
