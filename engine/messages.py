@@ -21,7 +21,16 @@ from engine.language import spoken
 from engine.marks import MARKS, Marks
 
 Phase = Literal[
-    "queued", "running", "judging", "voting", "closed", "partial", "cancelled", "failed", "gone"
+    "queued",
+    "asked",
+    "running",
+    "judging",
+    "voting",
+    "closed",
+    "partial",
+    "cancelled",
+    "failed",
+    "gone",
 ]
 
 
@@ -49,7 +58,8 @@ class Estimate(Value):
 class Progress(Value):
     """A debate's progress: `turns` of `total` (0: unknown) are done.
 
-    Phase `judging`: the jury reads; `gone`: the thread was lost. `round` is the newest turn's,
+    Phase `asked`: a person is asked to argue a side; `judging`: the jury reads; `gone`: the thread
+    was lost. `round` is the newest turn's,
     `until` when an open vote closes (None: that depends on its mirror), `mirror` the code of the
     debate whose vote closes with it, `reason` why the debate ended early or what its vote waits
     for, and `revealed` where its models were named. `result` is the reveal that was posted, and

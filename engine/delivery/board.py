@@ -149,7 +149,7 @@ class Board:
         steps = await self._steps_of(debate)
         writing, its_round = ((), "") if unread else self._writing(debate, turns, steps)
         return Progress(
-            phase="running" if unread else _phase(debate, judging=0 < total <= turns),
+            phase=await self._phase(debate, turns, total, unread),
             turns=turns,
             total=total,
             round=its_round or await self._round(debate.id, turns),
@@ -162,6 +162,16 @@ class Board:
             result=await posted_reveal(self.store.outbox, debate) if told else None,
             veiled=told and mirror is not None and mirror.status not in ENDED,
         )
+
+    async def _phase(self, debate: Debate, turns: int, total: int, unread: int) -> Phase:
+        """Return the phase to show for a debate."""
+        if unread:
+            return "running"
+        if debate.request.guest and debate.status is Status.RUNNING and debate.thread and not turns:
+            guest = await self.store.guests.guest(debate.id)
+            if guest is not None and guest.accepted is None:
+                return "asked"
+        return _phase(debate, judging=0 < total <= turns)
 
     async def _unread(self, debate: Debate) -> int:
         """Return how many turns wait until those before them have been read."""
@@ -201,7 +211,7 @@ class Board:
 
 
 def _phase(debate: Debate, *, judging: bool) -> Phase:
-    """Return the phase to show for a debate."""
+    """Return the phase to show for a debate in which no one is asked or reads."""
     if debate.gone and debate.status is not Status.CLOSED:
         return "gone"
     if debate.status is Status.RUNNING and debate.thread is None:

@@ -135,6 +135,7 @@ COUNTED_VIOLATION = "{kind} ({measured:g})"
 STATE = "State"
 STATES: Mapping[Phase, str] = {
     "queued": "⏳ Waiting to start",
+    "asked": "⏳ Waiting for the person who was asked to argue. See {thread}.",
     "running": "🗣️ {round}{turns} of {total} turns posted in {thread}",
     "judging": "⚖️ The jury is reading. All {total} turns are in {thread}.",
     "voting": "🗳️ Vote now in {thread}: closes {until}",
@@ -436,7 +437,7 @@ def _jury(debate: Announcement) -> str:
 def _stoppable(debate: Announcement) -> bool:
     """Return whether an announced debate can still be stopped."""
     progress = debate.progress
-    return progress is None or progress.phase in ("queued", "running", "judging")
+    return progress is None or progress.phase in ("queued", "asked", "running", "judging")
 
 
 def progressed(progress: Progress, *, thread: str, until: str = "") -> str:

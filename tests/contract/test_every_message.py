@@ -95,7 +95,7 @@ def messages() -> Iterator[Message]:
     opening = announcement(OWN, conditions=OWN, rehearsal="speakers", sources=(OWN,), searches=2)
     opening = opening.model_copy(update={"language": speech("").language})
     yield opening
-    for phase in ("queued", "judging", "voting", "partial"):
+    for phase in ("queued", "asked", "judging", "voting", "partial"):
         update = {"progress": Progress(phase=phase, turns=2, total=4, until=NOON, thread="1")}
         yield opening.model_copy(update=update)
     running = Progress(phase="running", turns=2, total=4, round="opening", writing=("🔴 B",))
