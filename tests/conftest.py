@@ -59,6 +59,20 @@ EVERY_KIND = ("contract", "migration", "scenario", "crash")
 KINDS = ("sqlite", "postgresql")
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Spread the modules of kills, whose processes mostly wait, among the first half of others."""
+    modules: dict[Path, list[pytest.Item]] = {}
+    for item in items:
+        modules.setdefault(item.path, []).append(item)
+    waiting = [path for path in modules if path.parent.name == "crash"]
+    others = [path for path in modules if path not in waiting]
+    step = max(len(others) // max(2 * len(waiting), 1), 1)
+    for at, path in enumerate(waiting):
+        others.insert(at * (step + 1), path)
+    items[:] = [item for path in others for item in modules[path]]
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run the tests of some folders over both kinds, but for those that look inside a file."""
     if "database_kind" not in metafunc.fixturenames:
