@@ -43,7 +43,12 @@ _GONE = {
     "cannot_reply_to_message": texts.THREAD_GONE,
     **dict.fromkeys(_RESTRICTED, texts.RESTRICTED),
 }
-_LATE = frozenset(("exchanged_trigger_id", "expired_trigger_id", "trigger_expired"))
+_LATE = ("exchanged_trigger_id", "expired_trigger_id", "trigger_expired")
+_FINAL = {
+    "messages_tab_disabled": texts.MESSAGES_TAB,
+    "no_such_subteam": texts.NO_GROUP,
+    **dict.fromkeys(_LATE, texts.FORM_TOO_LATE),
+}
 _LIMITED = frozenset(("ratelimited", "rate_limited", "message_limit_exceeded"))
 _FAILED = frozenset(("fatal_error", "internal_error", "request_timeout", "service_unavailable"))
 
@@ -131,10 +136,8 @@ def _refusal(answered: Answered, act: Act, place: str, message: str) -> VenueErr
         return VenueGoneError(Text(_GONE[name], **said))
     if name == "message_not_found":
         return MessageGoneError(Text(texts.MESSAGE_GONE, **said))
-    if name == "messages_tab_disabled":
-        return VenueError(texts.MESSAGES_TAB)
-    if name in _LATE:
-        return VenueError(texts.FORM_TOO_LATE)
+    if name in _FINAL:
+        return VenueError(Text(_FINAL[name], **said))
     if name == "missing_scope":
         return VenueError(Text(texts.MISSING_SCOPE, needed=answered.needed, **said))
     return VenueError(Text(texts.REFUSED, **said)).because(name.replace("_", " "))

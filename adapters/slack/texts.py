@@ -182,7 +182,7 @@ DOING = {
     "read": "read",
     "react": "react in",
     "unreact": "remove its own reactions in",
-    "ask": "ask Slack about",
+    "ask": "look up",
     "open": "open a form in",
     "upload": "upload a file to",
     "erase": "delete a message in",
@@ -234,6 +234,7 @@ NOT_SLACK = (
 )
 FAILING = "Slack failed; if this lasts, check slack-status.com."
 SLOW_DOWN = "Slack's rate limit: Rostrum waits {seconds:g} s."
+NO_GROUP = "This workspace has no user group {place}; type @ and choose it, or write its ID."
 REFUSED = "Slack refused to {doing} {place}; the people who run Rostrum can see why in its log."
 PORT_TAKEN = (
     "Rostrum cannot listen for Slack at {host}:{port}: {why}; set ROSTRUM_SLACK__PORT to a free "

@@ -284,8 +284,9 @@ async def test_a_file_of_another_version_is_not_copied(
     change(file, "UPDATE alembic_version SET version_num = '0021'")
     assert "run rostrum migrate" in await refusal(file, postgres.url(name))
     change(file, "UPDATE alembic_version SET version_num = '9998'")
+    change(file, "UPDATE installation SET value = '9998' WHERE name = 'suits'")
     assert "made by a newer Rostrum" in await refusal(file, postgres.url(name))
-    change(file, "INSERT INTO installation VALUES ('suits', ?)", migrate.newest())
+    change(file, "UPDATE installation SET value = ? WHERE name = 'suits'", migrate.newest())
     assert "copy it with that version" in await refusal(file, postgres.url(name))
     assert await is_empty(postgres.url(name))
 
@@ -309,10 +310,10 @@ async def test_another_programs_database_and_a_newer_one_are_left_alone(
     ]
     newer = postgres.create(migrated_name)
     postgres.run("UPDATE alembic_version SET version_num = '9998'", newer)
-    assert "made by a newer Rostrum" in await refusal(file, postgres.url(newer))
-    noted = f"INSERT INTO installation VALUES ('suits', '{migrate.newest()}')"  # noqa: S608
-    postgres.run(noted, newer)
-    assert "made by a newer Rostrum" in await refusal(file, postgres.url(newer))
+    for oldest in ("9998", migrate.newest()):
+        noted = f"UPDATE installation SET value = '{oldest}' WHERE name = 'suits'"  # noqa: S608
+        postgres.run(noted, newer)
+        assert "made by a newer Rostrum" in await refusal(file, postgres.url(newer))
     postgres.drop(newer)
 
 

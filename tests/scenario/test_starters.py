@@ -32,7 +32,7 @@ async def test_only_members_of_a_group_and_managers_start_debates(chat: Chat) ->
             assert "usergroups:read" in await change(chat, "starters", GROUP)
             assert "is not a setting" not in await change(chat, "starters", "default")
             set_up(chat)
-            assert "no such subteam" in await change(chat, "starters", "S404")
+            assert "has no user group S404" in await change(chat, "starters", "S404")
         assert f"`starters`: {group} (set here)" in await change(chat, "starters", group)
         assert MAY_NOT in await chat.start("ada")
         assert await app.store.debates.recent() == []
