@@ -10,7 +10,7 @@ WORKERS ?= 4
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo docs schema test quick record bands test-datasets check static format lint types architecture deployment lock clean
+.PHONY: help demo docs schema test test-browser quick record bands test-datasets check static format lint types architecture deployment lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -46,6 +46,14 @@ schema: $(VENV)/runtime ## write migrations/schema.sql, which makes new database
 
 test: $(VENV)/dev ## every test, on WORKERS processes
 	@$(PYTEST) $(ARGS)
+
+test-browser: $(VENV)/browser ## the pages in a real Chromium, by every rule of axe-core
+	@$(BIN)/python -m tests.browser.chromium
+	@$(BIN)/python -m pytest -n 2 --dist loadscope $(ARGS) tests/browser/check_*.py
+
+$(VENV)/browser: $(VENV)/dev requirements-browser.lock
+	@$(PIP) --no-deps --require-hashes --requirement requirements-browser.lock
+	@touch $@
 
 quick: $(VENV)/dev ## the tests of single modules and ports
 	@$(PYTEST) $(ARGS) tests/unit tests/contract
@@ -96,7 +104,9 @@ lock: $(VENV)/dev ## renew the lock files from pyproject.toml
 	$(BIN)/uv pip compile --universal --generate-hashes --no-emit-index-url --no-header --quiet \
 	  --python-version 3.11 pyproject.toml --all-extras --group build --group dev -c requirements.lock -o requirements-dev.lock
 	$(BIN)/uv pip compile --universal --generate-hashes --no-emit-index-url --no-header --quiet \
-	  --python-version 3.11 pyproject.toml --extra scale --extra otel --extra parquet --group build -c requirements-dev.lock -o requirements-image.lock
+	  --python-version 3.11 --group browser -c requirements-dev.lock -o requirements-browser.lock
+	$(BIN)/uv pip compile --universal --generate-hashes --no-emit-index-url --no-header --quiet \
+	  --python-version 3.11 pyproject.toml --extra hub --extra scale --extra otel --extra parquet --group build -c requirements-dev.lock -o requirements-image.lock
 	$(BIN)/uv pip compile --universal --generate-hashes --no-emit-index-url --no-header --quiet \
 	  --python-version 3.11 pyproject.toml --group build --group datasets -c requirements.lock -o requirements-datasets.lock
 

@@ -22,6 +22,7 @@ MOST_CONNECTIONS = 256  # without a request so far
 ARRIVAL_SECONDS = 10.0  # for a request's head, and for its body
 FINISH_SECONDS = 5.0  # for requests that are being answered when it stops
 LINGER_SECONDS = 1.0  # for the rest of an unread body
+NAME = "rostrum"  # without versions
 TAKEN = "Requests cannot be taken at {host}:{port}: {why}; choose a free port."
 log = structlog.get_logger(__name__)
 
@@ -48,20 +49,22 @@ class Site:
         self.address: tuple[str, int] | None = None
 
     @asynccontextmanager
-    async def serving(self, routes: Sequence[web.RouteDef]) -> AsyncIterator[None]:
+    async def serving(
+        self,
+        routes: Sequence[web.RouteDef],
+        furnish: Callable[[web.Application], None] | None = None,
+    ) -> AsyncIterator[None]:
         """Serve during the body; without routes nothing listens.
 
-        Raises SettingsError for a port in use.
+        `furnish` adds to the application what all its answers have. Raises SettingsError for a
+        port in use.
         """
-        served = web.Application(client_max_size=MOST_BYTES, middlewares=[self._read_whole])
+        served = web.Application(client_max_size=MOST_BYTES)
+        if furnish is not None:
+            furnish(served)
+        served.middlewares.append(self._read_whole)
         served.add_routes(routes)
-        runner = web.AppRunner(
-            served,
-            access_log=None,
-            keepalive_timeout=self._arrival,
-            lingering_time=LINGER_SECONDS,
-            shutdown_timeout=FINISH_SECONDS,
-        )
+        runner = web.AppRunner(served, shutdown_timeout=FINISH_SECONDS)
         await runner.setup()
         listening = await self._listen(runner) if routes else None
         try:
@@ -95,7 +98,13 @@ class Site:
         ]
         for oldest in awaited[: max(0, len(awaited) + 1 - self._most)]:
             oldest.force_close()
-        return server()
+        return _Connection(
+            server,
+            loop=asyncio.get_running_loop(),
+            access_log=None,  # type: ignore[arg-type]  # none is kept
+            keepalive_timeout=self._arrival,
+            lingering_time=LINGER_SECONDS,
+        )
 
     @web.middleware
     async def _read_whole(
@@ -119,9 +128,27 @@ class Site:
             self._answered.discard(connection)
 
 
-def _refuse(request: web.Request, status: int, why: str) -> web.Response:
+class _Connection(web.RequestHandler):
+    """A connection that does not repeat what it cannot read, in answers or in logs."""
+
+    __slots__ = ()
+
+    def handle_error(
+        self,
+        request: web.BaseRequest,
+        status: int = 500,
+        exc: BaseException | None = None,
+        message: str | None = None,
+    ) -> web.StreamResponse:
+        """Refuse what is no request; errors of ours are the library's to log."""
+        if status >= 500:
+            return super().handle_error(request, status, exc, message)
+        return _refuse(request, status, "it is no request in HTTP")
+
+
+def _refuse(request: web.BaseRequest, status: int, why: str) -> web.Response:
     """Refuse a request, and log why without what it contained."""
     log.warning("request refused", status=status, why=why)
-    refusal = web.Response(status=status)
+    refusal = web.Response(status=status, headers={"Server": NAME})
     refusal.force_close()
     return refusal

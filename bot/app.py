@@ -34,6 +34,7 @@ from engine.line.intake import Defaults
 from engine.line.run import Runner
 from engine.line.service import Service
 from engine.options import Options
+from engine.permalinks import Permalinks
 from engine.ports import Audience, Clock, Dispatcher, Models, Moderator, Venue
 from engine.prompts.library import Prompts, load_prompts
 from engine.sources import SourceLimits
@@ -91,6 +92,7 @@ def defaults_of(settings: Settings) -> Defaults:
         sources=SourceLimits(**dict(settings.sources)),
         retrieval=settings.retrieval.plan(),
         caps=Caps(**dict(settings.budget)),
+        web_url=settings.web.url or "",
     )
 
 
@@ -157,6 +159,7 @@ async def run_app(
             role=role,
             sharing=sharing,
             moderator=moderator,
+            permalinks=Permalinks(settings.web.url or ""),
         )
         async with line.running():
             yield _offer(settings, line, store)
@@ -217,6 +220,7 @@ class MainLine:
         counts: Counts | None = None,
         sharing: Sharing | None = None,
         moderator: Moderator | None = None,
+        permalinks: Permalinks = Permalinks(),  # noqa: B008 - a frozen value
     ) -> None:
         self._role, self._sharing = role, sharing or Sharing()
         self._stop_by = 0.0
@@ -229,7 +233,7 @@ class MainLine:
         self._leaves = self._sharing.dispatcher is not None
         self._runner = Runner(store, models, self._keeper, bell, audience, self._leaves)
         joints = (store, self._keeper, bell, clock)
-        self.deliveries = {venue.platform: Delivery(venue, *joints) for venue in venues}
+        self.deliveries = {venue.platform: Delivery(venue, *joints, permalinks) for venue in venues}
         self._venues = {venue.platform: venue for venue in venues}
         self._windows = {
             venue.platform: VoteWindow(

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import orjson
-from rich.table import Table
 from ulid import ULID
 
 from bot import log
@@ -15,11 +14,11 @@ from bot.app import defaults_of
 from bot.asking import Asking, asking
 from bot.cases import Source, read_source
 from bot.clock import SystemClock
-from bot.console import TableConsole
+from bot.panel_tables import show_panel
 from bot.questions import confirm
 from bot.series import SeriesEndedError
 from bot.settings.settings import Settings, load_settings
-from engine.debate import JurorHistory, Model, PanelSetup, Request, Setup
+from engine.debate import Model, PanelSetup, Request, Setup
 from engine.errors import UsageError
 from engine.line.calibration import (
     Bill,
@@ -34,6 +33,7 @@ from engine.line.intake import Defaults, check_prices
 from engine.line.learning import LEASE, LEASE_SECONDS, Known, Learner
 from engine.ports import utc_now
 from engine.prompts.library import load_prompts
+from engine.stats.panel import FitView, view_fit
 from engine.store import Caps, NewDebate, Store
 from engine.store.learning import SESSION, Learnt
 from engine.text import dollars
@@ -81,12 +81,15 @@ async def run_calibrate(wanted: Wanted) -> None:
         made_up = any(one.rehearsal for one in known) or _made_up(settings.jurors, cases)
         fitted = await learner.fit_now(rehearsal=made_up)
         evidence = await joints.store.learning.evidence(rehearsal=made_up)
+    model = fitted.figures.model
+    view = view_fit(model, fitted.number, utc_now(), evidence) if model else None
     if wanted.as_json:
-        print(_to_json(wanted.source, fitted, progress))
+        print(_to_json(wanted.source, fitted, view, progress))
     else:
         counts = {"ballots": evidence.readings, "learnt": evidence.learnt_ballots}
         print(DONE.format(number=fitted.number, **counts))
-        _show(fitted, settings.jurors)
+        if view is not None:
+            show_panel(view)
     if progress.missing:
         raise SeriesEndedError(
             f"{progress.missing:,} readings are missing. {progress.problem} Run this again."
@@ -200,7 +203,7 @@ def _introduction(
     yield NEEDED.format(n=len(missing), jurors=len(set(missing)), known=counted)
 
 
-def _to_json(source: str, fitted: Known, progress: Progress) -> str:
+def _to_json(source: str, fitted: Known, view: FitView | None, progress: Progress) -> str:
     history = {ref: one.model_dump(mode="json") for ref, one in fitted.figures.history.items()}
     shown: dict[str, Any] = {
         "schema_version": SCHEMA_VERSION,
@@ -209,14 +212,6 @@ def _to_json(source: str, fitted: Known, progress: Progress) -> str:
         "asked": progress.asked,
         "missing": progress.missing,
         "jurors": history,
+        "panel": view.model_dump(mode="json") if view else None,
     }
     return orjson.dumps(shown, option=orjson.OPT_INDENT_2).decode()
-
-
-def _show(fitted: Known, jurors: Iterable[Model]) -> None:
-    table = Table("", "ballots", "lean", "spread", "weight", box=None, pad_edge=False)
-    for juror in jurors:
-        one = fitted.figures.history.get(juror.ref, JurorHistory())
-        figures = (f"{one.pos:+.2f}", f"{one.sd:.2f}", f"{one.weight:.2f}")
-        table.add_row(juror.ref, str(one.ballots), *figures)
-    TableConsole().print(table, markup=False)

@@ -13,6 +13,7 @@ import typer
 from bot import __version__
 from bot.commands import data, hold, operate, serve
 from bot.commands.bench import bench
+from bot.commands.label import label
 from bot.commands.series import series
 
 app = typer.Typer(
@@ -26,6 +27,7 @@ for group in (hold, data, serve, operate):
     app.add_typer(group.app)
 app.add_typer(bench, name="bench")
 app.add_typer(series, name="series")
+app.add_typer(label, name="label")
 
 
 def _show_version(wanted: bool) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 from adapters.storage.migrate import migrate
 from adapters.storage.store import SqlStore
@@ -17,6 +17,7 @@ from bot import __version__, log, texts
 from bot.filters import read_formats, read_languages, read_moment, split_list
 from bot.reading import SERVER_SECONDS, open_database, read_store
 from bot.settings.settings import Settings, load_store_settings
+from engine.dataset.entry import LabelSource
 from engine.dataset.layouts import find_layout
 from engine.dataset.license import read_license
 from engine.dataset.prompt_table import PROMPTS
@@ -48,6 +49,7 @@ class Chosen(NamedTuple):
     license: str | None = None
     layout: str | None = None
     prompts: bool = False
+    labels: str = "chat"
 
     def wanted(self) -> Wanted:
         """Return the parsed options. Raises UsageError naming the invalid option."""
@@ -68,7 +70,9 @@ class Chosen(NamedTuple):
             asked = (*(asked or (table.name for table in TABLES)), PROMPTS.name)
         if self.layout is not None:
             find_layout(self.layout)
-        return Wanted(where, asked, _read_format(self.file_format), license, self.layout or "")
+        labels = _read_labels(self.labels)
+        kind = _read_format(self.file_format)
+        return Wanted(where, asked, kind, license, self.layout or "", labels=labels)
 
 
 async def run_export(out: Path, chosen: Chosen) -> None:
@@ -138,6 +142,15 @@ def _read_format(name: str) -> FileFormat:
     except ValueError:
         known = " or ".join(FileFormat)
         raise UsageError(f"--format is “{name}”; this version writes {known}.") from None
+
+
+def _read_labels(name: str) -> LabelSource:
+    for known in get_args(LabelSource):
+        if name == known:
+            found: LabelSource = known
+            return found
+    known = " or ".join(get_args(LabelSource))
+    raise UsageError(f"--labels is “{name}”; it is {known}.")
 
 
 @contextmanager

@@ -114,6 +114,7 @@ async def _find_traces(store: SqlStore, platform: str, user: str) -> str:
         (traces.stances, "stance"),
         (traces.revisions, "answer after a reveal", "answers after a reveal"),
         (traces.thumbs, "thumb"),
+        (traces.labels, "labelled debate"),
         (traces.started, "debate started", "debates started"),
         (mentions, "debate that mentions them", "debates that mention them"),
     )

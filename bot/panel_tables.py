@@ -55,8 +55,8 @@ def _jurors(view: FitView) -> Table:
 def _cells(one: JurorView) -> Iterator[str]:
     yield _interval(one.skill)
     yield _interval(one.lean, "+.2f")
-    yield f"{one.spread:.2f}"
-    yield f"{one.group:.2f}"
+    yield _interval(one.spread)
+    yield _interval(one.group)
     yield f"{one.weight:.2f}" if one.known else "too few"
     yield f"{100 * one.alone:.0f} %"
     yield str(one.ballots)

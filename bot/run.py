@@ -73,6 +73,7 @@ async def serving(
                 works = [_reconcile(app, grace, role), serve_health(settings.health, health)]
                 if role.serves:
                     works.append(app.open_schedule().run())
+                    works.append(_serve_web(settings, app))
                 if role.serves and (keeping := keeping_of(settings)).ends:
                     erase = eraser(settings, app.store)
                     works.append(keep_for(keeping, app.store, app.service.clock, erase))
@@ -87,6 +88,14 @@ async def serving(
                         task.cancel()
     finally:
         await stopping.close_in_time(**{p.venue.platform: p.close for p in platforms})
+
+
+async def _serve_web(settings: Settings, app: App) -> None:
+    """Serve pages, if the settings say where."""
+    if settings.web.port is not None:
+        from bot.web import serve_web  # only now: it brings templates and statistics
+
+        await serve_web(settings, app)
 
 
 def _presence(app: App, platform: Platform) -> Presence:

@@ -179,6 +179,8 @@ def _tables(
     agreement: Agreement, leaderboard: Leaderboard, adjusted: AdjustedLeaderboard
 ) -> Iterator[Table]:
     yield _overall(agreement)
+    if agreement.crowds.platforms:
+        yield _crowds(agreement)
     yield _matrix(agreement)
     yield _shares(agreement.people_shares, agreement.jury_shares)
     yield _reliability(agreement.reliability)
@@ -222,6 +224,19 @@ def _overall(agreement: Agreement) -> Table:
         table.add_row(name, word_share(figure), str(figure.n))
     for name, figure in coefficients.items():
         table.add_row(name, word_coefficient(figure), str(figure.n))
+    return table
+
+
+def _crowds(agreement: Agreement) -> Table:
+    """Return how people of each platform agree, and chat, labels and jury with one another."""
+    table, crowds = _table("Chat, labels and jury", "alike", "α or κ", "debates"), agreement.crowds
+    for one in crowds.platforms:
+        figures = (word_share(one.alike), word_coefficient(one.alpha))
+        table.add_row(f"two people: {one.platform}", *figures, str(one.alike.n))
+    for pair in crowds.between:
+        figures = (word_share(pair.agreement), word_coefficient(pair.kappa))
+        table.add_row(f"{pair.first} and {pair.second}", *figures, str(pair.agreement.n))
+    table.add_row("all three", "", word_coefficient(crowds.alpha), str(crowds.alpha.n))
     return table
 
 

@@ -340,7 +340,7 @@ class JurorFit(Value):
     `skill`, and the group's error, times `group`. `weight` is in a panel of all, with mean 1.
     `drift` says by how many standard errors its newer ballots differ from those before; `left` of
     those before were left out for it. The `_error`s are standard deviations; a skill's is of its
-    logarithm.
+    logarithm. `group_error` is 0 while it is not measured.
     """
 
     family: str
@@ -353,6 +353,7 @@ class JurorFit(Value):
     skill: float = 1.0
     skill_error: float = 0.3
     group: float = 0.0
+    group_error: float = 0.0
     weight: float = 1.0
     drift: float = 0.0
     left: int = 0
@@ -409,7 +410,7 @@ class Criterion(Value):
 
     def points(self, score: float) -> float:
         """Return a score on the scale 1–10 that all criteria are added up on."""
-        if self.range == (1, 10):
+        if self.lowest == 1 and self.highest == 10:
             return score
         return 1 + 9 * (score - self.lowest) / (self.highest - self.lowest)
 

@@ -152,6 +152,8 @@ class Question(StrEnum):
     SUPPORT = "support"  # which of the audience's questions should be put to the sides
     GROUND = "ground"
     GUESS = "guess"
+    LABEL = "label"  # who debated better, asked on a page of one who knows nothing else of it
+    LABEL_TURN = "label_turn"  # a thumb on a turn there
 
 
 class Log(NamedTuple):
@@ -236,7 +238,9 @@ class Vote(Value):
     the choice. `fast`: no one can have read the debate by then. `step` is the round after which
     people were asked who is ahead, or the side whose model was guessed; of a guess `option` is that
     model. `confidence` is how clear its person found the debate, in one of three words, and
-    `ground` what decided, in one of five; empty if they did not say.
+    `ground` what decided, in one of five; empty if they did not say. A label was given on a page,
+    in so many `seconds`, with the sides in an `order`, for a labelling `task`; `comment` is the
+    reason in the person's own words.
     """
 
     person: int
@@ -259,6 +263,10 @@ class Vote(Value):
     step: str = ""
     confidence: str = ""
     ground: str = ""
+    order: str = Field("", exclude_if=not_)
+    seconds: float | None = Field(None, exclude_if=_missing)
+    comment: str = Field("", exclude_if=not_)
+    task: str = Field("", exclude_if=not_)
 
 
 class TurnLabel(Value):

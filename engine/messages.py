@@ -107,7 +107,8 @@ class Announcement(Said):
     `progress` is None when it is first posted, and updated as the debate continues. `names` are
     those of agents who answer a question; two sides have none. `sources` are names with titles,
     `searches` what each side may look up before it begins, `about` what the format is like. A
-    rematch says what was held `before`. `guest` is the side that a person argues.
+    rematch says what was held `before`. `guest` is the side that a person argues. Delivery fills in
+    `page`, where everyone can read the debate on the web.
     """
 
     kind: Literal["announcement"] = "announcement"
@@ -134,6 +135,7 @@ class Announcement(Said):
     about: str = Field("", exclude_if=not_)
     before: Before | None = Field(None, exclude_if=not_)
     guest: str = Field("", exclude_if=not_)
+    page: str = Field("", exclude_if=not_)
 
 
 class TurnPost(Said):
@@ -395,7 +397,7 @@ class Reveal(Said):
     are the 95 % intervals of their shares. `opinion` is whom most people chose where they could
     know the models, else empty: such votes name no winner. With the debate's `code`, buttons open
     what stands behind the result; without one it is all in the message. `quorum` is how many
-    votes decide.
+    votes decide. Delivery fills in `page`, as in an announcement.
     """
 
     kind: Literal["reveal"] = "reveal"
@@ -430,6 +432,7 @@ class Reveal(Said):
     menu: int = Field(0, exclude_if=not_)
     guess_bounds: Mapping[str, tuple[float, float]] = Field({}, exclude_if=not_)
     opinion: str = Field("", exclude_if=not_)
+    page: str = Field("", exclude_if=not_)
 
 
 class Notice(Said):

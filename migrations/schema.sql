@@ -1,4 +1,4 @@
--- Every table of revision 0033, as the migrations make them. Renew it by: make schema
+-- Every table of revision 0036, as the migrations make them. Renew it by: make schema
 CREATE TABLE adjustments (
 	debate VARCHAR(26) NOT NULL, 
 	name VARCHAR(255) NOT NULL, 
@@ -14,6 +14,19 @@ CREATE TABLE adjustments (
 CREATE TABLE alembic_version (
 	version_num VARCHAR(32) NOT NULL, 
 	CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num)
+);
+CREATE TABLE annotators (
+	"key" VARCHAR(32) NOT NULL, 
+	task VARCHAR(40) NOT NULL, 
+	person INTEGER NOT NULL, 
+	link VARCHAR(64), 
+	claim VARCHAR(64), 
+	joined_at DATETIME NOT NULL, 
+	CONSTRAINT pk_annotators PRIMARY KEY ("key"), 
+	CONSTRAINT fk_annotators_task_label_tasks FOREIGN KEY(task) REFERENCES label_tasks (name), 
+	CONSTRAINT fk_annotators_person_people FOREIGN KEY(person) REFERENCES people (id), 
+	CONSTRAINT uq_annotators_task_person UNIQUE (task, person), 
+	CONSTRAINT uq_annotators_link_claim UNIQUE (link, claim)
 );
 CREATE TABLE artifacts (
 	debate VARCHAR(26) NOT NULL, 
@@ -69,7 +82,7 @@ CREATE TABLE communities (
 	community VARCHAR(128) NOT NULL, 
 	settings TEXT NOT NULL, 
 	joined_at DATETIME NOT NULL, 
-	left_at DATETIME, 
+	left_at DATETIME, page VARCHAR(32), 
 	CONSTRAINT pk_communities PRIMARY KEY (platform, community)
 );
 CREATE TABLE debates (
@@ -165,6 +178,36 @@ CREATE TABLE judgings (
 	CONSTRAINT pk_judgings PRIMARY KEY (debate, number), 
 	CONSTRAINT fk_judgings_debate FOREIGN KEY(debate) REFERENCES debates (id)
 );
+CREATE TABLE label_debates (
+	task VARCHAR(40) NOT NULL, 
+	debate VARCHAR(26) NOT NULL, 
+	rank INTEGER NOT NULL, 
+	sides VARCHAR(8) NOT NULL, 
+	known VARCHAR(8), 
+	taken INTEGER NOT NULL, 
+	CONSTRAINT pk_label_debates PRIMARY KEY (task, debate), 
+	CONSTRAINT fk_label_debates_task_label_tasks FOREIGN KEY(task) REFERENCES label_tasks (name), 
+	CONSTRAINT fk_label_debates_debate_debates FOREIGN KEY(debate) REFERENCES debates (id)
+);
+CREATE TABLE label_links (
+	digest VARCHAR(64) NOT NULL, 
+	task VARCHAR(40) NOT NULL, 
+	people INTEGER NOT NULL, 
+	used INTEGER NOT NULL, 
+	until DATETIME NOT NULL, 
+	created_at DATETIME NOT NULL, 
+	CONSTRAINT pk_label_links PRIMARY KEY (digest), 
+	CONSTRAINT fk_label_links_task_label_tasks FOREIGN KEY(task) REFERENCES label_tasks (name)
+);
+CREATE TABLE label_tasks (
+	name VARCHAR(40) NOT NULL, 
+	platform VARCHAR(32) NOT NULL, 
+	community VARCHAR(128) NOT NULL, 
+	created_at DATETIME NOT NULL, 
+	closed_at DATETIME, 
+	body TEXT NOT NULL, 
+	CONSTRAINT pk_label_tasks PRIMARY KEY (name)
+);
 CREATE TABLE learnt (
 	"key" VARCHAR(128) NOT NULL, 
 	source VARCHAR(64) NOT NULL, 
@@ -179,6 +222,14 @@ CREATE TABLE leases (
 	holder VARCHAR(64) NOT NULL, 
 	until DATETIME NOT NULL, 
 	CONSTRAINT pk_leases PRIMARY KEY (name)
+);
+CREATE TABLE listings (
+	debate VARCHAR(26) NOT NULL, 
+	topic TEXT NOT NULL, 
+	models TEXT NOT NULL, 
+	agree BOOLEAN, 
+	CONSTRAINT pk_listings PRIMARY KEY (debate), 
+	CONSTRAINT fk_listings_debate FOREIGN KEY(debate) REFERENCES debates (id)
 );
 CREATE TABLE outbox (
 	id INTEGER NOT NULL, 
@@ -238,6 +289,26 @@ CREATE TABLE series (
 	stop BOOLEAN DEFAULT 0 NOT NULL, 
 	begun_at DATETIME NOT NULL, platform VARCHAR(32), community VARCHAR(128), due_at DATETIME, problem TEXT, 
 	CONSTRAINT pk_series PRIMARY KEY (name)
+);
+CREATE TABLE sheets (
+	id VARCHAR(32) NOT NULL, 
+	task VARCHAR(40) NOT NULL, 
+	debate VARCHAR(26) NOT NULL, 
+	person INTEGER NOT NULL, 
+	number INTEGER, 
+	kind VARCHAR(8) NOT NULL, 
+	"order" VARCHAR(8) NOT NULL, 
+	given_at DATETIME NOT NULL, 
+	answered_at DATETIME, 
+	changed_at DATETIME, 
+	exposed BOOLEAN NOT NULL, 
+	held BOOLEAN NOT NULL, 
+	body TEXT, 
+	CONSTRAINT pk_sheets PRIMARY KEY (id), 
+	CONSTRAINT fk_sheets_task_label_tasks FOREIGN KEY(task) REFERENCES label_tasks (name), 
+	CONSTRAINT fk_sheets_debate_debates FOREIGN KEY(debate) REFERENCES debates (id), 
+	CONSTRAINT fk_sheets_person_people FOREIGN KEY(person) REFERENCES people (id), 
+	CONSTRAINT uq_sheets_task_person_number UNIQUE (task, person, number)
 );
 CREATE TABLE silences (
 	number INTEGER NOT NULL, 
@@ -349,8 +420,10 @@ CREATE TABLE votes (
 	CONSTRAINT fk_votes_debate FOREIGN KEY(debate) REFERENCES debates (id), 
 	CONSTRAINT fk_votes_person FOREIGN KEY(person) REFERENCES people (id)
 );
+CREATE INDEX ix_annotators_person ON annotators (person);
 CREATE INDEX ix_asked_person ON asked (person);
 CREATE INDEX ix_calls_out ON calls (state) WHERE state = 'out';
+CREATE UNIQUE INDEX ix_communities_page ON communities (page);
 CREATE INDEX ix_debates_community_created_at ON debates (community, created_at);
 CREATE INDEX ix_debates_created_at ON debates (created_at);
 CREATE INDEX ix_debates_mirror ON debates (mirror);
@@ -361,10 +434,16 @@ CREATE INDEX ix_debates_status_platform_community ON debates (status, platform, 
 CREATE INDEX ix_debates_unpruned ON debates (created_at) WHERE pruned_at IS NULL;
 CREATE INDEX ix_guests_person ON guests (person);
 CREATE INDEX ix_interventions_debate ON interventions (debate);
+CREATE INDEX ix_label_debates_debate ON label_debates (debate);
+CREATE INDEX ix_label_debates_task_taken_rank ON label_debates (task, taken, rank);
+CREATE INDEX ix_label_links_task ON label_links (task);
 CREATE INDEX ix_leases_held ON leases (holder) WHERE holder <> '';
 CREATE INDEX ix_outbox_debate_number ON outbox (debate, number);
 CREATE INDEX ix_outbox_open ON outbox (debate, number) WHERE state IN ('pending', 'sending');
 CREATE INDEX ix_questions_open ON questions (closes_at) WHERE closed_at IS NULL AND closes_at IS NOT NULL;
+CREATE INDEX ix_sheets_debate_person ON sheets (debate, person);
+CREATE INDEX ix_sheets_open ON sheets (task, given_at) WHERE held AND answered_at IS NULL;
+CREATE INDEX ix_sheets_person ON sheets (person);
 CREATE INDEX ix_silences_platform ON silences (platform);
 CREATE INDEX ix_spoken_person ON spoken (person);
 CREATE INDEX ix_suggestions_debate ON suggestions (debate);
@@ -374,4 +453,4 @@ CREATE INDEX ix_targets_message ON targets (message);
 CREATE INDEX ix_targets_seeds ON targets (platform) WHERE seeds = 'left';
 CREATE INDEX ix_upvotes_person ON upvotes (person);
 CREATE INDEX ix_vote_events_debate_question ON vote_events (debate, question);
-INSERT INTO alembic_version VALUES ('0033');
+INSERT INTO alembic_version VALUES ('0036');

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import itertools
 import os
 import secrets
 import shutil
 import signal
 from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -52,6 +54,29 @@ def pytest_runtest_setup() -> None:
 def _silent_log() -> None:
     structlog.reset_defaults()
     structlog.configure(processors=[], logger_factory=structlog.ReturnLoggerFactory())
+
+
+def pytest_collection(session: pytest.Session) -> None:
+    """Compile this worker's share of the tests first, so that it finds the other shares compiled.
+
+    All workers collect all tests in the same order, and would compile each of them at once. What
+    fails to load is told when it is collected.
+    """
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "").removeprefix("gw")
+    if not worker:
+        return
+    workers = int(os.environ["PYTEST_XDIST_WORKER_COUNT"])
+    named = [Path(name.partition("::")[0]).resolve() for name in session.config.args]
+    files = [file for path in named for file in ([path] if path.is_file() else _tests_in(path))]
+    share = len(files) / workers
+    for file in files[round(int(worker) * share) : round((int(worker) + 1) * share)]:
+        name = ".".join(file.relative_to(session.config.rootpath).with_suffix("").parts)
+        with suppress(Exception):
+            importlib.import_module(name)
+
+
+def _tests_in(folder: Path) -> list[Path]:
+    return sorted(folder.rglob("test_*.py"))
 
 
 # The folders whose tests run over every kind of database.

@@ -146,7 +146,9 @@ class ProcrastinateDispatcher:
                 self._worker = self._open_worker(app)
                 try:
                     await self._look()
-                    await self._worker.run()  # type: ignore[no-untyped-call]
+                    # A worker forgets, as it begins to run, that it was told to stop before.
+                    if not self._stopping:
+                        await self._worker.run()  # type: ignore[no-untyped-call]
                 except (ConnectorException, RostrumError) as error:
                     log.warning("queue interrupted", why=str(error))
                     await asyncio.sleep(AGAIN_SECONDS)

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from importlib.util import find_spec
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+from urllib.parse import quote
 
 from engine.errors import ExportError, UsageError
 
@@ -28,6 +29,7 @@ CUT = "The connection to the hub was lost; run the same command again. {resumed}
 NOT_SENT = "{repo} was not changed: the hub refused the export ({status})."
 RESUMED = "Files that are there already are not sent again."
 PUBLIC = "{repo} exists and is public; make it private on the hub first, or leave out --private."
+NO_XET = (404, 405, 501)
 # What earlier exports left; of the same names, the new files replace them.
 STALE = ["data/*", "config.xml", "croissant.json", "manifest.json"]
 
@@ -64,15 +66,44 @@ def push(folder: Path, repo: str, private: bool, revision: str | None, message: 
             raise UsageError(PUBLIC.format(repo=repo))
         if revision:
             api.create_branch(repo, repo_type="dataset", branch=revision, exist_ok=True)
-        done = api.upload_folder(
-            repo_id=repo,
-            repo_type="dataset",
-            folder_path=folder,
-            revision=revision,
-            commit_message=message,
-            delete_patterns=STALE,
-        )
+        with nullcontext() if _takes_xet(api, repo, revision or "main") else _plain_uploads():
+            done = api.upload_folder(
+                repo_id=repo,
+                repo_type="dataset",
+                folder_path=folder,
+                revision=revision,
+                commit_message=message,
+                delete_patterns=STALE,
+            )
     return Pushed(str(page), done.oid)
+
+
+def _takes_xet(api: Any, repo: str, revision: str) -> bool:
+    """Return whether a hub hands out what an upload by Xet needs.
+
+    huggingface_hub uses Xet wherever hf_xet is installed, also towards a hub that has none.
+    """
+    from huggingface_hub.utils import hf_raise_for_status, http_backoff
+
+    url = f"{api.endpoint}/api/datasets/{repo}/xet-write-token/{quote(revision, safe='')}"
+    answer = http_backoff("GET", url, headers=api._build_hf_headers())
+    if answer.status_code in NO_XET:
+        return False
+    hf_raise_for_status(answer)
+    return True
+
+
+@contextmanager
+def _plain_uploads() -> Iterator[None]:
+    """Have large files uploaded by Git LFS, as HF_HUB_DISABLE_XET does where it is set."""
+    from huggingface_hub import constants
+
+    before = constants.HF_HUB_DISABLE_XET
+    constants.HF_HUB_DISABLE_XET = True
+    try:
+        yield
+    finally:
+        constants.HF_HUB_DISABLE_XET = before
 
 
 @contextmanager
@@ -94,7 +125,11 @@ def _explained(repo: str) -> Iterator[None]:
             raise ExportError(CUT.format(resumed=RESUMED)) from None
         if isinstance(error, ValueError):
             raise UsageError(NOT_SENT.format(repo=repo, status=type(error).__name__)) from None
-        raise
+        raise ExportError(FAILED.format(status="an error", resumed=RESUMED)) from None
+    except PermissionError:  # this and the next one are what hf_xet raises
+        raise UsageError(FORBIDDEN.format(repo=repo)) from None
+    except (ConnectionError, TimeoutError):
+        raise ExportError(CUT.format(resumed=RESUMED)) from None
 
 
 def _of_status(status: int, repo: str) -> UsageError | ExportError:

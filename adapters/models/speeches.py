@@ -243,6 +243,7 @@ def _dealt(texts: Sequence[T], rank: int, parties: int) -> list[T]:
     return [text for at in range(parties) for text in texts[(rank + at) % parties :: parties]]
 
 
+@cache
 def _core(text: str | Point) -> str:
     """Return the longest part of a text's sentences between blanks, to find it again by."""
     parts = _SLOT.split(text.text if isinstance(text, Point) else text)

@@ -89,6 +89,14 @@ MINUTES_HINT = "Default; or 30, 1h30m"
 SWITCH = {"on": "yes", "off": "no"}
 BALLOTS = {"open": "by reactions", "private": "by buttons; no one sees other people's choices"}
 
+PUBLIC = {
+    "debates": "debates, without names of people",
+    "leaderboard": "how people and jury rate the models",
+    "agreement": "how far jury and people agree",
+    "leagues": "leagues and schedules",
+    "dataset": "the dataset as a download",
+}
+
 PANELS = {
     "adaptive": "3 to 6, until the verdict is clear",
     "all": "every juror, in both orders",
@@ -129,8 +137,10 @@ SETTINGS = {
     "topic_approval": "A manager approves the topics that people suggest",
     "blocked_words": "Words that no topic may have, with commas between",
     "starters": "User groups that may start debates, such as S0123ABC",
+    "public": "What everyone may see on the web",
 }
 EMPTY_IS = "Empty: {value}."
+IDLE = "{why}."
 EMPTY_UNDOES = "Clear it to reset."
 USUAL = "the operator's default: {value}"
 UNDO = "the operator's default"

@@ -26,12 +26,28 @@ from engine.store import CallRecord, DebateRecord, ExportFilter, StandingAnswer
 from engine.store.asking import AudienceQuestion
 from engine.votes.labels import revised_votes, turn_labels
 from engine.votes.tally import count
+from engine.votes.web import LABELS
 
-ANSWER = itemgetter(*StandingAnswer._fields)
+# The fields that every vote has; those after them are of labels.
+ANSWER = itemgetter(*StandingAnswer._fields[: StandingAnswer._fields.index("order")])
 BY_QUESTION = attrgetter("question", "step", "person")
 # The parts of a filter that SQL can check; only the votes themselves say which were gold.
 ENDED = """
 status IN ('closed', 'partial', 'cancelled', 'failed') AND platform <> 'calibration'
+"""
+# What a debate and its chat need before its result may stand elsewhere.
+TOLD = """
+NOT EXISTS (
+    SELECT 1 FROM debates AS other WHERE other.id = debates.mirror
+        AND other.status NOT IN ('closed', 'partial', 'cancelled', 'failed')
+) AND (
+    NOT EXISTS (SELECT 1 FROM outbox WHERE outbox.debate = debates.id
+        AND outbox.key IN ('reveal', 'reveal/channel', 'reveal/starter')
+        AND outbox.state IN ('pending', 'sending'))
+    OR EXISTS (SELECT 1 FROM outbox WHERE outbox.debate = debates.id
+        AND outbox.key IN ('reveal', 'reveal/channel', 'reveal/starter')
+        AND outbox.state IN ('sent', 'doubtful'))
+)
 """
 CONDITIONS = {
     "platform": "platform = :platform",
@@ -42,6 +58,7 @@ CONDITIONS = {
     "series": "series = :series",
     "revealed": "revealed_at IS NOT NULL",
     "quorum_met": "revealed_at IS NOT NULL",
+    "told": TOLD,
     "without_rehearsal": "NOT rehearsal",
     "asked": "EXISTS (SELECT 1 FROM questions WHERE questions.debate = debates.id "
     "AND questions.question = :asked)",
@@ -55,7 +72,7 @@ ORDER BY coalesce(revealed_at, created_at) DESC LIMIT 1
 """
 SIZE = "SELECT count(*) FROM debates WHERE {}"
 CHUNK = f"{SELECT} WHERE {{}} AND id > :last ORDER BY id LIMIT 25"
-TURNS = "SELECT debate, body FROM turns WHERE debate IN :debates ORDER BY number"
+TURNS = "SELECT debate, body FROM turns WHERE debate IN :debates AND {steps} ORDER BY number"
 VERDICTS = "SELECT debate, body FROM verdicts WHERE debate IN :debates AND judge = 'panel'"
 VOTES = "SELECT debate, body FROM votes WHERE debate IN :debates"
 # The questions that stay open after the reveal.
@@ -70,7 +87,8 @@ ASKED_OF = "SELECT * FROM asked WHERE debate IN :debates ORDER BY number"
 CALLS = """
 SELECT debate, step, model, attempt, reply, error, cost, cost_max, cost_origin, prompt_hash,
     {request} AS request
-FROM calls WHERE debate IN :debates AND step NOT LIKE 'judging/%' ORDER BY step, attempt
+FROM calls WHERE debate IN :debates AND step NOT LIKE 'judging/%' AND {steps}
+ORDER BY step, attempt
 """
 
 
@@ -101,7 +119,7 @@ def read_records(connection: SqlConnection, where: ExportFilter) -> Iterator[Deb
     query, values, last = CHUNK.format(_conditions(where)), _values(where), ""
     hidden = hidden_people(connection)
     while chunk := connection.rows(query, last=last, **values):
-        for record in _complete(connection, list(map(to_debate, chunk)), hidden, where.prompts):
+        for record in _complete(connection, list(map(to_debate, chunk)), hidden, where):
             if not where.quorum_met or _meets_quorum(record):
                 yield record
         last = chunk[-1].id
@@ -122,7 +140,7 @@ def _meets_quorum(record: DebateRecord) -> bool:
 
 
 def _complete(
-    connection: SqlConnection, chunk: Sequence[Debate], hidden: frozenset[int], prompts: bool
+    connection: SqlConnection, chunk: Sequence[Debate], hidden: frozenset[int], where: ExportFilter
 ) -> Iterator[DebateRecord]:
     ids = [debate.id for debate in chunk]
 
@@ -132,8 +150,12 @@ def _complete(
             rows[row.debate].append(row)
         return rows
 
-    calls = CALLS.format(request="request" if prompts else "''")
-    spoken, read, judged, called = map(grouped, (TURNS, BALLOTS, VERDICTS, calls))
+    some = "TRUE" if where.steps is None else "step IN :steps"
+    calls = CALLS.format(request="request" if where.prompts else "''", steps=some)
+    steps = {} if where.steps is None else {"steps": where.steps or ("",)}
+    spoken = grouped(TURNS.format(steps=some), **steps)
+    called = grouped(calls, **steps)
+    read, judged = grouped(BALLOTS), grouped(VERDICTS)
     cast, found, again = grouped(VOTES), read_findings(grouped, ids), grouped(JUDGINGS)
     open_still = grouped(REVEALED_LOGS, questions=tuple(REVEALED))
     asked = grouped(ASKED_OF)
@@ -165,8 +187,10 @@ def _to_answers(rows: Sequence[Any]) -> list[StandingAnswer]:
 
 
 def _to_answer(body: dict[str, Any]) -> StandingAnswer:
+    if body.get("question") in LABELS:
+        return StandingAnswer(**body)
     try:
-        return StandingAnswer._make(ANSWER(body))
+        return StandingAnswer(*ANSWER(body))
     except KeyError:  # stored by a release that lacked some fields
         return StandingAnswer(**body)
 

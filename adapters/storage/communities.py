@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
+from secrets import token_hex
+from typing import Any
+
+import orjson
 
 from adapters.storage.budgets import community_scope
 from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
 from adapters.storage.purge import finish_purge, load_tables, purge_some
-from engine.store import Holdings, Left
+from engine.debate import Status
+from engine.store import HeldDebate, Holdings, Left, Shown
 from engine.store.community import CommunitySettings
 
+PAGE_BYTES = 10
 SETTINGS = """
 SELECT settings FROM communities WHERE platform = :platform AND community = :community
 """
@@ -24,6 +30,23 @@ WHERE communities.left_at IS NOT NULL
 """
 SET = """
 UPDATE communities SET settings = :settings WHERE platform = :platform AND community = :community
+"""
+PAGE = "SELECT page FROM communities WHERE platform = :platform AND community = :community"
+SHOWN = """
+SELECT platform, community, settings FROM communities WHERE page = :page AND left_at IS NULL
+"""
+HELD = """
+SELECT id, setup, format, language, status, created_at FROM debates
+WHERE platform = :platform AND community = :community
+    AND status IN ('running', 'voting', 'closed', 'partial')
+    AND (:first OR (created_at, number) < (
+        SELECT created_at, number FROM debates WHERE id = :before
+    ))
+ORDER BY created_at DESC, number DESC LIMIT :limit
+"""
+OPEN_PAGE = """
+UPDATE communities SET page = :page
+WHERE platform = :platform AND community = :community AND page IS NULL
 """
 LEAVE = """
 UPDATE communities SET settings = '{}', left_at = :now
@@ -71,6 +94,22 @@ class CommunityTable:
         which = {"platform": platform, "community": community}
         return _read(await self._database.value(SETTINGS, **which))
 
+    async def page(self, platform: str, community: str) -> str | None:
+        found: str | None = await self._database.value(PAGE, platform=platform, community=community)
+        return found
+
+    async def shown(self, page: str) -> Shown | None:
+        row = await self._database.first(SHOWN, page=page)
+        settings = _read(row and row.settings)
+        return Shown(row.platform, row.community, settings) if settings.public else None
+
+    async def held(
+        self, platform: str, community: str, before: str = "", limit: int = 50
+    ) -> list[HeldDebate]:
+        which = {"platform": platform, "community": community, "limit": limit}
+        rows = await self._database.rows(HELD, first=not before, before=before, **which)
+        return list(map(_held, rows))
+
     async def change(
         self,
         platform: str,
@@ -84,6 +123,9 @@ class CommunityTable:
             changed = make(_read(stored))
             settings = changed.model_dump_json(exclude_defaults=True)
             connection.run(SET, platform=platform, community=community, settings=settings)
+            if changed.public:
+                page = token_hex(PAGE_BYTES)  # no one can guess it, nor whose it is
+                connection.run(OPEN_PAGE, platform=platform, community=community, page=page)
             return changed
 
         return await self._database.write(store)
@@ -120,6 +162,11 @@ class CommunityTable:
             total += some
         await self._database.write(lambda connection: finish_purge(connection, left))
         return total
+
+
+def _held(row: Any) -> HeldDebate:
+    topic = orjson.loads(row.setup)["request"]["topic"]
+    return HeldDebate(row.id, topic, row.format, row.language, Status(row.status), row.created_at)
 
 
 def _read(stored: str | None) -> CommunitySettings:

@@ -14,6 +14,7 @@ from adapters.storage.database import Database
 from adapters.storage.guests import AWAITED, find_guest, insert_guest
 from adapters.storage.installation import FIND, make_secret
 from adapters.storage.leases import guard, within
+from adapters.storage.listed import keep_listing
 from adapters.storage.outbox import LOCK_DEBATE, insert_posts, reopen
 from adapters.storage.people import ensure_starter
 from adapters.storage.suggestions import mark_used
@@ -286,6 +287,7 @@ class DebateTable:
             going = (setup or debate.setup).model_copy(update={"cap_usd": cap})
             frozen = {"setup": going.model_dump_json(), "rehearsal": bool(going.rehearsal)}
             connection.run(GO_ON, debate=debate.id, **frozen)
+            keep_listing(connection, debate.id, going)
             if debate.gone:
                 connection.run(ASK_NOTHING, debate=debate.id)
                 reopen(connection, debate.id)
@@ -336,6 +338,7 @@ def _create(connection: SqlConnection, new: NewDebate, caps: Caps, posts: Sequen
     _remember(known["setup"], new.setup)
     guest = None if new.guest is None else find_guest(connection, new.platform, new.guest)
     connection.run(INSERT, **known)
+    keep_listing(connection, new.id, new.setup)
     if guest is not None and new.guest is not None:
         insert_guest(connection, new.id, guest, new.guest, accepted=guest == starter or None)
     if new.setup.mirror_of is not None:

@@ -30,7 +30,7 @@ from engine.floor.steps import prompt_hash
 from engine.judging import Ballot, Verdict, Vote
 from engine.ports import Attempt, Call, ChatMessage, Reply, utc_now
 from engine.store import AttemptStart, Journaled, Judging, Lease, Note, Post, Step, Stop
-from engine.store.journal import PastDebate
+from engine.store.journal import PastDebate, Tried
 from engine.store.served import EVERYONE, Served
 from engine.votes.tally import count
 
@@ -102,6 +102,15 @@ VERDICT = "SELECT body FROM verdicts WHERE debate = :debate AND judge = 'panel'"
 OWN_VERDICT = "SELECT body FROM verdicts WHERE debate = :debate AND judge = :judge"
 TURNS = "SELECT body FROM turns WHERE debate = :debate"
 TURNS_IN_ORDER = f"{TURNS} ORDER BY number"
+TURNS_BETWEEN = f"{TURNS} AND number BETWEEN :first AND :last ORDER BY number"
+TRIES = """
+SELECT step, attempt, model, reply IS NOT NULL AS answered, tokens_in, tokens_cached, tokens_out,
+    cost, CASE WHEN reply IS NOT NULL THEN latency END AS latency
+FROM calls WHERE debate = :debate AND step NOT LIKE 'judging/%' ORDER BY step, attempt
+"""
+REQUEST = """
+SELECT request FROM calls WHERE debate = :debate AND step = :step AND attempt = :attempt
+"""
 TURNS_HELD = "SELECT count(*) FROM turns WHERE debate = :debate"
 NEWEST_TURN = "SELECT body FROM turns WHERE debate = :debate ORDER BY number DESC LIMIT 1"
 SPENDING = """
@@ -119,7 +128,7 @@ FROM debates JOIN verdicts ON verdicts.debate = debates.id
 WHERE debates.status = 'closed' AND debates.rehearsal = :rehearsal AND verdicts.judge = 'panel'
 ORDER BY debates.number DESC LIMIT :limit
 """
-VOTES = "SELECT debate, body FROM votes WHERE debate IN :debates"
+VOTES = "SELECT debate, body FROM votes WHERE debate IN :debates AND question = 'vote'"
 # Fields that a ballot shares with its call are stored once, in the journal.
 FROM_CALL = {"raw", "prompt_hash", "model", "usage", "cost", "cost_origin", "latency"}
 
@@ -312,12 +321,25 @@ class JournalTable:
         bodies = await self._database.column(TURNS_IN_ORDER, debate=debate_id)
         return tuple(map(Turn.model_validate_json, bodies))
 
+    async def turns_between(self, debate_id: str, first: int, last: int) -> tuple[Turn, ...]:
+        which = {"debate": debate_id, "first": first, "last": last}
+        bodies = await self._database.column(TURNS_BETWEEN, **which)
+        return tuple(map(Turn.model_validate_json, bodies))
+
     async def turns_held(self, debate_id: str) -> int:
         return int(await self._database.value(TURNS_HELD, debate=debate_id))
+
+    async def request(self, debate_id: str, step: str, attempt: int) -> str:
+        which = {"debate": debate_id, "step": step, "attempt": attempt}
+        return await self._database.value(REQUEST, **which) or ""
 
     async def newest_turn(self, debate_id: str) -> Turn | None:
         body = await self._database.value(NEWEST_TURN, debate=debate_id)
         return Turn.model_validate_json(body) if body else None
+
+    async def tries(self, debate_id: str) -> tuple[Tried, ...]:
+        rows = await self._database.rows(TRIES, debate=debate_id)
+        return tuple(Tried(*row)._replace(answered=bool(row.answered)) for row in rows)
 
     async def spending(self, debate_id: str) -> tuple[int, float | None]:
         tries, known, cost = await self._database.first(SPENDING, debate=debate_id)

@@ -14,6 +14,8 @@ from datetime import datetime
 from itertools import product
 from typing import NamedTuple
 
+import orjson
+
 from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
 from adapters.storage.installation import find_secret, make_secret, mark_unwiped, wipe
@@ -70,9 +72,18 @@ BURY = "INSERT INTO tombstones (digest) VALUES (:digest) ON CONFLICT DO NOTHING"
 UNBURY = "DELETE FROM tombstones WHERE digest = :digest"
 BEGAN = "SELECT created_at FROM debates WHERE id = :debate"
 OPTED_OUT = "SELECT 1 FROM people WHERE id = :person AND opted_out"
+# Their own link ends, and what they wrote beside their labels goes; the labels stay.
+CUT_ANNOTATORS = "DELETE FROM annotators WHERE person = :person"
 # What they wrote for a side goes, also from its turns and prompts, as far as it is final.
 CUT_GUEST = "UPDATE guests SET names = '[]' WHERE person = :person"
 CUT_SPOKEN = "UPDATE spoken SET text = '' WHERE person = :person AND text IS NOT NULL"
+# The tables with reasons in a person's own words, with the rest of their key.
+COMMENTED = (("sheets", "id"), ("votes", "debate || question || step"))
+COMMENTS = """
+SELECT {key} AS key, body FROM {table}
+WHERE person = :person AND body LIKE '%"comment":"%' AND body NOT LIKE '%"comment":""%'
+"""
+UNCOMMENT = "UPDATE {table} SET body = :body WHERE person = :person AND {key} = :key"
 BARRED = 'SELECT id FROM people WHERE id = :person AND ("user" IS NULL OR since > :began)'
 HIDDEN = 'SELECT id FROM people WHERE "user" IS NULL OR opted_out'
 STARTER = """
@@ -95,6 +106,7 @@ WHERE replace(setup, :plain, '') <> setup OR replace(setup, :nick, '') <> setup
 QUESTIONS_OF = "SELECT count(*) FROM asked WHERE person = :person"
 STARTED = "SELECT count(*) FROM debates WHERE starter = :person"
 SUGGESTED = "SELECT count(*) FROM suggestions WHERE suggester = :person"
+LABELLED = "SELECT count(*) FROM sheets WHERE person = :person AND answered_at IS NOT NULL"
 UPVOTED = "SELECT count(*) FROM upvotes WHERE person = :person"
 
 
@@ -284,8 +296,17 @@ def _cut_off(connection: SqlConnection, person: int) -> None:
     connection.run(CUT_USAGE, scope=f"person:{person}")
     connection.run(CUT_OFF, person=person)
     cut = (CUT_EVENTS, CUT_ASKED, CUT_UPVOTES, CUT_SUGGESTIONS, CUT_SUGGESTER)
-    for statement in (*cut, CUT_GUEST, CUT_SPOKEN):
+    for statement in (*cut, CUT_GUEST, CUT_SPOKEN, CUT_ANNOTATORS):
         connection.run(statement, person=person)
+    _cut_comments(connection, person)
+
+
+def _cut_comments(connection: SqlConnection, person: int) -> None:
+    for table, key in COMMENTED:
+        for row in connection.rows(COMMENTS.format(table=table, key=key), person=person):
+            body = orjson.dumps(orjson.loads(row.body) | {"comment": ""}).decode()
+            change = UNCOMMENT.format(table=table, key=key)
+            connection.run(change, person=person, key=row.key, body=body)
 
 
 def _let_return(connection: SqlConnection, platform: str, user: str, now: datetime) -> bool:
@@ -372,6 +393,7 @@ def _traces(connection: SqlConnection, platform: str, user: str) -> Traces:
         started=connection.value(STARTED, person=row.id),
         suggested=connection.value(SUGGESTED, person=row.id),
         upvotes=connection.value(UPVOTED, person=row.id),
+        labels=connection.value(LABELLED, person=row.id),
         opted_out=row.opted_out,
         since=row.since,
     )

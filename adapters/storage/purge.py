@@ -37,6 +37,17 @@ DELETE FROM upvotes WHERE suggestion IN (SELECT number FROM suggestions WHERE {}
 DELETE_SUGGESTIONS = "DELETE FROM suggestions WHERE {}"
 HELD, OF_COMMUNITY = "debate IN :debates", "platform = :platform AND community = :community"
 DELETE_DELETIONS = "DELETE FROM deletions WHERE platform = :platform AND community = :community"
+# Its managers' labelling tasks, whose debates are gone.
+OF_TASKS = """
+DELETE FROM {} WHERE task IN (
+    SELECT name FROM label_tasks WHERE platform = :platform AND community = :community
+)
+"""
+OF_TASK = ("sheets", "label_debates", "annotators", "label_links")
+DELETE_TASKS = (
+    *(OF_TASKS.format(table) for table in OF_TASK),
+    "DELETE FROM label_tasks WHERE platform = :platform AND community = :community",
+)
 DELETE_COMMUNITY = """
 DELETE FROM communities WHERE platform = :platform AND community = :community
 """
@@ -47,6 +58,8 @@ SELECT id FROM people WHERE NOT opted_out AND since IS NULL AND id NOT IN (
     UNION SELECT person FROM votes
     UNION SELECT person FROM asked WHERE person IS NOT NULL
     UNION SELECT person FROM guests
+    UNION SELECT person FROM annotators
+    UNION SELECT person FROM sheets
     UNION SELECT starter FROM debates WHERE starter IS NOT NULL
     UNION SELECT suggester FROM suggestions WHERE suggester IS NOT NULL
     UNION SELECT person FROM upvotes
@@ -85,7 +98,13 @@ def finish_purge(connection: SqlConnection, left: Left) -> None:
         connection.run(DELETE_USAGE, scope=community_scope(*left))
         connection.run(DELETE_DELETIONS, **left._asdict())
         suggested = [text.format(OF_COMMUNITY) for text in (DELETE_UPVOTES, DELETE_SUGGESTIONS)]
-        for statement in (*suggested, DELETE_SERIES_USAGE, DELETE_SERIES, DELETE_COMMUNITY):
+        for statement in (
+            *suggested,
+            *DELETE_TASKS,
+            DELETE_SERIES_USAGE,
+            DELETE_SERIES,
+            DELETE_COMMUNITY,
+        ):
             connection.run(statement, **left._asdict())
     for person in connection.column(UNREFERENCED):
         connection.run(DELETE_USAGE, scope=f"person:{person}")

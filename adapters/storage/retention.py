@@ -93,6 +93,9 @@ SELECT id FROM people WHERE "user" IS NOT NULL AND NOT opted_out AND since IS NU
     UNION SELECT suggester FROM suggestions WHERE suggester IS NOT NULL
     UNION SELECT person FROM upvotes
     UNION SELECT person FROM guests
+    UNION SELECT person FROM sheets
+    UNION SELECT annotators.person FROM annotators
+        JOIN label_tasks ON label_tasks.name = annotators.task WHERE closed_at IS NULL
 )
 """
 NEWEST = """
@@ -107,6 +110,11 @@ CUT_OFF = """
 UPDATE people SET "user" = NULL, bot = NULL
 WHERE id = :person AND NOT opted_out
     AND NOT EXISTS (SELECT 1 FROM guests WHERE person = :person)
+    AND NOT EXISTS (
+        SELECT 1 FROM annotators JOIN label_tasks ON label_tasks.name = annotators.task
+        WHERE annotators.person = :person AND closed_at IS NULL
+    )
+    AND NOT EXISTS (SELECT 1 FROM sheets WHERE person = :person)
     AND NOT EXISTS (SELECT 1 FROM vote_events WHERE number > :event AND person = :person)
     AND NOT EXISTS (SELECT 1 FROM debates WHERE number > :debate AND starter = :person)
     AND NOT EXISTS (SELECT 1 FROM suggestions WHERE suggester = :person)

@@ -13,8 +13,10 @@ from adapters.storage.deletions import DeletionTable
 from adapters.storage.guests import GuestTable
 from adapters.storage.installs import InstallTable
 from adapters.storage.journal import JournalTable
+from adapters.storage.labelling import LabellingTable
 from adapters.storage.learning import LearningTable
 from adapters.storage.leases import LeaseTable
+from adapters.storage.listings import ListingTable
 from adapters.storage.outbox import OutboxTable
 from adapters.storage.people import PeopleTable
 from adapters.storage.retention import RetentionTable
@@ -43,10 +45,12 @@ class SqlStore:
         self.communities = CommunityTable(database)
         self.installs = InstallTable(database, Vault(keys))
         self.archive = ArchiveTable(database)
+        self.listings = ListingTable(database)
         self.learning = LearningTable(database)
         self.series = SeriesTable(database)
         self.deletions = DeletionTable(database)
         self.suggestions = SuggestionTable(database)
+        self.labelling = LabellingTable(database)
         self.usage = UsageTable(database)
         self.retention = RetentionTable(database)
         self._database = database

@@ -130,6 +130,8 @@ communities = Table(
     Column("settings", Text, nullable=False, default="{}"),
     Column("joined_at", Utc, nullable=False),
     Column("left_at", Utc, comment="when it removed Rostrum, which deletes its settings"),
+    Column("page", String(32), comment="the key of its page on the web"),
+    Index(None, "page", unique=True),
     comment="What communities have set for their debates",
 )
 
@@ -213,6 +215,16 @@ debates = Table(
     Index(None, "series", "series_key", unique=True),
     Index(None, "created_at"),
     partial_index("debates_unpruned", "created_at", where="pruned_at IS NULL"),
+)
+
+listings = Table(
+    "listings",
+    metadata,
+    Column("debate", ForeignKey("debates.id"), primary_key=True),
+    Column("topic", Text, nullable=False, comment="in one case, without mentions"),
+    Column("models", Text, nullable=False, comment="that speak, between spaces"),
+    Column("agree", Boolean, comment="whether people and jury agree; null: one did not decide"),
+    comment="What lists of debates are searched by",
 )
 
 series = Table(
@@ -522,6 +534,80 @@ outbox = Table(
     Index(None, "debate", "number"),
     partial_index("outbox_open", "debate", "number", where="state IN ('pending', 'sending')"),
     comment="Messages on their way to a thread",
+)
+
+label_tasks = Table(
+    "label_tasks",
+    metadata,
+    Column("name", String(40), primary_key=True),
+    Column("platform", String(32), nullable=False, comment="of whose manager made it, or empty"),
+    Column("community", String(128), nullable=False),
+    Column("created_at", Utc, nullable=False),
+    Column("closed_at", Utc, comment="since when it takes no answers"),
+    Column("body", Text, nullable=False, comment="JSON: what it asks for"),
+    comment="What people are asked to label on pages",
+)
+
+label_debates = Table(
+    "label_debates",
+    metadata,
+    Column("task", ForeignKey("label_tasks.name"), primary_key=True),
+    Column("debate", ForeignKey("debates.id"), primary_key=True),
+    Column("rank", Integer, nullable=False, comment="the lowest is given first"),
+    Column("sides", String(8), nullable=False),
+    Column("known", String(8), comment="its answer where it is a test; else null"),
+    Column("taken", Integer, nullable=False, comment="its labels, and those that are awaited"),
+    Index(None, "task", "taken", "rank"),
+    Index(None, "debate"),
+    comment="The debates of a labelling task",
+)
+
+label_links = Table(
+    "label_links",
+    metadata,
+    Column("digest", String(64), primary_key=True, comment="of what stands in the link"),
+    Column("task", ForeignKey("label_tasks.name"), nullable=False, index=True),
+    Column("people", Integer, nullable=False, comment="who may join by it"),
+    Column("used", Integer, nullable=False, comment="who have"),
+    Column("until", Utc, nullable=False),
+    Column("created_at", Utc, nullable=False),
+    comment="Invitations to a labelling task",
+)
+
+annotators = Table(
+    "annotators",
+    metadata,
+    Column("key", String(32), primary_key=True, comment="names them in a session"),
+    Column("task", ForeignKey("label_tasks.name"), nullable=False),
+    Column("person", ForeignKey("people.id"), nullable=False, index=True),
+    Column("link", String(64), comment="the digest of the one they joined by"),
+    Column("claim", String(64), comment="the digest of what their browser sent with it"),
+    Column("joined_at", Utc, nullable=False),
+    UniqueConstraint("task", "person"),
+    UniqueConstraint("link", "claim"),
+    comment="Who labels in a task",
+)
+
+sheets = Table(
+    "sheets",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("task", ForeignKey("label_tasks.name"), nullable=False),
+    Column("debate", ForeignKey("debates.id"), nullable=False),
+    Column("person", ForeignKey("people.id"), nullable=False, index=True),
+    Column("number", Integer, comment="which of theirs; null: only seen elsewhere"),
+    Column("kind", String(8), nullable=False, comment="plain, known, again or seen"),
+    Column("order", String(8), nullable=False, comment="of the sides as they are shown"),
+    Column("given_at", Utc, nullable=False),
+    Column("answered_at", Utc),
+    Column("changed_at", Utc, comment="when the answer that stands was given"),
+    Column("exposed", Boolean, nullable=False, comment="models or result may be known to them"),
+    Column("held", Boolean, nullable=False, comment="counted in its debate's `taken`"),
+    Column("body", Text, comment="JSON: the answer"),
+    UniqueConstraint("task", "person", "number"),
+    Index(None, "debate", "person"),
+    partial_index("sheets_open", "task", "given_at", where="held AND answered_at IS NULL"),
+    comment="Debates as they were shown to people who label, and their answers",
 )
 
 fits = Table(

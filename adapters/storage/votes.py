@@ -9,6 +9,7 @@ from adapters.storage.connection import SqlConnection
 from adapters.storage.findings import insert_verdict
 from adapters.storage.guests import keep_spoken, note_withheld
 from adapters.storage.leases import guard, within
+from adapters.storage.listed import note_agreement
 from adapters.storage.outbox import insert_posts, release
 from adapters.storage.targets import ACCEPT, Targets, accept, let_seeds_go
 from adapters.storage.vote_log import VoteLog, find_log
@@ -253,5 +254,6 @@ def _store(connection: SqlConnection, asked: Asked, closing: Closing) -> None:
     for unread in closing.unread:
         connection.run(MARK_UNREAD, debate=debate_id, **unread._asdict())
     insert_posts(connection, debate_id, closing.posts)
+    note_agreement(connection, debate_id, closing.posts)
     for judge, verdict in closing.verdicts.items():
         insert_verdict(connection, debate_id, judge, verdict)

@@ -1,9 +1,14 @@
 """`rostrum bench jury`: how much of the jurors' knowledge each kind of panel extracts.
 
-A share of gain is (accuracy − 50) / (oracle's accuracy − 50), in percent, where a declared tie
-is half right. Worlds, jurors and debates are simulated; the product's panel is its own code. A
-verdict earns its chance to be right given what all jurors share of the debate: its mean is the
-same as with the truth drawn, and its error smaller.
+A share of gain is (accuracy − 50) / (that of a panel that knows all − 50), in percent, where a
+declared tie is half right. Two panels know all: `of_six` is the share of what the ballots of the
+six best give, weighed exactly; `share` is that of their impressions, before what changes from one
+reading to the next, rounded scores and invalid ballots. Bounds are of the first.
+
+Worlds, jurors and debates are simulated; the product's panel is its own code. A verdict earns its
+chance to be right given what all jurors share of the debate: its mean is the same as with the
+truth drawn, and its error smaller. For the lean of a side every second debate is held
+again with its sides exchanged, so that only what depends on the order is left.
 """
 
 from __future__ import annotations
@@ -15,9 +20,9 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from functools import partial
 from random import Random
-from statistics import fmean, stdev
-from typing import Any, NamedTuple
+from typing import Protocol
 
 from rich.console import Console
 from rich.progress import Progress
@@ -30,24 +35,38 @@ from bot.bench.jury_panels import (
     ask_swapped,
     make_knowing,
     make_oracle,
+    make_thrifty,
+)
+from bot.bench.jury_scores import (
+    BALANCED,
+    KNOWING,
+    LABELLED,
+    NAIVE,
+    ORACLE,
+    SWAPPED,
+    THRIFTY,
+    UNCALIBRATED,
+    UNLABELLED,
+    PanelLine,
+    PanelScore,
+    Scores,
+    over_worlds,
+    render,
+    rounded,
+    score_calls,
+    summarise,
 )
 from bot.bench.jury_world import MISSPECIFIED, WORLDS, Case, World, make_case, make_court, make_rng
 from bot.bench.machine import print_result
 from bot.bench.workers import open_workers, submit
 from engine.errors import RostrumError, UsageError
-from engine.judging import TIE
 from engine.jury.fitting import fit_jurors
 from engine.jury.hearing import Heard, HeardDebate
 
-ORACLE, NAIVE, SWAPPED = "oracle", "naive majority", "strict swap"
-KNOWING = "six, exact weights"
-UNLABELLED, LABELLED = "rostrum, no labels", "rostrum, 200 labels"
-UNCALIBRATED, BALANCED = "without calibration", "balanced by order"
 COLD = 50  # an installation's first debates
-BINS = 5  # of p(A)
 FITS = ((12, 1000), (60, 20_000))  # jurors and debates
 LABELS = 200
-WHOLE_INTERVAL = 1.96
+MIRRORED = 2  # of so many debates one is held with its sides exchanged too
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,58 +79,10 @@ class Simulation:
     worlds: tuple[World, ...] = WORLDS
 
 
-class PanelScore(NamedTuple):
-    """A panel's results in one installation, averaged over its debates.
+class MirroredPanel(Protocol):
+    """A panel that may be held a second time, with the sides exchanged."""
 
-    `accuracy` and `lean` (A's wins beyond those it deserved) are shares of 1.
-    """
-
-    accuracy: float
-    lean: float
-    calls: float
-    audits: float
-    cold: float | None = None
-    ties: float = 0.0
-    chances: tuple[Bin, ...] = ()
-
-
-class Bin(NamedTuple):
-    """The debates whose p(A) lies in one bin: how many, and the sums of p, of p·(1 − p), of what p
-    missed, squared, and of A's wins.
-    """
-
-    n: int
-    p: float
-    expected: float
-    missed: float
-    won: float
-
-
-class PanelLine(NamedTuple):
-    """A panel in one world: points, percent and calls; `interval` is half a 95 % one.
-
-    `cold` is the accuracy in an installation's first debates. `brier` is that of p(A), and
-    `expected` what it would be if p were right; `reliability` gives each bin's mean p, A's share of
-    wins and the half of its 95 % interval. `of_six` is the share of what six jurors' ballots can
-    give at most.
-    """
-
-    panel: str
-    accuracy: float
-    share: float
-    interval: float
-    lean: float
-    calls: float
-    audits: float
-    cold: float = math.nan
-    ties: float = 0.0
-    brier: float = math.nan
-    expected: float = math.nan
-    reliability: tuple[tuple[float, float, float], ...] = ()
-    of_six: float = math.nan
-
-
-Scores = Mapping[str, PanelScore]
+    def __call__(self, case: Case, *, mirror: bool) -> PanelCall: ...
 
 
 async def run_jury(
@@ -131,7 +102,7 @@ async def run_jury(
         found = await _simulate(plan)
     except (asyncio.CancelledError, BrokenProcessPool):
         raise RostrumError("The benchmark was stopped before it had a result.") from None
-    lines = {world: tuple(_summarise(scores)) for world, scores in found.items()}
+    lines = {world: tuple(summarise(scores)) for world, scores in found.items()}
     print(render(lines), file=sys.stderr)
     print_result(_report(plan, lines))
 
@@ -161,134 +132,40 @@ def measure(world: World, seed: int, plan: Simulation) -> dict[str, PanelScore]:
     rng = make_rng(world.name, seed)
     court = make_court(world, rng)
     whole = plan.learning + plan.debates
-    products = {
-        BALANCED: Product(court, modelled=False),
-        UNCALIBRATED: Product(court, wave=4),
-        UNLABELLED: Product(court),
-    }
+    products = {BALANCED: Product(court, modelled=False), UNLABELLED: Product(court)}
+    if world not in MISSPECIFIED:
+        products[UNCALIBRATED] = Product(court, wave=4)
     learning = [make_case(court, rng, at / whole) for at in range(plan.learning)]
     begun = {name: [product.ask(case) for case in learning] for name, product in products.items()}
     humans = [case.human for case in learning[-LABELS:]]
-    panels: dict[str, Panel] = {
+    others: dict[str, Panel] = {
         ORACLE: make_oracle(court),
+        KNOWING: make_knowing(court),
+        THRIFTY: make_thrifty(court),
         NAIVE: ask_naive,
         SWAPPED: ask_swapped,
-        LABELLED: products[UNLABELLED].label(humans).ask,
-        **{name: product.ask for name, product in products.items()},
-        KNOWING: make_knowing(court),
     }
+    panels: dict[str, MirroredPanel] = {
+        name: partial(_ask_twice, panel) for name, panel in others.items()
+    }
+    products = {LABELLED: products[UNLABELLED].label(humans), **products}
+    panels |= {name: product.ask for name, product in products.items()}
     cases = [make_case(court, rng, (plan.learning + at) / whole) for at in range(plan.debates)]
-    scores = {name: _score(cases, list(map(panel, cases))) for name, panel in panels.items()}
+    scores = {
+        name: score_calls(
+            cases, [panel(case, mirror=at % MIRRORED == 0) for at, case in enumerate(cases)]
+        )
+        for name, panel in panels.items()
+    }
     for name, calls in begun.items():
-        cold = _score(learning[:COLD], calls[:COLD]).accuracy
+        cold = score_calls(learning[:COLD], calls[:COLD]).accuracy
         scores[name] = scores[name]._replace(cold=cold)
     return scores
 
 
-def _score(cases: Sequence[Case], calls: Sequence[PanelCall]) -> PanelScore:
-    pairs = list(zip(cases, calls, strict=True))
-    return PanelScore(
-        accuracy=fmean(_earn(call, case) for case, call in pairs),
-        lean=fmean(_credit(call, "A") - case.chance for case, call in pairs),
-        calls=fmean(call.calls for call in calls),
-        audits=fmean(call.audits for call in calls),
-        ties=fmean(call.winner == TIE for call in calls),
-        chances=tuple(_sort(pairs)),
-    )
-
-
-def _sort(pairs: Sequence[tuple[Case, PanelCall]]) -> Iterator[Bin]:
-    found = [(call.p, float(case.winner == "A")) for case, call in pairs if call.p is not None]
-    for at in range(BINS):
-        inside = [(p, won) for p, won in found if min(int(p * BINS), BINS - 1) == at]
-        yield Bin(
-            n=len(inside),
-            p=math.fsum(p for p, _ in inside),
-            expected=math.fsum(p * (1 - p) for p, _ in inside),
-            missed=math.fsum((p - won) ** 2 for p, won in inside),
-            won=math.fsum(won for _, won in inside),
-        )
-
-
-def _earn(call: PanelCall, case: Case) -> float:
-    a = _credit(call, "A")
-    return a * case.chance + (1 - a) * (1 - case.chance)
-
-
-def _credit(call: PanelCall, winner: str) -> float:
-    return 0.5 if call.winner == TIE else float(call.winner == winner)
-
-
-def _summarise(installations: Sequence[Scores]) -> Iterator[PanelLine]:
-    """Compare every panel with the oracle over one world's installations."""
-    best = fmean(scores[ORACLE].accuracy for scores in installations) - 0.5
-    six = fmean(scores[KNOWING].accuracy for scores in installations) - 0.5
-    for panel in installations[0]:
-        found = [scores[panel] for scores in installations]
-        accuracy = fmean(score.accuracy for score in found)
-        share = (accuracy - 0.5) / best
-        gaps = [
-            score.accuracy - 0.5 - share * (scores[ORACLE].accuracy - 0.5)
-            for score, scores in zip(found, installations, strict=True)
-        ]
-        error = stdev(gaps) / math.sqrt(len(gaps)) / best if len(gaps) > 1 else math.nan
-        yield PanelLine(
-            panel=panel,
-            accuracy=100 * accuracy,
-            share=100 * share,
-            interval=100 * WHOLE_INTERVAL * error,
-            lean=100 * fmean(score.lean for score in found),
-            calls=fmean(score.calls for score in found),
-            audits=fmean(score.audits for score in found),
-            cold=100 * fmean(math.nan if one.cold is None else one.cold for one in found),
-            ties=100 * fmean(score.ties for score in found),
-            of_six=100 * (accuracy - 0.5) / six,
-            **_rely(found),
-        )
-
-
-def _rely(found: Sequence[PanelScore]) -> dict[str, Any]:
-    """Return how far p(A) can be relied on, over installations."""
-    bins = [
-        Bin(*map(sum, zip(*same, strict=True)))
-        for same in zip(*(one.chances for one in found), strict=True)
-    ]
-    n = sum(one.n for one in bins)
-    if not n:
-        return {}
-    return {
-        "brier": sum(one.missed for one in bins) / n,
-        "expected": sum(one.expected for one in bins) / n,
-        "reliability": tuple(
-            (
-                one.p / one.n,
-                one.won / one.n,
-                WHOLE_INTERVAL * math.sqrt(one.expected / one.n / one.n),
-            )
-            for one in bins
-            if one.n
-        ),
-    }
-
-
-def _over_worlds(lines: Mapping[str, Sequence[PanelLine]]) -> Iterator[dict[str, float | str]]:
-    """Yield each panel's share on average and in its worst world, and the other figures."""
-    for one in zip(*lines.values(), strict=True):
-        worst = min(one, key=lambda line: line.share)
-        yield {
-            "panel": one[0].panel,
-            "share_average": fmean(line.share for line in one),
-            "interval_average": math.hypot(*(line.interval for line in one)) / len(one),
-            "share_worst": worst.share,
-            "interval_worst": worst.interval,
-            "of_six_average": fmean(line.of_six for line in one),
-            "of_six_worst": min(line.of_six for line in one),
-            "calls": fmean(line.calls for line in one),
-            "audit_calls": fmean(line.audits for line in one),
-            "cold": fmean(line.cold for line in one),
-            "brier_off": max((line.brier - line.expected for line in one), key=abs),
-            "lean_worst": max((line.lean for line in one), key=abs),
-        }
+def _ask_twice(panel: Panel, case: Case, *, mirror: bool) -> PanelCall:
+    call = panel(case)
+    return call._replace(mirrored=panel(case.mirror()).winner) if mirror else call
 
 
 def _report(plan: Simulation, lines: Mapping[str, Sequence[PanelLine]]) -> dict[str, object]:
@@ -298,9 +175,9 @@ def _report(plan: Simulation, lines: Mapping[str, Sequence[PanelLine]]) -> dict[
         "debates_a_seed": plan.debates,
         "debates_before": plan.learning,
         "worlds": {
-            world: [_rounded(line._asdict()) for line in found] for world, found in lines.items()
+            world: [rounded(line._asdict()) for line in found] for world, found in lines.items()
         },
-        "panels": [_rounded(row) for row in _over_worlds(lines)],
+        "panels": [rounded(row) for row in over_worlds(lines)],
         "fit_seconds": {
             f"{jurors} jurors, {debates} debates": round(time_fit(jurors, debates), 3)
             for jurors, debates in FITS
@@ -324,32 +201,3 @@ def _hear(skills: Sequence[float], rng: Random) -> Iterator[Heard]:
         margin = skills[juror] * truth + rng.gauss(0, 1)
         side = math.copysign(1.0, margin)
         yield Heard(f"juror-{juror}", f"family-{juror % 6}", 1 if at % 2 else -1, margin, side)
-
-
-FINE = ("brier", "expected", "brier_off")
-
-
-def _rounded(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: _round(value, 4 if name in FINE else 2) for name, value in row.items()}
-
-
-def _round(value: Any, digits: int) -> Any:
-    """Round numbers, in tuples too; None for one that was not measured."""
-    if isinstance(value, tuple):
-        return [_round(one, 3) for one in value]
-    if isinstance(value, float):
-        return None if math.isnan(value) else round(value, digits)
-    return value
-
-
-def render(lines: Mapping[str, Sequence[PanelLine]]) -> str:
-    """Return the table as text: one row per panel, one column per world."""
-    heads = ["average", "±", "worst", "±", *lines, "calls", "audits", "lean"]
-    rows = [f"{'share of the gain, %':22}" + "".join(f"{head:>9}" for head in heads)]
-    for row, one in zip(_over_worlds(lines), zip(*lines.values(), strict=True), strict=True):
-        names = ("share_average", "interval_average", "share_worst", "interval_worst")
-        cells = [f"{row[name]:>9.1f}" for name in names]
-        cells += [f"{line.share:>9.1f}" for line in one]
-        cells += [f"{row[name]:>9.2f}" for name in ("calls", "audit_calls", "lean_worst")]
-        rows.append(f"{row['panel']:22}" + "".join(cells))
-    return "\n".join(rows)

@@ -12,14 +12,21 @@ from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import NamedTuple
 
-from bot.bench.jury_world import SIDES, Case, Court, weigh_exactly, weigh_perfectly
+from bot.bench.jury_world import (
+    SIDES,
+    Case,
+    Court,
+    know_exactly,
+    weigh_exactly,
+    weigh_perfectly,
+)
 from engine.debate import Fit, PanelSetup
-from engine.judging import TIE, Ballot
-from engine.jury.aggregate import aggregate
+from engine.judging import TIE, Ballot, Verdict
+from engine.jury.aggregate import MOST_JURORS, aggregate
 from engine.jury.fitting import fit_jurors
 from engine.jury.hearing import HeardDebate, hear
 from engine.jury.history import PanelFit, fit
-from engine.jury.model import is_sure
+from engine.jury.model import chance, choose, gain_of_another, is_sure, posterior
 from engine.jury.plan import next_readings
 from engine.jury.roster import seat_panel
 from engine.jury.rubric import DEBATE
@@ -27,17 +34,24 @@ from engine.store.journal import PastDebate
 
 NAIVE_JURORS = 6
 SWAPPED_JURORS = 3
-REFIT = 100  # debates between two fits; the product fits once a minute
-EARLY = 25  # the same, while there are few
+# Debates between two fits, up to so many; the product fits again for two new ballots in a hundred.
+REFIT = {50: 10, 100: 25, 600: 100}
+REFIT_LATER = 200
+NOT_KNOWN_YET = 100  # debates in which some jurors may have too few ballots for the model
+CALL_WORTH = 0.003  # what a call has to gain for a panel that knows all and asks one by one
 
 
 class PanelCall(NamedTuple):
-    """A panel's winner (a contender or a tie), its calls (to decide, to audit) and its p(A)."""
+    """A panel's winner (a contender or a tie), its calls (to decide, to audit) and its p(A).
+
+    `mirrored` is its winner of the same debate with the sides exchanged.
+    """
 
     winner: str
     calls: int
     audits: int = 0
     p: float | None = None
+    mirrored: str | None = None
 
 
 Panel = Callable[[Case], PanelCall]
@@ -78,20 +92,59 @@ def make_knowing(court: Court) -> Panel:
     best = cache(partial(weigh_perfectly, court, read=True))
 
     def ask(case: Case) -> PanelCall:
-        families = {model.family for model in case.debaters}
-        free = (at for at, one in enumerate(court.jurors) if one.model.family not in families)
-        seen: dict[int, float] = {}
-        for turn, at in enumerate(best(tuple(free))):
-            place = -1 if turn % 2 else 1
-            points = case.ask(at, SIDES[::place], blind=True).points
-            if points is not None:
-                margin = DEBATE.score(points["A"]) - DEBATE.score(points["B"])
-                seen[at] = margin / court.jurors[at].scale - place * court.jurors[at].position
+        read = {at: _undistort(case, at, turn) for turn, at in enumerate(best(_free(case)))}
+        seen = {at: found for at, found in read.items() if found is not None}
         weights = weigh_exactly(court, tuple(seen), read=True)
         whole = sum(weight * seen[at] for at, weight in weights.items())
         return PanelCall("A" if whole > 0 else "B", len(weights))
 
     return ask
+
+
+def make_thrifty(court: Court) -> Panel:
+    """Return a panel that knows as much, and asks one by one while a call is worth it.
+
+    The sequence and the expected gain are the product's, without its first three readers and
+    without debates that explore.
+    """
+    fit = know_exactly(court)
+    refs = [juror.model.ref for juror in court.jurors]
+    choice = cache(lambda free: choose(fit, [refs[at] for at in free], MOST_JURORS))
+
+    def ask(case: Case) -> PanelCall:
+        order = choice(_free(case))
+        seen: dict[str, float] = {}
+        mean, variance, calls = 0.0, 1.0, 0
+        while calls < len(order):
+            ref, turn = order[calls], calls
+            at = refs.index(ref)
+            found, calls = _undistort(case, at, turn), calls + 1
+            if found is not None:
+                seen[ref] = found * fit.jurors[ref].skill
+                mean, variance, _ = posterior(fit, seen)
+            left = order[calls:]
+            if gain_of_another(fit, mean, tuple(seen), left, len(left)) < CALL_WORTH:
+                break
+        return PanelCall("A" if mean > 0 else "B", calls, p=chance(mean, variance))
+
+    return ask
+
+
+def _free(case: Case) -> tuple[int, ...]:
+    """Return the jurors of no debater's family."""
+    families = {model.family for model in case.debaters}
+    jurors = enumerate(case.court.jurors)
+    return tuple(at for at, one in jurors if one.model.family not in families)
+
+
+def _undistort(case: Case, at: int, turn: int) -> float | None:
+    """Return what a juror's ballot says of the margin, freed of its lean and scale."""
+    place, juror = -1 if turn % 2 else 1, case.court.jurors[at]
+    points = case.ask(at, SIDES[::place], blind=True).points
+    if points is None:
+        return None
+    margin = DEBATE.score(points["A"]) - DEBATE.score(points["B"])
+    return margin / juror.scale - place * juror.position
 
 
 @dataclass(slots=True)
@@ -110,20 +163,23 @@ class Product:
     learnt: PanelFit = field(default_factory=lambda: fit(()))
     model: Fit = field(default_factory=lambda: fit_jurors(()))
 
-    def ask(self, case: Case) -> PanelCall:
-        """Hold a panel, and refit periodically."""
-        ordinal = len(self.past) + 1
-        setup = self._seat(case, ordinal)
+    def ask(self, case: Case, *, mirror: bool = False) -> PanelCall:
+        """Hold a panel, and refit periodically; `mirror`: also with the sides exchanged."""
+        ballots, verdict = self._hold(case)
+        other = self._hold(case.mirror())[1].winner or TIE if mirror else None
+        self._learn(PastDebate(tuple(ballots), z=verdict.z))
+        audits = sum(ballot.audit for ballot in ballots)
+        return PanelCall(
+            verdict.winner or TIE, len(ballots) - audits, audits, verdict.p.get("A", 0.5), other
+        )
+
+    def _hold(self, case: Case) -> tuple[list[Ballot], Verdict]:
+        setup = self._seat(case, len(self.past) + 1)
         at = {juror.ref: number for number, juror in enumerate(self.court.roster)}
         ballots: list[Ballot] = []
         while readings := next_readings(setup, SIDES, ballots):
             ballots += [case.read(reading, at[reading.juror.ref]) for reading in readings]
-        verdict = aggregate(setup, SIDES, ballots).verdict
-        self._learn(PastDebate(tuple(ballots), z=verdict.z))
-        audits = sum(ballot.audit for ballot in ballots)
-        return PanelCall(
-            verdict.winner or TIE, len(ballots) - audits, audits, verdict.p.get("A", 0.5)
-        )
+        return ballots, aggregate(setup, SIDES, ballots).verdict
 
     def _seat(self, case: Case, ordinal: int) -> PanelSetup:
         setup = seat_panel(
@@ -141,14 +197,16 @@ class Product:
     def _learn(self, debate: PastDebate) -> None:
         self.past.append(debate)
         self.heard += hear([debate])
-        if len(self.past) % (EARLY if self.modelled and len(self.past) < REFIT else REFIT) == 0:
+        held = len(self.past)
+        every = next((step for most, step in REFIT.items() if held <= most), REFIT_LATER)
+        if held % every == 0:
             self._fit()
 
     def _fit(self) -> None:
         if self.modelled:
             self.model = fit_jurors(self.heard, self.model)
         # The model decides once it knows the jurors; until then their histories do.
-        if not self.modelled or not is_sure(self.model):
+        if not self.modelled or not is_sure(self.model) or len(self.past) <= NOT_KNOWN_YET:
             self.learnt = fit(self.past)
 
     def label(self, humans: Sequence[str]) -> Product:

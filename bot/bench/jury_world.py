@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 from statistics import NormalDist
 from typing import NamedTuple
 
-from engine.debate import Model
+from engine.debate import Fit, JurorFit, Model
 from engine.judging import TIE, Ballot
 from engine.jury.ballot import Reading
 from engine.jury.rubric import DEBATE, HIGHEST, LOWEST
@@ -129,7 +129,8 @@ class Case:
     """One debate: its true margin for A, and each juror's impression.
 
     `chance` is that A won, given what all jurors share. `felt` is an impression before any
-    distortion. Ballots are made on first use, and cached.
+    distortion. Ballots are made on first use, and cached; a juror's ballot in one order is the same
+    no matter who asks, and what was asked before (`seed`). `mirrored`: the sides are exchanged.
     """
 
     court: Court
@@ -140,13 +141,30 @@ class Case:
     human: str
     felt: tuple[float, ...]
     brands: float
-    rng: Random
+    seed: int
+    mirrored: bool = False
     made: dict[tuple[int, tuple[str, ...], bool], Impression] = field(default_factory=dict)
+    cast: dict[tuple[int, tuple[str, ...], bool], Ballot] = field(default_factory=dict)
 
     @property
     def winner(self) -> str:
         """The side that truly won."""
         return "A" if self.truth > 0 else "B"
+
+    def mirror(self) -> Case:
+        """Return the same debate with its sides exchanged, and so all errors but those of order."""
+        return replace(
+            self,
+            debaters=(self.debaters[1], self.debaters[0]),
+            chance=1 - self.chance,
+            truth=-self.truth,
+            human=SIDES[self.human == SIDES[0]],
+            felt=tuple(-one for one in self.felt),
+            brands=-self.brands,
+            mirrored=not self.mirrored,
+            made={},
+            cast={},
+        )
 
     def ask(self, at: int, order: tuple[str, ...], *, blind: bool) -> Impression:
         """Return a juror's ballot in an order."""
@@ -157,6 +175,12 @@ class Case:
 
     def read(self, reading: Reading, at: int) -> Ballot:
         """Return the ballot that the product's panel would record of a blind reading."""
+        key = (at, reading.order, reading.audit)
+        if key not in self.cast:
+            self.cast[key] = self._cast(reading, at)
+        return self.cast[key]
+
+    def _cast(self, reading: Reading, at: int) -> Ballot:
         said = self.ask(at, reading.order, blind=True)
         return Ballot(
             juror=reading.juror.ref,
@@ -170,15 +194,16 @@ class Case:
         )
 
     def _judge(self, at: int, order: tuple[str, ...], blind: bool) -> Impression:
-        juror, draw = self.jurors[at], self.rng
+        juror, place = self.jurors[at], 1 if order == SIDES else -1
+        draw = Random(self.seed + 2 * at + (place > 0))
         if draw.random() < juror.invalid:
             return Impression(None, None)
-        place = 1 if order == SIDES else -1
+        side = -1 if self.mirrored else 1
         margin = self.felt[at] + place * juror.position
-        margin += _err(self.court.world, juror.error * math.sqrt(1 - STEADY), draw)
+        margin += side * _err(self.court.world, juror.error * math.sqrt(1 - STEADY), draw)
         if not blind:
             margin += self.brands + self._prefer_own(juror)
-        return _score(juror, juror.scale * margin, draw)
+        return _score(juror, juror.scale * margin, draw, SIDES[::side])
 
     def _prefer_own(self, juror: Simulated) -> float:
         own = [model.family == juror.model.family for model in self.debaters]
@@ -233,7 +258,7 @@ def make_case(court: Court, rng: Random, progress: float = 0.0) -> Case:
             for juror in jurors
         ),
         brands=rng.gauss(0, BRAND),
-        rng=rng,
+        seed=rng.getrandbits(48) << 8,
     )
 
 
@@ -249,15 +274,16 @@ def _model(family: int, name: str) -> Model:
     return Model(backend="bench", name=name, family=f"family-{family}")
 
 
-def _score(juror: Simulated, margin: float, rng: Random) -> Impression:
+def _score(juror: Simulated, margin: float, draw: Random, sides: tuple[str, ...]) -> Impression:
     """Turn a margin in points into scores on both sides, and the verdict that fits them."""
     middle = MIDDLE + juror.leniency
+    means = {"A": middle + margin / 2, "B": middle - margin / 2}
     sheets = {
         side: {
-            criterion.name: max(LOWEST, min(HIGHEST, round(points + rng.gauss(0, GRAIN))))
+            criterion.name: max(LOWEST, min(HIGHEST, round(means[side] + draw.gauss(0, GRAIN))))
             for criterion in DEBATE.criteria
         }
-        for side, points in zip(SIDES, (middle + margin / 2, middle - margin / 2), strict=True)
+        for side in sides
     }
     gap = DEBATE.score(sheets["A"]) - DEBATE.score(sheets["B"])
     verdict = TIE if abs(gap) < TIE_BELOW else "A" if gap > 0 else "B"
@@ -291,6 +317,24 @@ def weigh_exactly(court: Court, numbers: Sequence[int], *, read: bool = False) -
         own = juror.error**2 * (1.0 if read else STEADY)
         rows[at][at] += own + (ROUNDED / juror.scale**2 if read else 0.0)
     return dict(zip(numbers, _solve(rows), strict=True))
+
+
+def know_exactly(court: Court) -> Fit:
+    """Return the model of jurors with the figures that are true of these.
+
+    A signal is an impression in units of the juror's own error, which ballots add to.
+    """
+    world, known = court.world, {}
+    for juror in court.jurors:
+        own = math.sqrt(juror.error**2 + ROUNDED / juror.scale**2)
+        herd = world.herd * juror.in_herd
+        known[juror.model.ref] = JurorFit(
+            family=juror.model.family,
+            skill=1 / own,
+            group=herd / own,
+            scale=math.sqrt(1 + world.shared + herd**2 + own**2) / own,
+        )
+    return Fit(version=0, shared=world.shared, kin=0, people=1, evidence=math.inf, jurors=known)
 
 
 def _solve(rows: Sequence[list[float]]) -> tuple[float, ...]:

@@ -13,6 +13,7 @@ from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
 from adapters.storage.findings import PANEL
 from adapters.storage.journal import FROM_CALL
+from adapters.storage.listed import listing_of
 from engine.debate import Model, PanelSetup, Request, Setup, Status, Turn, Usage
 from engine.judging import Ballot, Question, Verdict, Vote
 from engine.ports import Reply
@@ -50,7 +51,7 @@ async def fill(database: Database, scale: Scale) -> None:
     for first in range(0, scale.debates, AT_ONCE):
         rows: Rows = []
         for number in range(first, min(first + AT_ONCE, scale.debates)):
-            rows += _Made(number, scale.votes_each, vocabulary).rows()
+            rows += Past(number, scale.votes_each, vocabulary).rows()
         await _write(database, rows)
 
 
@@ -64,7 +65,7 @@ async def _write(database: Database, rows: Rows) -> None:
     await database.write(store)
 
 
-class _Made:
+class Past:
     """One synthetic debate."""
 
     def __init__(self, number: int, votes: int, vocabulary: list[str]) -> None:
@@ -75,6 +76,8 @@ class _Made:
         self.at = BEGAN + timedelta(minutes=number)
         self.revealed_at = self.at + timedelta(hours=1)
 
+        self.setup = self._set_up()
+
     def rows(self) -> Rows:
         """Return the debate's rows, referenced tables first."""
         spoken = list(self._turns())
@@ -82,7 +85,8 @@ class _Made:
         verdict = Verdict(winner="A", p={"A": 0.7, "B": 0.3}, z=0.9, valid=JURORS, invalid=0)
         judged = {"debate": self.id, "judge": PANEL, "body": verdict.model_dump_json()}
         return [
-            ("debates", [self._debate()]),
+            ("debates", [self.debate()]),
+            ("listings", [{"debate": self.id, **listing_of(self.setup)}]),
             ("questions", [self._question()]),
             ("turns", [self._turn_row(turn) for turn in spoken]),
             ("calls", [self._call(turn.step, turn.text) for turn in spoken]),
@@ -92,10 +96,10 @@ class _Made:
             ("votes", list(self._votes())),
         ]
 
-    def _debate(self) -> dict[str, Any]:
+    def _set_up(self) -> Setup:
         a, b = self.rng.sample(MODELS, 2)
         topic = " ".join(Random(f"topic/{self.number % TOPICS}").choices(self.vocabulary, k=9))
-        setup = Setup(
+        return Setup(
             request=Request(topic=topic, sides={"A": a, "B": b}),
             format_version=1,
             templates="ab" * 32,
@@ -106,6 +110,10 @@ class _Made:
             seed=self.number,
             ordinal=self.number,
         )
+
+    def debate(self) -> dict[str, Any]:
+        """Return the row of the debate alone."""
+        setup = self.setup
         return {
             "id": self.id,
             "number": self.number + 1,

@@ -12,6 +12,9 @@ from bot.commands.options import JSON, REHEARSAL, Text, complete_series
 app = typer.Typer()
 FORMATS = typer.Option("--debate-format", help="Only these debate formats, e.g. classic,team.")
 LANGUAGES = typer.Option("--language", help="Only these languages, e.g. en,tr.")
+WINNERS = typer.Option(
+    "--labels", help="Whose winner makes preference pairs: chat, web (labels) or both."
+)
 OF_SERIES = typer.Option(
     "--series", help="Only debates of this series.", autocompletion=complete_series
 )
@@ -47,6 +50,11 @@ def export(
     prompts: Annotated[
         bool, typer.Option("--prompts", help="Add the table prompts: each call's prompt and reply.")
     ] = False,
+    html: Annotated[
+        bool,
+        typer.Option("--html", help="Write pages to read, which open from the disk, not tables."),
+    ] = False,
+    labels: Annotated[str, WINNERS] = "chat",
     include_rehearsal: Annotated[bool, REHEARSAL] = False,
     series: Annotated[Text, OF_SERIES] = None,
     license: Annotated[
@@ -62,7 +70,12 @@ def export(
     from bot.exporting import Chosen, run_export
 
     chosen = Chosen(**{name: given.params[name] for name in Chosen._fields})
-    run(lambda: run_export(out, chosen))
+    if html:
+        from bot.paging import export_pages
+
+        run(lambda: export_pages(out, chosen))
+    else:
+        run(lambda: run_export(out, chosen))
 
 
 @app.command()
@@ -84,6 +97,7 @@ def push(
     license: Annotated[
         Text, typer.Option(help="Licence for the dataset card, as for export.")
     ] = None,
+    labels: Annotated[str, WINNERS] = "chat",
     include_rehearsal: Annotated[bool, REHEARSAL] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before publishing.")] = False,
 ) -> None:

@@ -68,6 +68,23 @@ def report(
 
 
 @app.command()
+def view(
+    folder: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Argument(help="Folder of an export (default: the database)."),
+    ] = None,
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Port on this machine; 0 takes a free one.")
+    ] = 8484,
+) -> None:
+    """Read debates in a browser, live and read-only; prints a link that works once."""
+    from bot.exits import run
+    from bot.viewing import view
+
+    run(lambda: view(folder, port))
+
+
+@app.command()
 def judge(
     debate_id: Annotated[str, DEBATE_OR_SERIES],
     judges: Annotated[
@@ -195,7 +212,8 @@ def copy(
 
 
 Platform = Annotated[
-    Literal["discord", "slack", "terminal", "import"], typer.Argument(help="Platform of the id.")
+    Literal["discord", "slack", "terminal", "import", "web"],
+    typer.Argument(help="Platform of the id."),
 ]
 
 

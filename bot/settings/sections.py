@@ -253,6 +253,23 @@ class HealthSettings(Section):
     port: Port | None = None
 
 
+class WebSettings(Section):
+    """Where pages are served, and the address at which people reach them; nowhere without it.
+
+    People sign in where an app's id and secret are given. `managers` of labelling tasks are
+    signed-in people, as `platform:user`.
+    """
+
+    url: Address | None = None
+    host: str = "127.0.0.1"
+    port: Port | None = None
+    discord_client_id: str | None = None
+    discord_client_secret: SecretStr | None = None
+    slack_client_id: str | None = None
+    slack_client_secret: SecretStr | None = None
+    managers: Annotated[tuple[str, ...], BeforeValidator(_items)] = ()
+
+
 class ExportSettings(Section):
     """Settings of exports; without a key the installation makes its own."""
 

@@ -49,6 +49,7 @@ from bot.settings.sections import (
     Seats,
     SlackSettings,
     SourcesSettings,
+    WebSettings,
     WorkerSettings,
 )
 from bot.settings.sources import (
@@ -156,6 +157,7 @@ class Settings(BaseSettings):
     slack: SlackSettings = SlackSettings()
     budget: BudgetSettings = BudgetSettings()
     health: HealthSettings = HealthSettings()
+    web: WebSettings = WebSettings()
     export: ExportSettings = ExportSettings()
     privacy: PrivacySettings = PrivacySettings()
     retention: RetentionSettings = RetentionSettings()
@@ -358,6 +360,8 @@ def _contradictions(settings: Settings) -> Iterator[Wrong]:
     yield from _topic_faults(settings)
     for sentence in _slack_faults(settings):
         yield Wrong(("slack", "secret_key"), sentence)
+    yield from (Wrong(("web", "health"), sentence) for sentence in _web_faults(settings))
+    yield from _sign_in_faults(settings.web)
     limits = settings.structured
     if limits.fewest > limits.most:
         yield Wrong(
@@ -378,6 +382,23 @@ def _contradictions(settings: Settings) -> Iterator[Wrong]:
             f"ROSTRUM_TEMPLATES_DIR names {settings.templates_dir}, which is not a folder; "
             "create it or leave the setting out.",
         )
+
+
+def _sign_in_faults(web: WebSettings) -> Iterator[Wrong]:
+    """Find what is missing for people to sign in on the pages."""
+    for platform, app in (("discord", "Discord"), ("slack", "Slack")):
+        named = (f"{platform}_client_id", f"{platform}_client_secret")
+        if len({getattr(web, name) is None for name in named}) == 2:
+            both = " and ".join(variable(["web", name]) for name in named)
+            yield Wrong(
+                ("web",), f"Signing in with {app} needs two values; set {both}, or neither."
+            )
+    for who in web.managers:
+        if not who.startswith(tuple(f"{platform}:" for platform in PLATFORMS)):
+            yield Wrong(
+                ("web",),
+                f"ROSTRUM_WEB__MANAGERS names “{who}”; write discord:USER or slack:USER.",
+            )
 
 
 def _topic_faults(settings: Settings) -> Iterator[Wrong]:
@@ -413,6 +434,24 @@ def _named_models(settings: Settings) -> Iterator[tuple[str, Model]]:
         ("prices", map(Model.parse, settings.prices)),
     ):
         yield from ((name, model) for model in models if model)
+
+
+def _web_faults(settings: Settings) -> Iterator[str]:
+    """Yield what serving pages lacks."""
+    web, health, slack = settings.web, settings.health, settings.slack
+    if (web.url is None) != (web.port is None):
+        yield (
+            "Pages on the web need an address and a port; set ROSTRUM_WEB__URL and "
+            "ROSTRUM_WEB__PORT, or neither."
+        )
+    if web.url is not None and any(mark in web.url.partition("://")[2] for mark in "/?#@"):
+        yield "ROSTRUM_WEB__URL names more than a host; write it as in https://debates.example."
+    others = [("ROSTRUM_HEALTH__PORT", health.host, health.port)]
+    if slack.mode == "http":
+        others.append(("ROSTRUM_SLACK__PORT", slack.host, slack.port))
+    for name, host, port in others:
+        if port and (host, port) == (web.host, web.port):
+            yield f"ROSTRUM_WEB__PORT is also {name}; choose another port for one of them."
 
 
 def _slack_faults(settings: Settings) -> list[str]:

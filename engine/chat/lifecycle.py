@@ -23,16 +23,19 @@ from engine.chat.invocation import (
 from engine.chat.lookup import find_held, find_newest, find_only
 from engine.chat.permission import check_may_start, check_started
 from engine.chat.person import Person, Trial, settings_of
-from engine.chat.settings import check_channel, order_of, overlay
+from engine.chat.settings import check_channel, order_of, overlay, page_of
 from engine.chat.suggestions import suggested_topics
 from engine.debate import BallotKind, Debate, Status
+from engine.delivery.board import awaits_consent
 from engine.delivery.ending import where_revealed, why
 from engine.delivery.length import turns_expected
 from engine.errors import UsageError
 from engine.judging import Log, Question
 from engine.line.intake import Defaults, Order
 from engine.options import BUILT_IN
+from engine.permalinks import Permalinks
 from engine.store import Store
+from engine.store.community import PublicPart
 from engine.store.pairs import closes_with, tied
 from engine.topics import RANDOM
 from engine.votes.result import read_reveal, unread_logs
@@ -149,6 +152,7 @@ async def status(context: Context, person: Person, asked: DebateArgument) -> Sta
         mirror=DebateLine.of(mirror) if mirror and tied(found, mirror, now) else None,
         gaps=found.gaps,
         waits=why(found) if going else "",
+        asked=await awaits_consent(store, found),
         unread=Log(Question.VOTE) in await unread_logs(store, found),
         reveal=await read_reveal(store, found) if told else None,
     )
@@ -169,7 +173,14 @@ async def result(context: Context, person: Person, asked: DebateArgument) -> Res
 async def newest(context: Context, person: Person, _: NoArguments) -> DebatesAnswer:
     """List the community's newest debates."""
     held = await find_held(context.store, person, limit=LISTED)
-    return DebatesAnswer(debates=tuple(DebateLine.of(debate) for debate in held))
+    lines = tuple(DebateLine.of(debate) for debate in held)
+    settings = await settings_of(context.store, person)
+    if PublicPart.DEBATES not in settings.public:
+        return DebatesAnswer(debates=lines)
+    web = await page_of(context, person, settings)
+    links = Permalinks(context.defaults.web_url)
+    pages = {line.id: links.debate(line.id) for line in lines} if web else {}
+    return DebatesAnswer(debates=lines, pages=pages, web=web)
 
 
 def _minutes_left(context: Context, debate: Debate) -> float | None:

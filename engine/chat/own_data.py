@@ -15,7 +15,7 @@ from engine.chat.answers.privacy_notice import (
 )
 from engine.chat.context import Context
 from engine.chat.invocation import ForgetArguments, NoArguments
-from engine.chat.person import Person
+from engine.chat.person import Person, settings_of
 from engine.chat.privacy import forget as forget_person
 from engine.store import OwnData, Traces
 
@@ -25,7 +25,8 @@ LAYOUT = 1  # of the file; raised when a reader of it would have to change
 
 async def privacy(context: Context, person: Person, _: NoArguments) -> PrivacyAnswer:
     """Describe the stored data, the person's own included."""
-    return PrivacyAnswer(traces=await _traces(context, person))
+    public = (await settings_of(context.store, person)).public if context.defaults.web_url else ()
+    return PrivacyAnswer(traces=await _traces(context, person), on_the_web=public)
 
 
 async def my_data(

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from pydantic import JsonValue
 
-from engine.chat.answers.management import SettingLine, SettingsAnswer
+from engine.chat.answers.management import NO_WEB, SettingLine, SettingsAnswer
 from engine.chat.command_line import JUDGES
 from engine.chat.context import Context
 from engine.chat.guest import guest_among
@@ -33,9 +33,10 @@ from engine.options import (
     read_option,
     suggest,
 )
+from engine.permalinks import Permalinks
 from engine.prompts.languages import check_language
 from engine.store import Caps
-from engine.store.community import SETTING_NAMES, CommunitySettings
+from engine.store.community import SETTING_NAMES, CommunitySettings, PublicPart
 from engine.text import clean, headline, is_visible
 from engine.words.translation import say
 
@@ -44,6 +45,7 @@ MOST_STARTERS = 25
 MOST_WORDS, LONGEST_WORD = 200, 60
 LONGEST_REFERENCE = 128  # characters
 _REFERENCE = re.compile(r"[^\s<>#@]+")  # the others are of a name or a mention, found nowhere
+PUBLIC = "public"
 RESET = frozenset({"", "default", "reset"})
 _CAPS: Mapping[str, str] = {
     "debate_usd": "debate_usd",
@@ -67,7 +69,16 @@ async def show_settings(
     else:
         applied = await settings_of(context.store, person)
     lines = setting_lines(applied, context.defaults)
-    return SettingsAnswer(settings=lines, changed=tuple(asked.changes))
+    page = await page_of(context, person, applied)
+    return SettingsAnswer(settings=lines, changed=tuple(asked.changes), page=page)
+
+
+async def page_of(context: Context, person: Person, settings: CommunitySettings) -> str:
+    """Return where a person's community is on the web; empty if it shows nothing there."""
+    if not settings.public or not context.defaults.web_url:
+        return ""
+    page = await context.store.communities.page(person.platform, person.community)
+    return Permalinks(context.defaults.web_url).community(page)
 
 
 async def usual_language(context: Context, platform: str, community: str) -> str:
@@ -208,7 +219,8 @@ def setting_lines(settings: CommunitySettings, defaults: Defaults) -> tuple[Sett
         own = getattr(settings, name)
         is_own = own not in (None, (), {})
         value = own if is_own else _operators(name, defaults)
-        lines.append(SettingLine(name=name, value=_write(value), own=is_own))
+        idle = NO_WEB if name == PUBLIC and not defaults.web_url else ""
+        lines.append(SettingLine(name=name, value=_write(value), own=is_own, idle=idle))
     return tuple(lines)
 
 
@@ -366,6 +378,28 @@ def _words(name: str, text: str, _: Defaults) -> tuple[str, ...]:
     return words
 
 
+def _public(name: str, text: str, defaults: Defaults) -> tuple[PublicPart, ...]:
+    said = [part.casefold() for part in parse_list(name, text)]
+    if said in (["none"], ["off"]):
+        return ()
+    if not defaults.web_url:
+        raise UsageError(
+            "Rostrum serves no web pages here, so nothing can be public; ask the people who run it "
+            "to set that up."
+        )
+    if said in (["all"], ["on"]):
+        return tuple(PublicPart)
+    for part in said:
+        if part not in tuple(PublicPart):
+            raise UsageError(
+                "{name} has “{part}”; choose from {known}, or all.",
+                name=name,
+                part=headline(part, 40),
+                known=tuple(PublicPart),
+            )
+    return tuple(part for part in PublicPart if part in said)
+
+
 def _reference(name: str, text: str) -> str:
     if len(text) > LONGEST_REFERENCE or not _REFERENCE.fullmatch(text):
         raise UsageError(
@@ -423,4 +457,5 @@ _READERS: Mapping[str, Callable[[str, str, Defaults], object]] = {
     "blocked_words": _words,
     "topic_approval": lambda name, text, _: parse_switch(name, text),
     "starters": _starters,
+    "public": _public,
 }

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from engine.blinding.mentions import scrub
 from engine.blinding.transcript import BlindTurn, Identities, Scribe, Transcript
 from engine.dataset.entry import Entry, ExportedTurn
-from engine.debate import Status, Turn, TurnOrder
+from engine.debate import Debate, Status, Turn, TurnOrder
 
 FIRST, SECOND = "first", "second"
 PLACES = (FIRST, SECOND)
@@ -77,14 +77,30 @@ def unquote(text: str) -> str:
 
 def _lay_out(entry: Entry) -> Transcript:
     """Return the debate as jurors read it, also where those of the debate knew the models."""
-    setup, request = entry.debate.setup, entry.debate.request
+    return read_blind(entry.debate, [_scrubbed(one) for one in entry.speeches])
+
+
+def read_blind(debate: Debate, turns: Sequence[Turn], sources: Sequence[str] = ()) -> Transcript:
+    """Return a debate as jurors read it, without mentions, for people outside its community.
+
+    `turns` have no mentions any more; `sources` are the titles of what both sides read.
+    """
+    setup, request = debate.setup, debate.request
     gone = tuple(change.was for change in setup.replaced)
     cast = Identities(setup.names, request.sides | request.seats, True, gone)
-    scribe = Scribe(entry.topic, entry.conditions, cast, entry.stances)
+    stances = {side: scrub(said) for side, said in request.stances.items()}
+    about = (scrub(request.topic), scrub(request.conditions))
+    scribe = Scribe(*about, cast, stances, tuple(map(scrub, sources)))
     together = request.turn_order is TurnOrder.SIMULTANEOUS
-    return scribe.lay_out([_scrubbed(one) for one in entry.speeches], simultaneous=together)
+    return scribe.lay_out(turns, simultaneous=together)
 
 
 def _scrubbed(speech: ExportedTurn) -> Turn:
-    asked = tuple(map(scrub, speech.turn.asked))
-    return speech.turn.model_copy(update={"text": speech.text, "asked": asked})
+    return without_mentions(speech.turn, speech.text)
+
+
+def without_mentions(turn: Turn, text: str | None = None) -> Turn:
+    """Return a turn without mentions; `text` is its own where that is known."""
+    asked = tuple(map(scrub, turn.asked))
+    said = scrub(turn.text) if text is None else text
+    return turn.model_copy(update={"text": said, "asked": asked})

@@ -12,7 +12,7 @@ from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 from engine.dataset.entry import Entry
 
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 
 S = TypeVar("S")
 P = TypeVar("P")

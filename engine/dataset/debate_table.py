@@ -36,6 +36,7 @@ from engine.dataset.entry import Entry
 from engine.debate import Criterion, Model, PanelMode
 from engine.judging import TIE, WEAK
 from engine.jury.rubric import find_rubric
+from engine.votes.web import QUORUM
 
 Columns: TypeAlias = tuple[Column[Entry] | OfDebate, ...]
 
@@ -276,6 +277,23 @@ _VOTED: Columns = (
                "high", unit="share"),
         Column("quorum_met", FLAG, "whether the gold votes reached the quorum; null without a "
                "vote"),
+    ),
+    *part_of(
+        "labels",
+        Column("web_winner", TEXT, "a side or `tie`, by gold labels given on pages; null below "
+               f"{QUORUM} of them", "winner", "people"),
+        Column("web_n", WHOLE, "labels given on pages; null without one",
+               lambda labels: sum(labels.counts.values()), "people", "votes"),
+        Column("web_gold_a", WHOLE, "gold labels for A; null without labels, or with no A",
+               lambda labels: labels.gold.get("A"), "people", "votes"),
+        Column("web_gold_b", WHOLE, "gold labels for B; null without labels, or with no B",
+               lambda labels: labels.gold.get("B"), "people", "votes"),
+        Column("web_gold_tie", WHOLE, "gold labels for a tie; null without labels",
+               lambda labels: labels.gold.get(TIE), "people", "votes"),
+        Column("web_gold_weak", WHOLE, "gold labels for “neither”; null without labels",
+               lambda labels: labels.gold.get(WEAK), "people", "votes"),
+        Column("web_share_a", REAL, "gold labels for A over those for A and B; null without either",
+               "share", unit="share"),
     ),
     Column("opted_out", WHOLE, "people who answered but have no row in `votes`",
            lambda entry: len(entry.record.opted_out), unit="people"),

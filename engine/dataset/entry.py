@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from engine.blinding.mentions import scrub
 from engine.dataset.voters import Pseudonyms
@@ -15,6 +15,10 @@ from engine.store import DebateRecord, StandingAnswer
 from engine.topics import split_of, topic_id
 from engine.votes.labels import persuasion
 from engine.votes.tally import agreement, count
+from engine.votes.web import tally_labels
+
+LabelSource = Literal["chat", "web", "both"]
+"""Whose winner makes pairs: the chat's people, labels, or labels where the chat has none."""
 
 NO_CHANCES: Mapping[str, float] = {}
 
@@ -29,6 +33,9 @@ class ExportedTurn(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Entry:
     """A debate's record and derived values; `tally` is None without a closed vote.
+
+    `labels` counts what people said on pages, None where nobody did; `by` says whose winner makes
+    pairs of cases.
 
     `persuasion` is None if people were not asked for stances. `mirror` is the debate with sides
     swapped, if an export pairs the two. `chances` are the export's probabilities that most others
@@ -45,16 +52,26 @@ class Entry:
     speeches: tuple[ExportedTurn, ...]
     votes: tuple[StandingAnswer, ...]
     tally: Tally | None
+    labels: Tally | None
     agree: bool | None
     persuasion: Persuasion | None = None
     mirror: Entry | None = None
     chances: Mapping[str, float] = field(default_factory=dict)
     secrets: tuple[str, ...] = field(default=(), repr=False)
+    by: LabelSource = "chat"
 
     @property
     def debate(self) -> Debate:
         """The debate itself."""
         return self.record.debate
+
+    @property
+    def decided(self) -> tuple[str, Tally] | None:
+        """Whose winner makes pairs, and their count; None where nobody decided."""
+        counts = {"chat": self.tally, "web": self.labels}
+        wanted = counts if self.by == "both" else {self.by: counts[self.by]}
+        found = ((name, tally) for name, tally in wanted.items() if tally and tally.winner)
+        return next(found, None)
 
     @property
     def person(self) -> bool:
@@ -92,6 +109,7 @@ def make_entry(record: DebateRecord, voters: Pseudonyms, salt: bytes) -> Entry:
         speeches=tuple(ExportedTurn(turn, scrub(turn.text)) for turn in record.turns),
         votes=votes,
         tally=tally,
+        labels=_count_labels(record),
         agree=agreement(tally, record.verdict) if tally and record.verdict else None,
         persuasion=_measure(record),
     )
@@ -112,6 +130,11 @@ def _count(record: DebateRecord, votes: tuple[StandingAnswer, ...]) -> Tally | N
         return None
     request = record.debate.request
     return count(votes, tuple(request.sides), request.quorum)
+
+
+def _count_labels(record: DebateRecord) -> Tally | None:
+    labels = record.asked(Question.LABEL)
+    return tally_labels(labels, tuple(record.debate.request.sides)) if labels else None
 
 
 def _measure(record: DebateRecord) -> Persuasion | None:

@@ -16,7 +16,10 @@ MANIFEST = "manifest.json"
 
 
 class Filters(Value):
-    """The requested debates and tables; empty: all. `community` is a pseudonym."""
+    """The requested debates and tables; empty: all. `community` is a pseudonym.
+
+    `labels` says whose winner makes pairs; empty: the chat's people.
+    """
 
     platform: str | None = None
     community: str | None
@@ -29,6 +32,7 @@ class Filters(Value):
     without_rehearsal: bool = False
     series: str | None = None
     tables: tuple[str, ...] = ()
+    labels: str = Field("", exclude_if=not_)
 
 
 class ExportedFile(Value):
@@ -66,6 +70,13 @@ class _Stamp(BaseModel):
 
     kind: Literal["rostrum-export"]
     files: tuple[ExportedFile, ...]
+
+
+class Written(_Stamp):
+    """Which version of Rostrum wrote an export, and the version of its tables; of any version."""
+
+    schema_version: int
+    rostrum: str
 
 
 def listed_files(folder: Path) -> frozenset[str] | None:

@@ -31,7 +31,10 @@ UNHELD = (Status.PARTIAL, Status.CANCELLED, Status.FAILED)
 
 
 class Spoken(NamedTuple):
-    """A turn as people read it; `text` is Markdown of a model, and answers what was `asked`."""
+    """A turn as people read it; `text` is Markdown of a model, and answers what was `asked`.
+
+    `number` counts through the debate, and is what a link to it ends with; `step` is its name.
+    """
 
     side: str
     title: str
@@ -40,6 +43,8 @@ class Spoken(NamedTuple):
     broken: tuple[str, ...] = ()
     quotations: str = ""
     asked: tuple[str, ...] = ()
+    number: int = 0
+    step: str = ""
 
 
 class Marks(NamedTuple):
@@ -50,7 +55,10 @@ class Marks(NamedTuple):
 
 
 class Read(NamedTuple):
-    """A juror's ballot; without a `verdict`, `problem` says what was wrong with it."""
+    """A juror's ballot; without a `verdict`, `problem` says what was wrong with it.
+
+    `weight` is what the verdict gave it, with mean 1; None where it was not weighed.
+    """
 
     juror: str
     verdict: str
@@ -59,6 +67,10 @@ class Read(NamedTuple):
     marks: tuple[Marks, ...]
     reasons: str
     counts: bool
+    contradictory: bool = False
+    recused: bool = False
+    confidence: float | None = None
+    weight: float | None = None
 
 
 class Page(NamedTuple):
@@ -151,6 +163,8 @@ def _spoken(debate: Debate, turns: Sequence[Turn]) -> Iterator[Spoken]:
             broken=tuple(map(broken_rule, turn.violations)),
             quotations=sum_up(turn.quotations),
             asked=tuple(scrub_mentions(scrub(one, hidden)) for one in turn.asked),
+            number=turn.number,
+            step=turn.step,
         )
 
 
@@ -167,6 +181,10 @@ def tell_ballot(ballot: Ballot, names: dict[str, str]) -> Read:
         ),
         reasons=scrub_mentions(_by_side(ballot, names)),
         counts=not ballot.audit,
+        contradictory=ballot.contradictory,
+        recused=ballot.recused,
+        confidence=ballot.confidence,
+        weight=ballot.weight,
     )
 
 

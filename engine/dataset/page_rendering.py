@@ -13,6 +13,7 @@ from jinja2 import Environment, StrictUndefined, Template
 
 from engine.dataset.page import Page
 from engine.language import speaking
+from engine.text import clean
 from engine.words.translation import say
 
 if TYPE_CHECKING:
@@ -65,12 +66,20 @@ class Html(str):
         return self
 
 
-def to_html(text: str) -> Html:
-    """Return Markdown as HTML: tags and images in it are shown as text, links lead out safely."""
+def to_html(text: str, heading: int = 3) -> Html:
+    """Return Markdown as HTML: tags and images in it are shown as text, links lead out safely.
+
+    Its headings are all of one level, as those of a page's own order are not a text's to choose.
+    """
     try:
-        return Html(_parser().render(text))
+        return Html(_parser().render(clean(text), {"heading": heading}))
     except RecursionError:
-        return Html(f"<pre>{escape(text)}</pre>")
+        return Html(f"<pre>{escape(clean(text))}</pre>")
+
+
+def shown(value: object) -> object:
+    """Return a value as a template shows it: texts without control characters."""
+    return clean(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
 
 
 @cache
@@ -79,6 +88,7 @@ def _template(kind: str) -> Template:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        finalize=shown,
         autoescape=kind == "html",  # noqa: S701 - Markdown is no HTML; `inline` and `quoted` escape
     )
     environment.globals["say"] = say
@@ -94,7 +104,15 @@ def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False})
     parser.enable(["strikethrough", "table"]).disable(["image", "reference"])
     parser.add_render_rule("link_open", _link)
+    parser.add_render_rule("heading_open", _heading)
+    parser.add_render_rule("heading_close", _heading)
     return parser
+
+
+def _heading(renderer: Any, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:
+    tokens[at].tag = f"h{env['heading']}"
+    rendered: str = renderer.renderToken(tokens, at, options, env)
+    return rendered
 
 
 def _link(renderer: Any, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:

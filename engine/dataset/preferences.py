@@ -33,7 +33,7 @@ from engine.dataset.conversation import (
 )
 from engine.dataset.entry import Entry, ExportedTurn
 from engine.debate import Turn
-from engine.judging import TIE
+from engine.judging import TIE, Tally
 from engine.text import split_draft
 
 
@@ -83,6 +83,7 @@ class _Pair(NamedTuple):
     rejected: _Case
     more: int
     fewer: int
+    source: str = "chat"
 
     @property
     def margin(self) -> float:
@@ -105,7 +106,7 @@ def _pairs(entry: Entry) -> Iterator[_Pair]:
 
     Of answers to a question the best is paired with the weakest alone.
     """
-    tally = entry.tally
+    source, tally = entry.decided or ("", None)
     if tally is None or tally.winner in (None, TIE) or entry.person:
         return
     winner, spoken = tally.winner, {speech.turn.side for speech in entry.speeches}
@@ -113,18 +114,18 @@ def _pairs(entry: Entry) -> Iterator[_Pair]:
     if winner not in spoken:
         return
     if answers_a_question(entry):
-        others = [_weakest(entry, others)] if others else []
+        others = [_weakest(entry, tally, others)] if others else []
         task = ask_question(entry)
     else:
         task = describe_task(entry)
     for side in others:
         chosen, rejected = _Case(entry, winner), _Case(entry, side)
-        yield _Pair(task, chosen, rejected, tally.gold[winner], tally.gold[side])
+        yield _Pair(task, chosen, rejected, tally.gold[winner], tally.gold[side], source)
 
 
-def _weakest(entry: Entry, sides: Sequence[str]) -> str:
+def _weakest(entry: Entry, tally: Tally, sides: Sequence[str]) -> str:
     """Return the side with the fewest gold votes; of equals the one that the panel ranks last."""
-    gold = entry.tally.gold if entry.tally else {}
+    gold = tally.gold
     chances = entry.record.verdict.p if entry.record.verdict else {}
     return min(sides, key=lambda side: (gold.get(side, 0), chances.get(side, 0.0), side))
 
@@ -200,6 +201,12 @@ PREFERENCE = Table(
         Column("margin", REAL, f"{_MARGIN} side", maker="people", unit="log-odds"),
         Column("chosen_side", TEXT, "the side that won by gold votes", "chosen.side", "people"),
         Column("rejected_side", TEXT, "the side that it is compared with", "rejected.side"),
+        Column(
+            "labels",
+            TEXT,
+            "whose gold votes: `chat`, or `web` for labels given on pages (`--labels`)",
+            "source",
+        ),
         list_of(
             "chosen_drafts",
             _DRAFTS,

@@ -27,8 +27,10 @@ from engine.dataset.columns import (
 from engine.dataset.entry import Entry
 from engine.debate import Model, Turn
 from engine.findings import DECISION, POSITION, Score
+from engine.judging import Question
 from engine.ports import Reply
 from engine.store import CallRecord
+from engine.votes.questions import DOWN, UP
 
 
 class _Spoken(NamedTuple):
@@ -46,6 +48,7 @@ class _Spoken(NamedTuple):
     reply: Reply | None
     scores: list[Score]
     thumbs: Mapping[tuple[bool, bool], int] | None
+    web: Mapping[str, int] | None
     decision: Mapping[str, Any] | None
     position: Mapping[str, Any] | None
 
@@ -53,7 +56,7 @@ class _Spoken(NamedTuple):
 def _spoken(entry: Entry) -> Iterator[_Spoken]:
     """Yield the turns in the order of speaking."""
     calls = {call.step: call for call in entry.record.calls if call.reply is not None}
-    labels = entry.record.labels
+    labels, web = entry.record.labels, entry.record.asked(Question.LABEL_TURN)
     said = {
         one.name: one.body for one in entry.record.artifacts if one.kind in (DECISION, POSITION)
     }
@@ -71,6 +74,7 @@ def _spoken(entry: Entry) -> Iterator[_Spoken]:
             thumbs=Counter((one.up, one.blind) for one in labels if one.step == turn.step)
             if labels
             else None,
+            web=Counter(one.option for one in web if one.step == turn.step) if web else None,
             decision=said.get(f"{DECISION}/{turn.step}"),
             position=said.get(f"{POSITION}/{turn.step}"),
         )
@@ -172,6 +176,14 @@ TURNS = Table(
             Column("thumbs_down_after", WHOLE,
                    "thumbs down after the reveal, or first seen after it; null likewise",
                    lambda thumbs: thumbs[False, False], "people", "people"),
+        ),
+        *part_of(
+            "web",
+            Column("web_thumbs_up", WHOLE,
+                   "thumbs up by people who labelled on pages; null in a debate without any",
+                   lambda web: web[UP], "people", "people"),
+            Column("web_thumbs_down", WHOLE, "their thumbs down; null likewise",
+                   lambda web: web[DOWN], "people", "people"),
         ),
     ),
 )  # fmt: skip

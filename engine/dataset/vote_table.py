@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
+from engine.blinding.mentions import scrub
 from engine.dataset.columns import (
     BALLOT,
     DEBATE,
@@ -22,6 +23,7 @@ from engine.dataset.entry import NO_CHANCES, Entry
 from engine.judging import Question
 from engine.store import StandingAnswer
 from engine.votes.imported import IMPORT
+from engine.votes.web import platform_of
 
 PHASES: dict[str, str] = {
     Question.VOTE: "before_reveal",
@@ -29,6 +31,7 @@ PHASES: dict[str, str] = {
     Question.STANCE_AFTER: "stance_after",
     Question.AGAIN: "after_reveal",
     Question.ROUND: "round",
+    Question.LABEL: "label",
 }
 
 
@@ -54,8 +57,10 @@ def _answered(entry: Entry) -> list[_Answered]:
             entry.voters.voter(answer.person),
             IMPORTED if is_imported(answer) else PHASES[answer.question],
             answer,
-            chances.get(answer.confidence) if answer.option in sides else None,
-            IMPORT if is_imported(answer) else entry.debate.platform,
+            chances.get(answer.confidence)
+            if answer.option in sides and answer.question != Question.LABEL
+            else None,
+            IMPORT if is_imported(answer) else platform_of(answer.question, entry.debate.platform),
         )
         for answer in entry.record.answers
         if answer.person not in hidden and answer.question in PHASES
@@ -116,6 +121,20 @@ _ANSWER = part_of(
            lambda answer: f"{answer.last_at[:16]}:00Z",
            "people", "UTC, to the minute"),
 )  # fmt: skip
+_LABEL = part_of(
+    2,
+    Column("order", TEXT,
+           "the sides as they were shown, e.g. `BA`; null but for labels",
+           lambda answer: answer.order or None),
+    Column("seconds", REAL,
+           "how long the annotator had the debate before them; null but for labels",
+           lambda answer: answer.seconds, unit="seconds"),
+    Column("comment", TEXT,
+           "the reason in the annotator's own words, mentions removed; null but for labels, or "
+           "without one", lambda answer: scrub(answer.comment) or None, "people"),
+    Column("task", TEXT, "the labelling task; null but for labels",
+           lambda answer: answer.task or None),
+)  # fmt: skip
 VOTES = Table(
     "votes",
     "a person's standing vote on a debate",
@@ -130,16 +149,18 @@ VOTES = Table(
                "`before_reveal`: the vote; `after_reveal`: the same question, asked again when the "
                "models were known; `stance_before` and `stance_after`: on the topic, before the "
                "first turn and with the vote; `round`: who is ahead after a round; `imported`: a "
-               "label from another tool (`rostrum import-labels`)", 1),
+               "label from another tool (`rostrum import-labels`); `label`: given on a page "
+               "(`rostrum label`)", 1),
         Column("round", TEXT, "the round after which people were asked; null in other phases",
                lambda answered: answered[2].step or None),
         *_ANSWER,
+        *_LABEL,
         Column("p_majority", REAL,
                "the probability that most other gold voters chose the same side, by `confidence`, "
                "calibrated on this export; null without a word, for fewer than 30 votes with that "
                "word, for a vote for no side, and with more than two contenders", 3),
         BALLOT,
-        Column("platform", TEXT, "where the voter is: `terminal`, `discord`, `slack` or `import`",
-               4),
+        Column("platform", TEXT, "where the vote was given: `terminal`, `discord`, `slack`, `web` "
+               "or `import`", 4),
     ),
 )  # fmt: skip

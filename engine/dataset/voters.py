@@ -37,6 +37,7 @@ class Pseudonyms:
         where: ExportFilter,
         cutoff: datetime | None,
         tables: Iterable[str] = (),
+        labels: str = "chat",
     ) -> None:
         scope = {
             "platform": where.platform,
@@ -50,6 +51,8 @@ class Pseudonyms:
             "without_rehearsal": where.without_rehearsal,
             "cutoff": cutoff and cutoff.isoformat(),
             "tables": sorted(tables),
+            # Not in the scope of those that are as ever, so that they repeat.
+            **({} if labels == "chat" else {"labels": labels}),
         }
         self._key = hmac.digest(master, orjson.dumps(scope), "sha256")
         self._voters: dict[int, str] = {}

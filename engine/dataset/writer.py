@@ -17,7 +17,7 @@ import orjson
 from engine.dataset.card import CARD, write_card, write_layout_card
 from engine.dataset.columns import SCHEMA_VERSION, Table
 from engine.dataset.croissant import CROISSANT, write_croissant
-from engine.dataset.entry import Entry, make_entry, may_be_read, newest_moment
+from engine.dataset.entry import Entry, LabelSource, make_entry, may_be_read, newest_moment
 from engine.dataset.figures import Figures
 from engine.dataset.folder import Staging, staged
 from engine.dataset.layouts import Layout, find_layout
@@ -63,7 +63,7 @@ class Wanted:
     """The request for an export: debates, tables (empty: all), file format, licence (SPDX id).
 
     With a `layout` it is the folder of another tool, instead of tables. `secrets` are removed from
-    prompts and replies.
+    prompts and replies. `labels` says whose winner makes pairs of cases.
     """
 
     where: ExportFilter = field(default_factory=ExportFilter)
@@ -72,6 +72,7 @@ class Wanted:
     license: str | None = None
     layout: str = ""
     secrets: tuple[str, ...] = field(default=(), repr=False)
+    labels: LabelSource = "chat"
 
 
 async def export(
@@ -197,7 +198,7 @@ def _write_lines(
 ) -> _WrittenLines:
     """Write every table as JSON lines; pseudonyms are forgotten afterwards."""
     cutoff = archive.newest(asked.where)
-    voters = Pseudonyms(keys.master, asked.where, cutoff, asked.tables)
+    voters = Pseudonyms(keys.master, asked.where, cutoff, asked.tables, asked.labels)
     append = staging.draft if asked.file_format is FileFormat.PARQUET else staging.append
     writing: _Writing
     if asked.layout:
@@ -206,7 +207,9 @@ def _write_lines(
         )
     else:
         chosen = choose_tables(asked.tables)
-        writing = _Writing(archive, append, chosen, voters, keys.splits, asked.secrets)
+        writing = _Writing(
+            archive, append, chosen, voters, keys.splits, asked.secrets, asked.labels
+        )
     writing.write(asked.where, cutoff, report)
     rows = {
         table: {split: number for split, number in by_split.items() if number}
@@ -225,6 +228,7 @@ class _Writing:
     voters: Pseudonyms
     salt: bytes
     secrets: tuple[str, ...] = ()
+    labels: LabelSource = "chat"
     figures: Figures = field(default_factory=Figures)
     chances: Mapping[str, float] = field(default_factory=dict)
     rows: Rows = field(init=False)
@@ -276,7 +280,10 @@ class _Writing:
         with self.archive.reading(where) as records:
             ended = (record for record in records if may_be_read(record.debate))
             entries = (make_entry(record, self.voters, self.salt) for record in ended)
-            yield (replace(one, chances=self.chances, secrets=self.secrets) for one in entries)
+            yield (
+                replace(one, chances=self.chances, secrets=self.secrets, by=self.labels)
+                for one in entries
+            )
 
     def _write_pairs(self, pairs: Sequence[MirroredPair]) -> None:
         """Read mirrored debates again: keeping texts for their mirrors takes too much memory."""
@@ -340,4 +347,5 @@ def _describe(asked: Wanted, voters: Pseudonyms) -> Filters:
         without_rehearsal=where.without_rehearsal,
         series=where.series,
         tables=tuple(table.name for table in choose_tables(asked.tables)) if asked.tables else (),
+        labels="" if asked.labels == "chat" else asked.labels,
     )

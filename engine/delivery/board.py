@@ -15,10 +15,12 @@ import structlog
 from engine.debate import ENDED, Debate, Status, short_code, side_of
 from engine.delivery.ending import posted_reveal, where_revealed, why
 from engine.delivery.length import turns_expected
+from engine.delivery.public_link import with_page
 from engine.delivery.rematches import ANNOUNCEMENT, with_link
 from engine.errors import NotFoundError, VenueAwayError, VenueError, why_of
 from engine.judging import Question
 from engine.messages import Announcement, Phase, Progress
+from engine.permalinks import Permalinks
 from engine.ports import Clock, Part, Venue
 from engine.store import Intent, Store
 from engine.store.pairs import awaits, tied
@@ -39,6 +41,7 @@ class Board:
     store: Store
     clock: Clock
     served: Callable[[], Served] = everyone
+    permalinks: Permalinks = field(default_factory=Permalinks)
     _shown: dict[str, Progress] = field(default_factory=dict)
     _failed: dict[str, Progress] = field(default_factory=dict)
     _asked_for: set[str] = field(default_factory=set)
@@ -123,6 +126,8 @@ class Board:
         if isinstance(announced.message, Announcement):
             joints = (self.venue, self.store, announced.community)
             linked = await with_link(*joints, announced.message)
+            web = (self.permalinks, self.store, self.venue.platform, announced)
+            linked = await with_page(*web, linked)
             announced = announced.model_copy(update={"message": linked})
         parts = self._render(announced, progress, stem)
         if progress.result is not None and len(parts) != len(announced.refs):
@@ -167,10 +172,8 @@ class Board:
         """Return the phase to show for a debate."""
         if unread:
             return "running"
-        if debate.request.guest and debate.status is Status.RUNNING and debate.thread and not turns:
-            guest = await self.store.guests.guest(debate.id)
-            if guest is not None and guest.accepted is None:
-                return "asked"
+        if debate.thread and not turns and await awaits_consent(self.store, debate):
+            return "asked"
         return _phase(debate, judging=0 < total <= turns)
 
     async def _unread(self, debate: Debate) -> int:
@@ -208,6 +211,14 @@ class Board:
             return shown.round  # otherwise it is that of the turn that was being written
         newest = await self.store.journal.newest_turn(debate_id)
         return newest.round if newest else ""
+
+
+async def awaits_consent(store: Store, debate: Debate) -> bool:
+    """Return whether a debate waits for the person who was asked to argue a side of it."""
+    if not debate.request.guest or debate.status is not Status.RUNNING:
+        return False
+    guest = await store.guests.guest(debate.id)
+    return guest is not None and guest.accepted is None
 
 
 def _phase(debate: Debate, *, judging: bool) -> Phase:

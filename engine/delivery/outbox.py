@@ -13,6 +13,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import TypeVar
 
 import structlog
 
@@ -21,6 +22,7 @@ from engine.delivery.board import Board
 from engine.delivery.deleter import Deleter
 from engine.delivery.gaps import in_plain_words, is_plain, notice_of, stem_of
 from engine.delivery.last_word import LastWord
+from engine.delivery.public_link import with_page
 from engine.delivery.rematches import with_link
 from engine.delivery.seeds import Seeds
 from engine.delivery.unseeding import Unseeding
@@ -51,6 +53,7 @@ from engine.messages import (
     asked_by,
     is_aside,
 )
+from engine.permalinks import Permalinks
 from engine.ports import Clock, Part, Venue
 from engine.store import DeliveryState, Intent, Lease, Store
 from engine.store.served import Served
@@ -68,6 +71,7 @@ TITLE_LENGTH = 100
 ESSENTIAL = Announcement | VoteInvite  # without them no debate is held
 FOLLOWED = Announcement | Invite  # something has to be done once they are posted
 MESSAGE_BUG = "A bug in Rostrum affected this message; the details are in its log."
+M = TypeVar("M", Announcement, Reveal)
 log = structlog.get_logger(__name__)
 
 
@@ -80,6 +84,7 @@ class Delivery:
     keeper: Keeper
     bell: Bell
     clock: Clock
+    permalinks: Permalinks = field(default_factory=Permalinks)
     shares: Shares = field(init=False)
     _busy: dict[str, asyncio.Task[None]] = field(default_factory=dict)
     _leases: dict[str, Lease] = field(default_factory=dict)  # by which debates are delivered now
@@ -97,7 +102,7 @@ class Delivery:
         self._last_word = LastWord(self.venue, self.store, self.bell, self.clock)
         self._alerts = Alerts(self.venue, self.store)
         self.shares = Shares(self.venue.platform, self.store, self.keeper, self.clock)
-        self._board = Board(self.venue, self.store, self.clock, self._served)
+        self._board = Board(self.venue, self.store, self.clock, self._served, self.permalinks)
         self._seeds = Seeds(self.venue, self.store, self.clock, self._served)
         joints = (self.venue, self.store, self.bell, self.clock)
         self._unseeding = Unseeding(*joints, self._seeds.adds_to, self._served)
@@ -345,8 +350,16 @@ class Delivery:
             return self.venue.render(await self._filled(intent, intent.message), stem_of(intent))
         if isinstance(intent.message, Announcement):
             joints = (self.venue, self.store, intent.community)
-            return self.venue.render(await with_link(*joints, intent.message), stem_of(intent))
+            linked = await self._with_page(intent, await with_link(*joints, intent.message))
+            return self.venue.render(linked, stem_of(intent))
+        if isinstance(intent.message, Reveal):
+            revealed = await self._with_page(intent, intent.message)
+            return self.venue.render(revealed, stem_of(intent))
         return self.venue.render(intent.message, stem_of(intent))
+
+    async def _with_page(self, intent: Intent, message: M) -> M:
+        joints = (self.permalinks, self.store, self.venue.platform, intent)
+        return await with_page(*joints, message)
 
     async def _filled(self, intent: Intent, invite: VoteInvite) -> VoteInvite:
         """Return an invitation with what is known when it is shown: its link, and its end."""

@@ -27,7 +27,7 @@ VERDICT_TERM = 0.35
 TIE_BAND = 0.15
 SPLIT = 0.02  # within which of ½ people would be split too
 MOST_JURORS = 6
-BLIND_AFTER = 100  # debates from which jurors that see nothing in common decide nothing
+BLIND_AFTER = 60  # debates from which jurors that see nothing in common decide nothing
 KNOWN_AFTER = 10  # ballots of history after which a juror's lean counts as measured
 UNKNOWN = JurorHistory()
 
@@ -106,6 +106,9 @@ def find_fit(setup: PanelSetup, ballots: Sequence[Ballot]) -> Fit | None:
 def margins(ballot: Ballot, rubric: Rubric) -> dict[str, float]:
     """Return each contender's score less the mean of the others', for a valid ballot."""
     totals = {side: rubric.score(sheet) for side, sheet in (ballot.scores or {}).items()}
+    if len(totals) == 2:
+        (one, ahead), (other, behind) = totals.items()
+        return {one: ahead - behind, other: behind - ahead}
     return {
         side: total - fmean(other for rival, other in totals.items() if rival != side)
         for side, total in totals.items()

@@ -18,7 +18,16 @@ from numpy.typing import NDArray
 from engine.debate import Fit, JurorFit
 from engine.jury.hearing import HeardDebate
 from engine.jury.lbfgs import Vector, minimise
-from engine.jury.likelihood import KIN, SHARED, SKILL_SD, Likelihood, Matrix, Model, gather, invert
+from engine.jury.likelihood import (
+    KIN,
+    SHARED,
+    SKILL_SD,
+    Likelihood,
+    Matrix,
+    Model,
+    gather,
+    invert,
+)
 from engine.jury.model import CLIP, VERSION
 
 Flags = NDArray[np.bool_]
@@ -31,10 +40,12 @@ LEAN_JURORS = 3  # jurors' worth of knowing that
 VERDICT_WORTH, WORTH_BALLOTS = 0.35, 50
 LABELS = 100  # debates that people decided from which they are a reader of the truth
 ROUNDS, POLISH = 60, 25
+ROUGH = 1e-2  # tolerance of a search whose result is fitted again
 TOGETHER, MEMBER_COST = 0.4, 0.5  # part in the group from which a juror is of it; its cost then
 SAMPLE = 2000  # debates that both starts are tried on
 DRIFTED = 4.5  # standard errors
 FEWEST = 25  # ballots on either side of a change
+FEWEST_PAIRED = 10  # debates read in both orders, to say whether jurors agree in these
 OFTEN, AGREEING = 40, 1.5  # ballots after which a juror has to agree, and by how many errors
 BLIND = 0.02  # the skill of one that does not
 
@@ -264,8 +275,8 @@ def _settle(said: Likelihood, x: Vector) -> tuple[Likelihood, Vector]:
 
 def _search(said: Likelihood, start: Vector) -> Vector:
     """Return the better of two minima: from here, and from the strongest group in the rest."""
-    plain = minimise(said, start, ROUNDS)
-    herded = minimise(said, _suspect(said, plain.x), ROUNDS)
+    plain = minimise(said, start, ROUNDS, ROUGH)
+    herded = minimise(said, _suspect(said, plain.x), ROUNDS, ROUGH)
     return min(plain, herded, key=lambda found: found.value).x.copy()
 
 
@@ -442,15 +453,24 @@ def _weigh_evidence(found: _Found, ballots: Ballots, jurors: int) -> float:
     """Return by how many standard errors jurors who read in opposite orders agree.
 
     Only they count: those who merely prefer a place agree in one order, and disagree in two. Each
-    juror's signals are freed of all that depends on the order.
+    juror's signals are freed of all that depends on the order. The correlation of the two orders'
+    means over debates, by Fisher's transformation.
     """
-    debates = len(found.signals)
     x = np.nan_to_num(found.signals[:, :jurors])
     order = np.zeros(x.shape)
     order[ballots.debate[~ballots.audit], ballots.juror[~ballots.audit]] = ballots.o[~ballots.audit]
     n = np.maximum((order != 0).sum(0), 1)
     x = np.where(order != 0, x - order * ((order * x).sum(0) / n), 0)
     x = np.where(np.abs(x) > 1e-9, x / np.sqrt((x * x).sum(0) / n + 1e-12), 0)
-    first, second = (x * (order > 0)).sum(1), (x * (order < 0)).sum(1)
-    agreed = first * second
-    return float(agreed.sum() / math.sqrt((agreed * agreed).sum() + 1e-9)) if debates else 0.0
+    # Over roots of counts, so that debates with more readers have no wider sums.
+    halves = [np.where(order * side > 0, x, 0).sum(1) for side in (1, -1)]
+    counts = [(order * side > 0).sum(1) for side in (1, -1)]
+    both = (counts[0] > 0) & (counts[1] > 0)
+    debates = int(both.sum())
+    if debates < FEWEST_PAIRED:
+        return 0.0
+    one, other = (
+        half[both] / np.sqrt(count[both]) for half, count in zip(halves, counts, strict=True)
+    )
+    r = one @ other / math.sqrt((one @ one) * (other @ other) + 1e-12)
+    return math.atanh(min(0.999, max(-0.999, float(r)))) * math.sqrt(debates - 3)

@@ -38,7 +38,8 @@ class _Point(NamedTuple):
 def minimise(objective: Objective, start: Vector, rounds: int, tolerance: float = 1e-3) -> Minimum:
     """Return a local minimum of a function that gives its value and gradient.
 
-    Ends when no part of the gradient is larger than `tolerance`, or no step helps.
+    Ends when no part of the gradient is larger than `tolerance`, or a step gains less than a
+    ten-thousandth of it, as a share of the value.
     """
     point = _Point(start, *objective(start))
     steps: deque[tuple[Vector, Vector]] = deque(maxlen=MEMORY)
@@ -52,7 +53,7 @@ def minimise(objective: Objective, start: Vector, rounds: int, tolerance: float 
         if step @ bend > 1e-12:
             steps.append((step, bend))
         fell, point = point.value - following.value, following
-        if fell < 1e-7 * max(1.0, abs(point.value)):
+        if fell < 1e-4 * tolerance * max(1.0, abs(point.value)):
             break
     return Minimum(point.x, point.value)
 

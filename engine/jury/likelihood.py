@@ -23,7 +23,9 @@ Numbers = NDArray[np.int64]
 
 SKILL_SD = 0.3  # of the logarithm, over jurors
 MEAN_SKILL, MEAN_SKILL_SD = 0.0, 0.4
-SHARED, KIN, VARIANCE_SD = 0.277, 0.05, 0.7
+# Ballots hardly tell shared errors from skill, and fits end a fifth above this centre; at 0.25, p
+# is neither too sure nor too careful (docs/statistics.md).
+SHARED, KIN, VARIANCE_SD = 0.25, 0.05, 0.7
 GROUP_COST, GROUP_ROUND = 3.0, 0.01
 SCALE_SD = 0.3
 PEOPLE, PEOPLE_SD = 1.1, 0.3  # people's skill: a correlation of 0.74 with the truth
@@ -83,9 +85,9 @@ class Likelihood:
         for jurors, n, products in self.sums:
             cells = jurors[:, :, None] * whole + jurors[:, None, :]
             inverse, size = invert(covariance.ravel()[cells].transpose(1, 2, 0))
-            explained = _multiply(inverse, products)
+            explained = multiply(inverse, products)
             value += 0.5 * (n @ size + np.einsum("iig->", explained))
-            slope = 0.5 * (n * inverse - _multiply(explained, inverse))
+            slope = 0.5 * (n * inverse - multiply(explained, inverse))
             pull += np.bincount(cells.ravel(), slope.transpose(2, 0, 1).ravel(), whole * whole)
         return float(value), pull.reshape(whole, whole)
 
@@ -173,7 +175,7 @@ def _split(x: Vector, readers: int) -> tuple[Vector, Vector, Vector, Vector]:
     return np.clip(skill, -6, 6), group, np.clip(scale, -6, 6), np.clip(last, -9, 9)
 
 
-def _multiply(one: Matrix, other: Matrix) -> Matrix:
+def multiply(one: Matrix, other: Matrix) -> Matrix:
     """Multiply matrices that lie along the last axis."""
     found: Matrix = np.einsum("ijg,jkg->ikg", one, other)
     return found

@@ -21,10 +21,10 @@ from typing import NamedTuple
 
 from engine.debate import Fit, JurorFit
 
-VERSION = 2
+VERSION = 4
 CLIP = 2.5
 KNOWN_AFTER = 10  # ballots from which a juror's lean and skill count as measured
-SURE = 3.5  # standard errors by which jurors agree in opposite orders, to be believed
+SURE = 3.8  # standard errors by which jurors agree in opposite orders, to be believed
 POINTS = 40  # of the quadrature
 STANDARD = NormalDist()
 
@@ -42,6 +42,24 @@ class Panel(NamedTuple):
 
     weights: tuple[float, ...]
     variance: float
+
+
+class Known(NamedTuple):
+    """What a juror's weight depends on."""
+
+    family: str
+    skill: float
+    group: float
+    scale: float
+
+    @classmethod
+    def of(cls, one: JurorFit) -> Known:
+        """Return that of a fitted juror."""
+        return cls(one.family, one.skill, one.group, one.scale)
+
+    def size(self, shared: float, kin: float) -> float:
+        """Return the standard deviation of u."""
+        return math.sqrt(self.skill**2 * (1 + shared + kin) + self.group**2 + 1)
 
 
 def signal(fit: Fit, juror: str, orientation: int, margin: float, named: float) -> float:
@@ -95,53 +113,70 @@ def weigh(fit: Fit, jurors: Sequence[str]) -> Panel:
 
     A juror whose weight is negative is left out: a ballot for one side never counts for the other.
     """
-    kept = list(range(len(jurors)))
-    known = [fit.jurors[juror] for juror in jurors]
+    return _weigh(fit.shared, fit.kin, tuple(Known.of(fit.jurors[juror]) for juror in jurors))
+
+
+@lru_cache(4096)
+def _weigh(shared: float, kin: float, known: tuple[Known, ...]) -> Panel:
+    """Return a panel's weights; the same few sit in many debates."""
+    kept = list(range(len(known)))
     while kept:
-        found = _solve(fit, [known[at] for at in kept])
+        found = _solve(shared, kin, [known[at] for at in kept])
         if min(found) >= 0:
             break
         kept.pop(found.index(min(found)))
     else:
         found = []
-    weights = [0.0] * len(jurors)
+    weights = [0.0] * len(known)
     gained = 0.0
     for at, weight in zip(kept, found, strict=True):
-        weights[at] = weight / known[at].scale
-        gained += weight * tracking(fit, known[at])
+        one = known[at]
+        weights[at] = weight / one.scale
+        gained += weight * one.skill / one.size(shared, kin)
     return Panel(tuple(weights), 1 - gained)
 
 
-def tracking(fit: Fit, one: JurorFit) -> float:
-    """Return the correlation of a juror's signal with the truth."""
-    return one.skill / _size(fit, one)
-
-
-def correlation(fit: Fit, one: JurorFit, other: JurorFit) -> float:
-    """Return the correlation of two jurors' signals."""
-    kin = fit.kin if one.family == other.family else 0.0
-    common = one.skill * other.skill * (1 + fit.shared + kin) + one.group * other.group
-    return common / (_size(fit, one) * _size(fit, other))
-
-
-def _size(fit: Fit, one: JurorFit) -> float:
-    """Return the standard deviation of u."""
-    return math.sqrt(one.skill**2 * (1 + fit.shared + fit.kin) + one.group**2 + 1)
-
-
-def _solve(fit: Fit, jurors: Sequence[JurorFit]) -> list[float]:
+def _solve(shared: float, kin: float, jurors: Sequence[Known]) -> list[float]:
     """Solve R·w = a by elimination, R being the jurors' correlations and a those with the truth."""
-    rows = [
-        [1.0 if one is other else correlation(fit, one, other) for other in jurors]
-        + [tracking(fit, one)]
-        for one in jurors
-    ]
+    sizes = [one.size(shared, kin) for one in jurors]
+    skills = [one.skill / size for one, size in zip(jurors, sizes, strict=True)]
+    groups = [one.group / size for one, size in zip(jurors, sizes, strict=True)]
+    alike, related = 1 + shared, 1 + shared + kin
+    rows = []
+    for at, one in enumerate(jurors):
+        skill, group = skills[at], groups[at]
+        row = [
+            skill * skills[to] * (related if one.family == other.family else alike)
+            + group * groups[to]
+            for to, other in enumerate(jurors)
+        ]
+        row[at] = 1.0
+        rows.append([*row, skill])
+    return _eliminate(rows)
+
+
+def _overlap(fit: Fit, one: Known, other: Known) -> float:
+    """Return the covariance of two jurors' u."""
+    kin = fit.kin if one.family == other.family else 0.0
+    return one.skill * other.skill * (1 + fit.shared + kin) + one.group * other.group
+
+
+def _eliminate(rows: list[list[float]]) -> list[float]:
+    """Solve equations whose last column is the right side, of a definite matrix; from below."""
+    whole = len(rows)
     for at, pivot in enumerate(rows):
-        for row in rows:
-            if row is not pivot:
-                factor = row[at] / pivot[at]
-                row[at:] = [x - factor * y for x, y in zip(row[at:], pivot[at:], strict=True)]
-    return [row[-1] / row[at] for at, row in enumerate(rows)]
+        for row in rows[at + 1 :]:
+            factor = row[at] / pivot[at]
+            for column in range(at + 1, whole + 1):
+                row[column] -= factor * pivot[column]
+    found = [0.0] * whole
+    for at in range(whole - 1, -1, -1):
+        row = rows[at]
+        rest = row[-1]
+        for column in range(at + 1, whole):
+            rest -= row[column] * found[column]
+        found[at] = rest / row[at]
+    return found
 
 
 def gain_of_another(
@@ -184,9 +219,10 @@ def choose(
     What it adds is the fall of the truth's variance, over its `price` where there is one. `first`
     are taken before others. Unknown jurors are left out.
     """
-    known = {juror: fit.jurors[juror] for juror in available if juror in fit.jurors}
+    known = {juror: Known.of(fit.jurors[juror]) for juror in available if juror in fit.jurors}
+    sizes = {juror: one.size(fit.shared, fit.kin) for juror, one in known.items()}
     seen: dict[str, list[float]] = {juror: [] for juror in known}
-    pull = {juror: tracking(fit, one) for juror, one in known.items()}
+    pull = {juror: one.skill / sizes[juror] for juror, one in known.items()}
     rest = dict.fromkeys(known, 1.0)
     chosen: list[str] = []
     forced = [juror for juror in first if juror in known]
@@ -203,7 +239,8 @@ def choose(
         for juror in left:
             if juror != taken:
                 shared = sum(map(mul, seen[juror], seen[taken]))
-                step = (correlation(fit, known[juror], known[taken]) - shared) / root
+                both = _overlap(fit, known[juror], known[taken]) / (sizes[juror] * sizes[taken])
+                step = (both - shared) / root
                 seen[juror].append(step)
                 pull[juror] -= step * share
                 rest[juror] -= step * step

@@ -49,7 +49,8 @@ def seat_panel(
     candidates = list({juror.ref: juror for juror in roster}.values())
     recused = [juror for juror in candidates if kin(juror.family) in own]
     failed = bool(recused) and len(recused) == len(candidates)
-    sitting = candidates if failed else [juror for juror in candidates if juror not in recused]
+    free = [juror for juror in candidates if kin(juror.family) not in own]
+    sitting = candidates if failed else free
     refs = {juror.ref for juror in sitting}
     if fit is None or mode is not PanelMode.ADAPTIVE:
         ranked, wave = _spread_families(_rank(sitting, known, ordinal)), 0
@@ -87,11 +88,10 @@ def _draw(
         return _spread_families(shy), MOST_JURORS
     every = ROTATE_EVERY if is_known(fit, shy[0].ref) else 2
     exploring = [shy[0].ref] if ordinal % every == 0 else []
-    refs = [juror.ref for juror in jurors]
-    chosen = choose(fit, refs, MOST_JURORS, exploring, prices)
     named = {juror.ref: juror for juror in jurors}
-    first = [named[ref] for ref in dict.fromkeys((*exploring, *chosen))]
-    return (*first, *(juror for juror in shy if juror not in first)), 0
+    chosen = choose(fit, list(named), MOST_JURORS, exploring, prices)
+    following = (juror.ref for juror in shy)
+    return tuple(named[ref] for ref in dict.fromkeys((*exploring, *chosen, *following))), 0
 
 
 def _heard(fit: Fit, juror: Model) -> int:

@@ -42,7 +42,10 @@ class Rubric(Value):
 
     def score(self, scores: Mapping[str, float]) -> float:
         """Return a contender's score on one ballot: the weighted mean of its criteria, 1–10."""
-        return sum(one.weight * one.points(scores[one.name]) for one in self.criteria)
+        whole = 0.0
+        for one in self.criteria:
+            whole += one.weight * one.points(scores[one.name])
+        return whole
 
     def weighed(self, weights: Mapping[str, float]) -> Rubric:
         """Return the rubric with other weights by criterion, in shares of one another."""

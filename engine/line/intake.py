@@ -122,7 +122,7 @@ class Defaults(Options):
     seats. Without a `rubric` jurors score by the format's own. `topics` are those to offer and to
     draw from; those with a word of `blocked_words` are refused, and with `topic_approval` managers
     approve the ones that people suggest. `value_per_usd` is how many points of a panel's accuracy a
-    USD is worth.
+    USD is worth. Pages are served at `web_url`, if they are.
     """
 
     models: tuple[Model, ...]
@@ -142,6 +142,7 @@ class Defaults(Options):
     caps: Caps = Caps()
     blocked_words: tuple[str, ...] = ()
     topic_approval: bool = True
+    web_url: str = ""
 
     @property
     def debaters(self) -> tuple[Model, ...]:

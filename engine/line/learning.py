@@ -130,9 +130,11 @@ def fit_all(past: Sequence[PastDebate], before: Fit | None = None) -> Figures:
     balanced, model = fit(past), None
     if balanced.history:
         # Imported only here, as NumPy is.
+        from engine.jury.errors import with_errors
         from engine.jury.fitting import fit_jurors
 
-        model = fit_jurors(hear(past), before)
+        heard = hear(past)
+        model = with_errors(fit_jurors(heard, before), heard)
     return Figures(
         history=balanced.history,
         correlation=balanced.correlation,

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from engine.debate import Model, Price
+from engine.jury.plan import WORTHWHILE
 from engine.line.estimate import manner_of
 
 READ_TOKENS = 4000  # of a debate, as a juror reads it
-POINTS_A_CALL = 0.08  # of accuracy, which a call has to gain whatever it costs
+POINTS_A_CALL = 100 * WORTHWHILE  # of accuracy, which a call has to gain whatever it costs
 
 
 def weigh_costs(

@@ -15,6 +15,7 @@ from engine.stats.anchoring import Anchoring, measure_anchoring
 from engine.stats.bootstrap import mean_of
 from engine.stats.calibration import Bin, Forecast, brier_sums, reliability
 from engine.stats.confidence import Confidence, calibrate
+from engine.stats.crowds import Crowds, measure_crowds
 from engine.stats.figure import Figure, Observation, estimate, estimate_share
 from engine.stats.guessing import Ground, Guessing, measure_grounds, measure_guesses
 from engine.stats.jurors import JurorFigures, juror_figures
@@ -79,6 +80,7 @@ class Agreement(Value):
     kappa: Figure
     matrix: Mapping[str, Mapping[str, int]]
     pooled: Pooled
+    crowds: Crowds
     people_shares: Shares
     jury_shares: Shares
     brier: Figure
@@ -105,6 +107,7 @@ def measure_agreement(rows: Sequence[Row]) -> Agreement:
         kappa=_kappa(rows),
         matrix=_matrix(rows),
         pooled=_pool(rows),
+        crowds=measure_crowds(rows),
         people_shares=_shares(rows, lambda row: row.people),
         jury_shares=_shares(rows, lambda row: row.jury),
         brier=estimate((Observation(t, brier_sums(f)) for t, f in forecasts), mean_of),

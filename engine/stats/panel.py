@@ -18,6 +18,7 @@ from engine.store.learning import Evidence
 
 MOST_READERS = 6
 WIDE = 1.96  # standard errors of a 95 % interval
+PSEUDO_BALLOTS = 10  # of the usual spread, which each juror's is drawn toward
 NEWCOMER = "a further juror"
 
 
@@ -45,8 +46,8 @@ class JurorView(Value):
     ballots: int
     skill: Estimate
     lean: Estimate
-    spread: float
-    group: float
+    spread: Estimate
+    group: Estimate
     weight: float
     alone: float
     drift: float
@@ -70,9 +71,9 @@ class FitView(Value):
     """The newest fit: what it rests on, what jurors share, each of them, and panels by size.
 
     `shared` and `family` are variances of errors, as a multiple of the truth's. `people` is the
-    correlation of people's majority with the truth, `sure` by how many nats ballots are likelier
-    than if no juror saw anything that another sees. `further` is what a juror of a family of
-    its own, with the median skill, would add to the largest panel.
+    correlation of people's majority with the truth, `sure` by how many standard errors jurors agree
+    who read in opposite orders. `further` is what a juror of a family of its own, with the median
+    skill, would add to the largest panel.
     """
 
     number: int
@@ -137,13 +138,9 @@ def _view(fit: Fit, name: str, one: JurorFit, usd: float | None) -> JurorView:
         family=one.family,
         ballots=one.ballots,
         skill=_scaled(one.skill, one.skill_error),
-        lean=Estimate(
-            value=one.lean,
-            low=one.lean - WIDE * one.lean_error,
-            high=one.lean + WIDE * one.lean_error,
-        ),
-        spread=one.spread,
-        group=abs(one.group),
+        lean=_plain(one.lean, one.lean_error),
+        spread=_scaled(one.spread, 1 / math.sqrt(2 * (one.ballots + PSEUDO_BALLOTS))),
+        group=_size(abs(one.group), one.group_error),
         weight=one.weight,
         alone=right(weigh(fit, (name,)).variance),
         drift=one.drift,
@@ -151,6 +148,16 @@ def _view(fit: Fit, name: str, one: JurorFit, usd: float | None) -> JurorView:
         known=is_known(fit, name),
         usd=usd,
     )
+
+
+def _plain(value: float, error: float) -> Estimate:
+    return Estimate(value=value, low=value - WIDE * error, high=value + WIDE * error)
+
+
+def _size(value: float, error: float) -> Estimate:
+    """Return a figure whose sign means nothing."""
+    found = _plain(value, error)
+    return found.model_copy(update={"low": max(0.0, found.low)})
 
 
 def _scaled(value: float, error: float) -> Estimate:

@@ -15,7 +15,9 @@ from engine.stats.guessing import Guessed, guesses_in, leads_in
 from engine.store import DebateRecord
 from engine.text import headline
 from engine.topics import topic_id
+from engine.votes.imported import IMPORT
 from engine.votes.tally import count
+from engine.votes.web import platform_of, tally_labels
 
 TITLE_LENGTH = 80
 
@@ -42,6 +44,8 @@ class Row:
     sides do not stand for models. `sure` compares votes with how clear their people found it;
     `words` are those that each side spoke. `guesses` are blind ones at the models, `grounds` counts
     what voters said decided, and `leads` what did for jurors, where a voter said so.
+    `crowds` counts gold votes by the platform where they were given, and `web` is the winner by
+    labels given on pages.
     """
 
     topic: str
@@ -64,6 +68,8 @@ class Row:
     guesses: tuple[Guessed, ...] = ()
     grounds: Mapping[str, int] = field(default_factory=dict)
     leads: Mapping[str, float] = field(default_factory=dict)
+    crowds: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    web: str | None = None
 
     @property
     def compared(self) -> bool:
@@ -114,6 +120,8 @@ def row_of(record: DebateRecord) -> Row | None:
         guesses=tuple(guesses_in(record)),
         grounds=grounds,
         leads=leads_in(record) if grounds and verdict else {},
+        crowds=_crowds(record),
+        web=tally_labels(record.asked(Question.LABEL), sides).winner,
     )
 
 
@@ -124,6 +132,17 @@ def _revised(record: DebateRecord) -> tuple[tuple[str, str], ...]:
         for again in record.asked(Question.AGAIN)
         if again.person in voted and not again.ambiguous
     )
+
+
+def _crowds(record: DebateRecord) -> dict[str, Counter[str]]:
+    """Count gold votes by the platform where they were given."""
+    crowds: dict[str, Counter[str]] = {}
+    for vote in (*record.asked(Question.VOTE), *record.asked(Question.LABEL)):
+        if vote.gold and not vote.ambiguous:
+            own = platform_of(vote.question, record.debate.platform)
+            where = IMPORT if vote.recovery == "imported" else own
+            crowds.setdefault(where, Counter())[_plain(vote.option)] += 1
+    return crowds
 
 
 def _plain(option: str) -> str:

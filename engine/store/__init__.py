@@ -12,7 +12,7 @@ from engine.store.archive import (
     StandingAnswer,
     count_rehearsals,
 )
-from engine.store.communities import Communities, Holdings, Left
+from engine.store.communities import Communities, HeldDebate, Holdings, Left, Shown
 from engine.store.debates import Caps, Debates, NewDebate, Stop
 from engine.store.journal import AttemptStart, Journal, Journaled, Judging, Note, Step
 from engine.store.leases import Lease, Leases
@@ -55,6 +55,7 @@ __all__ = [
     "ExportFilter",
     "Gap",
     "Guessed",
+    "HeldDebate",
     "Holdings",
     "Intent",
     "Intervention",
@@ -79,6 +80,7 @@ __all__ = [
     "Remark",
     "Remarked",
     "Revision",
+    "Shown",
     "StandingAnswer",
     "Step",
     "Stop",

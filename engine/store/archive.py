@@ -25,7 +25,9 @@ class ExportFilter:
     of the request. `quorum_met` leaves out debates that people did not decide.
     `without_rehearsal` leaves out debates with a speaker, juror or judge that is a rehearsal model.
     `ids` are the only debates to include, `series` the series that they are part of.
+    `told` leaves out debates whose chat does not show the result yet, or whose mirror goes on.
     `asked` leaves out debates that did not ask people this. `prompts` reads what calls asked, too.
+    With `steps` only the turns of these steps are read, and the calls; None reads all.
     """
 
     platform: str | None = None
@@ -41,6 +43,8 @@ class ExportFilter:
     series: str | None = None
     asked: Question | None = None
     prompts: bool = False
+    steps: tuple[str, ...] | None = None
+    told: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +92,10 @@ class StandingAnswer(NamedTuple):
     step: str = ""
     confidence: str = ""
     ground: str = ""
+    order: str = ""
+    seconds: float | None = None
+    comment: str = ""
+    task: str = ""
 
     def to_vote(self) -> Vote:
         """Return it as a Vote."""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
+from engine.debate import Status
 from engine.store.community import CommunitySettings
 
 
@@ -14,6 +15,25 @@ class Left(NamedTuple):
 
     platform: str
     community: str
+
+
+class Shown(NamedTuple):
+    """A community that shows something on the web."""
+
+    platform: str
+    community: str
+    settings: CommunitySettings
+
+
+class HeldDebate(NamedTuple):
+    """A debate in a community's public list; none of it is sealed."""
+
+    id: str
+    topic: str
+    format: str
+    language: str
+    status: Status
+    held: datetime
 
 
 class Holdings(NamedTuple):
@@ -30,6 +50,20 @@ class Communities(Protocol):
     async def get(self, platform: str, community: str) -> CommunitySettings:
         """Return a community's settings; all unset for an unknown one."""
 
+    async def page(self, platform: str, community: str) -> str | None:
+        """Return the random key of a community's page; None before it first showed anything."""
+
+    async def shown(self, page: str) -> Shown | None:
+        """Return the community that shows something under a key; None without any."""
+
+    async def held(
+        self, platform: str, community: str, before: str = "", limit: int = 50
+    ) -> list[HeldDebate]:
+        """Return the debates that a community held, newest first, or those before one.
+
+        Those that ended before their vote without being partial, and queued ones, are left out.
+        """
+
     async def change(
         self,
         platform: str,
@@ -37,7 +71,10 @@ class Communities(Protocol):
         make: Callable[[CommunitySettings], CommunitySettings],
         now: datetime,
     ) -> CommunitySettings:
-        """Replace a community's settings by what `make` returns, in one transaction."""
+        """Replace a community's settings by what `make` returns, in one transaction.
+
+        One that begins to show something on the web gets the key of its page, for good.
+        """
 
     async def joined(self, platform: str, community: str, now: datetime) -> None:
         """Record that a community has Rostrum; a known one stays as it is."""

@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import StrEnum
 
 from pydantic import Field
 
 from engine.debate import BallotKind, Length, Model, PanelMode, Value
+
+
+class PublicPart(StrEnum):
+    """What a community can show to everyone on the web."""
+
+    DEBATES = "debates"
+    LEADERBOARD = "leaderboard"
+    AGREEMENT = "agreement"
+    LEAGUES = "leagues"
+    DATASET = "dataset"
 
 
 class CommunitySettings(Value):
@@ -23,7 +34,7 @@ class CommunitySettings(Value):
     person who argues a side has `turn_minutes` for each turn. `license` is the SPDX id that an
     export's card names. A topic with one of `blocked_words` is refused, and with `topic_approval`
     managers approve what people suggest. Only members of `starters` start debates, if there are
-    any: roles or groups.
+    any: roles or groups. `public` is what everyone may see on the web.
     """
 
     models: tuple[Model, ...] = ()
@@ -57,6 +68,7 @@ class CommunitySettings(Value):
     blocked_words: tuple[str, ...] = ()
     topic_approval: bool | None = None
     starters: tuple[str, ...] = ()
+    public: tuple[PublicPart, ...] = ()
 
 
 SETTING_NAMES = tuple(CommunitySettings.model_fields)

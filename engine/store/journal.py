@@ -34,6 +34,23 @@ class PastDebate(NamedTuple):
     id: str = ""
 
 
+class Tried(NamedTuple):
+    """A try of a call; tokens, `cost` (USD) and `latency` (seconds) are None where unknown.
+
+    Without an answer there is no latency: how long a failure took says nothing of a model.
+    """
+
+    step: str
+    attempt: int
+    model: str
+    answered: bool
+    tokens_in: int | None
+    tokens_cached: int | None
+    tokens_out: int | None
+    cost: float | None
+    latency: float | None
+
+
 class Step(Value):
     """A step's stored result."""
 
@@ -164,8 +181,16 @@ class Journal(Protocol):
         """Return what was said so far, in order."""
         ...
 
+    async def turns_between(self, debate_id: str, first: int, last: int) -> tuple[Turn, ...]:
+        """Return the turns with these numbers and those between them, in order."""
+        ...
+
     async def turns_held(self, debate_id: str) -> int:
         """Return how many turns a debate has so far."""
+
+    async def request(self, debate_id: str, step: str, attempt: int) -> str:
+        """Return what a try asked, as JSON; empty if it was deleted."""
+        ...
 
     async def newest_turn(self, debate_id: str) -> Turn | None:
         """Return a debate's turn with the highest number, None before the first."""
@@ -175,6 +200,10 @@ class Journal(Protocol):
 
     async def cost_origins(self, debate_id: str) -> dict[str, int]:
         """Return the number of a debate's tries by the origin of their cost."""
+
+    async def tries(self, debate_id: str) -> tuple[Tried, ...]:
+        """Return every try in the order of an export, without what was asked and answered."""
+        ...
 
     async def spending(self, debate_id: str) -> tuple[int, float | None]:
         """Return how many tries a debate took and their cost in USD, None if unknown."""

@@ -17,7 +17,7 @@ class Traces(Value):
     `revisions` (answers after a reveal) and `thumbs` count questions, `entries` every choice made
     or withdrawn. `suggested` topics are theirs, and `upvotes` the suggested topics that they want.
     `asked` counts questions that they asked the sides of debates, and `supported` the debates in
-    which they were for somebody's question.
+    which they were for somebody's question. `labels` counts debates that they labelled on pages.
     `since` is when a forgotten person came back.
     """
 
@@ -36,6 +36,7 @@ class Traces(Value):
     started: int = 0
     suggested: int = 0
     upvotes: int = 0
+    labels: int = 0
     opted_out: bool = False
     forgotten: bool = False
     since: datetime | None = None

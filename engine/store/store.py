@@ -12,8 +12,10 @@ from engine.store.deletions import Deletions
 from engine.store.guests import Guests
 from engine.store.installs import Installs
 from engine.store.journal import Journal
+from engine.store.labelling import LabellingStore
 from engine.store.learning import Learning
 from engine.store.leases import Leases
+from engine.store.listings import Listings
 from engine.store.outbox import Outbox
 from engine.store.people import People
 from engine.store.retention import Retention
@@ -71,6 +73,10 @@ class Store(Protocol):
         """Debates that have ended."""
 
     @property
+    def listings(self) -> Listings:
+        """Lists of debates."""
+
+    @property
     def learning(self) -> Learning:
         """What was learned of jurors."""
 
@@ -85,6 +91,10 @@ class Store(Protocol):
     @property
     def deletions(self) -> Deletions:
         """Debates that people had deleted."""
+
+    @property
+    def labelling(self) -> LabellingStore:
+        """What people are asked to label on pages."""
 
     @property
     def usage(self) -> UsageStore:

@@ -16,6 +16,7 @@ from engine.store import DebateRecord
 from engine.votes.tally import count
 
 OFFERED = 5
+DIFFERENT, NEAR = 0.25, 0.2  # from which difference, and up to which lead, a winner is unclear
 DRAWN = OFFERED // 5  # one in five is random, so that clear debates are covered too
 
 Why = Literal["differ", "close", "drawn"]
@@ -75,6 +76,17 @@ def offer(doubts: Iterable[Doubt], day: date) -> tuple[Offer, ...]:
         key=lambda debate: Random(f"review/{day}/{debate}").random(),
     )
     return (*offers, *(Offer(debate, "drawn") for debate in left[: OFFERED - len(offers)]))
+
+
+def in_doubt(doubt: Doubt) -> bool:
+    """Return whether a debate's winner is unclear: people and panel differ, or the panel barely."""
+    differs = doubt.difference is not None and doubt.difference >= DIFFERENT
+    return differs or (doubt.lead is not None and doubt.lead <= NEAR)
+
+
+def ranked(doubts: Iterable[Doubt]) -> tuple[str, ...]:
+    """Return debates with a panel's verdict, alternating as in `offer`, the least clear first."""
+    return tuple(one.debate for one in _dedupe(_ranked(sorted(doubts))))
 
 
 def _ranked(doubts: Sequence[Doubt]) -> Iterable[Offer]:

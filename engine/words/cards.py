@@ -79,6 +79,7 @@ SWAPPED = (
     "Swapped sides: each model of {debate} now argues the other side. You can know who is who, so "
     "this vote names no winner for the record."
 )
+ON_THE_WEB = "[Read it on the web]({link})"
 KNOWN_TERMS = "The models are known, so every vote is an opinion."
 TOPIC_LENGTH = 200  # characters, of the debate that a reveal is of
 CONDITIONS = "**Conditions:** {conditions}"
@@ -347,7 +348,7 @@ def _announcement(debate: Announcement) -> Card:
         say(DEBATE),
         "info",
         debate.topic,
-        lines=(*_held_before(debate.before), *_terms(debate)),
+        lines=(*_held_before(debate.before), *_terms(debate), *_on_the_web(debate.page)),
         code=debate.code,
         small=estimated(debate.estimate),
         state=debate.progress,
@@ -362,10 +363,19 @@ def _news(debate: Announcement, progress: Progress, result: Reveal) -> Card:
         "info",
         debate.topic,
         code=debate.code,
-        lines=(*news_lines(result, veiled=progress.veiled), *_repeated(debate.before)),
+        lines=(
+            *news_lines(result, veiled=progress.veiled),
+            *_repeated(debate.before),
+            *_on_the_web(debate.page),
+        ),
         state=progress,
         buttons=(*result_buttons(debate.code), *_again_buttons(debate, progress)),
     )
+
+
+def _on_the_web(page: str) -> tuple[str, ...]:
+    """Return the link to where everyone can read a debate, if there is one."""
+    return (say(ON_THE_WEB, link=page),) if page else ()
 
 
 def _again_buttons(debate: Announcement, progress: Progress) -> tuple[Button, ...]:
@@ -674,7 +684,7 @@ def _reveal(reveal: Reveal) -> Card:
         say(REVEAL),
         "vote",
         headline(reveal.topic, TOPIC_LENGTH),
-        lines=(*lines, *below),
+        lines=(*lines, *below, *_on_the_web(reveal.page)),
         broadcast=reveal.broadcast,
         buttons=result_buttons(reveal.code) if opened else (),
         pages=pages if opened else (),

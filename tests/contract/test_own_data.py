@@ -78,7 +78,11 @@ def fill(url: str, tables: list[tuple[Table, Column[Any]]], ids: Mapping[str, in
         debates = {row["starter"]: row["id"] for row in run("SELECT id, starter FROM debates")}
         for of, mark in ((ANN, "mine-of-ann"), (BOB, "theirs-of-bob")):
             made: dict[str, Any] = {}
-            for table, _ in tables:
+            named = {one for one, _ in tables}
+            parents = {
+                key.column.table for one in named for c in one.c for key in c.foreign_keys
+            } - {*named, people, metadata.tables["debates"]}
+            for table in (*parents, *(one for one, _ in tables)):
                 row = {c.name: value_of(c, ids[of], debates, made, mark) for c in table.c}
                 names = ", ".join(f'"{name}"' for name in row)
                 marks = ", ".join("?" * len(row))

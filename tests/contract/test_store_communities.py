@@ -9,8 +9,8 @@ import pytest
 
 from engine.debate import BallotKind, Model, Status
 from engine.errors import UsageError
-from engine.store import Closing, ExportFilter, Store
-from engine.store.community import CommunitySettings
+from engine.store import Closing, ExportFilter, Shown, Store
+from engine.store.community import CommunitySettings, PublicPart
 from tests.sample import LATER, NOW, create, new_debate, run, turn, turn_post
 
 SET = CommunitySettings(
@@ -132,3 +132,27 @@ async def test_an_export_may_cover_revealed_debates_of_one_platform(store: Store
     assert await exported(ExportFilter(platform="chat")) == {closed.id, failed.id}
     assert await exported(ExportFilter(platform="talk")) == set()
     assert await exported(ExportFilter(platform="chat", revealed=True)) == {closed.id}
+
+
+async def test_a_community_that_shows_something_has_a_page_that_no_one_can_guess(
+    store: Store,
+) -> None:
+    shows = SET.model_copy(update={"public": (PublicPart.DEBATES,)})
+    await store.communities.change("chat", "club", lambda _: SET, NOW)
+    assert await store.communities.page("chat", "club") is None
+    await store.communities.change("chat", "club", lambda _: shows, NOW)
+    page = await store.communities.page("chat", "club")
+    assert page is not None
+    assert len(page) == 20
+    assert "club" not in page
+    assert await store.communities.shown(page) == Shown("chat", "club", shows)
+    assert await store.communities.shown("club") is None
+    # Switched off, on again, and away: the address stays, and leads nowhere meanwhile.
+    await store.communities.change("chat", "club", lambda _: SET, NOW)
+    assert await store.communities.shown(page) is None
+    await store.communities.change("chat", "club", lambda _: shows, NOW)
+    assert await store.communities.page("chat", "club") == page
+    await store.communities.change("chat", "guild", lambda _: shows, NOW)
+    assert await store.communities.page("chat", "guild") not in (page, None)
+    await store.communities.left("chat", "club", LATER)
+    assert await store.communities.shown(page) is None

@@ -170,7 +170,7 @@ async def test_answers_to_each_question_are_logged_apart(store: Store) -> None:
             await store.votes.cast(cast("user-2", "up", message=f"message of {question}"))
     await store.votes.cast(cast("user-1", "A"))
     logs = {question: await store.votes.events(r.id, question) for question in Question}
-    assert [len(logs[question]) for question in Question] == [1, 2, 2, *[0] * 9]
+    assert [len(logs[question]) for question in Question] == [1, 2, 2, *[0] * 11]
     assert {event.question for event in logs[Question.STANCE_AFTER]} == {Question.STANCE_AFTER}
     assert len(await store.votes.events(r.id)) == 5
     # Who answered another question was not seen before in this one.

@@ -142,9 +142,9 @@ def test_the_image_starts_its_program(made: Made) -> None:
     assert made.image.arguments["VERSION"] == __version__
 
 
-def test_the_image_has_what_postgresql_traces_and_parquet_need(made: Made) -> None:
+def test_the_image_has_what_postgresql_traces_parquet_and_hubs_need(made: Made) -> None:
     python = made.image.place("/opt/rostrum/bin/python")
-    needed = "import psycopg, procrastinate, pyarrow, opentelemetry.sdk.trace"
+    needed = "import psycopg, procrastinate, pyarrow, opentelemetry.sdk.trace, huggingface_hub"
     subprocess.run([str(python), "-c", needed], check=True, cwd=made.image.root)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from types import TracebackType
@@ -26,11 +27,13 @@ class Hub:
     """Knows one token, which may write to repositories of `owner`.
 
     `script` holds statuses for the next requests whose path ends with its key; "cut" cuts the
-    connection. Files of `large` bytes or more are uploaded apart.
+    connection. Files of `large` bytes or more are uploaded apart. `xet` is the address of the
+    storage that it has for them by Xet; without one they are uploaded by Git LFS.
     """
 
     owner: str = "ann"
     large: int = 2_000
+    xet: str | None = None
     script: dict[str, list[int | str]] = field(default_factory=dict)
     private: dict[str, bool] = field(default_factory=dict)
     branches: dict[str, dict[str, dict[str, bytes]]] = field(default_factory=dict)
@@ -56,6 +59,7 @@ class Hub:
                 web.post(f"/datasets/{name}.git/info/lfs/objects/batch", self._batch),
                 web.put("/upload/{oid}", self._upload),
                 web.post("/verify", self._verify),
+                web.get(f"{api}/xet-write-token/{{branch}}", self._xet_token),
                 web.post(f"{api}/commit/{{branch}}", self._commit),
             ]
         )
@@ -158,6 +162,16 @@ class Hub:
             told = {"path": file["path"], "uploadMode": mode, "shouldIgnore": False}
             answer.append(told | ({"oid": known} if known else {}))
         return web.json_response({"files": answer})
+
+    async def _xet_token(self, request: web.Request) -> web.Response:
+        if self.xet is None:
+            raise web.HTTPNotFound
+        exp = int(time.time()) + 3600
+        told = {"X-Xet-Cas-Url": self.xet, "X-Xet-Access-Token": SIGNATURE}
+        return web.json_response(
+            {"casUrl": self.xet, "accessToken": SIGNATURE, "exp": exp},
+            headers=told | {"X-Xet-Token-Expiration": str(exp)},
+        )
 
     async def _batch(self, request: web.Request) -> web.Response:
         objects = []

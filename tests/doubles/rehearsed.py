@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from adapters.models.attempts import RetryPolicy
@@ -34,6 +35,12 @@ DEFAULTS = Defaults(
 )
 
 
+@cache
+def todays_prompts() -> Prompts:
+    """Return the prompts as they are, read once."""
+    return load_prompts()
+
+
 class DiedError(RostrumError):
     """The process is gone."""
 
@@ -43,7 +50,7 @@ def setup_for(format: str, *, limits: Mapping[str, float] | None = None, **asked
     order = Order(platform="memory", community="club", place="lobby", format=format, **asked)
     defaults = DEFAULTS.model_copy(update={"limits": {format: limits or {}}})
     request, script = complete(order, defaults, seed=1)
-    prompts = load_prompts()
+    prompts = todays_prompts()
     return freeze(request, script, order, defaults, prompts, seed=1, number=1, fit=fit([]))
 
 
@@ -109,8 +116,7 @@ class RehearsedDesk:
             raise said
         if said is None:
             call = Call(self.session, step, model, tuple(messages), sampling, schema, cue or {})
-            patience = RetryPolicy(tries=1)
-            reply = await RehearsalModels(patience).complete(call, RecordedAttempts())
+            reply = await _reply_to(call)
         else:
             reply = Reply(text=said, finish="stop", model=model.name)
         self.stored[step] = reply
@@ -147,6 +153,20 @@ class RehearsedDesk:
         return "\n".join(post.model_dump_json() for post in self.posts)
 
 
+async def _reply_to(call: Call) -> Reply:
+    """Return what the rehearsal model says, written once: debates that fail later begin alike."""
+    cue = frozenset(call.cue.items())
+    key = (call.session, call.step, call.model, call.messages, call.sampling, id(call.schema), cue)
+    if key not in _REPLIES:
+        models = RehearsalModels(RetryPolicy(tries=1))
+        # The schema is kept, as its id is part of the key.
+        _REPLIES[key] = await models.complete(call, RecordedAttempts()), call.schema
+    return _REPLIES[key][0]
+
+
+_REPLIES: dict[Hashable, tuple[Reply, AnswerSchema | None]] = {}
+
+
 async def hold(
     setup: Setup, desk: RehearsedDesk | None = None, prompts: Prompts | None = None
 ) -> RehearsedDesk:
@@ -165,7 +185,7 @@ async def hold(
     script = format_of(setup.request.format, setup.format_version)
     total = script.length(setup.request)
     with speaking(setup.request.language):
-        await script.run(Floor(setup, prompts or load_prompts(), desk, total, unanswered))
+        await script.run(Floor(setup, prompts or todays_prompts(), desk, total, unanswered))
     return desk
 
 

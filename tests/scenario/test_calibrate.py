@@ -208,6 +208,7 @@ async def test_the_command_says_what_it_costs_asks_and_takes_an_exports_ballots_
     found = json.loads(ended.out)
     # Three jurors read it when it was held; the other two are asked.
     assert (found["asked"], found["missing"], len(found["jurors"])) == (2, 0, 5)
+    assert [one["juror"] for one in found["panel"]["jurors"]] == sorted(found["jurors"])
     assert len(stage.server.requests) == before + 2
     stage.server.respond = score
     write(tmp_path)
@@ -217,5 +218,6 @@ async def test_the_command_says_what_it_costs_asks_and_takes_an_exports_ballots_
     # A juror of the family of one of the debaters is not asked.
     assert len(stage.server.requests) == before + 2 + 4 * PAIRS
     assert "rests on 53 ballots, 53 of them from elsewhere" in ended.out
+    assert "What is known of the jurors" in ended.out
     listed = await run("list", **other)
     assert listed.done() == "No debates.\n"

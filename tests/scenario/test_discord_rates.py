@@ -85,8 +85,8 @@ async def test_fifty_debates_are_announced_as_fast_as_one_channel_takes_them(
     database_url: str,
 ) -> None:
     with structlog.testing.capture_logs() as logged:
-        async with scaled(database_url, 0.2) as (stage, app):
-            gaps = await start_all(stage, STARTS, 0.2)
+        async with scaled(database_url, 0.4) as (stage, app):
+            gaps = await start_all(stage, STARTS, 0.4)
             live = [Status.QUEUED, Status.RUNNING]
             reasons = {debate.reason for debate in await app.store.debates.recent(live, STARTS)}
     discord = stage.discord

@@ -93,16 +93,22 @@ async def close_vote(store: SqlStore, lease: Lease, at: datetime) -> None:
     await store.votes.close(lease, debate.id, at, False, conclude)
 
 
-async def hold_debate(store: SqlStore, number: int, community: str = "G0CANARY") -> str:
-    """A debate as the engine holds it: everybody votes, the starter too, five for A."""
+async def hold_debate(
+    store: SqlStore,
+    number: int,
+    community: str = "G0CANARY",
+    votes: str = "AAAAAB",
+    turns: int = 1,
+) -> str:
+    """A debate as the engine holds it: everybody votes, the starter first, five for A."""
     lease = await begin(store, number, f"Is <@{USERS[0]}> right on tea, {number}?", community)
-    turn = make_turn(1, SAID)
-    await ask(store, lease, turn.step, SAID)
-    post = Post(key=turn.step, message=Notice(text=SAID))
-    await store.journal.record_turn(lease, debate_of(lease), turn, post)
+    for turn in [make_turn(n, SAID) for n in range(1, turns + 1)]:
+        await ask(store, lease, turn.step, SAID)
+        post = Post(key=turn.step, message=Notice(text=SAID))
+        await store.journal.record_turn(lease, debate_of(lease), turn, post)
     await judge(store, lease)
     message = await open_vote(store, lease)
-    for user, option in zip(USERS, "AAAAAB", strict=True):
+    for user, option in zip(USERS, votes, strict=False):
         vote = cast(user, option, platform="discord", place="T0CANARY", message=message)
         assert await store.votes.cast(vote.model_copy(update={"received_at": NOON})) == "stored"
     await close_vote(store, lease, NOON + timedelta(hours=number))

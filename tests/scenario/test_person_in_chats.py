@@ -34,6 +34,7 @@ async def test_a_person_is_asked_then_writes_by_form_or_in_the_thread(chat: Chat
         assert "🔴 B is a person, not a model" in chat.card.replace("*", "")
         await until(lambda: "Waiting for the person who was asked" in chat.card)
         assert chat.pings(asked.id) == {"ben"}
+        assert "It waits for the person who was asked" in await chat.ask("ada", "status")
         assert "It has 4 turns for you, with up to 20 minutes for each." in asked.text
         assert "Only the person" in await chat.push("cleo", asked.id, "Take part")
         assert "You take part" in await chat.push("ben", asked.id, "Take part")

@@ -39,8 +39,7 @@ def contents(out: Path) -> dict[str, bytes]:
 async def hub(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> AsyncIterator[Hub]:
-    """A hub, by HTTP alone; whatever happens, neither token nor signed address is logged."""
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_XET", True)
+    """A hub without Xet; whatever happens, neither token nor signed address is logged."""
     monkeypatch.setattr("huggingface_hub.utils._http.time.sleep", lambda seconds: None)
     monkeypatch.setenv("HF_TOKEN", TOKEN)
     monkeypatch.setenv("ROSTRUM_DATABASE_URL", f"sqlite+aiosqlite:///{tmp_path}/none.db")
@@ -149,11 +148,10 @@ async def test_nothing_but_an_unchanged_export_leaves_and_none_becomes_public_by
 
 
 async def test_chunked_uploads_of_small_files_are_published_and_skipped_too(
-    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    hub: Hub, tmp_path: Path
 ) -> None:
-    """The way that is taken where hf_xet is installed: commits in parts."""
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_XET", False)
-    hub.large = 1_000_000_000
+    """The way that is taken where a hub has Xet: commits in parts."""
+    hub.large, hub.xet = 1_000_000_000, hub.origin
     out = tmp_path / "out"
     await asyncio.to_thread(write, out)
     hub.script["/commit/"] = ["cut", 503]
@@ -161,3 +159,33 @@ async def test_chunked_uploads_of_small_files_are_published_and_skipped_too(
     assert hub.files(REPO) == await asyncio.to_thread(contents, out)
     await push(out)
     assert len(hub.commits) == 1
+
+
+@pytest.mark.parametrize(
+    ("raised", "said"),
+    [
+        (ConnectionError, "connection to the hub was lost; run the same command"),
+        (TimeoutError, "connection to the hub was lost; run the same command"),
+        (PermissionError, "may not write to ann/debates"),
+        (RuntimeError, "answered with an error; try again later"),
+    ],
+)
+async def test_what_hf_xet_raises_is_said_without_its_addresses(
+    hub: Hub,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    raised: type[Exception],
+    said: str,
+) -> None:
+    """Its storage speaks a protocol of its own, and it takes minutes to give one up."""
+
+    def fail(*_: object, **__: object) -> None:
+        raise raised(f"Network error: http://127.0.0.1/v1/xorbs?{SIGNATURE}")
+
+    hub.xet = hub.origin
+    monkeypatch.setattr("huggingface_hub.HfApi.upload_folder", fail)
+    out = tmp_path / "out"
+    await asyncio.to_thread(write, out, 1)
+    with pytest.raises((ExportError, UsageError), match=said) as found:
+        await push(out)
+    assert SIGNATURE not in str(found.value)

@@ -121,6 +121,14 @@ def test_no_text_becomes_a_tag_a_script_or_a_request() -> None:
     assert html.count("<h2>Result</h2>") == 1
 
 
+def test_no_control_character_reaches_a_page() -> None:
+    told = "one\x07two\x1bMthree\u202efour\u2066five\x9bsix"
+    page = hostile_page()._replace(topic=told, result=(told,), conditions=told)
+    for text in (write_html(page), write_markdown(page)):
+        assert text.count("onetwoMthreefourfivesix") >= 3
+        assert not set(text) & set("\x07\x1b\u202e\u2066\x9b")
+
+
 def test_no_text_leaves_its_quotation_in_markdown() -> None:
     text = write_markdown(hostile_page())
     assert text.splitlines().count("## Result") == 1

@@ -7,6 +7,7 @@ import pkgutil
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import cache
 from typing import get_args
 
 import pytest
@@ -187,7 +188,10 @@ def of_communities() -> Iterator[Answer]:
     yield HelpAnswer(commands=tuple(helped), formats=formats)
 
 
-ANSWERS = (*of_debates(), *of_people(), *of_communities())
+@cache
+def answers() -> tuple[Answer, ...]:
+    """Return every answer."""
+    return (*of_debates(), *of_people(), *of_communities())
 
 
 def kinds(base: type[Answer] = Answer) -> Iterator[type[Answer]]:
@@ -200,7 +204,7 @@ def test_every_kind_of_answer_is_here() -> None:
     for room in pkgutil.iter_modules(rooms.__path__):
         importlib.import_module(f"{rooms.__name__}.{room.name}")
     own = {kind for kind in kinds() if kind.__module__.startswith(rooms.__name__)}
-    assert own - {type(answer) for answer in ANSWERS} == {SentFile}
+    assert own - {type(answer) for answer in answers()} == {SentFile}
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -208,10 +212,10 @@ def test_every_answer_is_in_the_language(language: str, monkeypatch: pytest.Monk
     missed = set[str]()
     real = translation.catalogue
     monkeypatch.setattr(translation, "catalogue", lambda code: Missed(real(code), missed))
-    english = {to_markdown(answer) for answer in ANSWERS}
+    english = {to_markdown(answer) for answer in answers()}
     missed.clear()
     with speaking(language):
-        for answer in ANSWERS:
+        for answer in answers():
             said = to_markdown(answer)
             words = re.sub(r"`[^`]*`|<[^>]*>", "", said)
             assert said not in english or not re.search(r"[A-Za-z]{4}", words), said

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import pytest
-from scipy.optimize import linprog  # type: ignore[import-untyped]
 
 from engine.formats.audited.bands import (
     DRAW_MOST,
@@ -77,6 +76,9 @@ def test_no_other_scores_within_the_bands_change_less() -> None:
 
 
 def _least_change(scores: Sequence[float], bands: Bands) -> float:
+    # Loading it takes a second, which every process that only collects tests would spend too.
+    from scipy.optimize import linprog  # type: ignore[import-untyped]
+
     turns = len(scores)
     rows: list[list[float]] = []
     limits: list[float] = []

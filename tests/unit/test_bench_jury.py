@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import subprocess
@@ -10,10 +11,22 @@ import time
 from pathlib import Path
 from statistics import fmean, pvariance
 
+import numpy as np
 import pytest
+from scipy.stats import t  # type: ignore[import-untyped]
 
-from bot.bench.jury import (
+from bot.bench.jury import Simulation, measure, run_jury
+from bot.bench.jury_panels import (
+    PanelCall,
+    ask_naive,
+    ask_swapped,
+    make_knowing,
+    make_oracle,
+    make_thrifty,
+)
+from bot.bench.jury_scores import (
     BALANCED,
+    KNOWING,
     LABELLED,
     NAIVE,
     ORACLE,
@@ -21,27 +34,30 @@ from bot.bench.jury import (
     UNCALIBRATED,
     UNLABELLED,
     PanelLine,
+    PanelScore,
     Scores,
-    Simulation,
-    measure,
     render,
-    run_jury,
+    score_calls,
+    summarise,
 )
-from bot.bench.jury_panels import ask_naive, ask_swapped, make_knowing, make_oracle
 from bot.bench.jury_world import (
     INVALID,
     MISSPECIFIED,
     SIDES,
+    STANDARD,
     WORLDS,
     Case,
     Court,
+    know_exactly,
     make_case,
     make_court,
     make_rng,
+    weigh_exactly,
     weigh_perfectly,
 )
 from engine.errors import UsageError
 from engine.judging import TIE
+from engine.jury.model import weigh
 
 ROOT = Path(__file__).parents[2]
 DEFAULT, MILD, HARSH, HERD = WORLDS
@@ -196,11 +212,107 @@ def test_six_with_exact_weights_read_ballots_of_those_who_may_sit() -> None:
 
 
 def test_the_table_has_a_row_for_each_panel_and_a_column_for_each_world() -> None:
-    line = PanelLine(UNLABELLED, 80.0, 93.25, 3.0, -0.25, 4.0, 0.4)
-    worse = line._replace(share=88.0, interval=4.0, lean=0.5)
-    heads, row = (line.split() for line in render({"mild": [line], "herd": [worse]}).splitlines())
-    assert heads[-9:] == ["average", "±", "worst", "±", "mild", "herd", "calls", "audits", "lean"]
-    assert row[-9:] == ["90.6", "2.5", "88.0", "4.0", "93.2", "88.0", "4.00", "0.40", "0.50"]
+    line = PanelLine(UNLABELLED, 80.0, 93.25, 3.0, -0.25, 4.0, 0.4, of_six=97.0, interval_six=1.0)
+    worse = line._replace(share=88.0, interval=4.0, lean=0.5, of_six=95.0, interval_six=2.4)
+    tables = [part.splitlines() for part in render({"mild": [line], "herd": [worse]}).split("\n\n")]
+    columns = ["average", "±", "worst", "±", "mild", "herd", "calls", "audits", "lean"]
+    assert [head.split()[-9:] for head, _ in tables] == [columns, columns]
+    assert [head.split("'")[0] for head, _ in tables] == ["of six ballots", "of impressions"]
+    of_six, share = (row.split()[-9:] for _, row in tables)
+    assert of_six == ["96.0", "1.3", "95.0", "2.4", "97.0", "95.0", "4.00", "0.40", "0.50"]
+    assert share == ["90.6", "2.5", "88.0", "4.0", "93.2", "88.0", "4.00", "0.40", "0.50"]
+
+
+def test_shares_and_intervals_are_those_of_a_regression_through_the_origin() -> None:
+    """Beside them, the ratio's error by resampling installations."""
+    rng = np.random.default_rng(3)
+    oracle = 0.33 + rng.normal(0, 0.01, 40)
+    six = 0.97 * oracle + rng.normal(0, 0.003, 40)
+    panel = 0.95 * oracle + rng.normal(0, 0.005, 40)
+    behind = panel - 0.02 + rng.normal(0, 0.002, 40)
+
+    def score(gain: float, cold: float | None = None) -> PanelScore:
+        return PanelScore(accuracy=0.5 + gain, lean=gain / 100, calls=4, audits=0, cold=cold)
+
+    found = [
+        {ORACLE: score(a), KNOWING: score(b), UNLABELLED: score(c, 0.8), BALANCED: score(d, 0.79)}
+        for a, b, c, d in zip(oracle, six, panel, behind, strict=True)
+    ]
+    lines = {one.panel: one for one in summarise(found)}
+    line = lines[UNLABELLED]
+    assert line.over_unlabelled == 0
+    assert lines[BALANCED].over_unlabelled == pytest.approx(-line.ahead)
+    assert line.share == pytest.approx(100 * panel.sum() / oracle.sum())
+    assert line.of_six == pytest.approx(100 * panel.sum() / six.sum())
+    assert line.ahead == pytest.approx(100 * (panel - behind).sum() / six.sum())
+    assert (line.cold_ahead, line.lean) == pytest.approx((1.0, panel.mean()))
+    drawn = rng.integers(0, 40, (4000, 40))
+    for interval, top, whole in (
+        (line.interval, panel, oracle),
+        (line.interval_six, panel, six),
+        (line.interval_ahead, panel - behind, six),
+    ):
+        again = 100 * top[drawn].sum(1) / whole[drawn].sum(1)
+        assert interval == pytest.approx(t.ppf(0.975, 39) * again.std(), rel=0.1)
+    three = [{name: score(0.3 + at / 100) for name in found[0]} for at in range(3)]
+    lean = next(summarise(three)).interval_lean
+    assert lean == pytest.approx(t.ppf(0.975, 2) * 0.01 / math.sqrt(3), rel=0.04)
+
+
+def test_what_p_misses_is_what_it_would_miss_on_average_if_it_is_right() -> None:
+    """A panel whose p is the chance given what all share; then one that is twice as sure."""
+    cases = [case for seed in range(8) for case in _cases(seed)]
+    off = []
+    for sure in (1, 2):
+        p = [STANDARD.cdf(sure * STANDARD.inv_cdf(case.chance)) for case in cases]
+        calls = [PanelCall("A" if one > 0.5 else "B", 6, p=one) for one in p]
+        line = next(
+            summarise(
+                [dict.fromkeys((BALANCED, UNLABELLED, ORACLE, KNOWING), score_calls(cases, calls))]
+            )
+        )
+        truth = [(one - (case.winner == "A")) ** 2 for one, case in zip(p, cases, strict=True)]
+        assert line.brier == pytest.approx(fmean(truth), abs=0.01)
+        off.append(line.brier_off)
+    assert off[0] == pytest.approx(0, abs=1e-9)
+    assert off[1] > 0.02
+
+
+def test_a_mirrored_debate_has_every_error_but_that_of_order_the_other_way() -> None:
+    fair = _cases(2, 60)
+    for case in fair:
+        other = case.mirror()
+        plain = case.jurors[0]._replace(position=0.0)
+        case.jurors = other.jurors = (plain, *case.jurors[1:])
+        one, two = case.ask(0, SIDES, blind=True), other.ask(0, SIDES, blind=True)
+        assert one.verdict is None or {"A": "B", "B": "A", TIE: TIE}[one.verdict] == two.verdict
+        assert (one.points is None) == (two.points is None)
+        assert one.points is None or one.points["A"] == (two.points or {})["B"]
+        assert other.mirror().truth == case.truth
+        assert {case.winner, other.winner} == {"A", "B"} == {case.human, other.human}
+    always = PanelCall("A", 3, mirrored="A")
+    assert score_calls(fair, [always] * 60).lean == 0.5
+    assert score_calls(fair, [always._replace(mirrored="B")] * 60).lean == 0
+
+
+def test_exact_weights_with_the_stop_of_the_product_ask_few_and_know_as_much() -> None:
+    """The model with the true figures has the covariance that the ballots have."""
+    court = make_court(HERD, make_rng("herd", 2))
+    fit = know_exactly(court)
+    names = [juror.model.ref for juror in court.jurors]
+    for numbers in ((0, 1, 2), (3, 4, 5, 6, 7)):
+        exact = weigh_exactly(court, numbers, read=True)
+        found = weigh(fit, [names[at] for at in numbers])
+        skills = [fit.jurors[names[at]].skill for at in numbers]
+        ratios = [weight * skill for weight, skill in zip(found.weights, skills, strict=True)]
+        whole = sum(exact.values())
+        assert ratios == pytest.approx([one / (1 + whole) for one in exact.values()])
+        assert found.variance == pytest.approx(1 / (1 + whole))
+    cases = [make_case(court, make_rng("herd", seed)) for seed in range(300)]
+    calls = [make_thrifty(court)(case) for case in cases]
+    assert 1.5 < fmean(call.calls for call in calls) < 3.5
+    assert min(call.calls for call in calls) == 1
+    assert fmean(call.winner == case.winner for call, case in zip(calls, cases, strict=True)) > 0.74
 
 
 async def test_too_few_debates_to_label_are_refused() -> None:

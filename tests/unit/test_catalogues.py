@@ -37,8 +37,10 @@ def literals() -> set[str]:
             for node in ast.walk(ast.parse(path.read_text("utf-8"))):
                 if isinstance(node, ast.Constant) and isinstance(node.value, str):
                     found.add(node.value)
-    for path in ROOT.glob("engine/**/*.jinja"):
-        found |= set(re.findall(r'"([^"]+)"', path.read_text("utf-8")))
+    for path in (*ROOT.glob("engine/**/*.jinja"), *ROOT.glob("adapters/**/*.jinja")):
+        template = path.read_text("utf-8")
+        found |= set(re.findall(r'"([^"]*)"', template))
+        found |= set(re.findall(r'\bsay\("([^"]+)"', template))  # also inside an attribute
     return found
 
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from adapters.dispatch.local import LocalDispatcher
+from adapters.dispatch.procrastinate import ProcrastinateDispatcher
+from engine.floor.wake import Bell
 
 Think = Callable[[str], Awaitable[None]]
 
@@ -87,3 +91,42 @@ async def test_a_task_that_dies_is_seen_by_its_owner() -> None:
     await dispatcher.submit("one")
     with pytest.raises(ExceptionGroup):
         await dispatcher.run(think)
+
+
+class SlowJobs:
+    """An empty queue that is looked at slowly."""
+
+    def __init__(self) -> None:
+        self.looked, self.go_on = asyncio.Event(), asyncio.Event()
+
+    async def submit(self, debate_id: str) -> str | None:
+        return None
+
+    async def queues(self) -> Sequence[Any]:
+        self.looked.set()
+        await self.go_on.wait()
+        return ()
+
+    async def explain(self, queue: str, reason: str, seconds: float) -> None: ...
+
+    async def sweep(self) -> None: ...
+
+    async def execute(self, text: str, values: Mapping[str, Any]) -> Sequence[dict[str, Any]]:
+        return [{"worker_id": 1, "id": None}]
+
+
+async def test_a_process_that_is_stopped_as_it_starts_ends_at_once() -> None:
+    jobs = SlowJobs()
+    dispatcher = ProcrastinateDispatcher(jobs, Bell(), (), slots=2)
+
+    async def think(debate: str) -> None: ...
+
+    running = asyncio.create_task(dispatcher.run(think))
+    await jobs.looked.wait()
+    with capture_logs() as logs:
+        stopping = asyncio.create_task(dispatcher.stop(0.1))
+        await settle()
+        jobs.go_on.set()
+        await stopping
+    assert logs == []
+    assert running.done()

@@ -9,8 +9,6 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy.optimize import approx_fprime, minimize  # type: ignore[import-untyped]
-from scipy.stats import multivariate_normal  # type: ignore[import-untyped]
 
 from engine.debate import Fit, JurorFit
 from engine.jury.fitting import fit_jurors
@@ -153,6 +151,9 @@ def _somewhere(said: Likelihood, seed: int = 5) -> NDArray[np.float64]:
 
 
 def test_the_likelihood_is_that_of_the_ballots_that_were_asked() -> None:
+    # Loading it takes a second, which every process that only collects tests would spend too.
+    from scipy.stats import multivariate_normal  # type: ignore[import-untyped]
+
     rng = np.random.default_rng(7)
     signals = rng.normal(size=(50, 6))
     signals[rng.random(signals.shape) < 0.5] = np.nan
@@ -170,6 +171,8 @@ def test_the_likelihood_is_that_of_the_ballots_that_were_asked() -> None:
 
 @pytest.mark.parametrize("people", [False, True])
 def test_the_gradient_is_the_derivative(people: bool) -> None:
+    from scipy.optimize import approx_fprime  # type: ignore[import-untyped]
+
     said = _said(people=people)
     x = _somewhere(said)
     by_hand = approx_fprime(x, lambda x: said(x)[0], 1e-6)
@@ -177,6 +180,8 @@ def test_the_gradient_is_the_derivative(people: bool) -> None:
 
 
 def test_the_minimum_is_the_one_that_scipy_finds() -> None:
+    from scipy.optimize import minimize
+
     said = _said(people=False)
     other = minimize(said, said.start(), jac=True, method="L-BFGS-B", tol=1e-12)
     assert minimise(said, said.start(), 200, 1e-6).value == pytest.approx(other.fun, abs=1e-3)

@@ -25,7 +25,7 @@ from engine.words.forms import form_of
 from tests.contract.test_every_message import messages
 from tests.doubles.archive import make_debate
 from tests.doubles.whole_debate import DEFAULTS
-from tests.unit.test_answers_languages import ANSWERS
+from tests.unit.test_answers_languages import answers
 
 WORD = re.compile(r"[A-Za-z]{3,}")
 CODE = re.compile(
@@ -67,7 +67,7 @@ def test_no_message_has_a_word_of_english() -> None:
 
 def test_no_answer_has_a_word_of_english() -> None:
     with speaking("zh"):
-        for answer in ANSWERS:
+        for answer in answers():
             kind, shown = type(answer).__name__, to_markdown(answer)
             assert (kind, left(shown)) == (kind, set()), shown
 

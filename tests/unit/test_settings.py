@@ -483,6 +483,28 @@ CONTRADICTIONS = [
         "Installing on Slack",
         "ROSTRUM_SECRET_KEY",
     ),
+    ({"WEB__PORT": "8081"}, "Pages on the web need", "set ROSTRUM_WEB__URL and"),
+    ({"WEB__URL": "https://web.example"}, "Pages on the web need", "ROSTRUM_WEB__PORT, or neither"),
+    (
+        {"WEB__URL": "https://web.example/below", "WEB__PORT": "8081"},
+        "ROSTRUM_WEB__URL names more than a host",
+        "https://debates.example",
+    ),
+    (
+        {"WEB__URL": "https://web.example", "WEB__PORT": "8081", "HEALTH__PORT": "8081"},
+        "ROSTRUM_WEB__PORT is also ROSTRUM_HEALTH__PORT",
+        "choose another port",
+    ),
+    (
+        {"WEB__SLACK_CLIENT_ID": "12.34"},
+        "Signing in with Slack needs two values",
+        "ROSTRUM_WEB__SLACK_CLIENT_SECRET, or neither",
+    ),
+    (
+        {"WEB__MANAGERS": "slack:U1, ada"},
+        "ROSTRUM_WEB__MANAGERS names “ada”",
+        "discord:USER or slack:USER",
+    ),
 ]
 
 

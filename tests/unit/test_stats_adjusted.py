@@ -8,7 +8,6 @@ from random import Random
 
 import numpy as np
 import pytest
-import statsmodels.api as sm  # type: ignore[import-untyped]
 
 from engine.judging import TIE
 from engine.stats.adjusted import Effect, Unknown, adjust, adjust_models
@@ -72,6 +71,9 @@ def ours(fit: StrengthFit) -> tuple[list[float], list[float]]:
 @pytest.mark.parametrize("edges", [False, True])
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_without_ties_the_fit_is_statsmodels_logistic_regression(seed: int, edges: bool) -> None:
+    # Loading it takes a second, which every process that only collects tests would spend too.
+    import statsmodels.api as sm  # type: ignore[import-untyped]
+
     matchups = draw(Random(seed), 10, edges=edges, ties=False)
     results = np.array([(one.won, one.lost) for one in matchups])
     model = sm.GLM(results, design(matchups), family=sm.families.Binomial())
@@ -87,6 +89,8 @@ def test_without_ties_the_fit_is_statsmodels_logistic_regression(seed: int, edge
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_with_ties_the_fit_is_statsmodels_log_linear_model(seed: int, edges: bool) -> None:
     """Davidson's model as S. Fienberg wrote it: Poisson counts, with a level for each matchup."""
+    import statsmodels.api as sm
+
     matchups = draw(Random(seed), 10, edges=edges)
     half = design(matchups) / 2
     level = np.eye(len(matchups))

@@ -34,6 +34,7 @@ FIT = Fit(
             skill=skill,
             skill_error=0.15,
             group=0.6 if name in ("near/c", "near/d") else 0.0,
+            group_error=0.2,
             scale=1.0,
             weight=1.0,
         )
@@ -90,6 +91,13 @@ def test_intervals_are_on_the_scale_of_their_errors() -> None:
     logs = [math.log(bound) for bound in (one.skill.low, one.skill.high)]
     assert logs == pytest.approx([math.log(1.4) - 0.294, math.log(1.4) + 0.294])
     assert one.alone == pytest.approx(accuracy(("near/a",)), abs=0.004)
+    assert (one.group.value, one.group.low, one.group.high) == pytest.approx((0.0, 0.0, 0.392))
+    herd = shown.jurors[2].group
+    assert (herd.value, herd.low, herd.high) == pytest.approx((0.6, 0.208, 0.992))
+    # 95 % of samples of so many ballots, and the ten that spreads are drawn toward, are inside.
+    spreads = np.random.default_rng(5).normal(0, one.spread.value, (20_000, 190)).std(axis=1)
+    inside = np.mean((spreads > one.spread.low) & (spreads < one.spread.high))
+    assert inside == pytest.approx(0.95, abs=0.01)
     assert math.log(shown.shared.high / 0.5) == pytest.approx(1.96 * 0.3)
     assert math.log(0.2 / shown.family.low) == pytest.approx(1.96 * 0.5)
 

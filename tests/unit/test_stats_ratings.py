@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from scipy.optimize import linprog, minimize  # type: ignore[import-untyped]
 
 from engine.stats.bradley_terry import fit_strengths
 from engine.stats.contests import Contests, comparable_groups
@@ -64,6 +63,9 @@ def differentiate(
 
 def maximise(results: Results) -> tuple[np.ndarray, np.ndarray]:
     """Return scipy's strengths with mean 0, and their errors from a numerical Hessian."""
+    # Loading it takes a second, which every process that only collects tests would spend too.
+    from scipy.optimize import minimize  # type: ignore[import-untyped]
+
     models = max(j for _, j in results) + 1
     ties = any(tied for _, _, tied in results.values())
     start = np.zeros(models - 1 + ties)
@@ -107,6 +109,8 @@ def drifts(contests: Contests) -> bool:
     The variables are a direction of every θ and, last, of η; what happened must not become less
     likely than what did not.
     """
+    from scipy.optimize import linprog
+
     names = contests.models
     place = {name: number for number, name in enumerate(names)}
     rows: list[np.ndarray] = []

@@ -7,6 +7,7 @@ import importlib
 import re
 import string
 import tomllib
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -82,6 +83,9 @@ FOR_OPERATORS = (
     "engine/floor",
     "engine/line/judging.py",
     "engine/line/replacing.py",
+    "engine/pages/folder.py",
+    "engine/pages/items.py",
+    "engine/pages/stored.py",
     "engine/series/plan.py",
     "engine/series/report",
     "engine/series/runner.py",
@@ -185,11 +189,14 @@ ALWAYS = {
     "no-store",
     "nosniff",
     "roundtable",
+    "scores",
+    "spoken",
     "stage_voice",
     "text/plain",
     "topic",
     "up",
     "voice",
+    "votes",
 }  # names that a function holds beside its texts
 LOCALES = ROOT / "engine/words/locales"
 CATALOGUES = {language: catalogue(language) for language in LANGUAGES}
@@ -223,10 +230,16 @@ def test_no_translation_is_left_in_english() -> None:
 
 
 def test_no_text_is_in_two_catalogues_of_a_language() -> None:
+    kinds = {p.name.partition(".")[2] for p in LOCALES.glob("*.toml")}
+    assert kinds >= {"toml", "private.toml"}
     for language in LANGUAGES:
-        own = [tomllib.loads(p.read_text("utf-8")) for p in LOCALES.glob(f"{language}.*")]
-        assert len(own) == 2
-        assert set(own[0]) & set(own[1]) == set()
+        own = [
+            text
+            for kind in kinds
+            for text in tomllib.loads(LOCALES.joinpath(f"{language}.{kind}").read_text("utf-8"))
+        ]
+        twice = sorted(text for text, times in Counter(own).items() if times > 1)
+        assert (language, twice) == (language, [])
 
 
 OWN = {"hint", "passing", "retry_after", "maybe_stored"}  # arguments that are no values

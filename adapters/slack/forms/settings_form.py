@@ -68,6 +68,7 @@ def settings_form(answer: SettingsAnswer, defaults: Defaults) -> Json:
         _one(lines["topic_approval"], said(texts.SWITCH)),
         _plain(lines["blocked_words"]),
         _plain(lines["starters"]),
+        _public(lines["public"]),
     )
     labels = (say(texts.SETTINGS_TITLE), say(texts.SETTINGS_SEND), say(texts.FORM_CLOSE))
     return view_of(SETTINGS_FORM, *labels, fields)
@@ -81,6 +82,11 @@ def changes_of(view: Json) -> dict[str, str]:
 def _several(line: SettingLine, offered: Iterable[str]) -> Json | None:
     own = _own(line)
     return select_several(line.name, _label(line), same((*own, *offered)), own)
+
+
+def _public(line: SettingLine) -> Json | None:
+    offered = said(texts.PUBLIC)
+    return select_several(line.name, _label(line), offered, _own(line))
 
 
 def _one(line: SettingLine, pairs: Iterable[Pair]) -> Json | None:
@@ -97,6 +103,8 @@ def _plain(line: SettingLine) -> Json:
 
 
 def _label(line: SettingLine) -> Label:
+    if line.idle:
+        return Label(say(texts.SETTINGS[line.name]), below=say(texts.IDLE, why=say(line.idle)))
     below = say(texts.EMPTY_UNDOES) if line.own else say(texts.EMPTY_IS, value=_value(line))
     return Label(say(texts.SETTINGS[line.name]), below=below)
 

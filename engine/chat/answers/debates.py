@@ -62,6 +62,7 @@ OVER: Mapping[Where, str] = {
     "waiting": "It is over. The result is being posted.",
     "nowhere": "It is over, but the result could not be posted. The command `result` shows it.",
 }
+ASKED = "It waits for the person who was asked to argue a side."
 RUNS_BY_THE_CLOCK = ("It is running: {n} turn done.", "It is running: {n} turns done.")
 JUDGING = "All {total} turns are done; the jury is reading."
 VOTE_LEFT = "The vote is open: {minutes} left."
@@ -88,6 +89,8 @@ STATES = {
 }
 VOTE_SOON = "vote opens soon"
 DEBATE = "- `{code}` {state}, {when}, {format}: {topic}"
+DEBATE_WITH_PAGE = "- `{code}` {state}, {when}, {format}: {topic} · [page]({link})"
+ON_THE_WEB = "[All debates on the web]({link})"
 
 
 class DebateLine(Value):
@@ -186,7 +189,8 @@ class StatusAnswer(Answer):
     `why` is the reason for an early end, `revealed` the place where the models were named.
     `minutes_left` is for an open vote; `mirror` is the debate whose vote closes with it.
     `gaps` counts messages that may be missing from its thread.
-    `waits` explains what it is waiting for, if anything. `unread`: the vote closed although its
+    `waits` explains what it is waiting for, if anything; `asked`: for the consent of the person who
+    is to argue a side. `unread`: the vote closed although its
     reactions could not be read. `reveal` is the result, once people can see it.
     """
 
@@ -199,6 +203,7 @@ class StatusAnswer(Answer):
     mirror: DebateLine | None = None
     gaps: int = 0
     waits: str = ""
+    asked: bool = False
     unread: bool = False
     reveal: Reveal | None = None
 
@@ -208,10 +213,8 @@ class StatusAnswer(Answer):
         yield say(ABOUT, code=debate.code, topic=headline(debate.topic, TOPIC_LENGTH))
         if debate.status is Status.VOTING and self.minutes_left is not None:
             yield from _vote_open(self.minutes_left, self.mirror)
-        elif debate.status is Status.RUNNING and not self.turns_total:
-            yield plural(RUNS_BY_THE_CLOCK, self.turns)
-        elif debate.status is Status.RUNNING and self.turns >= self.turns_total:
-            yield say(JUDGING, total=self.turns_total)
+        elif debate.status is Status.RUNNING:
+            yield self._runs()
         elif self.revealed is not None:
             if self.reveal is not None:
                 yield outcome_line(self.reveal)
@@ -226,6 +229,16 @@ class StatusAnswer(Answer):
             yield say_stored(self.waits)
         if self.why:
             yield say_stored(self.why)
+
+    def _runs(self) -> str:
+        """Say how far a running debate is."""
+        if self.asked:
+            return say(ASKED)
+        if not self.turns_total:
+            return plural(RUNS_BY_THE_CLOCK, self.turns)
+        if self.turns >= self.turns_total:
+            return say(JUDGING, total=self.turns_total)
+        return say(STATUSES[Status.RUNNING], turns=self.turns, total=self.turns_total)
 
 
 def _vote_open(minutes: float, mirror: DebateLine | None) -> Iterator[str]:
@@ -284,9 +297,15 @@ class ResultAnswer(Answer):
 
 
 class DebatesAnswer(Answer):
-    """The community's newest debates, newest first."""
+    """The community's newest debates, newest first.
+
+    Where everyone can read them on the web, `pages` are their addresses by id, and `web` is that of
+    all of them.
+    """
 
     debates: tuple[DebateLine, ...]
+    pages: Mapping[str, str] = {}
+    web: str = ""
 
     def say(self, chat: Wording) -> Iterator[str]:
         """List debates, one per line."""
@@ -294,13 +313,16 @@ class DebatesAnswer(Answer):
             yield say(NO_DEBATES)
         for debate in self.debates:
             yield say(
-                DEBATE,
+                DEBATE_WITH_PAGE if debate.id in self.pages else DEBATE,
                 code=debate.code,
                 state=_state(debate),
                 when=moment(debate.created_at),
                 format=debate.format,
                 topic=headline(debate.topic, LINE_LENGTH),
+                link=self.pages.get(debate.id, ""),
             )
+        if self.web:
+            yield say(ON_THE_WEB, link=self.web)
 
 
 def _state(debate: DebateLine) -> str:

@@ -24,8 +24,12 @@ UNSET = {
     "license": "not set",
     "blocked_words": NONE,
     "starters": "everyone",
+    "public": "nothing",
 }
 NO_CAP = "no cap"
+SETTING_IDLE = "- `{name}`: {value} ({why})"
+PAGES = "Public pages: {link}"
+NO_WEB = "Rostrum serves no web pages here"
 SETTINGS_HOW = "Change a setting with name=value; the value `default` resets it."
 
 EXPORTED = ("`{name}` has {n} revealed debate.", "`{name}` has {n} revealed debates.")
@@ -47,20 +51,23 @@ TOO_LARGE = (
 class SettingLine(Value):
     """A setting's effective value; `own` when the community has set it.
 
-    `value` is in the form that the setting accepts; empty means no list, no cap, no role.
+    `value` is in the form that the setting accepts; empty means no list, no cap, no role. `idle`
+    says why it has no effect.
     """
 
     name: str
     value: str
     own: bool
+    idle: str = ""
 
 
 class SettingsAnswer(Answer):
-    """Every setting of a community; `changed` names those just changed."""
+    """Every setting of a community; `changed` names those just changed, `page` is on the web."""
 
     private: ClassVar[bool] = True
     settings: tuple[SettingLine, ...]
     changed: tuple[str, ...] = ()
+    page: str = ""
 
     def without(self, names: Collection[str]) -> SettingsAnswer:
         """Return the answer without settings that a platform does not support."""
@@ -73,7 +80,13 @@ class SettingsAnswer(Answer):
             yield say(CHANGED, names=self.changed)
         for setting in self.settings:
             template = SETTING_OWN if setting.own else SETTING
-            yield say(template, name=setting.name, value=setting.value or unset(setting.name))
+            value = setting.value or unset(setting.name)
+            if setting.idle:
+                yield say(SETTING_IDLE, name=setting.name, value=value, why=say(setting.idle))
+            else:
+                yield say(template, name=setting.name, value=value)
+        if self.page:
+            yield say(PAGES, link=self.page)
         yield say(SETTINGS_HOW)
 
 

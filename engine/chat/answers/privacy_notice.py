@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from engine.chat.answers.answers import Answer, SentFile, Wording
+from engine.language import Text
 from engine.store import Traces
+from engine.store.community import PublicPart
 from engine.words.translation import day, plural, say
 
 OF_YOU = "**Your data**"
@@ -32,6 +34,7 @@ TRACES = {
     "supported": ("support in {n} question time", "support in {n} question times"),
     "started": ("{n} debate that you started", "{n} debates that you started"),
     "suggested": ("{n} topic that you suggested", "{n} topics that you suggested"),
+    "labels": ("{n} debate that you labelled", "{n} debates that you labelled"),
     "upvotes": ("{n} suggested topic that you want", "{n} suggested topics that you want"),
 }
 YOUR_TRACES = "Stored with your user id: {what}."
@@ -95,11 +98,27 @@ appear under pseudonyms that differ from export to export.
 Debates are kept until the operator or a manager deletes them."""
 
 
+PUBLIC = (
+    "Managers of this community show on public web pages, without any names of people: {what:and}."
+)
+PARTS = {
+    PublicPart.DEBATES: "debates",
+    PublicPart.LEADERBOARD: "ratings of models",
+    PublicPart.AGREEMENT: "agreement between jury and people",
+    PublicPart.LEAGUES: "leagues and schedules",
+    PublicPart.DATASET: "the dataset, with votes under pseudonyms",
+}
+
+
 class PrivacyAnswer(Answer):
-    """What is stored about people in general and about the person who asked."""
+    """What is stored about people in general and about the person who asked.
+
+    `on_the_web` is what everyone sees of their community on the web.
+    """
 
     private: ClassVar[bool] = True
     traces: Traces
+    on_the_web: tuple[PublicPart, ...] = ()
 
     def say(self, chat: Wording) -> Iterator[str]:
         """Describe the stored data, the person's own first."""
@@ -114,6 +133,8 @@ class PrivacyAnswer(Answer):
                 yield say(YOU_MAY_SEE_IT, prefix=chat.prefix)
             yield say(YOU_MAY_BE_FORGOTTEN, prefix=chat.prefix)
         yield say(PRIVACY)
+        if self.on_the_web:
+            yield say(PUBLIC, what=tuple(Text(PARTS[part]) for part in self.on_the_web))
 
 
 def _own(traces: Traces) -> Iterator[str]:

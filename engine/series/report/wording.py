@@ -127,6 +127,25 @@ def write_page(report: SeriesReport) -> ReportPage:
     )
 
 
+def write_results(report: SeriesReport) -> ReportPage:
+    """Lay out what a report says of revealed debates alone.
+
+    Calls, costs and waiting debates are left out, as they would name models of a debate that runs.
+    """
+    standing = report.standing
+    sections = (
+        [_ratings(report), _wins(report), _sides(report), _topics(report), _jury(report)]
+        if report.ratings.debates
+        else []
+    )
+    return ReportPage(
+        name=report.name,
+        title=TITLE.format(name=report.name),
+        lines=(STATE.format(held=standing.held, total=standing.total) + ".",),
+        sections=tuple(one for one in sections if one.lines or one.grids),
+    )
+
+
 def _head(report: SeriesReport) -> Iterator[str]:
     standing, asked = report.standing, report.experiment
     state = AT_MOST if asked.pairing == Pairing.INFORMATIVE else STATE

@@ -1,0 +1,1 @@
+"""Pages: for reading debates, for looking at what is public, for labelling."""

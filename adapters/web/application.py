@@ -1,0 +1,114 @@
+"""What every answer of the web has: safe headers, and a page for whatever went wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+import structlog
+from aiohttp import web
+
+from adapters.web.assets import ASSETS_PATH, serve_asset
+from adapters.web.writing import language_of, write
+from engine.errors import NotFoundError, StoreError
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+log = structlog.get_logger(__name__)
+
+POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        "style-src 'self'",
+        "img-src 'self' data:",
+        "script-src 'self'",
+        "connect-src 'self'",
+        "form-action 'self'",
+        "base-uri 'none'",
+        "frame-ancestors 'none'",
+    )
+)
+HEADERS: Mapping[str, str] = MappingProxyType(
+    {
+        "Content-Security-Policy": POLICY,
+        "X-Content-Type-Options": "nosniff",
+        "Referrer-Policy": "no-referrer",
+        "Cross-Origin-Opener-Policy": "same-origin",
+        "Cross-Origin-Resource-Policy": "same-origin",
+        "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+        "Cache-Control": "no-store",
+    }
+)
+"""Of every answer that does not set its own."""
+RETRY_SECONDS = 10  # after which a browser may ask again while the database is away
+
+
+class Failure(NamedTuple):
+    """What a page says about a failure: what happened, then what to do."""
+
+    title: str
+    told: str
+
+
+FAILURES: Mapping[int, Failure] = MappingProxyType(
+    {
+        400: Failure("That request cannot be read", "Go back and try again."),
+        403: Failure("That is not allowed", "Open the link that you were sent once more."),
+        404: Failure(
+            "There is nothing at this address",
+            "Check the link. What it led to may have been deleted, or may not be public.",
+        ),
+        405: Failure("That is not possible here", "Go back and use the page's own buttons."),
+        410: Failure("This link is no longer valid", "Ask for a new one where you got it."),
+        413: Failure("That is too large", "Send less text at a time."),
+        429: Failure("Too many tries", "Wait a minute, then try again."),
+        500: Failure("Something went wrong here", "It is a bug in Rostrum. Try again later."),
+        503: Failure("The database is not available", "Nothing is lost. Try again in a moment."),
+    }
+)
+
+
+def furnish(served: web.Application) -> None:
+    """Give an application of ours its headers, its page for failures, and its style sheet."""
+    served.middlewares.append(_tell_failures)
+    served.on_response_prepare.append(_set_headers)
+    served.router.add_get(f"{ASSETS_PATH}/{{name}}", serve_asset)
+
+
+def failure_page(request: web.Request, status: int, failure: Failure | None = None) -> web.Response:
+    """Return the page for a failure; nothing of the request is repeated on it."""
+    told = failure or FAILURES.get(status, FAILURES[400 if status < 500 else 500])
+    language = language_of(request)
+    page = write("failure.html.jinja", language, title=told.title, told=told.told)
+    return web.Response(text=page, status=status, content_type="text/html")
+
+
+async def _set_headers(request: web.Request, response: web.StreamResponse) -> None:
+    for name, value in HEADERS.items():
+        response.headers.setdefault(name, value)
+    response.headers["Server"] = "rostrum"  # without versions
+
+
+@web.middleware
+async def _tell_failures(request: web.Request, handler: Handler) -> web.StreamResponse:
+    try:
+        return await handler(request)
+    except web.HTTPException as error:
+        if error.status < 400:
+            raise
+        page = failure_page(request, error.status)
+        if "Allow" in error.headers:
+            page.headers["Allow"] = error.headers["Allow"]
+        return page
+    except NotFoundError:
+        return failure_page(request, 404)
+    except StoreError as error:
+        log.error("page not shown", why=error.text)
+        page = failure_page(request, 503)
+        page.headers["Retry-After"] = str(RETRY_SECONDS)
+        return page
+    except ConnectionError:  # its reader went away
+        raise
+    except Exception:
+        log.exception("unhandled error in a page")
+        return failure_page(request, 500)

@@ -1,0 +1,106 @@
+"""What a sheet's form brings, and what it shows when it has to be filled in once more."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from pydantic import ValidationError
+
+from engine.labelling.sheet import Sheet, SheetAnswer
+from engine.store.labelling import MOST_COMMENT
+
+OPTIONS = ("first", "second", "tie", "weak")
+CONFIDENCES = ("close", "clear", "one-sided")
+GROUNDS = ("logic", "evidence", "rebuttal", "style", "other")
+FIELDS = ("option", "confidence", "ground", "comment", "seconds")
+THUMB, UP, DOWN = "thumb-", "up", "down"
+LONGEST_SECONDS = 86_400.0
+UNDECIDED = "Choose who debated better; without that there is nothing to store."
+TOO_LONG = "Your reason is too long. Shorten it to 2,000 characters."
+UNREADABLE = "Your answer could not be read. Check it and send it once more."
+
+Form = Mapping[str, Any]
+
+
+class Filled(NamedTuple):
+    """A sheet's form as it is shown: what is chosen, and what is wrong with it."""
+
+    option: str = ""
+    confidence: str = ""
+    ground: str = ""
+    comment: str = ""
+    thumbs: Mapping[int, bool] = {}
+    problem: str = ""
+
+
+def is_field(name: str) -> bool:
+    """Return whether a field is one of an answer."""
+    return name in FIELDS or name.startswith(THUMB)
+
+
+def stored(answer: SheetAnswer | None) -> Filled:
+    """Return a form that shows what is stored, or nothing yet."""
+    if answer is None:
+        return Filled()
+    return Filled(answer.option, answer.confidence, answer.ground, answer.comment, answer.thumbs)
+
+
+def filled(form: Form, sheet: Sheet, problem: str = "") -> Filled:
+    """Return a form as it was sent, as far as it has a meaning here."""
+
+    def one_of(name: str, known: tuple[str, ...]) -> str:
+        given = form.get(name)
+        return given if isinstance(given, str) and given in known else ""
+
+    return Filled(
+        one_of("option", OPTIONS),
+        one_of("confidence", CONFIDENCES),
+        one_of("ground", GROUNDS),
+        _comment(form),
+        _thumbs(form, sheet),
+        problem,
+    )
+
+
+def read_answer(form: Form, sheet: Sheet) -> SheetAnswer | str:
+    """Return a form's answer, or what is wrong with it."""
+    given = filled(form, sheet)
+    if not given.option:
+        return UNDECIDED
+    if len(given.comment) > MOST_COMMENT:
+        return TOO_LONG
+    try:
+        return SheetAnswer.model_validate(
+            {
+                "option": given.option,
+                "confidence": given.confidence,
+                "ground": given.ground,
+                "comment": given.comment,
+                "thumbs": dict(given.thumbs),
+                "seconds": _seconds(form),
+            }
+        )
+    except ValidationError:
+        return UNREADABLE
+
+
+def _comment(form: Form) -> str:
+    given = form.get("comment")
+    # Browsers send a line's end as two characters, and count it as one.
+    return given.replace("\r\n", "\n").strip() if isinstance(given, str) else ""
+
+
+def _thumbs(form: Form, sheet: Sheet) -> dict[int, bool]:
+    numbers = (speech.number for one in sheet.rounds for speech in one.speeches)
+    given = ((number, form.get(f"{THUMB}{number}")) for number in numbers)
+    return {number: thumb == UP for number, thumb in given if thumb in (UP, DOWN)}
+
+
+def _seconds(form: Form) -> float | None:
+    try:
+        seconds = float(form.get("seconds", ""))
+    except (TypeError, ValueError):
+        return None
+    return seconds if math.isfinite(seconds) and 0 < seconds <= LONGEST_SECONDS else None

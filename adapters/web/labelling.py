@@ -1,0 +1,397 @@
+"""The pages of those who label: an invitation, sheets one after another, and what is done.
+
+A browser has one session for all its tasks: `who` is a JSON object that maps a task to the key of
+its annotator there. It begins before the invitation is accepted, so that a form can be told from
+a forged one, and is replaced by a new one whenever it gains an annotator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import orjson
+import structlog
+from aiohttp import web
+
+from adapters.web.accounts import Accounts
+from adapters.web.application import RETRY_SECONDS, Failure, failure_page
+from adapters.web.forms import read_form
+from adapters.web.label_forms import Filled, filled, is_field, read_answer, stored
+from adapters.web.session import Session, Sessions, holds_token, require_token
+from adapters.web.tries import Tries, client_of
+from adapters.web.writing import KNOWN, language_of, write
+from engine.errors import StoreError
+from engine.labelling.labelling import Labelling
+from engine.labelling.sheet import LabelProgress, Sheet
+from engine.store.labelling import NAME, Annotator, Joined, Task
+
+TASK = f"{{task:{NAME}}}"
+SHEET = r"{sheet:[A-Za-z0-9_-]{22}}"
+COOKIE = "label"
+TOKEN, PERSONAL = "t", "k"  # parameters of links
+MOST_TASKS = 8  # of one browser; that joined longest ago is left out
+UNINVITED = Failure(
+    "You need an invitation", "Open the link that you were sent once more, from its beginning."
+)
+UNKNOWN = Failure(
+    "This link leads nowhere", "Check that you opened all of it, or ask for a new one."
+)
+EXPIRED = Failure("This link has expired", "Ask for a new one where you got it.")
+USED = Failure(
+    "This link has been used",
+    "If it was by you, go on in the browser in which you began, or by your personal link. "
+    "Otherwise ask for a new one where you got it.",
+)
+CLOSED = Failure(
+    "This task is closed", "It takes no more answers. Those that you gave are stored. Thank you!"
+)
+TOO_LATE = Failure(
+    "This task is closed",
+    "It was closed before your last answer, which is not stored. Those before it are. Thank you!",
+)
+FORGOTTEN = Failure(
+    "Nothing of you may be stored",
+    "You asked to be forgotten, so your answers cannot be stored. To take part nevertheless, use "
+    "optin where you asked for it.",
+)
+GONE = Failure(
+    "Your session is over",
+    "This browser no longer takes part. Open the link that you were sent once more.",
+)
+REFUSALS: Mapping[str, tuple[int, Failure]] = {
+    "unknown": (404, UNKNOWN),
+    "expired": (410, EXPIRED),
+    "used": (410, USED),
+    "closed": (410, CLOSED),
+    "forgotten": (403, FORGOTTEN),
+}
+LATE = "This page was open for too long. Check your answer and send it once more."
+log = structlog.get_logger(__name__)
+
+
+class Visitor(NamedTuple):
+    """A browser's session, and its annotator in a task."""
+
+    session: Session
+    annotator: Annotator
+
+
+class LabelPages:
+    """Everything that annotators see; `accounts` are the platforms where they may sign in.
+
+    `url` is the address of these pages, for links that people keep.
+    """
+
+    def __init__(
+        self,
+        labelling: Labelling,
+        sessions: Sessions,
+        tries: Tries,
+        accounts: Mapping[str, Accounts],
+        url: str,
+    ) -> None:
+        self._labelling, self._sessions = labelling, sessions
+        self._tries, self._accounts, self._url = tries, accounts, url
+
+    def routes(self) -> list[web.RouteDef]:
+        """Return the pages' routes."""
+        at = f"/label/{TASK}"
+        return [
+            web.get(at, self.invite),
+            web.post(f"{at}/join", self.join),
+            web.get(f"{at}/next", self.next),
+            web.get(f"{at}/sheet/{SHEET}", self.show),
+            web.post(f"{at}/sheet/{SHEET}", self.save),
+            web.get(f"{at}/done", self.done),
+            web.get(f"{at}/back", self.offer_return),
+            web.post(f"{at}/back", self.come_back),
+            web.post(f"{at}/leave", self.leave),
+        ]
+
+    # --- the way in -------------------------------------------------------------------------
+
+    async def invite(self, request: web.Request) -> web.Response:
+        """Show what a link invites to, without using it."""
+        token = request.query.get(TOKEN, "")
+        name = request.match_info["task"]
+        known = await self._find(request)
+        if not token:
+            return self._see(name, "next") if known else self._offer_accounts(request)
+        self._tries.check(client_of(request))
+        link = await self._labelling.invitation(token)
+        if link.task is None or link.task.name != name or link.state == "unknown":
+            self._tries.failed(client_of(request))
+            return failure_page(request, 404, UNKNOWN)
+        participant = self._participant(request, link.task)
+        if known and not participant:
+            return self._see(name, "next")
+        if link.state != "open" and not (participant and link.state == "used"):
+            return failure_page(request, *REFUSALS[link.state])
+        return self._consent(request, link.task, token, participant)
+
+    def _consent(
+        self, request: web.Request, task: Task, token: str, participant: str
+    ) -> web.Response:
+        session = self._sessions.read(request)
+        begun = session or Sessions.draw(_pack({}))
+        response = show_page(
+            "label_invitation.html.jinja",
+            _language(request, task.language),
+            task=task,
+            link=token,
+            participant=participant,
+            missing=bool(task.parameter) and not participant,
+            accounts={} if participant else {n: one.title for n, one in self._accounts.items()},
+            token=begun.token,
+        )
+        if session is None:
+            self._sessions.put(response, begun)
+        return response
+
+    def _offer_accounts(self, request: web.Request) -> web.Response:
+        """Answer a visit without a link: people may sign in, whatever task there is or is not."""
+        if not self._accounts:
+            return failure_page(request, 403, UNINVITED)
+        return show_page(
+            "label_sign_in.html.jinja",
+            language_of(request),
+            path=request.path,
+            accounts={name: one.title for name, one in self._accounts.items()},
+        )
+
+    async def join(self, request: web.Request) -> web.Response:
+        """Take part: this uses the link."""
+        name, form = request.match_info["task"], await read_form(request)
+        participant, link = form.get("participant", ""), form.get("link", "")
+        session = self._sessions.read(request)
+        if session is None:
+            return failure_page(request, 403, GONE)
+        if not holds_token(session, form):
+            # Pressed twice: the first press took part, and began a new session.
+            if not participant and await self._find(request) is not None:
+                return self._see(name, "next")
+            raise web.HTTPForbidden
+        self._tries.check(client_of(request))
+        joined = await self._labelling.join(link, session.token, participant)
+        return self.welcome(request, joined, name)
+
+    async def sign_in(
+        self, request: web.Request, platform: str, user: str, goal: tuple[str, str]
+    ) -> web.Response:
+        """Take part, or go on, as a user of a chat platform."""
+        name, link = goal
+        joined = await self._labelling.sign_in(name, platform, user, link)
+        return self.welcome(request, joined, name)
+
+    def welcome(self, request: web.Request, joined: Joined, name: str) -> web.Response:
+        """Begin the session of somebody who takes part now, or say why they cannot."""
+        annotator = joined.annotator
+        if annotator is None or annotator.task != name:
+            if joined.outcome == "unknown":
+                self._tries.failed(client_of(request))
+            return failure_page(request, *REFUSALS.get(joined.outcome, REFUSALS["unknown"]))
+        session = self._sessions.read(request)
+        known = {} if session is None else _keys(session)
+        known.pop(name, None)
+        latest = dict([*known.items(), (name, annotator.key)][-MOST_TASKS:])
+        response = self._see(name, "next")
+        self._sessions.begin(response, _pack(latest))
+        return response
+
+    async def offer_return(self, request: web.Request) -> web.Response:
+        """Ask before going on here: a link alone must not make somebody someone else."""
+        session = self._sessions.read(request)
+        begun = session or Sessions.draw(_pack({}))
+        response = show_page(
+            "label_back.html.jinja",
+            language_of(request),
+            task=request.match_info["task"],
+            link=request.query.get(PERSONAL, ""),
+            token=begun.token,
+        )
+        if session is None:
+            self._sessions.put(response, begun)
+        return response
+
+    async def come_back(self, request: web.Request) -> web.Response:
+        """Go on in this browser, by a personal link."""
+        name, form = request.match_info["task"], await read_form(request)
+        session = self._sessions.read(request)
+        if session is None:
+            return failure_page(request, 403, GONE)
+        if not holds_token(session, form):
+            if await self._find(request) is not None:
+                return self._see(name, "next")
+            raise web.HTTPForbidden
+        self._tries.check(client_of(request))
+        annotator = await self._labelling.come_back(form.get("link", ""))
+        outcome = "unknown" if annotator is None else "again"
+        return self.welcome(request, Joined(outcome=outcome, annotator=annotator), name)
+
+    async def leave(self, request: web.Request) -> web.Response:
+        """Forget in this browser who it was, in every task."""
+        session, form = self._sessions.read(request), await read_form(request)
+        if session is not None:
+            require_token(session, form)
+        response = show_page("label_left.html.jinja", language_of(request))
+        self._sessions.end(response)
+        return response
+
+    # --- sheets -----------------------------------------------------------------------------
+
+    async def next(self, request: web.Request) -> web.Response:
+        """Lead to the open sheet, to a new one, or to the end."""
+        visitor, name = await self._find(request), request.match_info["task"]
+        if visitor is None:
+            return self._unknown(request)
+        sheet = await self._labelling.next(visitor.annotator.key)
+        return self._see(name, "done" if sheet is None else f"sheet/{sheet.id}")
+
+    async def show(self, request: web.Request) -> web.Response:
+        """Show a sheet of one's own, open or answered."""
+        visitor = await self._find(request)
+        if visitor is None:
+            return self._unknown(request)
+        sheet = await self._own(request, visitor)
+        return await self._sheet(request, visitor, sheet, stored(sheet.answer))
+
+    async def save(self, request: web.Request) -> web.Response:
+        """Store an answer, however often it is sent."""
+        form, name = await read_form(request), request.match_info["task"]
+        session = self._sessions.read(request)
+        if session is None or name not in _keys(session):
+            return failure_page(request, 403, GONE)
+        try:
+            return await self._save(request, form, session)
+        except StoreError as error:
+            log.error("answer not stored", why=error.text)
+            return self._try_again(request, form, session)
+
+    async def _save(
+        self, request: web.Request, form: Mapping[str, str], session: Session
+    ) -> web.Response:
+        name = request.match_info["task"]
+        visitor = await self._find(request)
+        if visitor is None:
+            return failure_page(request, 403, GONE)
+        sheet = await self._own(request, visitor)
+        if not holds_token(session, form):
+            # The session has changed since, or the form is forged: nothing is stored unseen.
+            return await self._sheet(request, visitor, sheet, filled(form, sheet, LATE), 403)
+        answer = read_answer(form, sheet)
+        if isinstance(answer, str):
+            return await self._sheet(request, visitor, sheet, filled(form, sheet, answer), 400)
+        saved = await self._labelling.save(visitor.annotator.key, sheet.id, answer)
+        if saved == "closed":
+            return failure_page(request, 410, TOO_LATE)
+        if saved == "unknown":
+            raise web.HTTPNotFound
+        return self._see(name, "next" if sheet.answer is None else "done")
+
+    async def _sheet(
+        self,
+        request: web.Request,
+        visitor: Visitor,
+        sheet: Sheet,
+        given: Filled,
+        status: int = 200,
+    ) -> web.Response:
+        progress = await self._progress(visitor)
+        return show_page(
+            "label_sheet.html.jinja",
+            _language(request, progress.task.language, sheet.language),
+            status=status,
+            sheet=sheet,
+            given=given,
+            progress=progress,
+            token=visitor.session.token,
+        )
+
+    def _try_again(
+        self, request: web.Request, form: Mapping[str, str], session: Session
+    ) -> web.Response:
+        """Keep an answer in the page while the database is away."""
+        response = show_page(
+            "label_again.html.jinja",
+            language_of(request),
+            status=503,
+            action=request.path,
+            fields={name: value for name, value in form.items() if is_field(name)},
+            token=form.get("token", ""),
+        )
+        response.headers["Retry-After"] = str(RETRY_SECONDS)
+        return response
+
+    async def done(self, request: web.Request) -> web.Response:
+        """Show how far somebody is, their code, and how to go on elsewhere."""
+        visitor = await self._find(request)
+        if visitor is None:
+            return self._unknown(request)
+        progress = await self._progress(visitor)
+        return show_page(
+            "label_done.html.jinja",
+            _language(request, progress.task.language),
+            progress=progress,
+            answered=await self._labelling.answered(visitor.annotator.key),
+            annotator=visitor.annotator,
+            address=f"{self._url}/label/{progress.task.name}/back"
+            f"?{PERSONAL}={visitor.annotator.token}",
+            token=visitor.session.token,
+        )
+
+    # --- who it is --------------------------------------------------------------------------
+
+    async def _find(self, request: web.Request) -> Visitor | None:
+        """Return who a browser is in the task of an address."""
+        session, name = self._sessions.read(request), request.match_info["task"]
+        key = None if session is None else _keys(session).get(name)
+        if session is None or key is None:
+            return None
+        annotator = await self._labelling.annotator(key)
+        return None if annotator is None or annotator.task != name else Visitor(session, annotator)
+
+    async def _own(self, request: web.Request, visitor: Visitor) -> Sheet:
+        """Return a sheet of somebody's own; any other is not there."""
+        sheet = await self._labelling.sheet(visitor.annotator.key, request.match_info["sheet"])
+        if sheet is None:
+            raise web.HTTPNotFound
+        return sheet
+
+    async def _progress(self, visitor: Visitor) -> LabelProgress:
+        progress = await self._labelling.progress(visitor.annotator.key)
+        if progress is None:  # forgotten a moment ago
+            raise web.HTTPNotFound
+        return progress
+
+    def _unknown(self, request: web.Request) -> web.Response:
+        session = self._sessions.read(request)
+        known = session is not None and request.match_info["task"] in _keys(session)
+        return failure_page(request, 403, GONE if known else UNINVITED)
+
+    def _participant(self, request: web.Request, task: Task) -> str:
+        return request.query.get(task.parameter, "") if task.parameter else ""
+
+    def _see(self, name: str, page: str) -> web.Response:
+        """Lead to a page of ours, by its path alone."""
+        return web.Response(status=303, headers={"Location": f"/label/{name}/{page}"})
+
+
+def show_page(template: str, language: str, *, status: int = 200, **values: Any) -> web.Response:
+    text = write(template, language, **values)
+    return web.Response(text=text, status=status, content_type="text/html")
+
+
+def _language(request: web.Request, *wanted: str) -> str:
+    """Return the first of the languages that there are texts in, or what the reader wants."""
+    codes = (one.split("-")[0].lower() for one in wanted)
+    return next((code for code in codes if code in KNOWN), "") or language_of(request)
+
+
+def _pack(keys: Mapping[str, str]) -> str:
+    return orjson.dumps(keys).decode()
+
+
+def _keys(session: Session) -> dict[str, str]:
+    found: dict[str, str] = orjson.loads(session.who)
+    return found

@@ -1,0 +1,322 @@
+"""The pages of those who manage labelling tasks: making one, inviting, how it goes.
+
+Managers are trusted by the operator, as tasks can be of every community's debates. They come by a
+link that `rostrum label page` prints, or sign in where the operator has named them.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from dataclasses import replace
+from math import isfinite
+from typing import Any
+
+from aiohttp import web
+from pydantic import ValidationError
+
+from adapters.web.accounts import Accounts
+from adapters.web.application import Failure, failure_page
+from adapters.web.forms import read_form
+from adapters.web.labelling import TASK, show_page
+from adapters.web.session import Session, Sessions, holds_token, require_token
+from adapters.web.task_figures import figures_of
+from adapters.web.tries import Tries, client_of
+from adapters.web.writing import language_of
+from engine.errors import NotFoundError, RostrumError, StoreError
+from engine.formats import FORMATS
+from engine.labelling.labelling import Labelling
+from engine.language import speaking
+from engine.store import ExportFilter
+from engine.store.labelling import Task, Terms
+from engine.words.translation import LANGUAGES, say
+
+HOURS = 12
+MOST_PAY = 10_000.0  # of a label, in USD
+ENTER = "/labels/enter"
+LINK = "k"
+GUEST = ""  # of a browser that has not shown who it is
+NOT_MANAGER = Failure(
+    "You do not manage tasks here",
+    "Ask the operator to name your account in ROSTRUM_WEB__MANAGERS, or for a link.",
+)
+NO_LINK = Failure(
+    "You need a link to this page",
+    "On the machine that runs Rostrum, rostrum label page prints one.",
+)
+SPENT = Failure(
+    "This link is no longer valid",
+    "It works once, for ten minutes. rostrum label page prints another one.",
+)
+INCOMPLETE = "Something in the form is not valid: {fields}. Correct it and send it once more."
+
+
+class ManagerPages:
+    """Everything that managers see; `redeem` accepts the token of a printed link, once.
+
+    `managers` are those who may sign in, as `platform:user`.
+    """
+
+    def __init__(
+        self,
+        labelling: Labelling,
+        sessions: Sessions,
+        tries: Tries,
+        accounts: Mapping[str, Accounts],
+        managers: Collection[str],
+        redeem: Callable[[str], Awaitable[bool]],
+        url: str,
+    ) -> None:
+        self._labelling, self._sessions, self._tries = labelling, sessions, tries
+        self._accounts, self._managers = accounts, frozenset(managers)
+        self._redeem, self._url = redeem, url
+
+    def routes(self) -> list[web.RouteDef]:
+        """Return the pages' routes."""
+        at = f"/labels/task/{TASK}"
+        return [
+            web.get("/labels", self.tasks),
+            web.post("/labels", self.create),
+            web.get(ENTER, self.offer),
+            web.post(ENTER, self.enter),
+            web.post("/labels/leave", self.leave),
+            web.get(at, self.show),
+            web.post(f"{at}/invite", self.invite),
+            web.post(f"{at}/close", self.close),
+        ]
+
+    # --- the way in -------------------------------------------------------------------------
+
+    async def offer(self, request: web.Request) -> web.Response:
+        """Ask before a printed link is used: what previews links must not use it up."""
+        if self._session(request) is not None:
+            return _see("/labels")
+        begun = Sessions.draw(GUEST)
+        response = show_page(
+            "labels_enter.html.jinja",
+            language_of(request),
+            link=request.query.get(LINK, ""),
+            token=begun.token,
+        )
+        self._sessions.put(response, begun)
+        return response
+
+    async def enter(self, request: web.Request) -> web.Response:
+        """Begin a manager's session by a printed link."""
+        session, form = self._sessions.read(request), await read_form(request)
+        if session is not None and session.who != GUEST:
+            return _see("/labels")
+        if session is None or not holds_token(session, form):
+            raise web.HTTPForbidden
+        self._tries.check(client_of(request))
+        if not await self._redeem(form.get("link", "")):
+            self._tries.failed(client_of(request))
+            return failure_page(request, 410, SPENT)
+        response = _see("/labels")
+        self._sessions.begin(response, "operator")
+        return response
+
+    async def sign_in(self, request: web.Request, platform: str, user: str) -> web.Response:
+        """Begin a manager's session of somebody who signed in, if they are one."""
+        who = f"{platform}:{user}"
+        if who not in self._managers:
+            return failure_page(request, 403, NOT_MANAGER)
+        response = _see("/labels")
+        self._sessions.begin(response, who)
+        return response
+
+    async def leave(self, request: web.Request) -> web.Response:
+        """End the session."""
+        session = self._session(request)
+        if session is not None:
+            require_token(session, await read_form(request))
+        response = _see("/labels")
+        self._sessions.end(response)
+        return response
+
+    # --- tasks ------------------------------------------------------------------------------
+
+    async def tasks(self, request: web.Request) -> web.Response:
+        """List the tasks, and offer a form for a new one."""
+        session = self._session(request)
+        if session is None:
+            return self._closed_door(request)
+        return await self._list(request, session)
+
+    async def _list(
+        self,
+        request: web.Request,
+        session: Session,
+        given: Mapping[str, str] | None = None,
+        problem: str = "",
+    ) -> web.Response:
+        return show_page(
+            "labels.html.jinja",
+            language_of(request),
+            status=400 if problem else 200,
+            tasks=await self._labelling.tasks(),
+            given=defaultdict(str, given or {}),
+            problem=problem,
+            formats=tuple(FORMATS),
+            communities=await self._labelling.communities(),
+            languages=("en", *LANGUAGES),
+            accounts={name: one.title for name, one in self._accounts.items()},
+            token=session.token,
+        )
+
+    async def create(self, request: web.Request) -> web.Response:
+        """Make a task."""
+        session, form = self._known(request), await read_form(request)
+        require_token(session, form)
+        with speaking(language_of(request)):
+            try:
+                task = await self._make(form)
+            except ValidationError as error:
+                fields = ", ".join(sorted({str(one["loc"][0]) for one in error.errors()}))
+                said = say(INCOMPLETE, fields=fields)
+                return await self._list(request, session, form, said)
+            except StoreError:
+                raise
+            except RostrumError as error:
+                return await self._list(request, session, form, say(error.text))
+        return _see(f"/labels/task/{task.name}")
+
+    async def _make(self, form: Mapping[str, str]) -> Task:
+        """Make what a form asks for. Raises ValidationError, UsageError or NotFoundError."""
+        terms = _terms(form, self._accounts)
+        codes = form.get("debates", "").replace(",", " ").split()
+        where = replace(_where(form), ids=await self._labelling.named(codes))
+        known = await self._labelling.answers(form.get("known", "").split())
+        return await self._labelling.create(terms, where, known)
+
+    async def show(self, request: web.Request) -> web.Response:
+        """Show how a task goes."""
+        session = self._session(request)
+        if session is None:
+            return self._closed_door(request)
+        return await self._report(request, session)
+
+    async def _report(
+        self, request: web.Request, session: Session, links: tuple[str, ...] = ()
+    ) -> web.Response:
+        task, language = await self._task(request), language_of(request)
+        pay = _paid(request.query.get("pay", ""))
+        report = await self._labelling.report(task.name, pay=pay)
+        with speaking(language):
+            figures = figures_of(report)
+        return show_page(
+            "labels_task.html.jinja",
+            language,
+            task=task,
+            figures=figures,
+            pay=pay,
+            links=[self._link(task, token) for token in links],
+            token=session.token,
+        )
+
+    def _link(self, task: Task, token: str) -> str:
+        """Return a link as it is sent to people, with the place of a participant's id."""
+        link = f"{self._url}/label/{task.name}?t={token}"
+        return f"{link}&{task.parameter}=" if task.parameter else link
+
+    async def invite(self, request: web.Request) -> web.Response:
+        """Make links, and show them this once."""
+        session, form = self._known(request), await read_form(request)
+        require_token(session, form)
+        try:
+            numbers = {name: int(form.get(name, "")) for name in ("links", "people", "days")}
+        except ValueError:
+            raise web.HTTPBadRequest from None
+        name = request.match_info["task"]
+        try:
+            made = await self._labelling.invite(
+                name, numbers["links"], people=numbers["people"], days=numbers["days"]
+            )
+        except (NotFoundError, StoreError):
+            raise
+        except RostrumError:
+            raise web.HTTPBadRequest from None
+        return await self._report(request, session, made)
+
+    async def close(self, request: web.Request) -> web.Response:
+        """Let a task take no more answers."""
+        require_token(self._known(request), await read_form(request))
+        task = await self._labelling.close(request.match_info["task"])
+        return _see(f"/labels/task/{task.name}")
+
+    # --- who it is --------------------------------------------------------------------------
+
+    def _session(self, request: web.Request) -> Session | None:
+        """Return a manager's session; one that the operator no longer names is none."""
+        session = self._sessions.read(request)
+        if session is None or session.who == GUEST:
+            return None
+        return session if session.who in {"operator", *self._managers} else None
+
+    def _known(self, request: web.Request) -> Session:
+        session = self._session(request)
+        if session is None:
+            raise web.HTTPForbidden
+        return session
+
+    def _closed_door(self, request: web.Request) -> web.Response:
+        if not (self._accounts and self._managers):
+            return failure_page(request, 403, NO_LINK)
+        return show_page(
+            "label_sign_in.html.jinja",
+            language_of(request),
+            status=403,
+            path="/labels",
+            accounts={name: one.title for name, one in self._accounts.items()},
+        )
+
+    async def _task(self, request: web.Request) -> Task:
+        task = await self._labelling.task(request.match_info["task"])
+        if task is None:
+            raise web.HTTPNotFound
+        return task
+
+
+def _see(path: str) -> web.Response:
+    return web.Response(status=303, headers={"Location": path})
+
+
+def _terms(form: Mapping[str, str], accounts: Mapping[str, Accounts]) -> Terms:
+    """Return what a form asks for. Raises ValidationError."""
+    plain = ("name", "language", "code", "parameter", "about")
+    given: dict[str, Any] = {name: form.get(name, "").strip() for name in plain}
+    given |= {name: form.get(name) or 0 for name in ("per_debate", "each")}
+    given["repeats"] = _part(form.get("repeats", ""))
+    given["disagreement"] = "disagreement" in form
+    given["sign_in"] = tuple(name for name in accounts if f"sign_in-{name}" in form)
+    return Terms.model_validate(given)
+
+
+def _paid(given: str) -> float | None:
+    """Return what a label earns, in USD; None if that is not asked, or is no amount."""
+    try:
+        pay = float(given.replace(",", "."))
+    except ValueError:
+        return None
+    return pay if isfinite(pay) and 0 <= pay <= MOST_PAY else None
+
+
+def _part(given: str) -> float | str:
+    try:
+        return float(given) / 100
+    except ValueError:
+        return given
+
+
+def _where(form: Mapping[str, str]) -> ExportFilter:
+    """Return which debates a form asks for."""
+    formats = (form["format"],) if form.get("format") in FORMATS else ()
+    spoken = form.get("spoken", "").strip()
+    return ExportFilter(
+        community=form.get("community", "").strip() or None,
+        revealed=True,
+        formats=formats,
+        languages=(spoken,) if spoken else (),
+        series=form.get("series", "").strip() or None,
+        without_rehearsal="rehearsal" not in form,
+    )

@@ -1,0 +1,101 @@
+"""The pages for reading debates, served to one reader on their own machine."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+from aiohttp import web
+
+from adapters.web.leaves import write_call, write_calls, write_debate, write_list
+from adapters.web.links import Links, Served
+from adapters.web.pulses import Pulses
+from adapters.web.writing import language_of
+from engine.errors import UsageError
+from engine.pages.items import read_sought
+from engine.pages.library import Library
+
+HIGHEST = 1_000_000  # number in an address
+# A picture has its own style, and a sandbox: opened alone it can run nothing.
+DRAWN = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox"}
+
+
+class Reading:
+    """Serves a library; `live` pages of debates that go on grow by themselves."""
+
+    def __init__(self, library: Library, *, live: bool, pulses: Pulses | None = None) -> None:
+        self._library = library
+        self._links: Links = Served(live=live)
+        self._pulses = pulses or Pulses(library.pulse)
+
+    def routes(self) -> Sequence[web.RouteDef]:
+        """Return the routes of all pages."""
+        one = "/debates/{name}"
+        return [
+            web.get("/", self.list),
+            web.get(one, self.debate),
+            web.get(f"{one}/calls", self.calls),
+            web.get(f"{one}/calls/{{number:[0-9]+}}", self.call),
+            web.get(f"{one}/turn-{{number:[0-9]+}}.txt", self.turn),
+            web.get(f"{one}/{{picture:[a-z]+}}.svg", self.picture),
+            web.get(f"{one}/events", self.events, allow_head=False),
+        ]
+
+    def end(self) -> None:
+        """Let the readers of growing pages go: the server stops."""
+        self._pulses.end()
+
+    async def list(self, request: web.Request) -> web.Response:
+        """Show a page of the list."""
+        try:
+            sought = read_sought(request.query)
+        except UsageError:
+            raise web.HTTPBadRequest from None
+        page = await self._library.find(sought, _number(request, "page") or 1)
+        return await _page(write_list, page, self._links, language_of(request))
+
+    async def debate(self, request: web.Request) -> web.Response:
+        """Show a part of a debate, or lead to the one with a turn."""
+        name = request.match_info["name"]
+        if turn := _number(request, "turn"):
+            item, part = await self._library.place(name, turn)
+            raise web.HTTPFound(f"{self._links.debate(item, part)}#t{turn}")
+        shown = await self._library.debate(name, _number(request, "part"))
+        return await _page(write_debate, shown, self._links)
+
+    async def calls(self, request: web.Request) -> web.Response:
+        """Show a page of a debate's calls."""
+        name, number = request.match_info["name"], _number(request, "page") or 1
+        return await _page(write_calls, await self._library.calls(name, number), self._links)
+
+    async def call(self, request: web.Request) -> web.Response:
+        """Show a call with its prompt and its reply."""
+        name, number = request.match_info["name"], int(request.match_info["number"][:9])
+        return await _page(write_call, await self._library.call(name, number), self._links)
+
+    async def picture(self, request: web.Request) -> web.Response:
+        """Show a picture."""
+        name, which = request.match_info["name"], request.match_info["picture"]
+        picture = await self._library.picture(name, which)
+        return web.Response(text=picture.svg, content_type="image/svg+xml", headers=DRAWN)
+
+    async def turn(self, request: web.Request) -> web.Response:
+        """Show a turn's whole text."""
+        name, number = request.match_info["name"], int(request.match_info["number"][:9])
+        return web.Response(text=await self._library.turn_text(name, number))
+
+    async def events(self, request: web.Request) -> web.StreamResponse:
+        """Tell a page whenever its debate has grown, until its reader goes away."""
+        return await self._pulses.stream(request, request.match_info["name"])
+
+
+async def _page(make: Callable[..., str], *values: object) -> web.Response:
+    """Write a page in a thread: Markdown of a long debate takes a moment."""
+    text = await asyncio.to_thread(make, *values)
+    return web.Response(text=text, content_type="text/html")
+
+
+def _number(request: web.Request, name: str) -> int:
+    """Return a number from an address; 0 without one."""
+    given = request.query.get(name, "")[:9]
+    return min(int(given), HIGHEST) if given.isascii() and given.isdecimal() else 0

@@ -1,0 +1,122 @@
+"""`rostrum label`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+from bot.commands.data import FORMATS, LANGUAGES, OF_SERIES
+from bot.commands.options import JSON, REHEARSAL, Names, Text
+
+label = typer.Typer(help="Have people label debates blind, on pages.", no_args_is_help=True)
+
+NAME = typer.Argument(help="Name of the task.")
+Code = Annotated[str, typer.Option("--code", help="Completion code, shown at the end.")]
+
+
+@label.command("create")
+def label_create(
+    given: typer.Context,
+    name: Annotated[str, typer.Argument(help="Name of the task: small letters, digits, hyphens.")],
+    debates: Annotated[
+        str,
+        typer.Option(
+            help="all, disagreement (people and jury differ, or the jury is unsure), or codes of "
+            "debates, comma-separated."
+        ),
+    ] = "all",
+    per_debate: Annotated[int, typer.Option(help="Labels wanted for each debate.")] = 3,
+    each: Annotated[int, typer.Option(help="Debates for each person; 0: all that are left.")] = 0,
+    repeats: Annotated[
+        float, typer.Option(help="Share of debates that are shown to a person twice.")
+    ] = 0.1,
+    known: Annotated[
+        Names, typer.Option(help="A debate with a known answer, e.g. k7f2qz=A; repeatable.")
+    ] = None,
+    page_language: Annotated[
+        str, typer.Option(help="Language of the pages (default: each debate's).")
+    ] = "",
+    code: Code = "",
+    parameter: Annotated[
+        str, typer.Option(help="URL parameter with a participant's id, e.g. PROLIFIC_PID.")
+    ] = "",
+    sign_in: Annotated[
+        Names,
+        typer.Option(help="Who may join without a link: discord or slack; repeatable."),
+    ] = None,
+    about: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help="File with your own text for the first page."),
+    ] = None,
+    community: Annotated[Text, typer.Option(help="Only debates of this community.")] = None,
+    formats: Annotated[Text, FORMATS] = None,
+    languages: Annotated[Text, LANGUAGES] = None,
+    series: Annotated[Text, OF_SERIES] = None,
+    include_rehearsal: Annotated[bool, REHEARSAL] = False,
+    as_json: Annotated[bool, JSON] = False,
+) -> None:
+    """Make a labelling task of the debates that are closed now."""
+    from bot.exits import run
+    from bot.labelling import Asked, create_task
+
+    run(lambda: create_task(Asked(**given.params)))
+
+
+@label.command("invite")
+def label_invite(
+    name: Annotated[str, NAME],
+    links: Annotated[int, typer.Option("--links", "-n", help="How many links.")] = 1,
+    people: Annotated[int, typer.Option(help="People for each link; 1: a personal link.")] = 1,
+    days: Annotated[float, typer.Option(help="Days for which they hold.")] = 30,
+    as_json: Annotated[bool, JSON] = False,
+) -> None:
+    """Print links to a task. They are shown once; only digests are stored."""
+    from bot.exits import run
+    from bot.labelling import invite
+
+    run(lambda: invite(name, links, people, days, as_json=as_json))
+
+
+@label.command("list")
+def label_list(as_json: Annotated[bool, JSON] = False) -> None:
+    """List the labelling tasks."""
+    from bot.exits import run
+    from bot.labelling import list_tasks
+
+    run(lambda: list_tasks(as_json=as_json))
+
+
+@label.command("report")
+def label_report(
+    name: Annotated[str, NAME],
+    pay: Annotated[
+        Optional[float],  # noqa: UP045
+        typer.Option(help="What people are paid for a label, in USD."),
+    ] = None,
+    as_json: Annotated[bool, JSON] = False,
+) -> None:
+    """Show progress, agreement, who is reliable, hard debates, and what a label costs."""
+    from bot.exits import run
+    from bot.labelling import report
+
+    run(lambda: report(name, pay, as_json=as_json))
+
+
+@label.command("close")
+def label_close(name: Annotated[str, NAME]) -> None:
+    """End a task: it takes no more answers. Its labels stay."""
+    from bot.exits import run
+    from bot.labelling import close_task
+
+    run(lambda: close_task(name))
+
+
+@label.command("page")
+def label_page() -> None:
+    """Print a link to the manager's page of labelling, for one browser."""
+    from bot.desk import print_page
+    from bot.exits import run
+
+    run(print_page)

@@ -1,0 +1,226 @@
+"""`rostrum label`: labelling tasks, their links, and what they have given."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import orjson
+from pydantic import ValidationError
+from rich.table import Table
+
+from bot import log
+from bot.clock import SystemClock
+from bot.console import TableConsole
+from bot.filters import read_formats, read_languages, split_list
+from bot.reading import read_store
+from bot.settings.settings import Settings, load_store_settings
+from engine.errors import UsageError
+from engine.labelling.labelling import Labelling
+from engine.labelling.report import MARKS, AnnotatorFigures, LabelReport, Rate
+from engine.prompts.languages import check_language
+from engine.stats.wording import word_coefficient, word_share
+from engine.store import ExportFilter
+from engine.store.labelling import Task, Terms
+
+ALL, DISAGREEMENT = "all", "disagreement"
+MADE = "Task {name}: {debates} debates, {per_debate} labels each. Next: rostrum label invite {name}"
+NO_TASKS = "There is no labelling task; rostrum label create makes one."
+CLOSED = "Task {name} is closed. Its labels stay, and are in exports."
+NO_URL = (
+    "ROSTRUM_WEB__URL is not set, so these are only the ends of the links; put the address of "
+    "your pages before them."
+)
+
+
+class Asked(NamedTuple):
+    """The options of `rostrum label create` as typed."""
+
+    name: str
+    debates: str
+    per_debate: int
+    each: int
+    repeats: float
+    known: list[str] | None
+    page_language: str
+    code: str
+    parameter: str
+    sign_in: list[str] | None
+    about: Path | None
+    community: str | None
+    formats: str | None
+    languages: str | None
+    series: str | None
+    include_rehearsal: bool
+    as_json: bool
+
+
+@asynccontextmanager
+async def _labelling() -> AsyncIterator[tuple[Labelling, Settings]]:
+    settings = load_store_settings()
+    log.configure(settings.log, settings.secrets())
+    async with read_store(settings) as store:
+        yield Labelling(store, SystemClock()), settings
+
+
+async def create_task(asked: Asked) -> None:
+    """Store a task, and print what it is of. Raises UsageError."""
+    terms = _terms(asked)
+    async with _labelling() as (labelling, _):
+        ids = await labelling.named(() if _named(asked) else split_list(asked.debates))
+        where = ExportFilter(
+            community=asked.community,
+            revealed=True,
+            formats=read_formats(asked.formats),
+            languages=read_languages(asked.languages),
+            without_rehearsal=not asked.include_rehearsal,
+            series=asked.series,
+            ids=ids,
+        )
+        task = await labelling.create(terms, where, await labelling.answers(asked.known or ()))
+    _show_json(task) if asked.as_json else print(MADE.format(**task.model_dump()))
+
+
+def _named(asked: Asked) -> bool:
+    return asked.debates in (ALL, DISAGREEMENT)
+
+
+def _terms(asked: Asked) -> Terms:
+    """Return what a task asks for. Raises UsageError naming what cannot be."""
+    language = check_language(asked.page_language) if asked.page_language else ""
+    try:
+        return Terms(
+            name=asked.name,
+            per_debate=asked.per_debate,
+            each=asked.each,
+            repeats=asked.repeats,
+            language=language,
+            code=asked.code,
+            parameter=asked.parameter,
+            sign_in=tuple(asked.sign_in or ()),
+            about=asked.about.read_text("utf-8") if asked.about else "",
+            disagreement=asked.debates == DISAGREEMENT,
+        )
+    except ValidationError as error:
+        first = error.errors()[0]
+        option = str(first["loc"][0]).replace("_", "-")
+        raise UsageError(f"{option} cannot be “{first['input']}”: {first['msg']}.") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{asked.about} cannot be read: {error}.") from None
+
+
+async def invite(name: str, links: int, people: int, days: float, *, as_json: bool) -> None:
+    """Print links to a task."""
+    async with _labelling() as (labelling, settings):
+        tokens = await labelling.invite(name, links, people=people, days=days)
+    url = web_url(settings)
+    found = [f"{url}/label/{name}?t={token}" for token in tokens]
+    if as_json:
+        print(orjson.dumps(found, option=orjson.OPT_INDENT_2).decode())
+        return
+    if not url:
+        print(NO_URL)
+    print("\n".join(found))
+
+
+def web_url(settings: Settings) -> str:
+    """Return the address of the pages, without a slash at its end; empty where there is none."""
+    web = getattr(settings, "web", None)
+    return str(getattr(web, "url", None) or "").rstrip("/")
+
+
+async def list_tasks(*, as_json: bool) -> None:
+    """List the tasks, the newest first."""
+    async with _labelling() as (labelling, _):
+        tasks = await labelling.tasks()
+    if as_json:
+        print(orjson.dumps([_plain(task) for task in tasks], option=orjson.OPT_INDENT_2).decode())
+        return
+    if not tasks:
+        print(NO_TASKS)
+        return
+    table = Table("task", "debates", "labels each", "made", "state")
+    for task in tasks:
+        state = "closed" if task.closed_at else "open"
+        made = f"{task.created_at:%Y-%m-%d}"
+        table.add_row(task.name, str(task.debates), str(task.per_debate), made, state)
+    TableConsole().print(table)
+
+
+def _plain(task: Task) -> dict[str, object]:
+    return task.model_dump(mode="json", exclude={"seed"})
+
+
+def _show_json(task: Task) -> None:
+    print(orjson.dumps(_plain(task), option=orjson.OPT_INDENT_2).decode())
+
+
+async def close_task(name: str) -> None:
+    """Close a task. Raises NotFoundError."""
+    async with _labelling() as (labelling, _):
+        task = await labelling.close(name)
+    print(CLOSED.format(name=task.name))
+
+
+# --- the report --------------------------------------------------------------------------
+
+
+async def report(name: str, pay: float | None, *, as_json: bool) -> None:
+    """Print what a task has given. Raises NotFoundError."""
+    async with _labelling() as (labelling, _):
+        found = await labelling.report(name, pay=pay)
+    if as_json:
+        print(found.model_dump_json(indent=2))
+        return
+    print("\n".join(_told(found)))
+    _show_people(found.people)
+    _show_hard(found)
+
+
+def _told(of: LabelReport) -> Iterable[str]:
+    state = "open" if of.open else "closed"
+    yield (
+        f"{of.name} ({state}): {of.labels} of {of.wanted} labels by {of.annotators} people; "
+        f"{of.complete} of {of.debates} debates are complete, {of.waiting} sheets are out."
+    )
+    yield f"Gold {of.gold}, too fast {of.fast}. Shown first and chosen: {_rate(of.first)}."
+    yield (
+        f"Agreement of pairs {word_share(of.agreement)}, α {word_coefficient(of.alpha)}, "
+        f"κ {word_coefficient(of.kappa)}; with the jury {word_share(of.jury)}, with the chat "
+        f"{word_share(of.chat)}."
+    )
+    yield f"Known answers {_rate(of.known)}, with themselves {_rate(of.again)}."
+    cost = of.cost
+    calls = "unknown" if cost.calls is None else f"${cost.calls:,.2f}"
+    pay = "" if cost.pay is None else f", pay ${cost.pay:,.2f}"
+    each = "" if cost.per_label is None else f"; ${cost.per_label:,.4f} per label"
+    yield f"Cost: calls {calls}{pay}{each}."
+
+
+def _rate(of: Rate) -> str:
+    if of.value is None or of.low is None or of.high is None:
+        return "–"
+    return f"{of.right}/{of.n} ({of.value:.0%}, {of.low:.0%}–{of.high:.0%})"
+
+
+def _show_people(people: Iterable[AnnotatorFigures]) -> None:
+    table = Table("annotator", "labels", "as others", "known", "again", "median s", "look at")
+    for one in people:
+        seconds = "–" if one.seconds is None else f"{one.seconds:.0f}"
+        marks = ", ".join(MARKS[mark] for mark in one.marks)
+        rates = map(_rate, (one.others, one.known, one.again))
+        table.add_row(one.name, str(one.labels), *rates, seconds, marks)
+    if table.row_count:
+        TableConsole().print(table)
+
+
+def _show_hard(of: LabelReport) -> None:
+    table = Table("hard debate", "labels", "alike", "jury", "chat", "topic")
+    for one in of.hard:
+        counts = ", ".join(f"{option} {n}" for option, n in sorted(one.labels.items()))
+        judged = (one.jury or "–", one.chat or "–")
+        table.add_row(one.code, counts, f"{one.agreement:.0%}", *judged, one.topic)
+    if table.row_count:
+        TableConsole().print(table)

@@ -1,0 +1,1 @@
+"""Labelling: people read debates blind on pages, and say who debated better."""

@@ -1,0 +1,264 @@
+"""Labelling tasks: who joins, which debate is next, and what becomes of an answer.
+
+A page calls this and nothing else. Its text is data; it learns neither a model nor a side's letter.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import secrets
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+
+from engine.debate import Debate
+from engine.errors import NotFoundError, UsageError
+from engine.labelling.queue import kind_of, queue_of
+from engine.labelling.report import LabelReport, labelled_of, report_of
+from engine.labelling.sheet import (
+    LabelProgress,
+    Sheet,
+    SheetAnswer,
+    SheetLine,
+    fill,
+    line_of,
+    make_sheet,
+)
+from engine.ports import Clock
+from engine.store import ExportFilter, Store
+from engine.store.labelling import (
+    Annotator,
+    Drawn,
+    Joined,
+    LabelLink,
+    Queued,
+    SaveOutcome,
+    Task,
+    Terms,
+)
+
+EVERYTHING = ExportFilter(revealed=True)
+MOST_LINKS, MOST_PEOPLE, MOST_DAYS = 10_000, 1_000_000, 3650
+MOST_GONE = 3  # debates that are deleted just when they are drawn, their sheets with them
+_PARTICIPANT = re.compile(r"[A-Za-z0-9._@-]{1,64}")
+
+
+@dataclass(frozen=True, slots=True)
+class Labelling:
+    """Labelling tasks, over a store."""
+
+    store: Store
+    clock: Clock
+
+    # --- tasks ---------------------------------------------------------------------------
+
+    async def create(
+        self,
+        terms: Terms,
+        where: ExportFilter = EVERYTHING,
+        known: Mapping[str, str] | None = None,
+    ) -> Task:
+        """Store a task with the debates that a filter finds now.
+
+        `known` has the answers of those that only test attention, by debate id. Raises UsageError
+        if there is nothing to label, or a task of that name.
+        """
+        seed, answers = secrets.token_hex(8), dict(known or {})
+        queue = await asyncio.to_thread(self._find, terms, where, answers, seed)
+        if not any(one.known is None for one in queue):
+            raise UsageError(
+                "There is no debate to label: a task is of debates that are closed, and held by "
+                "two models."
+            )
+        task = Task(**terms.model_dump(), seed=seed, created_at=self.clock.now())
+        return await self.store.labelling.add(task, queue)
+
+    def _find(
+        self, terms: Terms, where: ExportFilter, known: Mapping[str, str], seed: str
+    ) -> tuple[Queued, ...]:
+        with self.store.archive.reading(where) as records:
+            return queue_of(records, known, seed, disagreement=terms.disagreement)
+
+    async def named(self, codes: Iterable[str]) -> tuple[str, ...]:
+        """Return the ids of debates that codes name. Raises NotFoundError."""
+        return tuple([(await self.store.debates.get(code)).id for code in codes])
+
+    async def answers(self, given: Iterable[str]) -> dict[str, str]:
+        """Read known answers, each as `k7f2qz=A`. Raises UsageError or NotFoundError."""
+        found: dict[str, str] = {}
+        for one in given:
+            code, separator, answer = one.partition("=")
+            if not separator:
+                raise UsageError(
+                    "“{given}” is no debate with its answer; write it as k7f2qz=A.", given=one
+                )
+            (debate,) = await self.named((code.strip(),))
+            found[debate] = answer.strip()
+        return found
+
+    async def communities(self) -> tuple[str, ...]:
+        """Return the communities that have debates."""
+        return (await self.store.listings.choices()).communities
+
+    async def tasks(self) -> tuple[Task, ...]:
+        """Return every task, the newest first."""
+        return await self.store.labelling.tasks()
+
+    async def task(self, name: str) -> Task | None:
+        """Return a task."""
+        return await self.store.labelling.task(name)
+
+    async def close(self, name: str) -> Task:
+        """Let a task take no more answers. Raises NotFoundError."""
+        return await self.store.labelling.close(name, self.clock.now())
+
+    # --- who labels ----------------------------------------------------------------------
+
+    async def invite(
+        self, name: str, links: int = 1, *, people: int = 1, days: float = 30
+    ) -> tuple[str, ...]:
+        """Make links for so many people each, and return what stands in them.
+
+        That is stored as a digest only. Raises NotFoundError, or UsageError beyond the limits.
+        """
+        for what, n, most in (("links", links, MOST_LINKS), ("people", people, MOST_PEOPLE)):
+            if not 1 <= n <= most:
+                raise UsageError(
+                    "A task can have 1 to {most} {what} at a time.", most=most, what=what
+                )
+        if not 0 < days <= MOST_DAYS:
+            raise UsageError("A link can hold for up to {most} days.", most=MOST_DAYS)
+        tokens = tuple(secrets.token_urlsafe(32) for _ in range(links))
+        now = self.clock.now()
+        await self.store.labelling.invite(name, tokens, people, now + timedelta(days=days), now)
+        return tokens
+
+    async def invitation(self, token: str) -> LabelLink:
+        """Return what a link is good for, without using it."""
+        return await self.store.labelling.link(token, self.clock.now())
+
+    async def join(self, token: str, claim: str, participant: str = "") -> Joined:
+        """Let somebody join by a link.
+
+        `claim` is a random value of their browser: with the same one a repeated request is the
+        same person. A `participant` has an id of a recruiting platform, and is the same person
+        wherever it is sent; it is refused where the task names no parameter for it.
+        """
+        if participant:
+            link = await self.invitation(token)
+            named = link.task is not None and link.task.parameter and not link.personal
+            if not named or not _PARTICIPANT.fullmatch(participant):
+                return Joined(outcome="unknown")
+        now = self.clock.now()
+        return await self.store.labelling.join(token, claim, participant, now)
+
+    async def sign_in(self, name: str, platform: str, user: str, token: str = "") -> Joined:
+        """Let a platform's user join, whose platform says who they are.
+
+        One who is new needs a link, or a task that is for people of the platform.
+        """
+        now = self.clock.now()
+        return await self.store.labelling.enter(name, platform, user, token, now)
+
+    async def come_back(self, token: str) -> Annotator | None:
+        """Return whose own link this is."""
+        return await self.store.labelling.come_back(token)
+
+    async def annotator(self, key: str) -> Annotator | None:
+        """Return the annotator of a session, None for one who was forgotten."""
+        return await self.store.labelling.annotator(key)
+
+    async def saw(self, key: str, debate_id: str) -> None:
+        """Note that a page shows an annotator the models or the result of a debate."""
+        await self.store.labelling.saw(key, debate_id, self.clock.now())
+
+    # --- sheets --------------------------------------------------------------------------
+
+    async def next(self, key: str) -> Sheet | None:
+        """Return the annotator's open sheet, else a new one; None when nothing is left."""
+        for _ in range(MOST_GONE):
+            drawn = await self.store.labelling.draw(key, kind_of, self.clock.now())
+            if drawn is None:
+                return None
+            if sheet := await self._show(drawn, open=True):
+                return sheet
+        return None
+
+    async def sheet(self, key: str, sheet: str) -> Sheet | None:
+        """Return one of an annotator's own sheets, with what they answered."""
+        drawn = await self.store.labelling.sheet(key, sheet)
+        if drawn is None:
+            return None
+        task = await self.store.labelling.task(drawn.task)
+        return await self._show(drawn, open=task is not None and task.closed_at is None)
+
+    async def _show(self, drawn: Drawn, *, open: bool) -> Sheet | None:
+        debate = await self._debate(drawn.debate)
+        if debate is None:
+            return None
+        turns = await self.store.journal.turns(drawn.debate)
+        return await asyncio.to_thread(make_sheet, drawn, debate, turns, open=open)
+
+    async def save(self, key: str, sheet: str, answer: SheetAnswer) -> SaveOutcome:
+        """Store an answer, once however often it is sent; another one replaces it."""
+        drawn = await self.store.labelling.sheet(key, sheet)
+        if drawn is None:
+            return "unknown"
+        now = self.clock.now()
+        filled = fill(drawn, await self.store.journal.turns(drawn.debate), answer, now)
+        return await self.store.labelling.fill(key, sheet, filled, now)
+
+    async def progress(self, key: str) -> LabelProgress | None:
+        """Return how far an annotator is; None for one who was forgotten."""
+        annotator = await self.store.labelling.annotator(key)
+        task = await self.store.labelling.task(annotator.task) if annotator else None
+        if task is None:
+            return None
+        drawn = await self.store.labelling.sheets(key)
+        answered = [one for one in drawn if one.answered_at is not None]
+        enough = len(answered) >= task.each if task.each else False
+        waits = len(drawn) > len(answered)
+        left = not enough and (waits or await self.store.labelling.left(key))
+        done = bool(answered) and not left
+        return LabelProgress(
+            task=task,
+            answered=len(answered),
+            wanted=task.each,
+            done=done,
+            code=task.code if done else "",
+        )
+
+    async def answered(self, key: str, most: int = 50) -> tuple[SheetLine, ...]:
+        """Return the sheets that an annotator answered last, the newest first."""
+        drawn = await self.store.labelling.sheets(key)
+        done = [one for one in reversed(drawn) if one.answered_at is not None][:most]
+        debates = [await self._debate(one.debate) for one in done]
+        lines = (line_of(one, debate) for one, debate in zip(done, debates, strict=True) if debate)
+        return tuple(line for line in lines if line is not None)
+
+    async def _debate(self, debate_id: str) -> Debate | None:
+        try:
+            return await self.store.debates.get(debate_id)
+        except NotFoundError:  # deleted meanwhile
+            return None
+
+    # --- what it gives -------------------------------------------------------------------
+
+    async def report(self, name: str, *, pay: float | None = None) -> LabelReport:
+        """Return what a task has given; a label earns `pay` in USD. Raises NotFoundError."""
+        task = await self.store.labelling.task(name)
+        if task is None:
+            raise NotFoundError(
+                "There is no labelling task {name}; rostrum label list shows them.", name=name
+            )
+        queue = await self.store.labelling.queue(name)
+        work = await self.store.labelling.work(name)
+
+        def measure() -> LabelReport:
+            ids = tuple(one.debate for one in queue)
+            with self.store.archive.reading(ExportFilter(ids=ids)) as records:
+                debates = {record.debate.id: labelled_of(record) for record in records}
+            return report_of(task, queue, work, debates, pay)
+
+        return await asyncio.to_thread(measure)

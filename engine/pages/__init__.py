@@ -1,0 +1,1 @@
+"""What pages show, as frozen values, from the database or from an export; no HTML."""

@@ -1,0 +1,151 @@
+"""Puts a debate's page together: what everyone may read, and what an operator reads beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import fsum
+from typing import Any, NamedTuple
+
+from engine.dataset.entry import may_be_read
+from engine.dataset.page import lay_out
+from engine.debate import Debate, Source, Status, Turn
+from engine.judging import Ballot
+from engine.language import speaking
+from engine.messages import Reveal
+from engine.pages.debate import (
+    CALLS_ON_A_PAGE,
+    CallPage,
+    CallsPage,
+    DebatePage,
+    Rows,
+    Try,
+    only_last,
+    shorten,
+    shorten_sections,
+)
+from engine.pages.items import Item
+from engine.pages.parts import Part
+from engine.pages.sections import read_marks, read_sections
+from engine.words.phrases import told_reason
+
+
+class Found(NamedTuple):
+    """What a page is made of; `rows` are those of an export, None while anything is sealed.
+
+    `turns` and `calls` are how many the debate has.
+    """
+
+    item: Item
+    debate: Debate
+    turns: int
+    reveal: Reveal | None = None
+    ballots: Sequence[Ballot] = ()
+    looked_up: Sequence[Source] = ()
+    rows: Rows | None = None
+    calls: int = 0
+
+
+def assemble(found: Found, part: Part) -> DebatePage:
+    """Return a part of a debate's page, in the debate's language."""
+    debate = found.debate
+    with speaking(debate.request.language):
+        page = lay_out(debate, part.turns, found.reveal, found.ballots, found.looked_up)
+        page, longer = shorten(only_last(page, part)._replace(held=found.item.held), part)
+        rows = found.rows
+        names = debate.setup.called
+        sections = read_sections(rows, names) if rows and part.last else ()
+        shown = {turn.number for turn in part.turns}
+        marks = read_marks(rows) if rows else {}
+        waits = told_reason(debate.reason) if debate.reason else ""
+    return DebatePage(
+        item=found.item,
+        page=page,
+        part=part.number,
+        parts=part.parts,
+        turns=found.turns,
+        marks={number: mark for number, mark in marks.items() if number in shown},
+        sections=shorten_sections(sections),
+        waits=waits,
+        live=debate.status.live or debate.status is Status.VOTING,
+        calls=found.calls,
+        longer=longer,
+    )
+
+
+# --- calls -------------------------------------------------------------------------------
+
+
+def tries_of(calls: Sequence[Mapping[str, Any]]) -> tuple[Try, ...]:
+    """Return the tries of calls in the order of an export."""
+    return tuple(
+        Try(
+            number=number,
+            step=one["step"],
+            attempt=one["attempt"],
+            model=one["model_asked"],
+            answered=one["answered"],
+            tokens_in=one["tokens_in"],
+            tokens_cached=one["tokens_cached"],
+            tokens_out=one["tokens_out"],
+            usd=one["cost_usd"],
+            seconds=one["latency_s"],
+        )
+        for number, one in enumerate(calls, 1)
+    )
+
+
+def calls_page(item: Item, tries: Sequence[Try], number: int, *, kept: bool) -> CallsPage:
+    """Return a page of calls with the sums over all of them; `kept`: prompts can be read."""
+    count = max(1, -(-len(tries) // CALLS_ON_A_PAGE))
+    number = min(max(number, 1), count)
+    start = (number - 1) * CALLS_ON_A_PAGE
+    costs = [one.usd for one in tries]
+    known = [cost for cost in costs if cost is not None]
+    return CallsPage(
+        item=item,
+        tries=tuple(tries[start : start + CALLS_ON_A_PAGE]),
+        number=number,
+        pages=count,
+        total=len(tries),
+        tokens_in=sum(one.tokens_in or 0 for one in tries),
+        tokens_out=sum(one.tokens_out or 0 for one in tries),
+        usd=fsum(known) if len(known) == len(costs) else None,
+        sealed=False,
+        kept=kept,
+    )
+
+
+def sealed_calls(item: Item) -> CallsPage:
+    """Return the page of calls of a debate in which something is sealed: they name models."""
+    return calls_page(item, (), 1, kept=False)._replace(sealed=True)
+
+
+def call_page(
+    item: Item, tries: Sequence[Try], number: int, asked: Mapping[str, Any] | None
+) -> CallPage:
+    """Return a call's page; `asked` is its row in `prompts`, None where an export has none."""
+    row = asked or {"messages": None, "reply": None, "error": None, "schema": None}
+    messages = row["messages"]
+    return CallPage(
+        item=item,
+        call=tries[number - 1],
+        messages=None
+        if messages is None
+        else tuple((one["role"], one["content"]) for one in messages),
+        reply=row["reply"],
+        error=row["error"] or "",
+        schema=row["schema"] or "",
+        calls=len(tries),
+    )
+
+
+def whole_text(debate: Debate, turns: Sequence[Turn], number: int) -> str | None:
+    """Return a turn's text as voters read it; None for a number that no turn has."""
+    chosen = [turn for turn in turns if turn.number == number]
+    with speaking(debate.request.language):
+        return next((one.text for one in lay_out(debate, chosen, None).turns), None)
+
+
+def readable(debate: Debate) -> bool:
+    """Return whether nothing in a debate is sealed any more."""
+    return may_be_read(debate)

@@ -1,0 +1,297 @@
+"""Pages of an export's folder: what it does not hold is left out."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+import orjson
+from pydantic import ValidationError
+
+from engine.dataset.columns import SCHEMA_VERSION, moment
+from engine.dataset.manifest import MANIFEST, Manifest, Written
+from engine.dataset.rowfiles import FileFormat
+from engine.errors import NotFoundError, StoreError, UsageError
+from engine.pages.assembly import (
+    Found,
+    assemble,
+    call_page,
+    calls_page,
+    tries_of,
+    whole_text,
+)
+from engine.pages.debate import SPOKEN, CallPage, CallsPage, DebatePage, Picture, Rows
+from engine.pages.items import A_PAGE, Item, ListPage, item_of, pages_of
+from engine.pages.parts import Part, outline
+from engine.pages.restored import (
+    looked_up,
+    restore_ballots,
+    restore_debate,
+    restore_reveal,
+    restore_turns,
+)
+from engine.pages.stored import UNKNOWN
+from engine.pages.timeline import picture_of
+from engine.store.listings import Listed, Sought
+
+Row: TypeAlias = Mapping[str, Any]
+NO_EXPORT = "{folder} is not an export of Rostrum: it has no readable {file}."
+NO_TABLE = "The export in {folder} has no table “debates”; export it again with that table."
+OTHER_LAYOUT = "The export in {folder} is laid out for {layout}; name one without a layout."
+UNREADABLE = "The export in {folder} is damaged: {file} cannot be read. Export it again."
+OLDER = (
+    "The export in {folder} has schema version {found}, and this Rostrum reads version {known}: "
+    "export the debates again, or view them with Rostrum {rostrum}, which wrote it."
+)
+NEWER = (
+    "The export in {folder} has schema version {found}, and this Rostrum reads version {known}: "
+    "update it to Rostrum {rostrum}, which wrote the export, or export the debates again with this."
+)
+OUTSIDE = "The export in {folder} is damaged: {file} is not in it. Export it again."
+NEEDS_PYARROW = (
+    "Reading Parquet needs pyarrow, which is not installed; install it with "
+    "pip install 'pyarrow>=22', or export as jsonl."
+)
+PROMPTS, DEBATES = "prompts", "debates"
+
+
+class Line(NamedTuple):
+    """Where a row is: a file, and the beginning and end of its line."""
+
+    path: Path
+    start: int
+    end: int
+
+
+def check_folder(folder: Path) -> Manifest:
+    """Return the manifest of an export's folder. Raises UsageError for anything else."""
+    try:
+        body = (folder / MANIFEST).read_bytes()
+        _check_version(folder, Written.model_validate_json(body))
+        manifest = Manifest.model_validate_json(body)
+    except (OSError, ValidationError):
+        raise UsageError(NO_EXPORT.format(folder=folder, file=MANIFEST)) from None
+    if manifest.layout:
+        raise UsageError(OTHER_LAYOUT.format(folder=folder, layout=manifest.layout))
+    if DEBATES not in manifest.rows:
+        raise UsageError(NO_TABLE.format(folder=folder))
+    return manifest
+
+
+def _check_version(folder: Path, written: Written) -> None:
+    found = written.schema_version
+    if found != SCHEMA_VERSION:
+        told = OLDER if found < SCHEMA_VERSION else NEWER
+        known, rostrum = SCHEMA_VERSION, written.rostrum
+        raise UsageError(told.format(folder=folder, found=found, known=known, rostrum=rostrum))
+
+
+class FolderLibrary:
+    """The debates of an export as pages. Its lines are read once for where each debate's are."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder, self._manifest = folder, check_folder(folder)
+        self._lines: dict[str, dict[str, list[Line]]] = defaultdict(lambda: defaultdict(list))
+        self._tables: dict[str, dict[str, list[Row]]] = {}
+        self._items: dict[str, Item] = {}
+        self._codes: dict[str, Item] = {}
+        self._latest: tuple[str, Rows] = ("", {})
+        self._agree: dict[str, bool | None] = {}
+        try:
+            self._open()
+        except (OSError, ValueError, KeyError) as error:
+            raise UsageError(UNREADABLE.format(folder=folder, file=error)) from error
+
+    async def find(self, sought: Sought, number: int) -> ListPage:
+        """Return a page of a list, or its last one."""
+        kept = [item for item in self._items.values() if self._is_sought(item, sought)]
+        count = pages_of(len(kept))
+        number = min(number, count)
+        start = (number - 1) * A_PAGE
+        items = tuple(kept[start : start + A_PAGE])
+        return ListPage(sought, items, len(kept), number, count, self._choices())
+
+    async def debate(self, name: str, part: int = 0, turn: int = 0) -> DebatePage:
+        """Return a part of a debate: the one of a number, or with a turn; else the first."""
+        found = await asyncio.to_thread(self._found, name)
+        turns = restore_turns(self._rows(name))
+        parts = outline(turns)
+        number = parts.choose(part, turn)
+        first, last = parts.bounds[number - 1]
+        shown = tuple(one for one in turns if first <= one.number <= last)
+        return assemble(found, Part(number, len(parts.bounds), shown))
+
+    async def place(self, name: str, turn: int) -> tuple[Item, int]:
+        """Return a debate and the number of the part that has a turn."""
+        item, turns = self._item(name), restore_turns(await asyncio.to_thread(self._rows, name))
+        return item, outline(turns).choose(0, turn)
+
+    async def calls(self, name: str, number: int = 1) -> CallsPage:
+        """Return a page of a debate's calls."""
+        item, rows = self._item(name), await asyncio.to_thread(self._rows, name)
+        tries = tries_of(rows.get("calls", ()))
+        return calls_page(item, tries, number, kept=bool(rows.get(PROMPTS)))
+
+    async def call(self, name: str, number: int) -> CallPage:
+        """Return a call with what was asked and answered, if the export holds it."""
+        item, rows = self._item(name), await asyncio.to_thread(self._rows, name)
+        tries = tries_of(rows.get("calls", ()))
+        if not 1 <= number <= len(tries):
+            raise NotFoundError(UNKNOWN)
+        call = tries[number - 1]
+        same = (
+            one
+            for one in rows.get(PROMPTS, ())
+            if (one["step"], one["attempt"]) == (call.step, call.attempt)
+        )
+        return call_page(item, tries, number, next(same, None))
+
+    async def picture(self, name: str, picture: str) -> Picture:
+        """Return a picture of a debate's page."""
+        found = await asyncio.to_thread(self._found, name)
+        setup = found.debate.setup
+        drawn = picture_of(found.rows or {}, setup.called, picture, setup.request.language)
+        if drawn is None:
+            raise NotFoundError(UNKNOWN)
+        return drawn
+
+    async def turn_text(self, name: str, turn: int) -> str:
+        """Return a turn's whole text, as voters read it."""
+        rows = await asyncio.to_thread(self._rows, name)
+        text = whole_text(restore_debate(rows), restore_turns(rows), turn)
+        if text is None:
+            raise NotFoundError(UNKNOWN)
+        return text
+
+    async def pulse(self, name: str) -> str:
+        """Return what changes when a page does: nothing does."""
+        return self._item(name).id
+
+    # --- the files -----------------------------------------------------------------------
+
+    def _open(self) -> None:
+        top = self._folder.resolve()
+        for file in self._manifest.files:
+            table, path = Path(file.path).parent.name, self._folder / file.path
+            if not path.resolve().is_relative_to(top):  # a stranger's export may name any file
+                raise UsageError(OUTSIDE.format(folder=self._folder, file=file.path))
+            if path.suffix == f".{FileFormat.PARQUET}":
+                self._load(table, path)
+            elif path.suffix == f".{FileFormat.JSONL}":
+                self._index(table, path)
+        found = [self._list(debate) for debate in self._known()]
+        for item in sorted(found, key=lambda item: (item.held, item.id), reverse=True):
+            self._items[item.id] = item
+            self._codes.setdefault(item.code, item)
+
+    def _known(self) -> list[str]:
+        return list({**self._lines[DEBATES], **self._tables.get(DEBATES, {})})
+
+    def _index(self, table: str, path: Path) -> None:
+        start = 0
+        with path.open("rb") as file:
+            for line in file:
+                end = start + len(line)
+                self._lines[table][_debate_of(line)].append(Line(path, start, end))
+                start = end
+
+    def _load(self, table: str, path: Path) -> None:
+        """Keep a Parquet file's rows: it has no lines to read singly."""
+        if find_spec("pyarrow") is None:
+            raise UsageError(NEEDS_PYARROW)
+        import pyarrow.parquet as pq  # type: ignore[import-untyped]
+
+        kept = self._tables.setdefault(table, defaultdict(list))
+        for row in pq.read_table(path).to_pylist():
+            kept[row["debate_id"]].append({name: _as_text(cell) for name, cell in row.items()})
+
+    def _list(self, debate: str) -> Item:
+        row = self._read(DEBATES, debate)[0]
+        self._agree[debate] = row["agree"]
+        return item_of(restore_debate({DEBATES: [row]}))
+
+    def _read(self, table: str, debate: str) -> list[Row]:
+        if table in self._tables:
+            return list(self._tables[table].get(debate, ()))
+        return [orjson.loads(line) for line in self._texts(table, debate)]
+
+    def _texts(self, table: str, debate: str) -> Iterator[bytes]:
+        for line in self._lines[table].get(debate, ()):
+            with line.path.open("rb") as file:
+                file.seek(line.start)
+                yield file.read(line.end - line.start)
+
+    # --- a debate ------------------------------------------------------------------------
+
+    def _item(self, name: str) -> Item:
+        known = self._items.get(name.upper()) or self._codes.get(name.lower())
+        if known is None:
+            raise NotFoundError(f"There is no debate {name!r} in this export; see the list.")
+        return known
+
+    def _rows(self, name: str) -> Rows:
+        """Return everything that the export has of a debate."""
+        debate = self._item(name).id
+        latest, known = self._latest
+        if latest == debate:
+            return known
+        try:
+            names = {*self._lines, *self._tables}
+            rows: dict[str, list[Row]] = {table: self._read(table, debate) for table in names}
+        except (OSError, orjson.JSONDecodeError) as error:
+            raise StoreError(UNREADABLE.format(folder=self._folder, file=error)) from error
+        self._latest = debate, rows
+        return rows
+
+    def _found(self, name: str) -> Found:
+        rows = self._rows(name)
+        debate, turns = restore_debate(rows), restore_turns(rows)
+        return Found(
+            self._item(name),
+            debate,
+            len(turns),
+            reveal=restore_reveal(rows, debate),
+            ballots=restore_ballots(rows),
+            looked_up=looked_up(rows),
+            rows={**rows, SPOKEN: outline(turns).spoken},
+            calls=len(rows.get("calls", ())),
+        )
+
+    # --- the list ------------------------------------------------------------------------
+
+    def _is_sought(self, item: Item, sought: Sought) -> bool:
+        topic = item.topic.casefold()
+        plain = ("format", "language", "platform", "community", "series")
+        return (
+            all(w.casefold() in topic or item.code.startswith(w.lower()) for w in sought.words)
+            and all(getattr(sought, one) in ("", getattr(item, one)) for one in plain)
+            and sought.status in (None, item.state)
+            and (not sought.model or sought.model in dict(item.models).values())
+            and (not sought.disagreement or self._agree[item.id] is False)
+        )
+
+    def _choices(self) -> Listed:
+        items = self._items.values()
+        return Listed(
+            languages=tuple(sorted({item.language for item in items})),
+            series=tuple(sorted({item.series for item in items if item.series})),
+            models=tuple(sorted({ref for item in items for _, ref in item.models})),
+        )
+
+
+def _as_text(cell: Any) -> Any:
+    """Return a time as JSON lines have it."""
+    return moment(cell) if isinstance(cell, datetime) else cell
+
+
+def _debate_of(line: bytes) -> str:
+    """Return the debate that a line is of: its first column."""
+    before, mark, after = line.partition(b'"debate_id":"')
+    if before == b"{" and mark:
+        return after[:26].decode()
+    return str(orjson.loads(line)["debate_id"])

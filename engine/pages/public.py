@@ -1,0 +1,349 @@
+"""Pages that everyone may see, of communities that switched them on.
+
+Whatever is not public does not exist here: an address that never led anywhere, a debate that was
+deleted, and a community that shows nothing raise the same NotFoundError.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import NamedTuple, TypeVar
+
+from engine.blinding.mentions import scrub as scrub_mentions
+from engine.dataset.bundle import ROOT, Bundle, export_zip
+from engine.dataset.writer import Wanted
+from engine.debate import ENDED, Debate, Status
+from engine.delivery.ending import where_revealed
+from engine.errors import NotFoundError
+from engine.language import speaking
+from engine.messages import File, LeagueTable, Outcome
+from engine.pages.debate import DebatePage, Picture
+from engine.pages.kept import Extent, Kept
+from engine.pages.preview import sealed_picture
+from engine.pages.stored import Shows, StoredLibrary
+from engine.ports import Clock
+from engine.series.referee import read_record, table_of
+from engine.series.report.page import ReportPage
+from engine.series.report.pictures import Picture as Drawing
+from engine.series.report.pictures import draw_report
+from engine.series.report.reading import SeriesRows, read_series_rows
+from engine.series.report.report import make_report
+from engine.series.report.wording import write_results
+from engine.series.spec import Series
+from engine.stats.agreement import Agreement, measure_agreement
+from engine.stats.ratings import Leaderboard, rank_models
+from engine.stats.reading import work_out
+from engine.stats.row import Row
+from engine.store import ExportFilter, HeldDebate, Shown, Store, count_rehearsals
+from engine.store.community import PublicPart
+from engine.store.series import StoredSeries
+from engine.text import headline
+from engine.votes.result import read_reveal
+from engine.words.result_picture import result_picture
+from engine.words.reveal import outcome_line
+
+T = TypeVar("T")
+NOTHING = "There is nothing at this address"
+LISTED = 50  # debates on a page of the list
+DISPUTED = 50  # debates in which jury and people disagree
+TOPIC_LENGTH = 200  # characters
+MOST_DATASETS = 3  # in memory
+MOST_BYTES = 64 * 2**20  # of a dataset to download
+DEBATE_ID = re.compile(r"[0-9a-z]{26}")
+KEY = re.compile(r"[0-9a-f]{20}")
+
+
+class Place(NamedTuple):
+    """A community's pages: the key of their address, and which there are."""
+
+    key: str
+    parts: tuple[PublicPart, ...]
+
+
+class DebateList(NamedTuple):
+    """A page of a community's debates; `older` is the last one's id if there are more."""
+
+    place: Place
+    debates: tuple[HeldDebate, ...]
+    older: str
+    first: bool
+
+
+class PublicDebate(NamedTuple):
+    """A part of a debate as everyone may read it; `told` is its outcome in a line.
+
+    While it is `sealed`, that is empty, and the page names no model and holds no result.
+    """
+
+    place: Place | None
+    shown: DebatePage
+    sealed: bool
+    told: str
+
+
+class Disputed(NamedTuple):
+    """A revealed debate in which jury and people chose differently."""
+
+    topic: str
+    people: str
+    jury: str
+
+
+class Agreed(NamedTuple):
+    """How far jury and people agree, and where not."""
+
+    figures: Agreement
+    disputed: tuple[Disputed, ...]
+
+
+class LeagueLine(NamedTuple):
+    """A league, a schedule or another series of a community."""
+
+    name: str
+    league: bool
+    outcome: Outcome
+
+
+class LeagueView(NamedTuple):
+    """The standing of a league, if it is one, and the report of the series."""
+
+    line: LeagueLine
+    table: LeagueTable | None
+    report: ReportPage
+    pictures: dict[str, Drawing]
+
+
+class Download(NamedTuple):
+    """A dataset: its size and debates, and its bytes, None if it is too large to be sent."""
+
+    name: str
+    bundle: Bundle
+
+
+class Public:
+    """Reads what is public; `export_key` is that of exports, and `version` goes into them."""
+
+    def __init__(
+        self, store: Store, clock: Clock, version: str, export_key: bytes | None = None
+    ) -> None:
+        self._store, self._clock = store, clock
+        self._version, self._export_key = version, export_key
+        self._kept, self._datasets = Kept(), Kept(MOST_DATASETS)
+        self._library = StoredLibrary(store, operator=False, gate=self._show)
+
+    # --- debates -------------------------------------------------------------------------
+
+    async def debate(self, debate_id: str, number: int = 1) -> PublicDebate:
+        """Return a part of a debate by its id, as its chat shows it. Raises NotFoundError."""
+        debate, place = await self._find(debate_id)
+        told = await self._is_told(debate)
+        shown = await self._library.debate(debate.id, number)
+        shown = shown._replace(item=shown.item._replace(models=()))
+        if not told or shown.page.sealed:  # its mirror may have begun just now
+            waits = shown.live or debate.status is Status.CLOSED
+            return PublicDebate(place, shown._replace(live=waits), sealed=True, told="")
+        with speaking(debate.request.language):
+            outcome = outcome_line(await read_reveal(self._store, debate))
+        return PublicDebate(place, shown, sealed=False, told=_plain(scrub_mentions(outcome)))
+
+    async def turn_text(self, debate_id: str, number: int) -> str:
+        """Return a turn's whole text. Raises NotFoundError."""
+        debate, _ = await self._find(debate_id)
+        return await self._library.turn_text(debate.id, number)
+
+    async def drawing(self, debate_id: str, name: str) -> Picture:
+        """Return a picture of a debate's page, once its result is told. Raises NotFoundError."""
+        debate, _ = await self._find(debate_id)
+        return await self._library.picture(debate.id, name)
+
+    async def pulse(self, debate_id: str) -> str:
+        """Return what changes whenever a debate's page does. Raises NotFoundError."""
+        debate, _ = await self._find(debate_id)
+        return await self._library.pulse(debate.id)
+
+    async def picture(self, debate_id: str, *, sealed: bool) -> File:
+        """Return the preview of a debate, as SVG; the result's only once that is told."""
+        debate, _ = await self._find(debate_id)
+        if sealed:
+            return sealed_picture(scrub_mentions(debate.request.topic), debate.request.language)
+        if not await self._is_told(debate):
+            raise NotFoundError(NOTHING)
+        return result_picture(await read_reveal(self._store, debate))
+
+    async def _find(self, debate_id: str) -> tuple[Debate, Place | None]:
+        """Return a public debate. Its short code leads nowhere, as codes can be guessed."""
+        if not DEBATE_ID.fullmatch(debate_id):
+            raise NotFoundError(NOTHING)
+        debate = await self._store.debates.get(debate_id.upper())
+        of = (debate.platform, debate.community)
+        settings = await self._store.communities.get(*of)
+        if PublicPart.DEBATES not in settings.public:
+            raise NotFoundError(NOTHING)
+        key = await self._store.communities.page(*of)
+        return debate, Place(key, settings.public) if key else None
+
+    async def _is_told(self, debate: Debate) -> bool:
+        """Return whether its chat shows the result, and no one votes on its mirror any more."""
+        if await where_revealed(self._store.outbox, debate) in (None, "waiting"):
+            return False
+        mirror = await self._store.debates.mirror_of(debate)
+        return mirror is None or mirror.status in ENDED
+
+    async def _show(self, debate: Debate) -> Shows:
+        return Shows(await self._is_told(debate), await self._unread(debate))
+
+    async def _unread(self, debate: Debate) -> int:
+        """Return how many turns its chat does not show yet."""
+        if debate.status in ENDED:
+            return 0
+        return await self._store.outbox.undelivered_turns(debate.id)
+
+    async def debates(self, key: str, before: str = "") -> DebateList:
+        """Return a page of a community's debates, newest first."""
+        shown, place = await self._shown(key, PublicPart.DEBATES)
+        before = before.upper() if DEBATE_ID.fullmatch(before) else ""
+        of = (shown.platform, shown.community)
+        found = await self._store.communities.held(*of, before, LISTED + 1)
+        held = tuple(
+            one._replace(topic=headline(scrub_mentions(one.topic), TOPIC_LENGTH))
+            for one in found[:LISTED]
+        )
+        older = held[-1].id if len(found) > LISTED else ""
+        return DebateList(place, held, older, not before)
+
+    # --- figures -------------------------------------------------------------------------
+
+    async def place(self, key: str, part: PublicPart | None = None) -> Place:
+        """Return a community's pages. Raises NotFoundError without them, or without the part."""
+        return (await self._shown(key, part))[1]
+
+    async def leaderboard(self, key: str) -> Leaderboard:
+        """Return how people and jury rate the models."""
+        shown, _ = await self._shown(key, PublicPart.LEADERBOARD)
+        return await self._worked_out("leaderboard", shown, rank_models)
+
+    async def agreement(self, key: str) -> Agreed:
+        """Return how far jury and people agree."""
+        shown, _ = await self._shown(key, PublicPart.AGREEMENT)
+        return await self._worked_out("agreement", shown, _agree)
+
+    async def rehearsals(self, key: str) -> int:
+        """Return how many revealed debates figures leave out, as rehearsal models took part."""
+        shown, _ = await self._shown(key, None)
+        return await asyncio.to_thread(count_rehearsals, self._store.archive, _revealed(shown))
+
+    async def _worked_out(self, kind: str, shown: Shown, make: Callable[[Sequence[Row]], T]) -> T:
+        where = _revealed(shown)
+
+        def work() -> Awaitable[T]:
+            return work_out(self._store.archive, where, make)
+
+        return await self._kept.get((kind, where), await self._extent(where), work)
+
+    async def _extent(self, where: ExportFilter) -> Extent:
+        archive = self._store.archive
+        return await asyncio.to_thread(lambda: Extent(archive.size(where), archive.newest(where)))
+
+    # --- leagues -------------------------------------------------------------------------
+
+    async def leagues(self, key: str) -> tuple[LeagueLine, ...]:
+        """Return a community's leagues and schedules, the newest first."""
+        shown, _ = await self._shown(key, PublicPart.LEAGUES)
+        found = await self._store.series.of_community(shown.platform, shown.community)
+        return tuple(map(_line, found))
+
+    async def league(self, key: str, name: str) -> LeagueView:
+        """Return a league's standing, and the report of its debates."""
+        shown, _ = await self._shown(key, PublicPart.LEAGUES)
+        held = await self._store.series.of_community(shown.platform, shown.community)
+        stored = next((one for one in held if one.name == name), None)
+        if stored is None:
+            raise NotFoundError(NOTHING)
+        where = replace(_revealed(shown), series=name, without_rehearsal=False)
+        return await self._kept.get(
+            ("league", where), await self._extent(where), lambda: self._report(stored)
+        )
+
+    async def _report(self, stored: StoredSeries) -> LeagueView:
+        rows = await read_series_rows(self._store.series, stored.name)
+        if rows is None:
+            raise NotFoundError(NOTHING)
+        page, pictures = await asyncio.to_thread(_lay_out, rows, self._clock.now())
+        return LeagueView(_line(stored), await self._table(stored), page, pictures)
+
+    async def _table(self, stored: StoredSeries) -> LeagueTable | None:
+        series = Series.model_validate_json(stored.body)
+        if series.league is None:
+            return None
+        debates = await self._store.series.debates(stored.name)
+        record = await read_record(self._store, series.league, debates)
+        return table_of(series, series.league, record, outcome=_line(stored).outcome)
+
+    # --- the dataset ---------------------------------------------------------------------
+
+    async def dataset(self, key: str) -> Download:
+        """Return the dataset of a community's revealed debates, at most some minutes old."""
+        shown, _ = await self._shown(key, PublicPart.DATASET)
+        where = _revealed(shown)
+        wanted = Wanted(where, license=shown.settings.license)
+
+        async def make() -> Bundle:
+            return await export_zip(
+                self._store,
+                wanted,
+                self._export_key,
+                version=self._version,
+                max_bytes=MOST_BYTES,
+            )
+
+        kept = ("dataset", where, wanted.license)
+        bundle = await self._datasets.get(kept, await self._extent(where), make)
+        return Download(f"{ROOT}.zip", bundle)
+
+    async def _shown(self, key: str, part: PublicPart | None) -> tuple[Shown, Place]:
+        shown = await self._store.communities.shown(key) if KEY.fullmatch(key) else None
+        if shown is None or (part is not None and part not in shown.settings.public):
+            raise NotFoundError(NOTHING)
+        return shown, Place(key, shown.settings.public)
+
+
+def _revealed(shown: Shown) -> ExportFilter:
+    return ExportFilter(
+        platform=shown.platform,
+        community=shown.community,
+        revealed=True,
+        without_rehearsal=True,
+        told=True,
+    )
+
+
+def _lay_out(rows: SeriesRows, now: datetime) -> tuple[ReportPage, dict[str, Drawing]]:
+    """Report what was revealed; a model without a result may be debating now, so none is named."""
+    report = make_report(rows, now)
+    asked = report.experiment.model_copy(update={"models": ()})
+    report = report.model_copy(update={"experiment": asked})
+    return write_results(report), draw_report(report)
+
+
+def _agree(rows: Sequence[Row]) -> Agreed:
+    disputed = [
+        Disputed(row.title, row.people, row.jury)
+        for row in reversed(rows)
+        if row.people is not None and row.jury is not None and row.people != row.jury
+    ]
+    return Agreed(measure_agreement(rows), tuple(disputed[:DISPUTED]))
+
+
+def _line(stored: StoredSeries) -> LeagueLine:
+    league = Series.model_validate_json(stored.body).league is not None
+    going: Outcome = "going" if stored.due_at is not None and not stored.stop else "over"
+    return LeagueLine(stored.name, league, "stopped" if stored.stop else going)
+
+
+def _plain(text: str) -> str:
+    """Return a line without the marks of Markdown."""
+    return " ".join(re.sub(r"[*`_]", "", text).split())

@@ -1,0 +1,265 @@
+"""Pages of an installation's database, read beside a running process."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Sequence, Set
+from dataclasses import replace
+from secrets import token_bytes
+from typing import NamedTuple, TypeAlias
+
+import structlog
+
+from engine.dataset.entry import Entry, make_entry
+from engine.dataset.evidence import retrieved
+from engine.dataset.prompt_table import PROMPTS
+from engine.dataset.tables import TABLES
+from engine.dataset.voters import Pseudonyms
+from engine.debate import Debate, Source
+from engine.errors import NotFoundError, StoreError
+from engine.findings import RETRIEVED
+from engine.messages import Reveal
+from engine.pages.assembly import (
+    Found,
+    assemble,
+    call_page,
+    calls_page,
+    readable,
+    sealed_calls,
+    whole_text,
+)
+from engine.pages.debate import SPOKEN, CallPage, CallsPage, DebatePage, Picture, Rows, Try
+from engine.pages.items import A_PAGE, Item, ListPage, item_of, pages_of
+from engine.pages.parts import Outline, Part, outline
+from engine.pages.timeline import picture_of
+from engine.store import DebateRecord, ExportFilter, Store
+from engine.store.listings import Listed, Sought
+from engine.votes.result import read_reveal
+
+log = structlog.get_logger(__name__)
+BELOW = {"debates", "votes", "guesses", "judgments", "scores", "adjustments", "artifacts"}
+BELOW |= {"judgings", "questions"}  # what stands below the turns
+MOST_OUTLINES = 64
+CHOICES_SECONDS = 60.0
+UNKNOWN = "There is no such page of this debate; go back to the debate."
+
+
+class Shows(NamedTuple):
+    """How much of a debate its readers may see: not its `unread` newest turns."""
+
+    opened: bool
+    unread: int = 0
+
+
+Gate: TypeAlias = Callable[[Debate], Awaitable[Shows]]
+
+
+async def show_ended(debate: Debate) -> Shows:
+    """Show all of a debate that has ended, and every turn of others."""
+    return Shows(readable(debate))
+
+
+class StoredLibrary:
+    """The debates of a store as pages; `secrets` are taken out of prompts and replies.
+
+    Without an `operator` pages have neither calls nor what they cost. `gate` decides how much of a
+    debate is shown.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        secrets: Sequence[str] = (),
+        *,
+        operator: bool = True,
+        gate: Gate = show_ended,
+    ) -> None:
+        self._store, self._secrets, self._operator = store, tuple(secrets), operator
+        self._gate = gate
+        self._choices, self._outlines = _Choices(store), _Outlines(store)
+        # Pages show no pseudonym; those that rows have lead nowhere.
+        self._voters = Pseudonyms(token_bytes(16), ExportFilter(), None)
+
+    async def find(self, sought: Sought, number: int) -> ListPage:
+        """Return a page of a list, or its last one."""
+        found = await self._store.listings.find(sought, (number - 1) * A_PAGE, A_PAGE)
+        count = pages_of(found.total)
+        if number > count:
+            return await self.find(sought, count)
+        choices = await self._choices.read()
+        items = tuple(map(item_of, found.debates))
+        return ListPage(sought, items, found.total, number, count, choices)
+
+    async def debate(self, name: str, part: int = 0, turn: int = 0) -> DebatePage:
+        """Return a part of a debate: the one of a number, or with a turn; else the first."""
+        debate = await self._store.debates.get(name)
+        shows, count = await self._seen(debate)
+        parts = await self._outlines.read(debate, count)
+        number = parts.choose(part, turn)
+        turns = await self._store.journal.turns_between(debate.id, *parts.bounds[number - 1])
+        chosen = Part(number, len(parts.bounds), turns)
+        looked_up = await self._looked_up(debate) if number == 1 else ()
+        found = Found(item_of(debate), debate, len(parts.spoken), looked_up=looked_up)
+        if shows.opened:
+            found = await self._opened(found, chosen, parts)
+        return assemble(found, chosen)
+
+    async def place(self, name: str, turn: int) -> tuple[Item, int]:
+        """Return a debate and the number of the part that has a turn."""
+        debate = await self._store.debates.get(name)
+        parts = await self._outlines.read(debate, (await self._seen(debate))[1])
+        return item_of(debate), parts.choose(0, turn)
+
+    async def calls(self, name: str, number: int = 1) -> CallsPage:
+        """Return a page of a debate's calls; none while anything of it is sealed."""
+        debate = await self._store.debates.get(name)
+        item = item_of(debate)
+        if not (self._operator and readable(debate)):
+            return sealed_calls(item)
+        tries = await self._tries(debate)
+        return calls_page(item, tries, number, kept=debate.pruned_at is None)
+
+    async def call(self, name: str, number: int) -> CallPage:
+        """Return a call with what was asked and answered, by its place from 1."""
+        debate = await self._store.debates.get(name)
+        if not (self._operator and readable(debate)):
+            raise NotFoundError(UNKNOWN)
+        tries = await self._tries(debate)
+        if not 1 <= number <= len(tries):
+            raise NotFoundError(UNKNOWN)
+        tried = tries[number - 1]
+        record = await self._record(debate, (tried.step,), prompts=True)
+        one = tuple(call for call in record.calls if call.attempt == tried.attempt)
+        row = PROMPTS.rows(self._entry(replace(record, calls=one, turns=())))[0]
+        return call_page(item_of(debate), tries, number, row)
+
+    async def picture(self, name: str, picture: str) -> Picture:
+        """Return a picture of a debate's page."""
+        debate = await self._store.debates.get(name)
+        shows, count = await self._seen(debate)
+        if shows.opened:
+            rows = await self._rows(await self._record(debate), BELOW)
+            rows = {**rows, SPOKEN: (await self._outlines.read(debate, count)).spoken}
+            if drawn := picture_of(rows, debate.setup.called, picture, debate.request.language):
+                return drawn
+        raise NotFoundError(UNKNOWN)
+
+    async def turn_text(self, name: str, turn: int) -> str:
+        """Return a turn's whole text, as voters read it."""
+        debate = await self._store.debates.get(name)
+        parts = await self._outlines.read(debate, (await self._seen(debate))[1])
+        last = parts.bounds[-1][1]  # none that may not be read yet
+        turns = await self._store.journal.turns_between(debate.id, turn, min(turn, last))
+        text = whole_text(debate, turns, turn)
+        if text is None:
+            raise NotFoundError(UNKNOWN)
+        return text
+
+    async def pulse(self, name: str) -> str:
+        """Return what changes whenever a debate's page grows or changes; cheap to ask often."""
+        debate = await self._store.debates.get(name)
+        (opened, _), turns = await self._seen(debate)
+        return f"{debate.status}/{turns}/{debate.reason}/{debate.revealed_at is not None}/{opened}"
+
+    async def _seen(self, debate: Debate) -> tuple[Shows, int]:
+        """Return what its readers may see of a debate, and how many turns."""
+        held = await self._store.journal.turns_held(debate.id)
+        shows = await self._gate(debate)  # later, so that no turn counts before it was posted
+        return shows, max(0, held - shows.unread)
+
+    async def _opened(self, found: Found, part: Part, parts: Outline) -> Found:
+        """Add what may be read of a debate in which nothing is sealed any more."""
+        debate = found.debate
+        steps = [f"{turn.step}{rest}" for turn in part.turns for rest in ("", "/shorten")]
+        record = await self._record(debate, steps)
+        rows = await self._rows(record, {"turns"} | (BELOW if part.last else set()))
+        return found._replace(
+            reveal=await self._reveal(debate) if part.last else None,
+            ballots=record.ballots,
+            rows={**rows, SPOKEN: parts.spoken},
+            calls=(await self._store.journal.spending(debate.id))[0] if self._operator else 0,
+        )
+
+    async def _tries(self, debate: Debate) -> tuple[Try, ...]:
+        tries = await self._store.journal.tries(debate.id)
+        return tuple(Try(number, *one) for number, one in enumerate(tries, 1))
+
+    async def _looked_up(self, debate: Debate) -> list[Source]:
+        found = await self._store.journal.found(debate.id, RETRIEVED)
+        return [Source(title=one["title"], text=one["text"]) for one in retrieved(found)]
+
+    async def _reveal(self, debate: Debate) -> Reveal | None:
+        return await read_reveal(self._store, debate) if debate.revealed_at is not None else None
+
+    async def _record(
+        self, debate: Debate, steps: Sequence[str] = (), *, prompts: bool = False
+    ) -> DebateRecord:
+        """Return what is kept of a debate, with the turns and calls of some steps."""
+        where = ExportFilter(ids=(debate.id,), steps=tuple(steps), prompts=prompts)
+
+        def read() -> DebateRecord | None:
+            with self._store.archive.reading(where) as records:
+                return next(records, None)
+
+        record = await asyncio.to_thread(read)
+        if record is None:  # deleted meanwhile
+            raise NotFoundError(UNKNOWN)
+        return record
+
+    async def _rows(self, record: DebateRecord, tables: Set[str]) -> Rows:
+        """Return a record's rows in some tables, as an export has them."""
+
+        def make() -> Rows:
+            entry = self._entry(record)
+            return {table.name: table.rows(entry) for table in TABLES if table.name in tables}
+
+        return await asyncio.to_thread(make)
+
+    def _entry(self, record: DebateRecord) -> Entry:
+        entry = make_entry(record, self._voters, b"")
+        return replace(entry, secrets=self._secrets)
+
+
+class _Outlines:
+    """What the parts of debates are, by debate and how many turns it had: turns never change."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._known: OrderedDict[tuple[str, int], Outline] = OrderedDict()
+
+    async def read(self, debate: Debate, count: int) -> Outline:
+        """Return what the parts of a debate's first turns are."""
+        if (known := self._known.get((debate.id, count))) is None:
+            known = outline((await self._store.journal.turns(debate.id))[:count])
+            self._known[debate.id, count] = known
+            while len(self._known) > MOST_OUTLINES:
+                self._known.popitem(last=False)
+        return known
+
+
+class _Choices:
+    """What lists are chosen by, which takes a look at every debate: as of up to a minute ago."""
+
+    def __init__(self, store: Store) -> None:
+        self._store, self._known = store, Listed()
+        self._until = 0.0
+        self._reading: asyncio.Task[None] | None = None
+
+    async def read(self) -> Listed:
+        """Return what is known; only the first call waits for it."""
+        if time.monotonic() >= self._until and self._reading is None:
+            self._reading = asyncio.create_task(self._look(), name="choices")
+        if not self._until and self._reading is not None:
+            await asyncio.shield(self._reading)
+        return self._known
+
+    async def _look(self) -> None:
+        try:
+            self._known = await self._store.listings.choices()
+            self._until = time.monotonic() + CHOICES_SECONDS
+        except StoreError as error:
+            log.debug("choices not read", why=error.text)
+        finally:
+            self._reading = None

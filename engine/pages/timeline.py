@@ -1,0 +1,182 @@
+"""How votes and scores moved, as pictures: both use shapes as well as colours."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from engine.drawing.lettering import fit
+from engine.drawing.svg import GREY, OTHERS, bar, disc, draw, line, write
+from engine.judging import TIE, WEAK
+from engine.language import speaking
+from engine.marks import unmarked
+from engine.pages.debate import SPOKEN, Picture, Rows, Section
+from engine.words.phrases import option_name
+from engine.words.translation import number, say
+
+VOTES, SCORES = "votes", "scores"
+WIDTH, HEIGHT = 720, 260
+LEFT, RIGHT, TOP, FLOOR = 44, 150, 24, 216
+VOTES_MOVED, SCORES_MOVED = "How the votes came in", "How the scores moved"
+VOTES_ALT = "After {minutes} minutes: {counts}."
+SCORES_ALT = "Score by turn: {scores}."
+MOST_STEPS = 400
+DASHES = ("", "6 3", "2 3", "9 3 2 3")
+
+
+class Step(NamedTuple):
+    """How many votes an option had after some minutes."""
+
+    minutes: float
+    n: int
+
+
+def timelines(rows: Rows, names: Mapping[str, str]) -> Iterator[Section | None]:
+    """Yield a section for each picture that has something to show."""
+    for key, title, make in (
+        (VOTES, VOTES_MOVED, draw_votes),
+        (SCORES, SCORES_MOVED, draw_scores),
+    ):
+        picture = make(rows, names)
+        yield picture and Section(
+            f"timeline-{key}", say(title), picture=picture.name, alt=picture.alt
+        )
+
+
+def draw_votes(rows: Rows, names: Mapping[str, str]) -> Picture | None:
+    """Draw how many standing votes each option had over time; None without votes."""
+    moved = _moved(rows)
+    if not moved:
+        return None
+    last = max(steps[-1].minutes for steps in moved.values()) or 1.0
+    most = max(steps[-1].n for steps in moved.values())
+    parts = [*_axes(0, most)]
+    told = []
+    for place, (option, steps) in enumerate(moved.items()):
+        label = unmarked(option_name(option, names))
+        told.append(f"{label} {steps[-1].n}")
+        parts += _staircase(steps, last, most, place, option)
+        y = _y(steps[-1].n, 0, most)
+        parts += _label(f"{label} {steps[-1].n}", y, place, option)
+    parts.append(write(LEFT, HEIGHT - 12, "0", "faint small"))
+    parts.append(
+        write(WIDTH - RIGHT, HEIGHT - 12, f"{number(last, '.0f')} min", "faint small", "end")
+    )
+    alt = say(VOTES_ALT, minutes=number(last, ".0f"), counts=say(", ").join(told))
+    return Picture(VOTES, draw(say(VOTES_MOVED), alt, WIDTH, HEIGHT, parts, headed=False), alt)
+
+
+def draw_scores(rows: Rows, names: Mapping[str, str]) -> Picture | None:
+    """Draw the score of each turn as a bar; None without scores."""
+    totals = _totals(rows)
+    if len(totals) < 2:
+        return None
+    most = max(max(score for _, score in totals.values()), 0.0) or 1.0
+    slot = (WIDTH - 2 * LEFT) / len(totals)
+    parts, told = [*_axes(0, most, WIDTH - LEFT)], []
+    for place, (turn, (side, score)) in enumerate(totals.items()):
+        x = LEFT + slot * (place + 0.15)
+        y = _y(max(score, 0.0), 0, most)
+        parts.append(bar(x, y, slot * 0.7, max(FLOOR - y, 2.0), _colour(side)))
+        if slot > 22:
+            parts.append(write(x + slot * 0.35, FLOOR + 18, f"{side}{turn}", "ink small", "middle"))
+            parts.append(write(x + slot * 0.35, y - 4, number(score, ".0f"), "ink small", "middle"))
+        told.append(f"{side}{turn} {number(score, '.1f')}")
+    alt = say(SCORES_ALT, scores=say(", ").join(told))
+    return Picture(SCORES, draw(say(SCORES_MOVED), alt, WIDTH, HEIGHT, parts, headed=False), alt)
+
+
+def _moved(rows: Rows) -> dict[str, list[Step]]:
+    """Return how the standing votes of each option came in, in minutes since the vote opened."""
+    debate = rows["debates"][0]
+    sides = [one["side"] for one in debate["sides"]]
+    times: dict[str, list[datetime]] = defaultdict(list)
+    for vote in rows.get("votes", ()):
+        if vote["phase"] == "before_reveal" and not vote["ambiguous"]:
+            times[vote["option"]].append(read_moment(vote["last_at"]))
+    if not times:
+        return {}
+    began = min(min(each) for each in times.values())
+    if debate["vote_opened_at"]:
+        began = min(began, read_moment(debate["vote_opened_at"]))
+    moved = {}
+    for option in (*sides, TIE, WEAK):
+        if each := sorted(times.get(option, ())):
+            steps = [Step((at - began).total_seconds() / 60, n) for n, at in enumerate(each, 1)]
+            thin = max(1, len(steps) // MOST_STEPS)
+            moved[option] = [*steps[:-1:thin], steps[-1]]
+    return moved
+
+
+def _totals(rows: Rows) -> dict[int, tuple[str, float]]:
+    """Return each scored turn's side and total as it stands, by its number."""
+    numbers = {one["step"]: one["number"] for one in rows.get(SPOKEN, ())}
+    found = {
+        numbers[one["subject"]]: (one["side"], float(one["adjusted"]))
+        for one in rows.get("scores", ())
+        if one["criterion"] == "total" and one["subject"] in numbers
+    }
+    return dict(sorted(found.items()))
+
+
+def read_moment(text: str) -> datetime:
+    """Read a time as an export writes it."""
+    return datetime.fromisoformat(text)
+
+
+def _axes(low: float, most: float, right: float = WIDTH - RIGHT) -> Iterator[str]:
+    for value in (low, most / 2, most):
+        y = _y(value, low, most)
+        yield line(LEFT, y, right, y)
+        yield write(LEFT - 6, y + 4, number(value, "g"), "faint small", "end")
+
+
+def _staircase(
+    steps: Sequence[Step], last: float, most: float, place: int, option: str
+) -> Iterator[str]:
+    """Yield one path: up at each vote, level between them."""
+    points = [(_x(0, last), _y(0, 0, most))]
+    for step in steps:
+        points.append((_x(step.minutes, last), points[-1][1]))
+        points.append((_x(step.minutes, last), _y(step.n, 0, most)))
+    points.append((_x(last, last), points[-1][1]))
+    path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+    dash = DASHES[place % len(DASHES)]
+    dashes = f' stroke-dasharray="{dash}"' if dash else ""
+    yield (
+        f'<polyline points="{path}" fill="none" stroke="{_colour(option)}" '
+        f'stroke-width="2.5"{dashes}/>'
+    )
+
+
+def _label(text: str, y: float, place: int, option: str) -> Iterator[str]:
+    x = WIDTH - RIGHT + 8
+    y = min(max(y, TOP), FLOOR) - 4 + 15 * (place - 1)
+    yield disc(x + 4, y, 4, _colour(option))
+    yield write(x + 14, y + 4, fit(text, RIGHT - 24), "ink small")
+
+
+def _colour(option: str) -> str:
+    if option.isdigit():
+        return OTHERS[(int(option) - 1) % len(OTHERS)]
+    return {"A": OTHERS[0], "B": OTHERS[1], TIE: "#5a9e5a"}.get(
+        option[:1] if option != TIE else TIE, GREY
+    )
+
+
+def _x(minutes: float, last: float) -> float:
+    return LEFT + (WIDTH - LEFT - RIGHT) * (minutes / last if last else 0)
+
+
+def _y(value: float, low: float, most: float) -> float:
+    return FLOOR - (FLOOR - TOP) * ((value - low) / ((most - low) or 1))
+
+
+def picture_of(rows: Rows, names: Mapping[str, str], name: str, language: str) -> Picture | None:
+    """Return a debate's picture by its name, in the debate's language."""
+    with speaking(language):
+        if name == VOTES:
+            return draw_votes(rows, names)
+        return draw_scores(rows, names) if name == SCORES else None

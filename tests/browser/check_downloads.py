@@ -1,0 +1,58 @@
+"""The pages that people download, opened from disk: a debate's, and a series' report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bot.series_report import make_files
+from engine.dataset.page_rendering import write_html
+from engine.ports import utc_now
+from engine.series.report.report import make_report
+from tests.browser.conftest import DESKTOP, NARROW, PHONE, Open, assert_accessible, assert_fits
+from tests.browser.guard import Guard
+from tests.scenario.test_report import hostile_page
+from tests.unit.report_cases import make_file, make_series
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+MODELS = ("near/ana", "near/ben", "near/cid")
+SIZES = (DESKTOP, PHONE, NARROW)
+
+
+@pytest.fixture(scope="module", params=["debate.html", "report.html"])
+def page_file(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page in a folder; the debate's has hostile text wherever people and models wrote."""
+    path: Path = tmp_path_factory.mktemp("downloads") / request.param
+    make = {"debate.html": _debate, "report.html": _report}
+    path.write_bytes(make[request.param]())
+    return path
+
+
+def _debate() -> bytes:
+    return write_html(hostile_page()).encode()
+
+
+def _report() -> bytes:
+    return make_files(make_report(make_series(make_file(MODELS)), utc_now()))["report.html"]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_anyone_can_read_it_on_any_screen(
+    person: Open, guard: Guard, page_file: Path, scheme: str
+) -> None:
+    guard.origins.add("file://")
+    page = await person(color_scheme=scheme)
+    await page.goto(page_file.as_uri())
+    for size in SIZES:
+        await page.set_viewport_size(size)
+        await assert_fits(page)
+    await assert_accessible(page)
+
+
+async def test_it_prints(person: Open, guard: Guard, page_file: Path) -> None:
+    guard.origins.add("file://")
+    page = await person()
+    await page.goto(page_file.as_uri())
+    paper: bytes = await page.pdf(format="A4")
+    assert paper.startswith(b"%PDF")

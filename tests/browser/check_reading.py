@@ -1,0 +1,261 @@
+"""Reading in a browser: lists and filters, a debate of every format, pages that grow."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import expect
+
+from adapters.site import Site
+from adapters.storage.database import Database
+from adapters.storage.store import SqlStore
+from adapters.web.application import furnish
+from adapters.web.pulses import Pulses
+from adapters.web.reading import Reading
+from engine.pages.stored import StoredLibrary
+from engine.ports import AttemptLog, Call, Reply
+from tests.browser.conftest import DESKTOP, NARROW, PHONE, Open, assert_accessible, assert_fits
+from tests.browser.guard import Guard
+from tests.doubles.hall import Hall
+from tests.doubles.memory.attentive import AttentiveVenue
+from tests.doubles.whole_debate import DEFAULTS as WHOLE
+from tests.doubles.whole_debate import LIMITS, HeardModels
+from tests.scenario.shelf import CANARIES, INVISIBLE, Shelf
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+LOOK_SECONDS = 0.05
+
+
+@dataclass
+class Reader:
+    """Pages that are served, and the database under them."""
+
+    url: str
+    database: str
+    shelf: Shelf
+    ids: list[str] = field(default_factory=list)
+
+    def debate(self, debate_id: str) -> str:
+        """Return the address of a debate's page."""
+        return f"{self.url}/debates/{debate_id.lower()}"
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def reader(shelf: Shelf, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Reader]:
+    """The pages, on a copy of the debates."""
+    path = tmp_path_factory.mktemp("reader") / "rostrum.db"
+    shutil.copy(Path(shelf.url.removeprefix("sqlite+aiosqlite:///")), path)
+    url = f"sqlite+aiosqlite:///{path}"
+    database = Database(url, writable=False)
+    library = StoredLibrary(SqlStore(database))
+    reading = Reading(library, live=True, pulses=Pulses(library.pulse, LOOK_SECONDS))
+    site = Site("127.0.0.1", 0)
+    async with site.serving(reading.routes(), furnish):
+        assert site.address is not None
+        ids = [str(one) for one in await database.column("SELECT id FROM debates ORDER BY number")]
+        yield Reader(f"http://127.0.0.1:{site.address[1]}", url, shelf, ids)
+        reading.end()
+    await database.close()
+
+
+@pytest.fixture(autouse=True)
+def _within(guard: Guard, reader: Reader) -> None:
+    guard.origins.add(reader.url)
+
+
+# --- reading -------------------------------------------------------------------------------
+
+
+async def test_one_finds_a_debate_and_reads_it(person: Open, reader: Reader) -> None:
+    page = await person()
+    await page.goto(reader.url)
+    await expect(page.locator("#debates > li")).to_have_count(len(reader.ids))
+    await page.get_by_label("Format").select_option("oxford")
+    await page.get_by_role("button", name="Show").click()
+    await expect(page.locator("#debates > li")).to_have_count(1)
+    assert "format=oxford" in page.url
+    await page.locator("#debates a").click()
+    await expect(page.locator("article.turn")).to_have_count(6)
+    await expect(page.locator("#result")).to_be_visible()
+    await page.go_back()
+    await expect(page.get_by_label("Format")).to_have_value("oxford")
+    await page.get_by_role("link", name="Show all").click()
+    await page.locator("#filter-q").fill("museums")
+    await page.keyboard.press("Enter")
+    await expect(page.locator("#debates > li")).to_have_count(1)
+    await page.locator("#filter-q").fill("nothing has these words")
+    await page.keyboard.press("Enter")
+    await expect(page.locator("#nothing")).to_be_visible()
+    await assert_accessible(page)
+
+
+async def test_a_turn_has_a_link_of_its_own(person: Open, reader: Reader) -> None:
+    page = await person(viewport=PHONE)
+    await page.goto(f"{reader.debate(reader.ids[0])}#t5")
+    await expect(page.locator("#t5")).to_be_in_viewport()
+    await page.goto(f"{reader.debate(reader.ids[0])}?turn=7")
+    assert page.url.endswith("#t7")
+    await expect(page.locator("#t7")).to_be_in_viewport()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_every_page_is_accessible_and_fits_any_screen(
+    person: Open, reader: Reader, scheme: str
+) -> None:
+    page = await person(color_scheme=scheme)
+    first, sealed = reader.debate(reader.ids[0]), reader.debate(reader.shelf.sealed.id)
+    pages = [reader.url, first, sealed, f"{first}/calls", f"{first}/calls/1"]
+    every = map(reader.debate, reader.ids)  # colours are those of the first
+    for url in [*pages, *(every if scheme == "light" else ())]:
+        answer = await page.goto(url)
+        assert answer is not None
+        assert answer.status == 200, url
+        for size in (DESKTOP, PHONE, NARROW):
+            await page.set_viewport_size(size)
+            await assert_fits(page)
+        await assert_accessible(page)
+        assert await page.locator("h1").count() == 1
+        assert len(await page.title()) > len(" · Rostrum")
+
+
+async def test_pictures_are_drawn_in_the_page_and_alone(person: Open, reader: Reader) -> None:
+    page = await person()
+    await page.goto(reader.debate(reader.ids[0]))
+    pictures = page.locator("#debate img")
+    assert await pictures.count() > 0
+    for number in range(await pictures.count()):
+        assert await pictures.nth(number).evaluate("(e) => e.complete && e.naturalWidth > 0")
+    alone = await person()
+    await alone.goto(str(await pictures.first.evaluate("(e) => e.src")))
+    assert await alone.evaluate("document.documentElement.getBoundingClientRect().width") > 100
+
+
+async def test_a_debate_prints_its_turns_and_nothing_to_press(person: Open, reader: Reader) -> None:
+    page = await person()
+    await page.goto(reader.debate(reader.ids[0]))
+    await page.emulate_media(media="print")
+    for unprinted in (".site", ".skip", "nav.pages"):
+        for one in await page.locator(unprinted).all():
+            await expect(one).to_be_hidden()
+    await expect(page.locator("#t1")).to_be_visible()
+    assert await page.evaluate("getComputedStyle(document.body).backgroundColor") == (
+        "rgb(255, 255, 255)"
+    )
+    paper: bytes = await page.pdf(format="A4")
+    assert paper.startswith(b"%PDF")
+    assert paper.count(b"/Type /Page\n") >= 2
+
+
+async def test_it_is_read_without_javascript(person: Open, reader: Reader) -> None:
+    page = await person(java_script_enabled=False)
+    await page.goto(f"{reader.url}/?format=team")
+    await page.locator("#debates a").click()
+    assert await page.locator("article.turn").count() >= 10
+    await expect(page.locator("#result")).to_be_visible()
+
+
+async def test_a_reader_gets_from_list_to_turn_by_keyboard(person: Open, reader: Reader) -> None:
+    page = await person()
+    await page.goto(reader.url)
+    await page.keyboard.press("Tab")
+    await expect(page.locator(".skip")).to_be_focused()
+    await page.keyboard.press("Enter")
+    for _ in range(40):
+        await page.keyboard.press("Tab")
+        if await page.evaluate("document.activeElement.closest('#debates') !== null"):
+            break
+    outline = "getComputedStyle(document.activeElement).outlineStyle"
+    assert await page.evaluate(outline) == "solid"
+    await page.keyboard.press("Enter")
+    await expect(page.locator("h1")).to_be_visible()
+    await expect(page.locator("#debate")).to_be_visible()
+
+
+# --- what is hostile, and what is sealed -----------------------------------------------------
+
+
+async def test_hostile_text_is_text(person: Open, reader: Reader) -> None:
+    page = await person(viewport=NARROW)
+    hostile = reader.debate(reader.shelf.hostile.id)
+    for url in (reader.url, hostile, f"{hostile}/calls", f"{hostile}/calls/1"):
+        await page.goto(url)
+        await assert_fits(page)
+        assert await page.evaluate("window.taken") is None, url
+        assert await page.title() != "taken"
+        bad = "script:not([src]), style, iframe, object, [onerror], [onload], [onfocus], [style]"
+        assert await page.locator(bad).count() == 0, url
+        assert await page.locator("a[href^=javascript], img[src^=http]").count() == 0, url
+        shown = await page.evaluate("document.documentElement.textContent")
+        assert not set(shown) & set(INVISIBLE), url
+
+
+async def test_a_sealed_page_tells_no_more_than_the_chat(person: Open, reader: Reader) -> None:
+    page = await person()
+    for url in (reader.url, reader.debate(reader.shelf.sealed.id)):
+        await page.goto(url)
+        told = (await page.content()).lower()
+        assert not [canary for canary in CANARIES if canary in told]
+    await expect(page.locator("#result")).to_contain_text("sealed")
+    await expect(page.locator("#ballots, #verdict, #people")).to_have_count(0)
+
+
+# --- pages that grow -------------------------------------------------------------------------
+
+
+class Paced(HeardModels):
+    """Models whose turns wait until they are let through."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gate = asyncio.Semaphore(0)
+
+    async def complete(self, call: Call, log: AttemptLog) -> Reply:
+        """Wait for one's turn."""
+        if call.step.startswith("turn/"):
+            await self.gate.acquire()
+        return await super().complete(call, log)
+
+
+async def test_a_debate_that_goes_on_grows_without_a_reload(person: Open, reader: Reader) -> None:
+    page, plain = await person(), await person(java_script_enabled=False)
+    models = Paced()
+    async with Hall(reader.database, AttentiveVenue(limits=LIMITS)).open(models) as session:
+        defaults = WHOLE.model_copy(update={"vote_minutes": 600.0})
+        debate_id = await session.start(defaults)
+        turns = page.locator("article.turn")
+        await page.goto(reader.debate(debate_id))
+        await expect(turns).to_have_count(0)
+        models.gate.release()
+        models.gate.release()
+        await expect(turns).to_have_count(2)
+        await page.evaluate("window.stayed = true; scrollTo(0, 200)")
+        for _ in range(20):
+            models.gate.release()
+        await expect(turns).to_have_count(8)
+        await expect(page.locator("#state")).to_contain_text("vot", ignore_case=True)
+        assert await page.evaluate("window.stayed")
+        assert await page.evaluate("scrollY") == 200
+        await plain.goto(reader.debate(debate_id))
+        await expect(plain.locator("article.turn")).to_have_count(8)
+        await session.voting(debate_id)
+        await session.service.close_vote(debate_id)
+        await expect(page.locator("#ballots")).to_be_visible()
+        assert await page.evaluate("window.stayed")
+    await assert_accessible(page)
+
+
+async def test_a_wrong_address_says_so_in_the_readers_language(
+    person: Open, reader: Reader, guard: Guard
+) -> None:
+    guard.expected.add(404)
+    page = await person(locale="tr-TR", viewport=NARROW)
+    await page.goto(f"{reader.url}/debates/zzzzzz")
+    assert await page.locator("html").get_attribute("lang") == "tr"
+    await assert_fits(page)
+    await assert_accessible(page)

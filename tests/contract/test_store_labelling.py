@@ -1,0 +1,429 @@
+"""What every Store must do for labelling: give sheets out fairly, keep each answer once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+
+import pytest
+
+from adapters.storage import labelling as labelling_table
+from adapters.storage.database import Database
+from adapters.storage.store import SqlStore
+from engine.debate import Status
+from engine.errors import NotFoundError, UsageError
+from engine.judging import Question
+from engine.labelling.labelling import Labelling
+from engine.labelling.sheet import Sheet, SheetAnswer
+from engine.store import DebateRecord, ExportFilter, Store
+from engine.store.labelling import Annotator, Terms
+from tests.doubles.fixed_clock import FixedClock
+from tests.doubles.kept import traces
+from tests.sample import (
+    NOW,
+    ballot,
+    cast,
+    create,
+    new_debate,
+    run,
+    turn,
+    turn_post,
+    verdict,
+)
+
+COMMENT = "Rowan never met the argument about mornings."
+FIRST = SheetAnswer(option="first", confidence="clear", ground="logic", comment=COMMENT)
+LINK_HOURS = 31 * 24 * 3600
+
+
+@pytest.fixture
+def desk(store: SqlStore) -> Labelling:
+    return Labelling(store, FixedClock(NOW))
+
+
+async def held(store: Store, *, user: str = "starter", voter: str = "") -> str:
+    """Hold a debate to its reveal, and return its id."""
+    r = await run(store, new_debate(user=user))
+    for number, side in enumerate(("A", "B"), start=1):
+        said = f"As claude-x, I say that side {side} has the better point {number}."
+        one = turn(number, said, step=f"turn/opening/{side}", side=side, seat=side, round="opening")
+        await store.journal.record_turn(r.lease, r.id, one, turn_post(number))
+    await store.journal.record_verdict(r.lease, r.id, verdict(), {"jury/oak/AB": ballot()})
+    await r.open_vote()
+    if voter:
+        assert await store.votes.cast(cast(voter)) == "stored"
+    await store.votes.close(r.lease, r.id, NOW, False)
+    assert (await r.get()).status is Status.CLOSED
+    await store.leases.release(r.lease)
+    return r.id
+
+
+async def debates(store: Store, n: int) -> list[str]:
+    return [await held(store) for _ in range(n)]
+
+
+async def someone(desk: Labelling, name: str = "tea", claim: str = "") -> Annotator:
+    (token,) = await desk.invite(name)
+    joined = await desk.join(token, claim or token)
+    assert joined.annotator is not None
+    return joined.annotator
+
+
+async def given(desk: Labelling, of: Annotator) -> Sheet:
+    sheet = await desk.next(of.key)
+    assert sheet is not None
+    return sheet
+
+
+async def records(store: SqlStore) -> dict[str, DebateRecord]:
+    def read() -> dict[str, DebateRecord]:
+        with store.archive.reading(ExportFilter()) as found:
+            return {record.debate.id: record for record in found}
+
+    return await asyncio.to_thread(read)
+
+
+async def labels(store: SqlStore) -> Counter[str]:
+    found = (await records(store)).values()
+    return Counter(r.debate.id for r in found for _ in r.asked(Question.LABEL))
+
+
+async def test_a_task_is_of_debates_that_can_be_labelled(desk: Labelling) -> None:
+    await create(desk.store, new_debate())
+    with pytest.raises(UsageError, match="no debate to label"):
+        await desk.create(Terms(name="tea"))
+    known, other = await debates(desk.store, 2)
+    with pytest.raises(UsageError, match="no answer for debate"):
+        await desk.create(Terms(name="tea"), known={known: "C"})
+    task = await desk.create(Terms(name="tea"), known={known: "A"})
+    assert (task.debates, await desk.tasks()) == (1, (task,))
+    assert {(one.debate, one.known) for one in await desk.store.labelling.queue("tea")} == {
+        (known, "A"),
+        (other, None),
+    }
+    with pytest.raises(UsageError, match="already"):
+        await desk.create(Terms(name="tea"))
+    with pytest.raises(NotFoundError):
+        await desk.invite("coffee")
+    with pytest.raises(NotFoundError):
+        await desk.close("coffee")
+
+
+async def test_links_are_for_so_many_people_and_a_repeated_request_is_one(
+    desk: Labelling, database_url: str
+) -> None:
+    await debates(desk.store, 1)
+    await desk.create(Terms(name="tea", parameter="PID"))
+    (personal,) = await desk.invite("tea")
+    (shared,) = await desk.invite("tea", people=2)
+    assert traces(database_url, personal) == []
+    assert traces(database_url, shared) == []
+    assert [(await desk.invitation(token)).state for token in (personal, "guessed")] == [
+        "open",
+        "unknown",
+    ]
+    # Sent twice at once, and once more: one person, by one use of the link.
+    twice = await asyncio.gather(*(desk.join(personal, "browser") for _ in range(5)))
+    people = {joined.annotator for joined in twice}
+    assert Counter(one.outcome for one in twice) == {"joined": 1, "again": 4}
+    assert len(people) == 1
+    assert (await desk.join(personal, "another")).outcome == "used"
+    assert (await desk.invitation(personal)).state == "used"
+    assert (await desk.join("guessed", "browser")).outcome == "unknown"
+    # A participant is the same person on any device.
+    assert (await desk.join(personal, "x", "p1")).outcome == "unknown"  # not by a personal link
+    assert (await desk.join(shared, "x", "../p1")).outcome == "unknown"
+    first = await desk.join(shared, "one", "p1")
+    again = await desk.join(shared, "two", "p1")
+    assert (first.outcome, again.outcome, again.annotator) == ("joined", "again", first.annotator)
+    assert first.annotator is not None
+    assert (first.annotator.platform, first.annotator.number) == ("web", "p1")
+    # Their own link leads them back, and nobody else.
+    assert await desk.come_back(first.annotator.token) == first.annotator
+    assert await desk.come_back(first.annotator.key) is None
+    assert await desk.come_back(first.annotator.token[:-1] + "é") is None
+    assert isinstance(desk.clock, FixedClock)
+    desk.clock.pass_seconds(LINK_HOURS)
+    assert (await desk.join(shared, "three", "p2")).outcome == "expired"
+    assert (await desk.join(shared, "three", "p1")).outcome == "again"
+    await desk.close("tea")
+    assert (await desk.invitation(shared)).state == "closed"
+    assert (await desk.join(shared, "three", "p2")).outcome == "closed"
+
+
+async def test_who_signs_in_needs_a_link_or_a_task_that_is_for_them(desk: Labelling) -> None:
+    await debates(desk.store, 1)
+    await desk.create(Terms(name="tea"))
+    await desk.create(Terms(name="open", sign_in=("chat",)))
+    assert (await desk.sign_in("none", "chat", "ann")).outcome == "unknown"
+    assert (await desk.sign_in("tea", "chat", "ann")).outcome == "unknown"
+    assert (await desk.sign_in("open", "other", "ann")).outcome == "unknown"
+    joined = await desk.sign_in("open", "chat", "ann")
+    assert joined.annotator is not None
+    assert (joined.outcome, joined.annotator.number) == ("joined", "ann")
+    assert (await desk.sign_in("open", "chat", "ann")).outcome == "again"
+    (link,) = await desk.invite("tea")
+    assert (await desk.sign_in("tea", "chat", "ann", link)).outcome == "joined"
+    assert (await desk.sign_in("tea", "chat", "bob", link)).outcome == "used"
+    assert (await desk.sign_in("tea", "chat", "ann")).outcome == "again"
+    assert (await desk.sign_in("open", "chat", "bob", link)).outcome == "unknown"  # of another task
+    await desk.store.people.forget("chat", "cleo")
+    assert (await desk.sign_in("open", "chat", "cleo")).outcome == "forgotten"
+
+
+async def test_a_sheet_is_blind_stays_as_it_was_drawn_and_names_no_side(desk: Labelling) -> None:
+    (debate,) = await debates(desk.store, 1)
+    await desk.create(Terms(name="tea"))
+    ann = await someone(desk)
+    sheets = await asyncio.gather(*(desk.next(ann.key) for _ in range(4)))
+    sheet = await given(desk, ann)
+    assert sheets == [sheet] * 4
+    assert sheet == await desk.sheet(ann.key, sheet.id)
+    shown = sheet.model_dump_json()
+    for sealed in ("maple", "birch", "claude-x", debate, debate[-6:].lower(), "turn/", "side A"):
+        assert sealed not in shown
+    assert set(sheet.names) == {"Alder", "Rowan"}
+    speeches = sheet.rounds[0].speeches
+    assert [one.number for one in speeches] == [1, 2]
+    assert [one.speaker for one in speeches] == ["first", "second"]
+    assert [one.name for one in speeches] == list(sheet.names)
+    # Another person's sheet is nobody else's.
+    bob = await someone(desk)
+    assert await desk.sheet(bob.key, sheet.id) is None
+    assert await desk.save(bob.key, sheet.id, FIRST) == "unknown"
+    assert await desk.save(ann.key, "guessed", FIRST) == "unknown"
+    assert await desk.next("guessed") is None
+
+
+async def test_an_answer_is_a_vote_of_the_web_beside_those_of_the_chat(
+    desk: Labelling, store: SqlStore
+) -> None:
+    (debate,) = await debates(store, 1)
+    before = (await records(store))[debate]
+    await desk.create(Terms(name="tea"))
+    ann = await someone(desk)
+    sheet = await given(desk, ann)
+    first = "A" if sheet.names[0] == "Alder" else "B"
+    second = "AB".replace(first, "")
+    assert isinstance(desk.clock, FixedClock)
+    desk.clock.pass_seconds(40)
+    answer = FIRST.model_copy(update={"thumbs": {2: True, 9: False}, "seconds": 30.0})
+    sent = await asyncio.gather(*(desk.save(ann.key, sheet.id, answer) for _ in range(5)))
+    assert Counter(sent) == {"stored": 1, "same": 4}
+    record = (await records(store))[debate]
+    (label,) = record.asked(Question.LABEL)
+    assert (label.option, label.gold, label.reason, label.task) == (first, True, "", "tea")
+    assert (label.order, label.seconds, label.fast) == (first + second, 30.0, False)
+    assert (label.confidence, label.ground, label.comment) == ("clear", "logic", COMMENT)
+    (thumb,) = record.asked(Question.LABEL_TURN)
+    assert (thumb.option, thumb.step) == ("up", f"turn/opening/{second}")
+    # Nothing of the chat's vote is another than before.
+    assert (record.votes, record.labels, record.stances) == (before.votes, (), ())
+    assert record.debate == before.debate
+    assert await store.journal.past(9, rehearsal=True) == await store.journal.past(
+        9, rehearsal=True
+    )
+    shown = await desk.sheet(ann.key, sheet.id)
+    assert shown is not None
+    assert shown.answer == answer.model_copy(update={"thumbs": {2: True}})
+    # Changed while the task is open: it replaces the first, and says so.
+    desk.clock.pass_seconds(1)
+    weak = SheetAnswer(option="weak", seconds=0.001)
+    assert await desk.save(ann.key, sheet.id, weak) == "changed"
+    record = (await records(store))[debate]
+    (label,) = record.asked(Question.LABEL)
+    assert (label.option, label.changes, label.comment, label.fast) == ("weak", 1, "", True)
+    assert label.first_at != label.last_at
+    assert record.asked(Question.LABEL_TURN) == ()
+    await desk.close("tea")
+    assert await desk.save(ann.key, sheet.id, FIRST) == "closed"
+    assert await desk.save(ann.key, sheet.id, weak) == "same"
+    assert (await records(store))[debate].asked(Question.LABEL) == (label,)
+    assert await desk.next(ann.key) is None
+
+
+async def test_debates_with_the_fewest_labels_come_first_and_never_twice(
+    desk: Labelling, store: SqlStore
+) -> None:
+    ids = await debates(store, 4)
+    task = await desk.create(Terms(name="tea", per_debate=2, repeats=0, code="DONE-7"))
+    people = [await someone(desk) for _ in range(3)]
+    first_round = [await store.labelling.draw(one.key, lambda _: "plain", NOW) for one in people]
+    assert len({one.debate for one in first_round if one}) == 3
+    for person in people:
+        progress = await desk.progress(person.key)
+        assert progress is not None
+        assert (progress.answered, progress.done, progress.code) == (0, False, "")
+        assert progress.task == task
+    while any([await answer_next(desk, person) for person in people]):
+        pass
+    assert await labels(store) == dict.fromkeys(ids, 2)
+    done = await desk.progress(people[0].key)
+    assert done is not None
+    assert (done.done, done.code, done.answered > 0) == (True, "DONE-7", True)
+    assert len(await desk.answered(people[0].key)) == done.answered
+    # Whoever comes when all is done is told so, and gets no code for nothing.
+    late = await desk.progress((await someone(desk)).key)
+    assert late is not None
+    assert (late.done, late.code) == (False, "")
+
+
+async def answer_next(desk: Labelling, person: Annotator, option: str = "first") -> bool:
+    sheet = await desk.next(person.key)
+    if sheet is None:
+        return False
+    answer = SheetAnswer.model_validate({"option": option})
+    assert await desk.save(person.key, sheet.id, answer) == "stored"
+    return True
+
+
+async def test_a_debate_does_not_wait_long_for_one_who_left(
+    desk: Labelling, store: SqlStore
+) -> None:
+    (debate,) = await debates(store, 1)
+    await desk.create(Terms(name="tea", per_debate=1))
+    ann, bob = await someone(desk), await someone(desk)
+    sheet = await given(desk, ann)
+    assert await desk.next(bob.key) is None
+    assert isinstance(desk.clock, FixedClock)
+    desk.clock.pass_seconds(3 * 3600 + 1)
+    assert await answer_next(desk, bob)
+    # What comes late is kept all the same.
+    assert await desk.save(ann.key, sheet.id, FIRST) == "stored"
+    assert await labels(store) == {debate: 2}
+    assert await desk.next((await someone(desk)).key) is None
+
+
+async def test_tests_and_second_showings_are_no_votes(desk: Labelling, store: SqlStore) -> None:
+    known, *others = await debates(store, 21)
+    terms = Terms(name="tea", repeats=0.5, each=30, per_debate=1)
+    await desk.create(terms, known={known: "A"})
+    ann = await someone(desk)
+    while await answer_next(desk, ann):
+        pass
+    work = await store.labelling.work("tea")
+    kinds = Counter(one.kind for one in work)
+    assert kinds["known"] == 1
+    assert kinds["again"] >= 1
+    assert next(one.number for one in work if one.kind == "known") <= 5
+    plain = {one.debate: one for one in work if one.kind == "plain"}
+    assert await labels(store) == dict.fromkeys(plain, 1)
+    assert known not in plain
+    assert set(plain) <= set(others)
+    for one in work:
+        if one.kind == "again":
+            assert one.order == plain[one.debate].order[::-1]
+            assert one.number - plain[one.debate].number >= 3
+    progress = await desk.progress(ann.key)
+    assert progress is not None
+    assert progress.answered == len(work) <= 30
+
+
+async def test_nobody_labels_a_debate_that_they_know(desk: Labelling, store: SqlStore) -> None:
+    started = await held(store, user="ann")
+    other = await held(store)
+    await desk.create(Terms(name="tea", sign_in=("chat",)))
+    ann = (await desk.sign_in("tea", "chat", "ann")).annotator
+    bob = (await desk.sign_in("tea", "chat", "bob")).annotator
+    assert ann is not None
+    assert bob is not None
+    drawn = await store.labelling.draw(ann.key, lambda _: "plain", NOW)
+    assert drawn is not None
+    assert drawn.debate == other
+    # Whoever sees the reveal first is not given it; who sees it in between gives no gold label.
+    await desk.saw(bob.key, started)
+    sheet = await given(desk, bob)
+    assert await desk.save(bob.key, sheet.id, FIRST) == "stored"
+    await desk.saw(bob.key, other)
+    await desk.saw(ann.key, other)
+    assert await desk.next(bob.key) is None
+    assert await desk.save(ann.key, drawn.id, FIRST) == "stored"
+    stood = {one.gold for one in (await records(store))[other].asked(Question.LABEL)}
+    assert stood == {True, False}
+    assert await desk.save(bob.key, sheet.id, SheetAnswer(option="tie")) == "changed"
+    stood = {one.gold for one in (await records(store))[other].asked(Question.LABEL)}
+    assert stood == {False}
+    assert await desk.store.labelling.work("none") == ()
+
+
+async def test_forgotten_people_leave_their_labels_and_no_word(
+    desk: Labelling, store: SqlStore, database_url: str
+) -> None:
+    (debate,) = await debates(store, 1)
+    await desk.create(Terms(name="tea", parameter="PID"))
+    (link,) = await desk.invite("tea", people=9)
+    ann = (await desk.join(link, "browser", "ann-4711")).annotator
+    assert ann is not None
+    sheet = await given(desk, ann)
+    await desk.save(ann.key, sheet.id, FIRST)
+    own = await store.people.own("web", "ann-4711")
+    assert own is not None
+    assert COMMENT in str(own.tables["sheets"])
+    assert COMMENT in str(own.tables["votes"])
+    assert (await store.people.traces("web", "ann-4711")).labels == 1
+    await store.people.forget("web", "ann-4711")
+    assert await store.people.wipe()
+    for trace in ("ann-4711", COMMENT):
+        assert traces(database_url, trace) == []
+    assert await labels(store) == {debate: 1}
+    record = (await records(store))[debate]
+    assert len(record.opted_out) == 1
+    assert await desk.annotator(ann.key) is None
+    assert await desk.come_back(ann.token) is None
+    assert await desk.next(ann.key) is None
+    assert await desk.save(ann.key, sheet.id, FIRST) == "unknown"
+    assert (await desk.join(link, "browser", "ann-4711")).outcome == "forgotten"
+    # The debate goes with everything of it, and so does a community with its tasks.
+    await store.retention.delete(debate)
+    assert await store.labelling.work("tea") == ()
+
+
+async def test_an_answer_that_was_cut_off_before_its_commit_is_stored_once_when_sent_again(
+    desk: Labelling, store: SqlStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (debate,) = await debates(store, 1)
+    await desk.create(Terms(name="tea"))
+    ann = await someone(desk)
+    sheet = await given(desk, ann)
+
+    def die(*_: object) -> None:
+        raise ConnectionError("killed")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(labelling_table, "_keep_votes", die)
+        with pytest.raises(ConnectionError):
+            await desk.save(ann.key, sheet.id, FIRST)
+    assert await labels(store) == {}
+    assert await given(desk, ann) == sheet
+    assert [await desk.save(ann.key, sheet.id, FIRST) for _ in range(2)] == ["stored", "same"]
+    assert await labels(store) == {debate: 1}
+
+
+async def test_many_at_once_whose_processes_share_a_database_label_each_debate_often_enough(
+    desk: Labelling, store: SqlStore, database_url: str, database_kind: str
+) -> None:
+    """Each annotator's requests are sent twice, from two processes where there can be two."""
+    ids = await debates(store, 6)
+    await desk.create(Terms(name="tea", per_debate=20, repeats=0))
+    (link,) = await desk.invite("tea", people=200)
+    other = Database(database_url) if database_kind == "postgresql" else None
+    desks = [desk, Labelling(SqlStore(other), desk.clock) if other else desk]
+
+    async def label(n: int) -> None:
+        joined = await asyncio.gather(*(one.join(link, f"browser {n}") for one in desks))
+        (person,) = {one.annotator for one in joined}
+        assert person is not None
+        while True:
+            sheet, same = await asyncio.gather(*(one.next(person.key) for one in desks))
+            assert sheet == same
+            if sheet is None:
+                return
+            saved = [one.save(person.key, sheet.id, FIRST) for one in desks]
+            assert sorted(await asyncio.gather(*saved)) == ["same", "stored"]
+
+    await asyncio.gather(*map(label, range(200)))
+    if other is not None:
+        await other.close()
+    assert await labels(store) == dict.fromkeys(ids, 20)
+    link_state = await desk.invitation(link)
+    assert link_state.state == "used"

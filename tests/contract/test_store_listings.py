@@ -1,0 +1,56 @@
+"""What every Store must do for lists: filter, search and page, and tell nothing that is sealed."""
+
+from __future__ import annotations
+
+from engine.debate import Model, Status
+from engine.store import Closing, Post, Store
+from engine.store.listings import Found, Sought
+from tests.sample import NOW, create, new_debate, reveal, run
+
+PINE = Model(backend="near", name="pine_1%", family="pine")
+
+
+async def codes(store: Store, sought: Sought, start: int = 0, limit: int = 10) -> list[str]:
+    found = await store.listings.find(sought, start, limit)
+    return [debate.request.topic for debate in found.debates]
+
+
+async def test_a_list_is_filtered_searched_and_paged(store: Store) -> None:
+    topics = ["Tea for 100%", "Kaffee für ALLE", "Rain <@U123>", "Cats"]
+    for number, topic in enumerate(topics):
+        request = {"topic": topic, "language": "de" if number == 1 else "en"}
+        await create(store, new_debate(request=request, community=f"club-{number % 2}"))
+    assert await codes(store, Sought()) == topics[::-1]
+    assert (await store.listings.find(Sought(), 1, 2)).total == 4
+    assert await codes(store, Sought(), 1, 2) == [topics[2], topics[1]]
+    assert await codes(store, Sought(words=("ÜR", "kaff"))) == [topics[1]]
+    assert await codes(store, Sought(words=("100%",))) == [topics[0]]
+    assert await codes(store, Sought(words=("1%0",))) == []
+    assert await codes(store, Sought(words=("u123",))) == []  # a mention is not kept
+    newest = (await store.listings.find(Sought(), 0, 1)).debates[0]
+    assert await codes(store, Sought(words=(newest.code,))) == [topics[3]]
+    assert await codes(store, Sought(language="de", community="club-1")) == [topics[1]]
+    assert await codes(store, Sought(status=Status.CLOSED)) == []
+    assert await store.listings.find(Sought(series="none"), 0, 5) == Found((), 0)
+    choices = await store.listings.choices()
+    assert choices.languages == ("de", "en")
+    assert choices.communities == ("club-0", "club-1")
+
+
+async def test_no_list_tells_who_speaks_or_who_won_before_the_reveal(store: Store) -> None:
+    sides = {"A": PINE, "B": PINE.model_copy(update={"name": "fir"})}
+    running = await run(store, new_debate(request={"sides": sides}))
+    for status in (Status.RUNNING, Status.VOTING):
+        await running.advance(status)
+        assert await codes(store, Sought(model="near/pine_1%")) == []
+        assert (await store.listings.choices()).models == ()
+    told = reveal(agree=False)
+
+    def conclude(_: object) -> Closing:
+        return Closing(posts=(Post(key="reveal", message=told),))
+
+    await store.votes.close(running.lease, running.id, NOW, conclude=conclude)
+    assert await codes(store, Sought(disagreement=True)) == ["Tea or coffee"]
+    assert await codes(store, Sought(model="near/pine_1%")) == ["Tea or coffee"]
+    assert await codes(store, Sought(model="near/pine_11")) == []
+    assert (await store.listings.choices()).models == ("near/fir", "near/pine_1%")

@@ -1,0 +1,59 @@
+"""The pages of labelling in a process that dies of an answer: `… URL (before|after|never)`.
+
+It dies before the answer is committed, with all of it written; or after that, before the browser
+is told.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from typing import Any
+
+from adapters.site import Site
+from adapters.storage import labelling
+from adapters.storage.database import Database
+from adapters.storage.store import SqlStore
+from adapters.web.application import furnish
+from bot.clock import SystemClock
+from bot.desk import label_routes
+from bot.settings.sections import WebSettings
+from bot.settings.settings import Settings
+
+
+def die_of_an_answer(when: str) -> None:
+    """Have this process killed when an answer comes."""
+    keep, fill = labelling._keep_votes, labelling.LabellingTable.fill
+
+    def keep_and_die(*args: Any) -> None:
+        keep(*args)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    async def fill_and_die(*args: Any) -> Any:
+        await fill(*args)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    acts = {
+        "before": (labelling, "_keep_votes", keep_and_die),
+        "after": (labelling.LabellingTable, "fill", fill_and_die),
+    }
+    if when in acts:
+        setattr(*acts[when])
+
+
+async def main(url: str, when: str) -> None:
+    """Serve the pages, and print where."""
+    die_of_an_answer(when)
+    settings = Settings(web=WebSettings(url="http://127.0.0.1:1", port=0))
+    routes = await label_routes(SqlStore(Database(url)), SystemClock(), settings)
+    site = Site("127.0.0.1", 0)
+    async with site.serving(routes, furnish):
+        assert site.address is not None
+        print("http://{}:{}".format(*site.address), flush=True)
+        await asyncio.Event().wait()
+
+
+if __name__ == "__main__":
+    asyncio.run(main(*sys.argv[1:]))

@@ -1,0 +1,83 @@
+"""An annotator's browser sends its answer again when the pages were killed: it is stored once."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from aiohttp import ClientError, ClientSession
+
+from adapters.storage.database import Database
+from adapters.storage.store import SqlStore
+from bot.clock import SystemClock
+from engine.labelling.labelling import Labelling
+from engine.store.labelling import Terms
+from tests.contract.test_store_labelling import debates, labels
+from tests.scenario.test_label_pages import Browser, answer
+
+ROOT = Path(__file__).parents[2]
+
+
+@asynccontextmanager
+async def pages(url: str, when: str, browser: Browser) -> AsyncIterator[None]:
+    """Serve the browser's pages by a process that is killed in the end, if not by an answer."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "tests.crash.label_pages", url, when),
+        cwd=ROOT,
+        stdout=asyncio.subprocess.PIPE,
+    )
+    try:
+        assert process.stdout is not None
+        async with asyncio.timeout(60):
+            origin = (await process.stdout.readline()).decode().strip()
+        await browser.client.close()
+        browser.client = ClientSession(origin, cookie_jar=browser.jar)
+        yield
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+
+
+async def test_an_answer_whose_process_was_killed_is_stored_once_when_it_is_sent_again(
+    database_url: str,
+) -> None:
+    database = Database(database_url)
+    desk = Labelling(SqlStore(database), SystemClock())
+    ids = await debates(desk.store, 2)
+    await desk.create(Terms(name="tea", repeats=0))
+    (token,) = await desk.invite("tea")
+    await database.close()
+    browser, stored = Browser("http://127.0.0.1:1"), []
+    for when in ("before", "after"):
+        async with pages(database_url, when, browser):
+            page = await browser.get("/label/tea/next")
+            if page.status != 200:
+                page = await browser.join(f"/label/tea?t={token}")
+            said = answer(page, comment=f"Killed {when}")
+            try:
+                told = await browser.post(page.path, **said)
+            except ClientError:
+                told = None
+            assert told is None, "the process lives"
+        stored.append(await count(database_url))
+        async with pages(database_url, "never", browser):
+            again = [await browser.post(page.path, **said) for _ in range(2)]
+            assert [one.status for one in again] == [200, 200]
+            assert {one.path == page.path for one in again} == {False}
+        stored.append(await count(database_url))
+    await browser.client.close()
+    assert stored == [0, 1, 2, 2]
+    assert len(ids) == 2
+
+
+async def count(url: str) -> int:
+    """Return how many labels are stored, of which no debate has two."""
+    database = Database(url, writable=False)
+    found = await labels(SqlStore(database))
+    await database.close()
+    assert set(found.values()) <= {1}
+    return found.total()

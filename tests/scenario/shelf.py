@@ -1,0 +1,117 @@
+"""Debates that pages are tested with: of every format, a hostile one, and one that is sealed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from adapters.storage.database import Database
+from adapters.storage.migrate import migrate
+from engine.debate import Debate, Model, Status
+from tests.doubles.desk import conclude
+from tests.doubles.model_server import Body, ModelServer
+from tests.scenario.conftest import (
+    DEFAULTS,
+    SUMMARY,
+    Stage,
+    ballot,
+    fair_ballot,
+    is_closing,
+    judging,
+    play,
+    shown,
+    summing_up,
+)
+from tests.scenario.recorded_debates import hold_all
+
+MINUTES = 600.0  # that a vote stays open
+SEALED_MODELS = {
+    "A": Model.parse("near/zorblax-9#quuxfam"),
+    "B": Model.parse("near/fnordic-3#blipfam"),
+}
+SEALED_PANEL = tuple(Model.parse(f"near/jurex{n}-canary#kinex{n}") for n in range(1, 4))
+SEALED_REASONS = "Unheard-of-reasons"
+CANARIES = ("zorblax", "quuxfam", "fnordic", "blipfam", "jurex", "kinex", "canary", "unheard-of")
+"""What no page may say of the sealed debate, in lower case."""
+
+ATTACK = (
+    "<script>document.title = 'taken'; window.taken = 1</script>"
+    "<img src=x onerror='window.taken=2'><svg onload='window.taken=3'></svg>"
+    "</article></main></body><h1>Not ours</h1><style>*{display:none}</style>"
+    '" autofocus onfocus="window.taken=4" x=" \'-alert(1)-\' {{ 7*7 }} {% raw %} '
+    "[press](javascript:window.taken=5) ![see](http://127.0.0.1:9/track.png) "
+    "[out](http://127.0.0.1:9/out) <https://127.0.0.1:9/auto> "
+    "one\x1b[2Jtwo\x07three\u202efour\u2066five\x9bsix "
+)
+HUGE = "W" * 4000
+HOSTILE_TURN = (
+    f"# Result\n\n{ATTACK}\n\n```\n</pre></article><script>window.taken=6</script>\n```\n\n{HUGE}"
+)
+TAKEN = "<img src=x onerror=window.taken=7>"
+HOSTILE_MODELS = {
+    "A": Model.parse(f"near/a{TAKEN}#{TAKEN}"),
+    "B": Model.parse('near/b"onfocus="window.taken=8'),
+}
+HOSTILE_COMMUNITY = f"club{TAKEN}"
+INVISIBLE = "\x00\x07\x1b\x9b\u202e\u2066"  # characters that no page may hold
+
+
+class Shelf(NamedTuple):
+    """A database, and the export of its first eight debates; `hostile` and `sealed` are others."""
+
+    url: str
+    out: Path
+    hostile: Debate
+    sealed: Debate
+
+
+async def fill(folder: Path) -> Shelf:
+    """Hold the debates on a database of their own."""
+    url, out = f"sqlite+aiosqlite:///{folder / 'rostrum.db'}", folder / "export"
+    database = Database(url)
+    await migrate(database)
+    await database.close()
+    await hold_all(url, out)
+    hostile, sealed = await hold_hostile(url), await hold_sealed(url)
+    return Shelf(url, out, hostile, sealed)
+
+
+async def hold_hostile(url: str) -> Debate:
+    """Hold a debate of which everything that people and models write is an attack."""
+    async with ModelServer(_attack) as server, Stage(url, server).process(price=None) as line:
+        jurors = tuple(Model.parse(f"near/j{n}{TAKEN}") for n in range(1, 4))
+        defaults = DEFAULTS.model_copy(update={"sides": HOSTILE_MODELS, "jurors": jurors})
+        topic, conditions = ATTACK[:300], ATTACK[:200]
+        debate = await line.hold(
+            defaults, topic=topic, conditions=conditions, community=HOSTILE_COMMUNITY
+        )
+        assert debate.status is Status.CLOSED, debate.reason
+        return debate
+
+
+async def hold_sealed(url: str) -> Debate:
+    """Hold a debate up to its vote, which stays open; its jury has judged."""
+    async with ModelServer(_tell) as server, Stage(url, server).process(price=None) as line:
+        defaults = DEFAULTS.model_copy(
+            update={"sides": SEALED_MODELS, "jurors": SEALED_PANEL, "vote_minutes": MINUTES}
+        )
+        started = await line.start(defaults, topic="A sealed debate about tea")
+        return await line.until(
+            started.debate.id, lambda one: one.status is Status.VOTING and one.vote_opened_at
+        )
+
+
+def _attack(body: Body) -> str:
+    if judging(body):
+        if summing_up(body):
+            return SUMMARY
+        first, second = shown(body)
+        return ballot({first: 7, second: 6}, first, reasons=HOSTILE_TURN[:3000])
+    return conclude("Short.", HOSTILE_TURN) if is_closing(body) else HOSTILE_TURN
+
+
+def _tell(body: Body) -> str:
+    if judging(body) and not summing_up(body):
+        first, second = shown(body)
+        return ballot({first: 7, second: 6}, first, reasons=SEALED_REASONS)
+    return fair_ballot(body) if judging(body) else play(body)

@@ -1,0 +1,205 @@
+"""Labels given on pages: what becomes of them in exports, statistics and reports."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from math import log
+from pathlib import Path
+
+import pytest
+
+from adapters.storage.database import Database
+from adapters.storage.store import SqlStore
+from bot.desk import OF_MANAGERS
+from engine.dataset.entry import LabelSource
+from engine.dataset.writer import Wanted, export
+from engine.labelling.labelling import Labelling
+from engine.labelling.sheet import SheetAnswer
+from engine.stats.agreement import measure_agreement
+from engine.stats.reading import work_out
+from engine.store import ExportFilter
+from engine.store.labelling import Annotator, Terms
+from tests.doubles.archive import NOON
+from tests.doubles.command import rostrum
+from tests.doubles.fixed_clock import FixedClock
+from tests.scenario.test_export import hold_debate, table, write
+
+MODELS = ("--a", "rehearsal/maple", "--b", "rehearsal/willow")
+
+
+async def joined(desk: Labelling, participant: str) -> Annotator:
+    (link,) = await desk.invite("tea", people=9)
+    found = (await desk.join(link, participant, participant)).annotator
+    assert found is not None
+    return found
+
+
+async def answer_all(desk: Labelling, person: Annotator, said: Mapping[str, str]) -> None:
+    """Answer every sheet by its debate, wherever a side stands; the comment mentions somebody."""
+    while (sheet := await desk.next(person.key)) is not None:
+        assert isinstance(desk.clock, FixedClock)
+        desk.clock.pass_seconds(60)
+        drawn = await desk.store.labelling.sheet(person.key, sheet.id)
+        assert drawn is not None
+        option = said[drawn.debate]
+        given = {
+            "option": ("first", "second")[drawn.order.index(option)] if option in "AB" else option,
+            "comment": "As <@123456789012345678> says.",
+            "confidence": "clear",
+            "thumbs": {1: True},
+        }
+        assert await desk.save(person.key, sheet.id, SheetAnswer.model_validate(given)) == "stored"
+
+
+async def test_labels_are_exported_beside_the_chats_votes_and_counted_apart(
+    store: SqlStore, tmp_path: Path
+) -> None:
+    held = [await hold_debate(store, number) for number in (1, 2)]
+    desk = Labelling(store, FixedClock(NOON))
+    await write(store, tmp_path / "before")
+    everything = ExportFilter(ids=(*held,))
+    await desk.create(Terms(name="tea", parameter="PID", repeats=0), everything)
+    for participant in ("CANARY-1", "CANARY-2", "CANARY-3"):
+        await answer_all(desk, await joined(desk, participant), dict.fromkeys(held, "B"))
+    await export(store, tmp_path / "out", Wanted(), None, version="1.2.3")
+    before = {row["debate_id"]: row for row in table(tmp_path / "before", "debates")}
+    for row in table(tmp_path / "out", "debates"):
+        assert (row["web_winner"], row["web_n"], row["web_gold_b"]) == ("B", 3, 3)
+        web = {name for name in row if name.startswith("web_")}
+        assert {k: v for k, v in row.items() if k not in web} == {
+            k: v for k, v in before[row["debate_id"]].items() if k not in web
+        }
+    rows = [row for row in table(tmp_path / "out", "votes") if row["platform"] == "web"]
+    assert len(rows) == 6
+    for row in rows:
+        assert (row["phase"], row["option"], row["gold"], row["fast"]) == (
+            "label",
+            "B",
+            True,
+            False,
+        )
+        assert (row["task"], row["seconds"], row["confidence"]) == ("tea", 60.0, "clear")
+        assert (row["comment"], row["p_majority"]) == ("As [mention] says.", None)
+    assert {row["order"] for row in rows} <= {"AB", "BA"}
+    assert len({row["voter"] for row in rows}) == 3
+    assert {row["order"] for row in table(tmp_path / "before", "votes")} == {None}
+    [turn, *_] = table(tmp_path / "out", "turns")
+    assert (turn["web_thumbs_up"], turn["thumbs_up"]) == (3, None)
+    # Nobody's id from a recruiting platform leaves the installation.
+    files = (path for path in (tmp_path / "out").rglob("*") if path.is_file())
+    assert b"CANARY-" not in b"".join(path.read_bytes() for path in files)
+    agreement = await work_out(store.archive, ExportFilter(), measure_agreement)
+    crowds = agreement.crowds
+    assert {one.platform: one.alike.n for one in crowds.platforms} == {"discord": 2, "web": 2}
+    first = crowds.between[0]
+    assert (first.first, first.second, first.agreement.n) == ("chat", "web", 2)
+    report = await desk.report("tea", pay=0.5)
+    assert (report.labels, report.wanted, report.complete, report.gold) == (6, 6, 2, 6)
+    assert [one.others.value for one in report.people] == [1.0] * 3
+    assert (report.first.n, report.hard, report.cost.pay) == (6, (), 3.0)
+    assert "CANARY-" not in report.model_dump_json()
+
+
+CHAT = {1: "AAAAAB", 2: "A", 3: "", 4: "AAABB", 5: "", 6: "BBBBA"}  # the first is the starter's
+SAID = {1: "BBB", 2: "BBA", 3: "AAB", 4: "AAA", 5: ["A", "B", "weak"], 6: "BBB"}
+# Counted by hand: (debate, side chosen, gold votes for it, against it).
+BY_CHAT = {(1, "A", 4, 1), (6, "B", 3, 1)}
+BY_LABELS = {(1, "B", 3, 0), (2, "B", 2, 1), (3, "A", 2, 1), (4, "A", 3, 0), (6, "B", 3, 0)}
+# In debate 4 the chat decided on a tie, and in 5 nobody decided.
+BY_BOTH = BY_CHAT | {pair for pair in BY_LABELS if pair[0] in (2, 3)}
+
+
+async def test_pairs_of_cases_come_from_chat_labels_or_labels_where_the_chat_has_no_winner(
+    store: SqlStore, tmp_path: Path
+) -> None:
+    ids = {n: await hold_debate(store, n, votes=votes, turns=2) for n, votes in CHAT.items()}
+    desk = Labelling(store, FixedClock(NOON))
+    await desk.create(Terms(name="tea", parameter="PID", repeats=0))
+    for at, participant in enumerate(("ann", "bob", "cleo")):
+        said = {ids[n]: SAID[n][at] for n in ids}
+        await answer_all(desk, await joined(desk, participant), said)
+
+    async def pairs(by: LabelSource) -> set[tuple[str, str, str, float]]:
+        await export(store, tmp_path / by, Wanted(labels=by), None, version="1.2.3")
+        rows = table(tmp_path / by, "preference")
+        assert all(row["rejected_side"] != row["chosen_side"] for row in rows)
+        found = {
+            (row["debate_id"], row["chosen_side"], row["labels"], round(row["margin"], 6))
+            for row in rows
+        }
+        assert len(found) == len(rows)
+        return found
+
+    def expected(counted: set[tuple[int, str, int, int]]) -> set[tuple[str, str, str, float]]:
+        return {
+            (
+                ids[n],
+                side,
+                "chat" if (n, side, more, fewer) in BY_CHAT else "web",
+                round(log((more + 0.5) / (fewer + 0.5)), 6),
+            )
+            for n, side, more, fewer in counted
+        }
+
+    assert await pairs("chat") == expected(BY_CHAT)
+    assert await pairs("web") == expected(BY_LABELS)
+    assert await pairs("both") == expected(BY_BOTH)
+    # The jury gave every debate to A by 0.8, so the unclear ones are those whose people did not.
+    await desk.create(Terms(name="unclear", disagreement=True))
+    unclear = [one.debate for one in await store.labelling.queue("unclear")]
+    assert unclear == [ids[6], ids[4]]
+    report = await desk.report("tea")
+    assert (report.labels, report.complete, report.gold) == (18, 6, 18)
+    assert [one.debate for one in report.hard] == [ids[5], ids[2], ids[3]]
+    assert report.hard[0].labels == {"A": 1, "B": 1, "tie": 1}
+    assert [one.agreement for one in report.hard] == pytest.approx([0, 1 / 3, 1 / 3])
+
+
+def refused(folder: Path, *words: str) -> str:
+    """Return the sentence with which a command fails."""
+    ended = rostrum(folder, *words)
+    assert ended.code
+    return ended.failed(ended.code)
+
+
+def test_an_operator_makes_a_task_invites_and_reports(tmp_path: Path) -> None:
+    rostrum(tmp_path, "debate", "Is tea better?", *MODELS, "--votes", "A=2,B=1").done()
+    assert "no debate to label" in refused(tmp_path, "label", "create", "tea")
+    made = rostrum(
+        *(tmp_path, "label", "create", "tea", "--include-rehearsal", "--each", "3"),
+        *("--code", "DONE-7", "--json"),
+    ).done()
+    task = json.loads(made)
+    assert (task["name"], task["debates"], task["code"]) == ("tea", 1, "DONE-7")
+    assert "seed" not in task
+    links = json.loads(rostrum(tmp_path, "label", "invite", "tea", "-n", "2", "--json").done())
+    assert len({link.partition("?t=")[2] for link in links}) == 2
+    report = json.loads(rostrum(tmp_path, "label", "report", "tea", "--pay", "1", "--json").done())
+    assert (report["labels"], report["wanted"], report["open"]) == (0, 3, True)
+    assert "0 of 3 labels" in rostrum(tmp_path, "label", "report", "tea").done()
+    rostrum(tmp_path, "label", "close", "tea").done()
+    assert "closed" in rostrum(tmp_path, "label", "list").done()
+    assert json.loads(rostrum(tmp_path, "label", "list", "--json").done())[0]["closed_at"]
+    assert "no labelling task none" in refused(tmp_path, "label", "report", "none")
+    assert "already" in refused(tmp_path, "label", "create", "tea", "--include-rehearsal")
+    assert "repeats" in refused(tmp_path, "label", "create", "x", "--repeats", "2")
+
+
+async def test_a_manager_gets_a_link_on_the_command_line(tmp_path: Path) -> None:
+    assert "set ROSTRUM_WEB__URL" in refused(tmp_path, "label", "page")
+    rostrum(tmp_path, "migrate").done()
+    asked = {"ROSTRUM_WEB__URL": "https://debates.example.com", "ROSTRUM_WEB__PORT": "8081"}
+    printed = rostrum(tmp_path, "label", "page", **asked)
+    assert printed.code == 0
+    start, _, token = printed.out.strip().partition("?k=")
+    assert start == "https://debates.example.com/labels/enter"
+    assert "once, for 10 minutes" in printed.err
+    database = Database(f"sqlite+aiosqlite:///{tmp_path / 'rostrum.db'}")
+    installs, now = SqlStore(database).installs, datetime.now(UTC)
+    kept = f"{OF_MANAGERS}{token}"
+    assert not await installs.redeem(token, now)  # as the state of an installation is
+    assert not await installs.redeem(kept, now + timedelta(minutes=11))
+    assert [await installs.redeem(kept, now) for _ in range(2)] == [True, False]
+    await database.close()

@@ -1,0 +1,226 @@
+"""The page of a public debate: it grows as its chat does, and opens when its chat tells."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from io import BytesIO
+from typing import Any
+from zipfile import ZipFile
+
+import pytest
+from aiohttp import ClientSession
+
+from adapters.pictures.png import drawn
+from adapters.site import Site
+from adapters.storage.database import Database
+from adapters.web import crowd, public
+from adapters.web.application import FAILURES, furnish
+from adapters.web.public import PublicPages
+from adapters.web.reading import DRAWN
+from engine.debate import Model, PanelSetup, Status
+from engine.errors import StoreError
+from engine.judging import VoteEvent
+from engine.pages import public as values
+from engine.permalinks import Permalinks
+from engine.store import Closing, DeliveryState, Post, Store
+from engine.store.community import CommunitySettings, PublicPart
+from engine.votes.outcome import standing
+from tests.doubles.fixed_clock import FixedClock
+from tests.sample import (
+    LATER,
+    NO_CAPS,
+    NOW,
+    Running,
+    ballot,
+    cast,
+    make_setup,
+    new_debate,
+    notice,
+    run,
+    turn,
+    turn_post,
+    verdict,
+)
+from tests.scenario.test_public_pages import Reader, Seen, again_until
+
+PEOPLE = ("ann-canary", "bob-canary")
+SEALED = ("maple", "birch", "oak", "juror-canary", *PEOPLE)
+BELOW = ("ballots", "verdict", "people", "timeline-votes")
+
+
+@asynccontextmanager
+async def shown(store: Store) -> AsyncIterator[Reader]:
+    """Serve everything of the club."""
+    shows = CommunitySettings(public=tuple(PublicPart))
+    await store.communities.change("chat", "club", lambda _: shows, NOW)
+    found = values.Public(store, FixedClock(), "test")
+    pages, site = PublicPages(found, Permalinks("https://x.example"), drawn), Site("127.0.0.1", 0)
+    async with site.serving(pages.routes(), furnish):
+        assert site.address is not None
+        host, port = site.address
+        async with ClientSession(f"http://{host}:{port}") as client:
+            yield Reader(client)
+        pages.end()
+
+
+@pytest.fixture(autouse=True)
+def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    for where, name in ((public, "LOOK_SECONDS"), (public, "SHARED_SECONDS")):
+        monkeypatch.setattr(where, name, 0.01)
+    monkeypatch.setattr(crowd, "SHARED_SECONDS", 0.0)
+
+
+async def post(running: Running) -> None:
+    """Let the chat show the next message."""
+    intent = await running.store.outbox.next(running.id)
+    assert intent is not None
+    sent = intent.model_copy(update={"refs": (f"message-{running.id}",)})
+    await running.store.outbox.settle(running.lease, sent, DeliveryState.SENT)
+
+
+def turns_of(seen: Seen) -> list[str]:
+    """Return the numbers of the turns on a page."""
+    return re.findall('<article id="t([0-9]+)"', seen.text)
+
+
+async def test_a_page_grows_by_what_was_posted_and_by_nothing_else(store: Store) -> None:
+    running = await run(store, new_debate(community="club"))
+    await store.outbox.set_thread(running.lease, running.id, "thread")
+    path = f"/d/{running.id.lower()}"
+    async with shown(store) as reader, reader.client.get(f"{path}/events") as events:
+        assert events.headers["Content-Type"] == "text/event-stream"
+        said = turn(1, "Unposted canary.")
+        await store.journal.record_turn(running.lease, running.id, said, turn_post(1))
+        before = await reader.see(path)
+        assert f'data-events="{path}/events"' in before.text
+        assert "live.js" in before.text
+        assert turns_of(before) == []
+        assert "canary" not in before.text
+        assert (await reader.see(f"{path}/turn-1.txt")).status == 404
+        await post(running)
+        async with asyncio.timeout(20):
+            assert await events.content.readuntil(b"data: 1\n\n")
+        after = await reader.see(path)
+        assert turns_of(after) == ["1"]
+        assert after.headers["Cache-Control"] == "no-store"
+        assert "Unposted canary." in (await reader.see(f"{path}/turn-1.txt")).text
+        for never in (f"/d/{'0' * 26}", f"/d/{(await running.get()).code}", "/d/x"):
+            for rest in ("", "/events", "/turn-1.txt", "/votes.svg"):
+                assert (await reader.see(f"{never}{rest}")).status == 404
+
+
+async def test_a_debate_stays_sealed_while_people_vote_on_its_mirror(store: Store) -> None:
+    first = new_debate(user=None)
+    mirrored = make_setup().model_copy(update={"mirror_of": first.id})
+    second = new_debate(user=None, setup=mirrored)
+    await store.debates.create([(first, []), (second, [])], NO_CAPS)
+    one, other = await opened(store, first.id, "one"), await opened(store, second.id, "two")
+    path = f"/d/{first.id.lower()}"
+    async with shown(store) as reader:
+        await tell(one)
+        assert (await one.get()).status is Status.CLOSED
+        sealed = await reader.see(path)
+        assert "data-events" in sealed.text  # it opens by itself
+        text = await reader.see(f"{path}/turn-1.txt")
+        assert [seen.headers["Cache-Control"] for seen in (sealed, text)] == ["no-store"] * 2
+        for seen in (sealed, text, await reader.see(f"{path}/sealed.png")):
+            assert seen.status == 200
+            told = f"{seen.headers}{seen.text}".lower()
+            assert [canary for canary in SEALED if canary in told] == []
+        assert not any(f'id="{key}"' in sealed.text for key in BELOW)
+        for rest in ("/votes.svg", "/result.png"):
+            assert (await reader.see(f"{path}{rest}")).status == 404
+        await tell(other)
+        page = await again_until(reader, path, lambda seen: "ETag" in seen.headers)
+        assert [key for key in BELOW if f'id="{key}"' not in page.text] == []
+        assert "maple" in page.text
+        assert "juror-canary" in page.text
+        assert "data-events" not in page.text
+        picture = re.findall(r'<img src="(/d/[^"]+\.svg)"', page.text)[0]
+        drawing = await reader.see(picture)
+        assert drawing.headers["Content-Security-Policy"] == DRAWN["Content-Security-Policy"]
+        for seen in (page, drawing):
+            assert [name for name in PEOPLE if name in seen.text] == []
+
+
+async def opened(store: Store, debate_id: str, thread: str, **read: Any) -> Running:
+    """Open a vote in which two people chose."""
+    lease = await store.leases.claim(f"debate/{debate_id}", "runner", 60)
+    assert lease is not None
+    held = Running(store, debate_id, lease)
+    await held.advance(Status.RUNNING)
+    await store.outbox.set_thread(lease, debate_id, thread)
+    await store.journal.record_turn(lease, debate_id, turn(), turn_post())
+    await post(held)
+    given = {"panel/1": ballot(reasons="A juror-canary.", **read)}
+    await store.journal.record_verdict(lease, debate_id, verdict(), given)
+    await store.votes.open(lease, debate_id, f"vote-{thread}", NOW, LATER)
+    await held.advance(Status.VOTING)
+    for minute, person in enumerate(PEOPLE, 1):
+        at = NOW + timedelta(minutes=minute)
+        where = {"place": thread, "message": f"vote-{thread}"}
+        await store.votes.cast(cast(person, "A", received_at=at, **where))
+    return held
+
+
+async def tell(held: Running) -> None:
+    """Close a vote, and post the reveal."""
+
+    debate = await held.get()
+
+    def conclude(events: tuple[VoteEvent, ...]) -> Closing:
+        votes = standing(debate, events)
+        return Closing(votes=votes, posts=(Post(key="reveal", message=notice("r").message),))
+
+    await held.store.votes.close(held.lease, held.id, LATER, False, conclude)
+    await post(held)
+
+
+async def test_a_dataset_over_its_limit_is_refused_and_one_within_it_has_rows(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = Model(backend="online", name="maple", family="maple")
+    setup = make_setup(sides={"A": real, "B": real})
+    setup = setup.model_copy(update={"panel": PanelSetup(roster=(real,))})
+    held = new_debate(user=None, setup=setup)
+    await store.debates.create([(held, [])], NO_CAPS)
+    unread = {"juror": "online/oak", "valid": False, "verdict": None}
+    await tell(await opened(store, held.id, "one", **unread))
+    async with shown(store) as reader:
+        key = await store.communities.page("chat", "club")
+        bundle = await reader.see(f"/c/{key}/dataset.zip")
+        assert bundle.status == 200, bundle.text
+        found = ZipFile(BytesIO(bundle.body))
+        rows = [found.read(name) for name in found.namelist() if "debates" in name]
+        assert sum(row.count(b"Tea or coffee") for row in rows) > 0, found.namelist()
+    monkeypatch.setattr(values, "MOST_BYTES", 10)
+    async with shown(store) as reader:
+        refused = await reader.see(f"/c/{key}/dataset.zip")
+        assert refused.status == 503
+        assert "too large to be downloaded here" in refused.text
+
+
+async def test_pages_say_that_the_database_is_away(
+    store: Store, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    running = await run(store, new_debate())
+    async with shown(store) as reader:
+        key = await store.communities.page("chat", "club")
+
+        async def away(*_: object, **__: object) -> None:
+            raise StoreError("The database at secret.example is away.")
+
+        for name in ("rows", "first", "value", "column", "glance"):
+            monkeypatch.setattr(database, name, away)
+        at = f"/d/{running.id.lower()}"
+        rest = ("", "/sealed.png", "/votes.svg", "/turn-1.txt", "/events")
+        parts = [f"/c/{key}/{part}" for part in PublicPart]
+        for path in (*(f"{at}{one}" for one in rest), *parts, f"/c/{key}/dataset.zip"):
+            seen = await reader.see(path)
+            assert (seen.status, seen.headers["Retry-After"]) == (503, "10"), path
+            assert FAILURES[503].title in seen.text
+            assert "secret.example" not in seen.text

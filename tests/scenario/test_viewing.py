@@ -1,0 +1,180 @@
+"""`rostrum view`: its door, growing pages, sealed debates, and what it says when it cannot."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from aiohttp import ClientSession, CookieJar
+
+from adapters.site import Site
+from adapters.storage.store import SqlStore
+from adapters.web.application import furnish
+from adapters.web.pulses import Pulses
+from adapters.web.reading import Reading
+from bot.viewing import viewing
+from engine.dataset.columns import SCHEMA_VERSION
+from engine.debate import Model, Status
+from engine.errors import RostrumError, SettingsError, StoreError, UsageError
+from engine.pages.stored import StoredLibrary
+from tests.doubles.waiting import until
+from tests.sample import ballot, new_debate, run, turn, turn_post, verdict
+from tests.scenario.test_reading import reading, text_of
+
+CANARIES = ("zorblax", "quuxfam", "jurex", "unheard-of")
+SIDES = {
+    "A": Model.parse("near/zorblax#quuxfam"),
+    "B": Model.parse("near/zorblax-2#quuxfam"),
+}
+
+
+async def test_a_sealed_debate_is_sealed_in_every_byte(store: SqlStore) -> None:
+    running = await run(store, new_debate(request={"sides": SIDES}))
+    said = turn(1, "As zorblax I say: tea.", model="zorblax")
+    await store.journal.record_turn(running.lease, running.id, said, turn_post())
+    await running.call("turn/round1/A")
+    juror = ballot("near/jurex", reasons="Unheard-of reasons", verdict="A", valid=True)
+    await store.journal.record_verdict(
+        running.lease, running.id, verdict(), {"panel/1": juror}, (), None
+    )
+    await running.open_vote()
+    async with reading(StoredLibrary(store)) as client:
+        code = (await running.get()).code
+        one = f"/debates/{code}"
+        for path, status in {
+            "/": 200,
+            f"/?q={code}": 200,
+            "/?model=near/zorblax": 200,
+            "/?disagreement=1": 200,
+            one: 200,
+            f"{one}/turn-1.txt": 200,
+            f"{one}/calls": 200,
+            f"{one}/calls/1": 404,
+            f"{one}/votes.svg": 404,
+            f"{one}/scores.svg": 404,
+        }.items():
+            async with client.get(path) as answer:
+                assert (path, answer.status) == (path, status)
+                told = f"{dict(answer.headers)}{await answer.text()}".lower()
+                # What the reader typed comes back in the form's field alone.
+                told = told.replace('value="near/zorblax"', "").replace(">near/zorblax<", "")
+                assert [one for one in CANARIES if one in told] == []
+        assert "Results stay sealed" in await text_of(client, one)
+
+
+async def test_a_page_grows_with_its_debate_and_a_reader_who_leaves_frees_it(
+    store: SqlStore,
+) -> None:
+    running = await run(store)
+    pulses = Pulses(StoredLibrary(store).pulse, 0.01)
+    site, pages = Site("127.0.0.1", 0), Reading(StoredLibrary(store), live=True, pulses=pulses)
+    async with site.serving(pages.routes(), furnish), ClientSession() as client:
+        assert site.address is not None
+        one = f"http://{site.address[0]}:{site.address[1]}/debates/{(await running.get()).id}"
+        async with client.get(one) as answer:
+            assert 'data-events="/debates/' in await answer.text()
+        async with client.get(f"{one}/events") as stream, client.get(f"{one}/events") as other:
+            assert stream.content_type == "text/event-stream"
+            assert await stream.content.readline() == b"retry: 3000\n"
+            await other.content.readline()
+            assert pulses.watched == 1
+            await store.journal.record_turn(running.lease, running.id, turn(), turn_post())
+            while await stream.content.readline() != b"event: grown\n":
+                pass
+            async with client.get(one) as answer:
+                assert 'id="t1"' in await answer.text()
+        await running.advance(Status.PARTIAL)  # the next thing written finds no one
+        await until(lambda: pulses.watched == 0 or None)
+        async with client.get(f"{one}/events") as stream:
+            await stream.content.readline()
+            pages.end()  # the server stops: no stream holds it up
+            assert (await stream.content.read()).endswith(b"\n\n")
+        async with client.get(f"{one[:-5]}zzzzz/events") as answer:
+            assert answer.status == 404
+
+
+async def test_the_link_opens_the_pages_once(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ROSTRUM_DATABASE_URL", database_url)
+    jar = CookieJar(unsafe=True)
+    async with viewing(None, 0) as view, ClientSession(cookie_jar=jar) as client:
+        assert view.debates == 0
+        root = view.link.partition("/open")[0]
+        async with ClientSession() as stranger:
+            assert "one reader" in await text_of(stranger, root, 403)
+            assert "one reader" in await text_of(stranger, f"{view.link}x", 403)
+            assert "color-scheme" in await text_of(stranger, f"{root}/static/style.css")
+        assert "No debates here." in await text_of(client, view.link)
+        assert "No debates here." in await text_of(client, root)
+        assert "No debates here." in await text_of(client, view.link)  # for whom it opened
+        async with viewing(None, 0) as beside:  # has its own cookie: ports share a jar
+            assert "No debates here." in await text_of(client, beside.link)
+            assert "No debates here." in await text_of(client, root)
+        async with ClientSession() as late:
+            assert "used already" in await text_of(late, view.link, 410)
+        for host in ("evil.example", "evil.example:80", "[", ""):
+            async with client.get(root, headers={"Host": host}) as answer:
+                assert answer.status in (400, 403)
+                assert "No debates" not in await answer.text()
+        port = int(root.rpartition(":")[2])
+        with pytest.raises(SettingsError, match=r"Choose another port with --port\."):
+            async with viewing(None, port):
+                pass
+
+
+async def test_what_cannot_be_shown_is_said_in_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refusal(folder: Path | None) -> RostrumError:
+        with pytest.raises(RostrumError) as found:
+            async with viewing(folder, 0):
+                pass
+        return found.value
+
+    monkeypatch.setenv("ROSTRUM_DATABASE_URL", f"sqlite+aiosqlite:///{tmp_path}/none.db")
+    missing = await refusal(None)
+    assert isinstance(missing, StoreError)
+    assert "There is no database" in str(missing)
+    (tmp_path / "none.db").write_bytes(b"SQLite format 3\0" + b"damaged" * 500)
+    assert isinstance(await refusal(None), StoreError)
+    for version, advice in ((SCHEMA_VERSION - 1, "view them with"), (99, "update it to")):
+        written = {"kind": "rostrum-export", "schema_version": version, "rostrum": "7.7.7"}
+        manifest = json.dumps({**written, "files": [], "unheard_of": 1})
+        (tmp_path / "manifest.json").write_text(manifest)
+        told = str(await refusal(tmp_path))
+        assert f"has schema version {version}, and this Rostrum reads" in told
+        assert f"{advice} Rostrum 7.7.7" in told
+    (tmp_path / "manifest.json").unlink()
+    for folder, said in {"nowhere": "There is no folder", ".": "is not an export"}.items():
+        refused = await refusal(tmp_path / folder)
+        assert isinstance(refused, UsageError)
+        assert said in str(refused)
+
+
+async def test_a_thousand_turns_are_read_in_parts(store: SqlStore) -> None:
+    running = await run(store)
+    hostile = "<script>alert(1)</script> [x](javascript:alert(2)) *a* " * 8
+    for number in range(1, 1001):
+        text = hostile if number % 10 else "|a|b|\n|-|-|\n" + "|`<`|**&**|\n" * 40
+        said = turn(number, text, step=f"turn/{number}/A")
+        await store.journal.record_turn(running.lease, running.id, said, turn_post(number))
+    huge = turn(1001, "<b>" * 60_000, step="turn/1001/A")
+    await store.journal.record_turn(running.lease, running.id, huge, turn_post(1001))
+    async with reading(StoredLibrary(store)) as client:
+        one = f"/debates/{(await running.get()).code}"
+        seen, part, sizes = 0, 1, []
+        while True:
+            page = await text_of(client, f"{one}?part={part}")
+            seen += page.count('class="turn side-A"')
+            sizes.append(len(page.encode()))
+            assert "<script>alert" not in page
+            assert "javascript:" not in page.replace("](javascript:", "")
+            part += 1
+            if f"part={part}" not in page:
+                break
+        assert seen == 1001
+        assert max(sizes) <= 200_000
+        assert 'id="t731"' in await text_of(client, f"{one}?turn=731")
+        assert await text_of(client, f"{one}/turn-1001.txt") == "<b>" * 60_000
