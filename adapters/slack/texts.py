@@ -63,7 +63,7 @@ FIELDS = {
     "format": "Format",
     "a": "Model of 🔵 A, who argues for it",
     "b": "Model of 🔴 B, who argues against it",
-    "person": "A person who argues 🔴 B in place of a model",
+    "person": "A person in place of a model: 🔴 B, or 🔵 A if a model is chosen for 🔴 B",
     "jurors": "Jurors",
     "language": "Language",
     "panel": "How many jurors read",
@@ -75,7 +75,7 @@ FIELDS = {
 }
 DRAWN = "Drawn at random"
 NO_ONE = "No one"
-TWICE_B = "Choose a model or a person for 🔴 B, not both."
+NO_SIDE_LEFT = "Choose a model for one side only: the person argues the other."
 FOR_IT, AGAINST_IT = "For the topic", "Against the topic"
 FILE_AWAY = "Slack did not hand over an attached file; send the form again in a minute."
 FILE_REFUSED = (

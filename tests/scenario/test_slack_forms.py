@@ -221,17 +221,22 @@ async def test_more_models_than_a_list_takes_are_all_offered(
         assert f"`{models[229]}` for 🔵 A" in await form.said("Your debate starts now")
 
 
-async def test_a_person_is_chosen_for_a_side_in_the_form(
-    stage: SlackStage, slack: SlackServer
+@pytest.mark.parametrize("side", ["A", "B"])
+async def test_a_person_argues_the_side_without_a_model_in_the_form(
+    side: str, stage: SlackStage, slack: SlackServer
 ) -> None:
-    async with stage.process():
+    async with stage.process() as app:
         form = await opened(slack, "ada", "/debate")
         ben = slack.users["ben"].id
-        both = {"topic": "Tea", "b": "rehearsal/maple", "person": ben}
+        both = {"topic": "Tea", "a": "rehearsal/maple", "b": "rehearsal/maple", "person": ben}
         sent = await slack.submit(form, both)
-        assert "a model or a person for 🔴 B" in sent.errors["person"]
-        assert (await slack.submit(form, {"topic": "Tea", "person": ben})).errors == {}
+        assert "a model for one side only" in sent.errors["person"]
+        models = {"a": "rehearsal/maple"} if side == "B" else {"b": "rehearsal/maple"}
+        sent = await slack.submit(form, {"topic": "Tea", **models, "person": ben})
+        assert sent.errors == {}
         await form.said("Your debate waits for the person you named")
+        [debate] = await app.store.debates.recent()
+        assert debate.request.guest == side
 
 
 async def test_a_vote_of_two_weeks_is_refused_beside_its_minutes(

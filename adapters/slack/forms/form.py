@@ -89,13 +89,14 @@ def command_of(view: Json) -> StartArguments:
 
 
 def _sides(given: Mapping[str, str]) -> dict[str, str]:
-    """Return who argues each side, as the command names them."""
+    """Return who argues each side, as the command names them: a person where no model is chosen."""
     sides = {side: given[side] for side in ("a", "b") if side in given}
     if "person" not in given:
         return sides
-    if "b" in sides:
-        raise MistakeError("person", UsageError(texts.TWICE_B))
-    return sides | {"b": f"<@{given['person']}>"}
+    left = [side for side in ("b", "a") if side not in sides]
+    if not left:
+        raise MistakeError("person", UsageError(texts.NO_SIDE_LEFT))
+    return sides | {left[0]: f"<@{given['person']}>"}
 
 
 def _label(name: str, inside: str = "") -> Label:
