@@ -24,7 +24,7 @@ _OVER_WORDS = 900
 _SLOT = re.compile(r"\{(topic|quote|first|second|third|new|one|two|one_said|two_said|stance)\}")
 _SOURCE = re.compile(r"<source>\n(Source \d+): [^\n]*\n(.*?)\n</source>", re.DOTALL)
 _DECIDED_FOR = re.compile(r"^A juror who decided for (.+):$", re.MULTILINE)
-_STOP = re.compile(r"(?<=[^0-9\s][.!?])\s+|(?<=[。！？])")
+_STOP = re.compile(r"(?<=[^0-9\s][.!?])\s+|(?<=[。！？])(?!\*)")  # not within what is bold
 
 
 BENCH = ("birch", "elm", "rowan", "aspen", "hazel", "willow")  # the usual jurors

@@ -57,6 +57,15 @@ async def test_no_longer_sentence_is_spoken_twice_in_a_debate(format: str, langu
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("words", range(40, 121, 16))
+async def test_what_is_cut_at_a_limit_leaves_nothing_bold_open(words: int, language: str) -> None:
+    """In Chinese a title was cut from the asterisks that end it."""
+    limits = {"words": words, "arguments": 2}
+    desk = await hold(setup_for("classic", language=language, limits=limits))
+    assert [turn.text for turn in desk.turns if turn.text.count("**") % 2] == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
 async def test_each_answer_in_team_is_the_one_to_its_question(language: str) -> None:
     phrases = load_script(language, "for").phrases
     answers = dict(zip(phrases["questions"], phrases["answers"], strict=True))
