@@ -27,7 +27,7 @@ _WRITTEN = ("cache_creation_input_tokens",)
 def read_answer(content: bytes, asked: str, secret: str = "") -> Outcome:
     """Read a body with status 200; `asked` is the requested model.
 
-    The cost is the one stated in the body, or None; the caller may know a price.
+    The cost is the one stated in the body, or None; billing.py says what it counts at.
     """
     try:
         body, replaced = decode(content)
@@ -77,9 +77,15 @@ def _spent(what: str, body: dict[str, Any], asked: str, advice: str = LATER) -> 
 
 
 def _stated(outcome: _Judged, body: dict[str, Any]) -> _Judged:
-    """Add the cost stated in the body, if any."""
+    """Add the cost stated in the body, if any, and whether a figure is no amount at all."""
+    outcome = replace(outcome, doubtful=_is_doubtful(_part(body, "usage")))
     cost = stated_cost(body)
     return outcome if cost is None else replace(outcome, cost=cost, origin=Origin.REPLY)
+
+
+def _is_doubtful(usage: dict[str, Any]) -> bool:
+    figures = (*map(usage.get, ("cost", "prompt_tokens", "completion_tokens")), _upstream(usage))
+    return any(one is not None and not _is_amount(one) for one in figures)
 
 
 def _first_choice(body: dict[str, Any]) -> dict[str, Any]:
@@ -136,9 +142,19 @@ def read_usage(body: dict[str, Any]) -> Usage:
 
 
 def stated_cost(body: dict[str, Any]) -> float | None:
-    """Return the call's cost in USD as stated in the body."""
-    cost = _part(body, "usage").get("cost")
-    return float(cost) if _is_amount(cost) else None
+    """Return the call's cost in USD as stated in the body, with what is stated apart from it."""
+    usage = _part(body, "usage")
+    stated = [float(one) for one in (usage.get("cost"), _upstream(usage)) if _is_amount(one)]
+    return sum(stated) if stated else None
+
+
+def _upstream(usage: dict[str, Any]) -> object:
+    """Return what the provider behind OpenRouter bills apart, to a key of one's own.
+
+    Without such a key it states the same amount once more.
+    """
+    own = usage.get("is_byok") is not False
+    return _part(usage, "cost_details").get("upstream_inference_cost") if own else None
 
 
 def _part(whole: dict[str, Any], key: str) -> dict[str, Any]:

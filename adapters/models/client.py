@@ -11,6 +11,7 @@ import orjson
 from adapters.models.answers import CAPPED, read_answer
 from adapters.models.attempts import RetryPolicy, persist
 from adapters.models.backends import Backend
+from adapters.models.billing import billed, bounded
 from adapters.models.connection import ConnectionPool, HttpResponse
 from adapters.models.events import Completion
 from adapters.models.faults import broken_fault, complaint, status_fault
@@ -137,6 +138,7 @@ class Exchange:
         else:
             response = await self._models.connection.post(self._backend, PATH, self._body(habits))
         outcome = self._judge(response, habits)
+        outcome = bounded(outcome, tokens_in(self._call), self._cap)
         if streams(self._call, habits):
             self._models.weigh(self._call.model, outcome)
         self._count(outcome)
@@ -196,23 +198,11 @@ class Exchange:
         return replace(fault, then=Next.WIDER)
 
     async def _priced(self, outcome: Outcome) -> Outcome:
-        """Add a cost that the backend did not state: 0 if free, else price × tokens."""
+        """Add what the try counts at: 0 if local, else see billing.py."""
         if self._backend.local:
             return replace(outcome, cost=0.0, origin=Origin.LOCAL)
-        usage, price = outcome.usage, self._call.price
-        if outcome.cost is not None:
-            return outcome
-        if price is not None and price.free:
-            return replace(outcome, cost=0.0, origin=price.origin)
-        if usage.tokens_in is None or usage.tokens_out is None:
-            return outcome
-        price = price or await self._models.price(self._call.model)
-        if price is None:
-            return outcome
-        cost = price.cost(
-            usage.tokens_in,
-            usage.tokens_out,
-            cached=usage.tokens_cached or 0,
-            written=usage.tokens_written or 0,
-        )
-        return replace(outcome, cost=cost, origin=price.origin)
+        price, usage = self._call.price, outcome.usage
+        stated = outcome.origin is Origin.REPLY
+        if price is None and (stated or None not in (usage.tokens_in, usage.tokens_out)):
+            price = await self._models.price(self._call.model)
+        return billed(outcome, price, tokens_in(self._call), self._cap)

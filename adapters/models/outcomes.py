@@ -28,7 +28,8 @@ class Next(Enum):
 class CallAnswer:
     """A model's text; `replaced` counts characters that cannot be stored.
 
-    `cost` is USD, None if unknown; `origin` is its source.
+    `cost` is USD, None if unknown; `origin` is its source. `doubtful`: the backend's figures cannot
+    be true.
     """
 
     text: str
@@ -38,6 +39,7 @@ class CallAnswer:
     cost: float | None = None
     origin: Origin | None = None
     replaced: int = 0
+    doubtful: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,7 @@ class CallFault:
 
     `what` is a clause after the backend's name; `advice` says what to do when retries are used
     up; `cost` is USD (0: certainly unbilled, None: unknown); `wait` is the backend's Retry-After,
-    in seconds. `refused`: the model or a filter declined the content.
+    in seconds. `refused`: the model or a filter declined the content. `doubtful` as of an answer.
     """
 
     what: str
@@ -59,6 +61,7 @@ class CallFault:
     origin: Origin | None = None
     refused: bool = False
     kind: FaultKind = FaultKind.OTHER
+    doubtful: bool = False
 
 
 Outcome = CallAnswer | CallFault

@@ -378,7 +378,7 @@ class ModelServer:
         }
         if act.usage and _counts(body):
             read = sum(len(text_of(m)) for m in body["messages"])
-            counted = {"prompt_tokens": read // 4 + 1, "completion_tokens": len(text) // 4}
+            counted = {"prompt_tokens": read // 4 + 1, "completion_tokens": -(-len(text) // 4)}
             completion["usage"] = {**counted, **act.usage_extra}
             if not act.reset:
                 self.stated.append(completion["usage"])

@@ -228,3 +228,18 @@ async def test_an_answer_of_a_megabyte_is_kept_whole(line: Running, stage: Stage
     assert long.reply is not None
     assert len(long.reply.text) == 1_000_000
     assert debate.status is Status.CLOSED
+
+
+@pytest.mark.parametrize("amount", [1e300, 1e12, 3_000_000_000, 0, -7])
+async def test_a_usage_that_cannot_be_true_neither_ends_a_debate_nor_spends_a_day(
+    line: Running, stage: Stage, amount: float
+) -> None:
+    usage = {"prompt_tokens": 10, "completion_tokens": amount}
+    stage.server.script(Act(), Act(usage_extra=usage), model="ben")
+    debate = await line.hold()
+    (call,) = tries((await line.record(debate.id)).calls)
+    assert debate.status is Status.CLOSED
+    assert call.reply is not None
+    assert call.cost is None
+    assert 0 < call.cost_max < 0.01
+    assert (await line.store.journal.spending(debate.id))[1] is None

@@ -327,10 +327,10 @@ async def test_an_amount_that_cannot_be_counted_with_is_unknown(
     assert (reply.usage, reply.cost) == (Usage(), None)
 
 
-async def test_the_cost_a_reply_states_comes_first(server: ModelServer) -> None:
-    server.script(acts.says("yes", usage_extra={"cost": 0.125}))
+async def test_the_cost_a_reply_states_counts_where_it_is_the_greater(server: ModelServer) -> None:
+    server.script(acts.says("yes", usage_extra={"cost": 0.0125}))
     reply = await ask(server, RecordedAttempts(), prices={"m": Price(usd_in=9, usd_out=9)})
-    assert reply.cost == 0.125
+    assert reply.cost == 0.0125
 
 
 async def test_a_debate_pays_the_price_that_it_began_with(server: ModelServer) -> None:

@@ -98,7 +98,7 @@ async def test_the_origin_of_a_cost_is_stored_with_its_call(store: Store) -> Non
 
 async def test_what_a_reply_states_was_billed() -> None:
     async with ModelServer() as server:
-        server.script(acts.says("yes", usage_extra={"cost": 0.125}), acts.says("yes"))
+        server.script(acts.says("yes", usage_extra={"cost": 0.00125}), acts.says("yes"))
         log = RecordedAttempts()
         async with opened(server, prices={"m": Price(usd_in=1, usd_out=1)}) as models:
             for _ in range(2):

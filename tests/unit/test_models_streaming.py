@@ -144,7 +144,7 @@ async def test_a_failed_stream_is_tried_again_and_its_text_forgotten(
 
 
 async def test_an_error_in_mid_stream_bears_what_it_cost(server: ModelServer) -> None:
-    usage = {"prompt_tokens": 5, "completion_tokens": 7, "cost": 0.25}
+    usage = {"prompt_tokens": 5, "completion_tokens": 7, "cost": 0.0075}
     broken = acts.events(
         {"choices": [{"delta": {"content": "half"}}]},
         {"error": {"message": "upstream failed"}, "usage": usage},
@@ -152,7 +152,7 @@ async def test_an_error_in_mid_stream_bears_what_it_cost(server: ModelServer) ->
     server.script(broken)
     log = RecordedAttempts()
     await ask(server, Ear(), log)
-    assert log.costs[0] == 0.25
+    assert log.costs[0] == 0.0075
 
 
 async def test_a_stream_that_stalls_ends_at_the_deadline(server: ModelServer) -> None:
