@@ -6,7 +6,7 @@ RostrumError
 │   └── FlaggedError      … that a moderation model flagged
 ├── NotAllowedError       not permitted for this person or in this channel
 ├── SettingsError         contradictory settings, or a setting that refers to nothing
-├── NotFoundError         no such debate
+├── NotFoundError         no such debate, or no single one
 ├── BudgetError           a cap would be exceeded, or a price is unknown
 │   └── SeriesCapError    … the cap of a series
 ├── ModelError            a model call failed for good
@@ -87,7 +87,7 @@ class SettingsError(RostrumError):
 
 
 class NotFoundError(RostrumError):
-    """There is no such debate."""
+    """There is no such debate, or several have that code."""
 
 
 class BudgetError(RostrumError):

@@ -73,7 +73,7 @@ Interaction = discord.Interaction[discord.Client]
 class AnswerText:
     """An answer's text: `private` for the person; `public` is None if no one else may read it.
 
-    `picture` is an SVG that says the same. `started` is the code of a new debate, `offered` are
+    `picture` is an SVG that says the same. `started` is the id of a new debate, `offered` are
     debates to review, and `rows` are buttons and menus below it.
     """
 
@@ -402,7 +402,7 @@ def said_of(answer: Answer, around: str) -> AnswerText:
         public=read_by_all,
         file=answer if isinstance(answer, SentFile) else None,
         picture=answer.picture(),
-        started=answer.debate.code if isinstance(answer, StartedAnswer) else "",
+        started=answer.debate.id if isinstance(answer, StartedAnswer) else "",
         offered=answer.lines if isinstance(answer, ReviewAnswer) else (),
         buttons=answer.buttons(),
         rows=answer.rows() if isinstance(answer, RemarkAnswer) else (),

@@ -164,7 +164,7 @@ class FrontDesk:
             text = f"{text}\n{say(texts.HANDED_OVER)}"
         await whisper.say(text, *([row(buttons)] if (buttons := answer.buttons()) else []))
         if isinstance(answer, StartedAnswer):
-            self.followers.start(self._follow(whisper, answer.debate.code))
+            self.followers.start(self._follow(whisper, answer.debate.id))
 
     async def _names(self, whisper: Whisper, answer: Answer) -> dict[str, str]:
         """Return the names of people who want to be named in an answer."""
@@ -267,10 +267,10 @@ class FrontDesk:
             max_bytes=MOST_BYTES,
         )
 
-    async def _follow(self, whisper: Whisper, code: str) -> None:
+    async def _follow(self, whisper: Whisper, debate_id: str) -> None:
         """Show a link to the thread, then an abnormal end, while Slack accepts private answers."""
         person = await self.person(whisper.asker)
-        async for status in follow(self.commands, person, code, FOLLOWED_SECONDS):
+        async for status in follow(self.commands, person, debate_id, FOLLOWED_SECONDS):
             thread = status.debate.thread
             if status.debate.status in OVER:
                 await whisper.say(to_markdown(status))

@@ -22,11 +22,12 @@ from adapters.storage.targets import let_seeds_go
 from engine.debate import TRANSITIONS, Cause, Debate, Setup, Status, short_code
 from engine.errors import NotFoundError, StoreError, UsageError
 from engine.store import Caps, Lease, NewDebate, Post, Stop
+from engine.store.debates import the_one
 from engine.store.served import EVERYONE, Served, lane_of
 
 ENDED = (Status.CLOSED, Status.PARTIAL, Status.CANCELLED, Status.FAILED)
 SETTLED = (*ENDED, Status.VOTING)
-ID_LENGTH, CODE_LENGTH = 26, 6
+ID_LENGTH = 26
 NEXT_NUMBER = """
 INSERT INTO installation (name, value) VALUES ('debates', '1')
 ON CONFLICT (name) DO UPDATE SET value = CAST(CAST(installation.value AS INTEGER) + 1 AS TEXT)
@@ -65,10 +66,12 @@ LEFT JOIN questions AS stance
     ON stance.debate = debates.id AND stance.question = 'stance_before' AND stance.step = ''
 """
 BY_ID = f"{SELECT} WHERE id = :id"
-# By the end of an id, which has 26 characters.
-BY_CODE = f"""
-{SELECT} WHERE lower(substr(id, 27 - :length)) = :code ORDER BY number DESC LIMIT 1
-"""
+# By the end of an id, which has 26 characters: the short code, or more of it.
+CODED = "lower(substr(id, 27 - :length)) = :code AND :length >= 6"
+BY_CODE = f"{SELECT} WHERE {CODED} ORDER BY number DESC"
+HERE = "debates.platform = :platform AND debates.community = :community"
+BY_ID_HERE = f"{BY_ID} AND {HERE}"
+BY_CODE_HERE = f"{SELECT} WHERE {CODED} AND {HERE} ORDER BY number DESC"
 # Without what calibrations of jurors are journaled as (engine/store/learning.py).
 RECENT = f"{SELECT} WHERE platform <> 'calibration' ORDER BY number DESC LIMIT :limit"
 RECENT_AT = f"""
@@ -205,8 +208,12 @@ class DebateTable:
 
     async def get(self, debate_id: str) -> Debate:
         query, values = _named(debate_id)
-        rows = await self._database.glance(query, **values)
-        return _found(rows[0] if rows else None, debate_id)
+        return _found(await self._database.glance(query, **values), debate_id)
+
+    async def named(self, name: str, platform: str, community: str) -> list[Debate]:
+        query, values = _named(name, BY_ID_HERE, BY_CODE_HERE)
+        rows = await self._database.rows(query, **values, platform=platform, community=community)
+        return list(map(to_debate, rows))
 
     async def mirror_of(self, debate: Debate) -> Debate | None:
         if debate.mirror is None:
@@ -379,19 +386,19 @@ def _check_rematch(connection: SqlConnection, before: str | None) -> None:
 
 def _get(connection: SqlConnection, debate_id: str) -> Debate:
     query, values = _named(debate_id)
-    return _found(connection.first(query, **values), debate_id)
+    return _found(connection.rows(query, **values), debate_id)
 
 
-def _named(debate_id: str) -> tuple[str, dict[str, Any]]:
-    if len(debate_id) == ID_LENGTH:
-        return BY_ID, {"id": debate_id.upper()}
-    return BY_CODE, {"code": debate_id.lower(), "length": len(debate_id)}
+def _named(name: str, by_id: str = BY_ID, by_code: str = BY_CODE) -> tuple[str, dict[str, Any]]:
+    if len(name) == ID_LENGTH:
+        return by_id, {"id": name.upper()}
+    return by_code, {"code": name.lower(), "length": len(name)}
 
 
-def _found(row: Any, debate_id: str) -> Debate:
-    if row is None or len(debate_id) < CODE_LENGTH:
-        raise NotFoundError(f"There is no debate {debate_id!r}; take an id from the list.")
-    return to_debate(row)
+def _found(rows: Sequence[Any], name: str) -> Debate:
+    if not rows:
+        raise NotFoundError(f"There is no debate {name!r}; take an id from the list.")
+    return the_one(name, [to_debate(row) for row in rows])
 
 
 def move(

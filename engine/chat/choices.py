@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from engine.chat.answers.catalogue import FormatLine, FormatsAnswer, ModelsAnswer
@@ -161,13 +162,17 @@ def language_labels() -> dict[str, str]:
 
 
 def debate_choices(prefix: str, debates: Iterable[Debate]) -> tuple[CommandChoice, ...]:
-    """Match debates by code or topic."""
-    named = {debate.code: f"{debate.code} {debate.request.topic}" for debate in debates}
+    """Match debates by code or topic; one whose code others have is taken by its id."""
+    shown = tuple(debates)
+    codes = Counter(debate.code for debate in shown)
     return matching(
         prefix,
         [
-            CommandChoice(value=code, label=headline(text, CHOICE_LENGTH))
-            for code, text in named.items()
+            CommandChoice(
+                value=debate.id if codes[debate.code] > 1 else debate.code,
+                label=headline(f"{debate.code} {debate.request.topic}", CHOICE_LENGTH),
+            )
+            for debate in shown
         ],
     )
 

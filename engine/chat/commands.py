@@ -79,13 +79,17 @@ class Takes(NamedTuple, Generic[A]):
 
 
 class Command(NamedTuple, Generic[A]):
-    """A command: its arguments, its help text (`about`), its handler and who may use it."""
+    """A command: its arguments, its help text (`about`), its handler and who may use it.
+
+    One that `reads_much` can be used only so often by each person.
+    """
 
     name: str
     takes: Takes[A]
     about: str
     run: Callable[[Context, Person, A], Awaitable[Answer]]
     who: Who = EVERYONE
+    reads_much: bool = False
 
     def usage(self, *, hides: bool = True) -> str:
         """Return the usage line, without secret ballots where the platform has none (`hides`)."""
@@ -169,7 +173,7 @@ _COMMANDS = (
     ),
     Command("status", DEBATE, "shows a debate's progress", lifecycle.status),
     Command("result", DEBATE, "shows a debate's result", lifecycle.result),
-    Command("list", NOTHING, "lists the debates here", lifecycle.newest),
+    Command("list", NOTHING, "lists the debates here", lifecycle.newest, reads_much=True),
     Command("models", NOTHING, "lists the models that can debate and judge here", choices.models),
     Command(
         "topics",
@@ -177,6 +181,7 @@ _COMMANDS = (
         "lists the topics that people here suggested, and ideas",
         suggestions.topics,
         LISTERS,
+        reads_much=True,
     ),
     Command("suggest", SUGGEST, "suggests a topic for a debate here", suggestions.suggest),
     Command("formats", NOTHING, "lists the formats", choices.formats),
@@ -193,13 +198,21 @@ _COMMANDS = (
         "exports the data of the revealed debates",
         revealed.export,
         managers("export debates"),
+        reads_much=True,
     ),
-    Command("agreement", NOTHING, "shows how far jury and people agree", revealed.agreement),
+    Command(
+        "agreement",
+        NOTHING,
+        "shows how far jury and people agree",
+        revealed.agreement,
+        reads_much=True,
+    ),
     Command(
         "leaderboard",
         NOTHING,
         "shows how people and jury rate the models, and who guesses them best",
         revealed.leaderboard,
+        reads_much=True,
     ),
     Command(
         "league",
@@ -207,6 +220,7 @@ _COMMANDS = (
         "holds a league among the models here, and shows its standing",
         leagues.league,
         LEAGUE_STARTERS,
+        reads_much=True,
     ),
     Command(
         "schedule",
@@ -216,14 +230,19 @@ _COMMANDS = (
         SCHEDULERS,
     ),
     Command(
-        "review",
-        REVIEW,
-        "lets you review debates whose winner is unclear",
-        review,
+        "review", REVIEW, "lets you review debates whose winner is unclear", review, reads_much=True
     ),
-    Command("me", ME, "shows how your votes compare, to you alone", own_record.me),
-    Command("privacy", NOTHING, "shows what is stored about you", own_data.privacy),
-    Command("mydata", NOTHING, "sends you everything stored about you", own_data.my_data),
+    Command("me", ME, "shows how your votes compare, to you alone", own_record.me, reads_much=True),
+    Command(
+        "privacy", NOTHING, "shows what is stored about you", own_data.privacy, reads_much=True
+    ),
+    Command(
+        "mydata",
+        NOTHING,
+        "sends you everything stored about you",
+        own_data.my_data,
+        reads_much=True,
+    ),
     Command("forget", FORGET, "erases your identity, at once and for good", own_data.forget),
     Command("optout", NOTHING, "leaves you out of exports", own_data.opt_out),
     Command(
@@ -256,6 +275,8 @@ class Commands(Context):
             return await FORMS[asked.name](self, person, asked.arguments)
         command = COMMANDS[asked.name]
         await check(command.who, self.store, person)
+        if command.reads_much and asked.arguments.look_up:
+            self.cooldown.check((person.platform, person.user), self.service.clock.now())
         return await command.run(self, person, asked.arguments)
 
     async def joined(self, platform: str, community: str) -> None:

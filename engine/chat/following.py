@@ -29,7 +29,7 @@ OVER = (*EARLY, Status.CLOSED)
 
 
 async def follow(
-    context: Context, person: Person, code: str, seconds: float
+    context: Context, person: Person, debate_id: str, seconds: float
 ) -> AsyncIterator[StatusAnswer]:
     """Yield a debate's status once it has a thread, and again if it ends abnormally.
 
@@ -38,7 +38,7 @@ async def follow(
     bell, clock = context.service.bell, context.service.clock
     until, followed = clock.now() + timedelta(seconds=seconds), False
     while clock.now() < until:
-        status = await status_of(context, person, DebateArgument(debate=code))
+        status = await status_of(context, person, DebateArgument(debate=debate_id))
         debate = status.debate
         if debate.status in EARLY or status.revealed in ELSEWHERE:
             yield status

@@ -18,6 +18,11 @@ from engine.sources import SourceFile
 class Arguments(Value):
     """The arguments of a command."""
 
+    @property
+    def look_up(self) -> bool:
+        """Whether a command with these looks up much, if it may (`reads_much`)."""
+        return True
+
 
 class NoArguments(Arguments):
     """No arguments."""
@@ -57,6 +62,10 @@ class ReviewArguments(Arguments):
     debate: str | None = None
     vote: str | None = None
 
+    @property
+    def look_up(self) -> bool:
+        return self.debate is None
+
 
 class ResultArguments(DebateArgument):
     """Which debate, and which part of its result: what jurors wrote, the numbers, or all of it."""
@@ -82,6 +91,10 @@ class TopicsArguments(Arguments):
 
     action: Literal["", "upvote", "approve", "remove"] = ""
     number: int = 0
+
+    @property
+    def look_up(self) -> bool:
+        return not self.action
 
 
 class AskArguments(Arguments):
@@ -158,6 +171,10 @@ class LeagueArguments(Arguments):
     rounds: int | None = None
     quorum: int | None = None
     format: str | None = None
+
+    @property
+    def look_up(self) -> bool:
+        return self.action == "standing"
 
 
 class ScheduleArguments(StartArguments):

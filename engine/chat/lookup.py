@@ -9,6 +9,7 @@ from engine.debate import Debate, Status
 from engine.errors import NotFoundError, UsageError
 from engine.language import Text
 from engine.store import Store
+from engine.store.debates import the_one
 from engine.text import clean, headline
 
 LOOKED_THROUGH = 100  # debates, for the one that is meant
@@ -22,21 +23,17 @@ async def find_held(
 
 
 async def find_named(store: Store, person: Person, code: str) -> Debate:
-    """Return a debate of this community. Raises NotFoundError.
+    """Return a debate of this community. Raises NotFoundError, also for a code of several.
 
     Other communities' debates count as unknown.
     """
-    unknown = NotFoundError(
-        "There is no debate “{code}” here; the command list shows them.",
-        code=headline(clean(code), 30),
-    )
-    try:
-        found = await store.debates.get(code)
-    except NotFoundError:
-        raise unknown from None
-    if (found.platform, found.community) != (person.platform, person.community):
-        raise unknown
-    return found
+    found = await store.debates.named(code, person.platform, person.community)
+    if not found:
+        raise NotFoundError(
+            "There is no debate “{code}” here; the command list shows them.",
+            code=headline(clean(code), 30),
+        )
+    return the_one(code, found)
 
 
 async def find_newest(store: Store, person: Person, code: str | None) -> Debate:

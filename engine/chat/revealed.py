@@ -26,7 +26,7 @@ GUESSERS = 10  # who are named
 async def export(context: Context, person: Person, _: NoArguments) -> FileAnswer | NoFileAnswer:
     """Export the debates revealed here as a ZIP file."""
     license = (await settings_of(context.store, person)).license
-    async with context.reading:
+    async with context.reading(person):
         bundle = await export_zip(
             context.store,
             Wanted(_revealed_here(person), license=license),
@@ -62,7 +62,7 @@ async def leaderboard(context: Context, person: Person, _: NoArguments) -> Leade
 
 
 async def _work_out(context: Context, person: Person, make: Callable[[Sequence[Row]], T]) -> T:
-    async with context.reading:
+    async with context.reading(person):
         return await work_out(context.store.archive, _revealed_here(person), make)
 
 

@@ -35,7 +35,7 @@ async def review(
     store, now = context.store, context.service.clock.now()
     if asked.debate is None:
         revealed = await find_held(store, person, (Status.CLOSED,), REVIEWED)
-        async with context.reading:
+        async with context.reading(person):
             lines = await find_offers(store, person.platform, person.user, revealed, now)
         return ReviewAnswer(lines=lines)
     debate = await find_named(store, person, asked.debate)

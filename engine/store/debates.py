@@ -7,11 +7,15 @@ from datetime import datetime
 from typing import Protocol
 
 from engine.debate import Cause, Debate, Setup, Status, Value
-from engine.errors import StoppedError, ThreadGoneError
+from engine.errors import NotFoundError, StoppedError, ThreadGoneError
 from engine.store.guests import NewGuest
 from engine.store.leases import Lease
 from engine.store.outbox import Post
 from engine.store.served import EVERYONE, Served
+from engine.text import clean, headline
+
+TOPIC_LENGTH = 60
+SEVERAL = "Several debates have the code {code}; give one of these instead: {debates}."
 
 
 class Caps(Value):
@@ -57,6 +61,20 @@ class Stop(Value):
         return ThreadGoneError(self.reason) if self.gone else StoppedError(self.reason)
 
 
+def the_one(name: str, found: Sequence[Debate]) -> Debate:
+    """Return the only debate of a name. Raises NotFoundError, which names them, for several."""
+    if len(found) > 1:
+        raise NotFoundError(
+            SEVERAL, code=headline(clean(name), 30), debates=tuple(map(_line, found))
+        )
+    return found[0]
+
+
+def _line(debate: Debate) -> str:
+    topic = headline(clean(debate.request.topic), TOPIC_LENGTH)
+    return f"{debate.id.lower()} ({debate.created_at:%Y-%m-%d}, “{topic}”)"
+
+
 class Debates(Protocol):
     """Debates and their states."""
 
@@ -75,7 +93,13 @@ class Debates(Protocol):
         """
 
     async def get(self, debate_id: str) -> Debate:
-        """Return a debate by its id or its short code. Raises NotFoundError."""
+        """Return a debate by its id or its short code.
+
+        Raises NotFoundError, which names the debates if several have that code.
+        """
+
+    async def named(self, name: str, platform: str, community: str) -> list[Debate]:
+        """Return the debates of a community with that id or short code, newest first."""
 
     async def mirror_of(self, debate: Debate) -> Debate | None:
         """Return the debate with sides swapped; None if there is none, or it was deleted."""

@@ -226,6 +226,29 @@ async def test_a_debate_is_found_by_its_code_in_any_case(store: Store) -> None:
         assert await store.debates.get(name) == made
 
 
+async def test_a_code_of_several_debates_asks_which(store: Store) -> None:
+    ids = ("01ARZ3NDEKTSV4RRFFQ6K7F2QZ", "01BRZ3NDEKTSV4RRFFQ6K7F2QZ")
+    for number, (id, community) in enumerate(zip(ids, ("club", "guild"), strict=True), start=1):
+        topic = f"Topic {number}\nand more"
+        new = new_debate(id=id, number=number, community=community, request={"topic": topic})
+        await create(store, new)
+    with pytest.raises(NotFoundError) as asked:
+        await store.debates.get("k7f2qz")
+    assert str(asked.value) == (
+        "Several debates have the code k7f2qz; give one of these instead: "
+        "01brz3ndektsv4rrffq6k7f2qz (2026-03-01, “Topic 2 and more”), "
+        "01arz3ndektsv4rrffq6k7f2qz (2026-03-01, “Topic 1 and more”)."
+    )
+    for number, id in enumerate(ids, start=1):
+        for name in (id.lower(), id[-25:], id):
+            assert (await store.debates.get(name)).number == number
+    for name in ("K7F2QZ", ids[1].lower()):
+        assert [one.id for one in await store.debates.named(name, "chat", "guild")] == [ids[1]]
+    assert await store.debates.named(ids[0], "chat", "guild") == []
+    assert await store.debates.named("k7f2qz", "talk", "guild") == []
+    assert await store.debates.named("f2qz", "chat", "guild") == []
+
+
 @pytest.mark.parametrize("name", ["", "a", "nobody", "%%%%%%", "0" * 26, "z" * 40])
 async def test_a_name_that_no_debate_has_is_not_found(store: Store, name: str) -> None:
     await create(store, new_debate())

@@ -56,6 +56,12 @@ def test_formats_topics_and_debates_are_offered() -> None:
     assert values(debate_choices(debate.code[:3], [debate])) == [debate.code]
 
 
+def test_debates_that_share_a_code_are_both_offered() -> None:
+    debate = make_debate(7)
+    other = debate.model_copy(update={"id": "01JOTHER" + debate.id[8:]})
+    assert values(debate_choices("Topic 7", [debate, other])) == [debate.id, other.id]
+
+
 @settings(deadline=None)
 @given(st.text(max_size=5), st.lists(st.text(max_size=8), max_size=60))
 def test_at_most_25_are_offered_and_all_of_them_match(prefix: str, texts: list[str]) -> None:

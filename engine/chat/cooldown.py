@@ -1,0 +1,37 @@
+"""How often a person may look up what takes long to read, such as a leaderboard or their own data.
+
+A process counts for itself, in memory: a restart forgets it, and several processes each allow it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from math import ceil
+
+from engine.errors import NotAllowedError
+
+AT_ONCE = 5
+SECONDS = 10  # after that many, until the next
+MOST_REMEMBERED = 10_000  # people; those who asked longest ago are forgotten first
+WAIT = "You looked up a lot in a short time. Try again in {n} seconds."
+EACH = timedelta(seconds=SECONDS)
+
+
+@dataclass(frozen=True, slots=True)
+class Cooldown:
+    """Remembers until when each person has used up what they may look up (a leaky bucket)."""
+
+    remembered: dict[tuple[str, str], datetime] = field(default_factory=dict)
+
+    def check(self, who: tuple[str, str], now: datetime) -> None:
+        """Count one more look-up of a person. Raises NotAllowedError if that is too many."""
+        full = now + AT_ONCE * EACH  # a clock may have been set back
+        used = min(max(self.remembered.pop(who, now), now), full)
+        self.remembered[who] = used
+        wait = (used + EACH - full).total_seconds()
+        if wait > 0:
+            raise NotAllowedError(WAIT, n=max(2, ceil(wait)))  # never “1 seconds”
+        self.remembered[who] = used + EACH
+        if len(self.remembered) > MOST_REMEMBERED:
+            del self.remembered[next(iter(self.remembered))]
