@@ -7,6 +7,7 @@ person's Discord client picks the language.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 
 from discord import Client, Interaction, Locale, app_commands
 
@@ -22,6 +23,7 @@ TABLES = {
 }
 
 
+@cache
 def table(language: str) -> Mapping[str, str]:
     """Return a language's table."""
     forms = catalogue(language, "adapters.discord")

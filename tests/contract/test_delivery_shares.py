@@ -27,7 +27,7 @@ from engine.store import Intent, Lease, Post
 from engine.store.served import Served, lane_of
 from engine.votes.window import VoteWindow
 from tests.doubles.memory.venue import MemoryVenue
-from tests.doubles.waiting import until
+from tests.doubles.waiting import HANG_SECONDS, until
 from tests.sample import create, new_debate
 
 COUNT = 4
@@ -210,7 +210,7 @@ async def test_a_vote_is_closed_by_the_process_that_took_its_share_over_with_wha
             hall.venue.listening = False
             await hall.venue.react("ben", "thread", message, "B")
             await until(lambda: 1 in second.held)
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(HANG_SECONDS):
                 while len(await votes.events(debate.id, Question.VOTE)) < 2:  # noqa: ASYNC110
                     await asyncio.sleep(0.02)
             await second.window.close(debate.id)
@@ -229,7 +229,7 @@ async def test_a_gateway_that_stood_still_posts_nothing_for_a_share_that_was_tak
         await until(lambda: any(map(hall.said, hall.debates)))
         first.tasks[0].cancel()  # it renews nothing and notices nothing
         async with hall.gateway("second") as second:
-            await until(lambda: second.held == {0, 1, 2, 3}, 10)
+            await until(lambda: second.held == {0, 1, 2, 3})
             assert first.held, "it still takes some for its own"
             await hall.queue(3)
             hall.venue.latency = 0.0

@@ -32,6 +32,7 @@ from tests.doubles.discord import (
     limited,
     status,
 )
+from tests.doubles.waiting import HANG_SECONDS
 
 A = "🅰️"
 
@@ -143,7 +144,7 @@ async def bot(platform: DiscordServer, monkeypatch: pytest.MonkeyPatch) -> Async
     async with client:
         running = asyncio.create_task(client.start(platform.token))
         await platform.gateway.until_connected()
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(HANG_SECONDS):
             await client.wait_until_ready()
         yield client
     await asyncio.gather(running, return_exceptions=True)
@@ -158,7 +159,7 @@ def hall(bot: Bot, platform: DiscordServer) -> discord.TextChannel:
 
 async def heard(bot: Bot) -> tuple[str, int, str]:
     """The next reaction that the bot hears of."""
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(HANG_SECONDS):
         return await bot.heard.get()
 
 
@@ -424,7 +425,7 @@ async def test_a_lost_connection_is_resumed_and_what_was_missed_replayed(
     else:
         platform.gateway.drop()
     platform.react("ada", message.id, A)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(HANG_SECONDS):
         await bot.resumed.wait()
     assert await heard(bot) == ("+", int(platform.users["ada"].id), A)
     assert (platform.gateway.identifies, platform.gateway.resumes) == (1, 1)
@@ -456,7 +457,7 @@ async def test_events_can_come_late_and_twice(platform: DiscordServer, bot: Bot)
 async def test_a_zombie_acknowledges_no_heartbeat(platform: DiscordServer, bot: Bot) -> None:
     platform.gateway.heartbeat_seconds = 0.05
     platform.gateway.reconnect()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(HANG_SECONDS):
         await bot.resumed.wait()
     platform.gateway.zombie = True
     await beaten(platform, 2)  # by then the last acknowledgement has arrived
@@ -469,7 +470,7 @@ async def test_a_zombie_acknowledges_no_heartbeat(platform: DiscordServer, bot: 
 async def beaten(platform: DiscordServer, times: int) -> None:
     """Wait for some more heartbeats."""
     goal = platform.gateway.heartbeats + times
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(HANG_SECONDS):
         while platform.gateway.heartbeats < goal:  # noqa: ASYNC110 - what is there is looked at
             await asyncio.sleep(0.01)
 

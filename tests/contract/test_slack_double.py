@@ -30,6 +30,7 @@ from tests.doubles.slack import (
     status,
 )
 from tests.doubles.slack.oauth import CLIENT_ID, CLIENT_SECRET
+from tests.doubles.waiting import HANG_SECONDS
 
 
 @pytest.fixture
@@ -365,7 +366,7 @@ async def test_an_event_is_told_again_until_somebody_listens(
 @pytest.mark.parametrize("trouble", ["refresh", "drop", "silence"])
 async def test_bolt_connects_anew_after_trouble(slack: SlackServer, bot: Bot, trouble: str) -> None:
     await getattr(slack.socket, trouble)()
-    async with asyncio.timeout(8):
+    async with asyncio.timeout(HANG_SECONDS):
         while slack.socket.connects < 2:  # noqa: ASYNC110 - what is there is looked at
             await asyncio.sleep(0.02)
     await slack.socket.until_connected()
@@ -402,7 +403,7 @@ async def test_views_open_with_a_fresh_trigger_and_show_errors(
     slack: SlackServer, web: AsyncWebClient, bot: Bot
 ) -> None:
     asked = await slack.slash("ada", "/debate form")
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(HANG_SECONDS):
         while asked.view is None:  # noqa: ASYNC110 - what is there is looked at
             await asyncio.sleep(0.01)
     sent = await slack.submit(asked, {"topic": "Tea"})

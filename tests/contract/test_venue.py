@@ -51,6 +51,7 @@ from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.memory.venue import Fault, MemoryVenue
 from tests.doubles.slack import Rules, SlackServer
 from tests.doubles.slack.state import TEAM
+from tests.doubles.waiting import HANG_SECONDS
 from tests.sample import announcement, speech
 
 OPTIONS = ("A", "B", "tie", "weak")
@@ -217,7 +218,7 @@ async def test_turns_of_a_place_come_in_order_and_another_place_waits_for_none(
             await post(stage, turn("Said."), number)
             order.append(number)
 
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(HANG_SECONDS):
         await asyncio.gather(*map(take, range(1, 5)))
         async with stage.venue.turn(stage.channel), stage.venue.turn(f"{stage.channel}9"):
             pass

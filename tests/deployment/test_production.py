@@ -29,6 +29,7 @@ from bot import __version__
 from tests.deployment.dockerfile import Image, can_confine, is_sent
 from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.postgres import PostgresDouble
+from tests.doubles.waiting import HANG_SECONDS
 from tests.scenario.discord_stage import free_port, until
 
 ROOT = Path(__file__).parents[2]
@@ -113,7 +114,7 @@ def run(made: Made, *words: str, **environment: str) -> subprocess.CompletedProc
         env=made.image.environment | environment,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=HANG_SECONDS,
     )
 
 
@@ -266,7 +267,7 @@ async def test_the_profile_scale_migrates_and_a_worker_holds_what_a_gateway_star
         await until(lambda: len(discord.messages(discord.threads()[0].id)) > 3, 120)
         for process in both:
             process.send_signal(signal.SIGTERM)
-        async with asyncio.timeout(45):
+        async with asyncio.timeout(HANG_SECONDS):
             ended = [await process.communicate() for process in both]
     assert [process.returncode for process in both] == [0, 0], ended
 

@@ -7,6 +7,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from tests.doubles.waiting import HANG_SECONDS
+
 Kind = Literal["status", "delay", "drop", "hang", "garbage"]
 When = Literal["before", "after"]
 
@@ -138,7 +140,7 @@ class Faults:
         await self._released.wait()
         self.hanging -= 1
 
-    async def hung(self, count: int = 1, seconds: float = 10.0) -> None:
+    async def hung(self, count: int = 1, seconds: float = HANG_SECONDS) -> None:
         """Wait until so many requests hang; raises TimeoutError."""
         async with self._hanging, asyncio.timeout(seconds):
             await self._hanging.wait_for(lambda: self.hanging >= count)

@@ -21,6 +21,7 @@ from engine.ports import Audience, Clock, Inbound, Listener, Models, Moderator, 
 from engine.store import DebateRecord, ExportFilter
 from tests.doubles.joined import joined
 from tests.doubles.memory.venue import MemoryVenue, StoredMessage
+from tests.doubles.waiting import HANG_SECONDS
 from tests.sample import NO_CAPS as NO_CAPS
 
 LOBBY = "lobby"
@@ -66,7 +67,7 @@ class Session:
 
     async def until(self, debate_id: str, done: Callable[[Debate], object]) -> Debate:
         """Wait, at most 30 s, until a debate is in some state."""
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(HANG_SECONDS):
             while not done(debate := await self.store.debates.get(debate_id)):  # noqa: ASYNC110
                 await asyncio.sleep(0.005)
         return debate
@@ -92,7 +93,7 @@ class Session:
     async def ended(self, debate_id: str) -> Debate:
         """Wait until a debate has ended, however, and everything about it was posted."""
         debate = await self.until(debate_id, has_ended)
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(HANG_SECONDS):
             await self.delivery.settled(debate_id)
         return debate
 

@@ -22,6 +22,7 @@ from engine.store import DeliveryState, ExportFilter
 from engine.votes.hearing import Heard
 from engine.votes.window import VoteWindow
 from tests.doubles.memory.venue import MemoryVenue
+from tests.doubles.waiting import HANG_SECONDS
 from tests.sample import ballot, create, new_debate, verdict
 
 THREAD, OPTIONS = "thread", ("A", "B", "tie", "weak")
@@ -78,7 +79,7 @@ class Poll:
     async def start_again(self) -> None:
         """Let another process begin to watch, and wait until it has read what it missed."""
         self.restart()
-        async with self.watching(), asyncio.timeout(30):
+        async with self.watching(), asyncio.timeout(HANG_SECONDS):
             bell = self.window.bell
             while isinstance(bell, WatchedBell) and not bell.quiet:  # noqa: ASYNC110
                 await asyncio.sleep(0)
@@ -95,7 +96,7 @@ class Poll:
 
     async def until(self, done: Callable[[Debate], object]) -> Debate:
         """Let some time pass with every look, so that pauses between tries end soon."""
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(HANG_SECONDS):
             while not done(debate := await self.debate()):
                 await self.clock.sleep(0.02)
                 self.window.bell.ring("votes/memory")

@@ -28,6 +28,7 @@ from adapters.storage.store import SqlStore
 from adapters.storage.tables import metadata
 from engine.errors import StoreError
 from engine.store import NewDebate
+from tests.doubles.waiting import HANG_SECONDS
 from tests.sample import new_debate, real
 
 FILES = sorted((Path(migrations.__file__).parent / "versions").glob("rev_*.py"))
@@ -218,4 +219,6 @@ def test_a_database_that_is_up_to_date_does_not_wait_for_sqlalchemy(
         "sys.exit(bool({'alembic', 'sqlalchemy'} & set(sys.modules)))\n"
     )
     root = Path(migrations.__file__).parents[1]
-    subprocess.run([sys.executable, "-c", script, database_url], cwd=root, check=True, timeout=30)
+    subprocess.run(
+        [sys.executable, "-c", script, database_url], cwd=root, check=True, timeout=HANG_SECONDS
+    )

@@ -27,6 +27,7 @@ from engine.marks import reaction_to
 from engine.store import DebateRecord, DeliveryState, ExportFilter
 from tests.doubles.memory.venue import MemoryVenue, StoredMessage
 from tests.doubles.poll import HandSetClock, watcher
+from tests.doubles.waiting import HANG_SECONDS
 
 HERE = Path(__file__).parent
 FILLED = json.loads((HERE / "filled_0008.json").read_text())
@@ -82,7 +83,7 @@ async def test_what_was_open_closes_with_the_same_result(
     venue.listener = window.hearing.hear
     task = asyncio.create_task(window.run())
     expected = FILLED["after"]
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(HANG_SECONDS):
         while await _statuses(store) != {name: one["status"] for name, one in expected.items()} or (
             {NAMES[one.debate] for one in await store.votes.due("memory", now=clock.now())}
             != {"again", "few"}

@@ -37,6 +37,7 @@ from tests.doubles.hall import Hall, has_ended
 from tests.doubles.joined import joined
 from tests.doubles.memory.venue import MemoryVenue, StoredMessage
 from tests.doubles.model_server import Body, ModelServer
+from tests.doubles.waiting import HANG_SECONDS
 from tests.sample import NO_CAPS as NO_CAPS
 
 if TYPE_CHECKING:
@@ -179,7 +180,7 @@ class Running:
 
     async def until(self, debate_id: str, done: Callable[[Debate], object]) -> Debate:
         """Wait, at most 20 s, until a debate is in some state."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(HANG_SECONDS):
             while not done(debate := await self.store.debates.get(debate_id)):  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
         return debate
@@ -187,7 +188,7 @@ class Running:
     async def ended(self, debate_id: str) -> Debate:
         """Wait until a debate has ended, however, and everything about it was posted."""
         debate = await self.until(debate_id, has_ended)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(HANG_SECONDS):
             await self.line.deliveries["memory"].settled(debate_id)
         return debate
 

@@ -32,6 +32,7 @@ from engine.ports import VenueLimits, utc_now
 from tests.doubles.discord import DiscordServer, Interaction
 from tests.doubles.discord.state import Channel, Message
 from tests.doubles.references import on_discord
+from tests.doubles.waiting import HANG_SECONDS
 from tests.doubles.waiting import until as until
 from tests.scenario.told_votes import told_votes
 
@@ -90,7 +91,7 @@ class DiscordStage:
 
     async def ballot(self) -> Message:
         """Wait for the invitation to vote with its reactions, and the jury's verdict."""
-        return await until(lambda: self._ballot_ready() if self.discord.threads() else None, 20)
+        return await until(lambda: self._ballot_ready() if self.discord.threads() else None)
 
     def _ballot_ready(self) -> Message | None:
         found = [m for m in self.discord.messages(self.thread.id) if author(m) == "Vote"]
@@ -105,7 +106,7 @@ class DiscordStage:
         assert "closed" in asked.text, asked.text
         return await self.said("Reveal")
 
-    async def said(self, what: str, seconds: float = 10.0) -> Message:
+    async def said(self, what: str, seconds: float = HANG_SECONDS) -> Message:
         """Wait for a message whose author line is `what`."""
 
         def look() -> Message | None:
@@ -198,12 +199,14 @@ async def voting(app: App) -> Debate:
 async def ended(app: App) -> Debate:
     """Wait until the newest debate has ended, however, and everything of it is delivered."""
     debate = await state(app, lambda d: not d.status.live and d.status is not Status.VOTING)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(HANG_SECONDS):
         await app.deliveries["discord"].settled(debate.id)
     return debate
 
 
-async def state(app: App, done: Callable[[Debate], object], seconds: float = 20.0) -> Debate:
+async def state(
+    app: App, done: Callable[[Debate], object], seconds: float = HANG_SECONDS
+) -> Debate:
     """Wait until the newest debate is in some state."""
     async with asyncio.timeout(seconds):
         while True:
@@ -216,7 +219,7 @@ async def state(app: App, done: Callable[[Debate], object], seconds: float = 20.
 async def known(app: App, number: int, question: Question = Question.VOTE) -> None:
     """Wait until the newest debate's log has so many entries, whether they were told or read."""
     (debate,) = await app.store.debates.recent(limit=1)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(HANG_SECONDS):
         while len(await app.store.votes.events(debate.id, question)) < number:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
 

@@ -25,6 +25,7 @@ from engine.ports import VenueLimits
 from tests.doubles.joined import joined
 from tests.doubles.memory.venue import MemoryVenue
 from tests.doubles.model_server import Act, Body, ModelServer, answers_in
+from tests.doubles.waiting import HANG_SECONDS
 from tests.scenario.conftest import DEFAULTS, NO_CAPS, PRICE, Running, judging, play, summing_up
 
 UNREADABLE = "I like both of them."
@@ -159,7 +160,7 @@ class House:
 
     async def rest(self, line: Running) -> Debate:
         """Wait until the debate is judged, or failed."""
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(HANG_SECONDS):
             while (  # noqa: ASYNC110
                 debate := await line.store.debates.get(self.debate_id)
             ).status.live:

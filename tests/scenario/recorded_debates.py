@@ -40,6 +40,7 @@ from tests.doubles.hall import LOBBY, Hall, Session, has_ended
 from tests.doubles.memory.attentive import AttentiveVenue
 from tests.doubles.memory.venue import StoredMessage
 from tests.doubles.rehearsed import DEFAULTS as REHEARSED
+from tests.doubles.waiting import HANG_SECONDS
 
 BEGINNING = datetime(2001, 9, 9, 12, tzinfo=UTC)
 LIMITS = VenueLimits(typing_seconds=60, send_seconds=4, state_seconds=0.02)
@@ -112,7 +113,7 @@ class World:
 
     async def asks(self, debate_id: str, question: Question, step: str = "") -> Target:
         """Return a question, once it is asked and its time runs, which may be a moment later."""
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(HANG_SECONDS):
             while True:
                 for target in await self.session.store.votes.targets(debate_id, question):
                     if step in ("", target.step) and await self._runs(target):
@@ -162,7 +163,7 @@ class World:
         """Wait until debates are over, and everybody can see it."""
         for debate_id in debates:
             await self._until(debate_id, has_ended)
-            async with asyncio.timeout(60):
+            async with asyncio.timeout(HANG_SECONDS):
                 await self.session.delivery.settled(debate_id)
                 while not self._is_announced(debate_id):  # noqa: ASYNC110
                     await asyncio.sleep(0.005)
@@ -174,7 +175,7 @@ class World:
         return shown is not None and (shown.phase == "failed" or shown.revealed == "thread")
 
     async def _until(self, debate_id: str, done: Callable[[Debate], object]) -> None:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(HANG_SECONDS):
             while not done(await self.session.store.debates.get(debate_id)):  # noqa: ASYNC110
                 await asyncio.sleep(0.005)
 

@@ -115,7 +115,7 @@ class OAuthStage:
         """Start a debate in a channel, and wait until people can vote there."""
         asked = await self.slack.slash(user, '/debate start "Tea beats coffee"', channel)
         await asked.said("thread")
-        return await until(lambda: self._ballot(channel), 30)
+        return await until(lambda: self._ballot(channel))
 
     def _ballot(self, channel: str) -> Message | None:
         found = [m for m in self.inside(channel) if title(m) == "Vote"]

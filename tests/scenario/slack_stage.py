@@ -29,6 +29,7 @@ from engine.ports import VenueLimits
 from tests.doubles.references import on_slack
 from tests.doubles.slack import Asked, SlackServer
 from tests.doubles.slack.state import Message
+from tests.doubles.waiting import HANG_SECONDS
 from tests.scenario.discord_stage import served, settings_of, state, until
 from tests.scenario.told_votes import told_votes
 
@@ -116,7 +117,7 @@ class SlackStage:
 
     async def ballot(self) -> Message:
         """Wait for the invitation to vote with its reactions."""
-        return await until(lambda: self._ballot_ready() if self.slack.messages() else None, 20)
+        return await until(lambda: self._ballot_ready() if self.slack.messages() else None)
 
     def _ballot_ready(self) -> Message | None:
         found = [m for m in self.replies if title(m) in VOTES]
@@ -133,7 +134,7 @@ class SlackStage:
         assert "closed" in said, said
         return await self.said("Reveal")
 
-    async def said(self, what: str, seconds: float = 10.0) -> Message:
+    async def said(self, what: str, seconds: float = HANG_SECONDS) -> Message:
         """Wait for a message of the thread whose title is `what`."""
         return await until(
             lambda: next((m for m in self.replies if title(m) == what), None), seconds
@@ -186,7 +187,7 @@ async def voting(app: App) -> Debate:
 async def ended(app: App) -> Debate:
     """Wait until the newest debate has ended, however, and everything of it is delivered."""
     debate = await state(app, lambda d: not d.status.live and d.status is not Status.VOTING)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(HANG_SECONDS):
         await app.deliveries["slack"].settled(debate.id)
     return debate
 

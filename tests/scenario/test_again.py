@@ -18,6 +18,7 @@ from engine.store import Asked, ExportFilter, StandingAnswer, Target
 from tests.doubles.fixed_clock import FixedClock
 from tests.doubles.hall import DEFAULTS, Hall, Session, record_of
 from tests.doubles.kept import traces
+from tests.doubles.waiting import HANG_SECONDS
 
 ANN = "190384756102938475"
 BALLOTS = list(BallotKind)
@@ -42,7 +43,7 @@ async def asked_again(
     session: Session, debate: Debate, done: Callable[[Target], object] = lambda target: True
 ) -> Target:
     """Wait until it is asked again, and the question is as wanted."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(HANG_SECONDS):
         while True:
             due = await session.store.votes.due("memory")
             for target in await session.store.votes.targets(debate.id, Question.AGAIN):
@@ -114,7 +115,7 @@ async def test_what_was_answered_while_nothing_ran_is_read_when_it_runs_again(ha
     await hall.venue.unreact("ann", target.place, target.message, "A")
     await hall.venue.react("bob", target.place, target.message, "weak")
     hall.venue.listening = True
-    async with hall.open() as session, asyncio.timeout(30):
+    async with hall.open() as session, asyncio.timeout(HANG_SECONDS):
         while [vote.option for vote in await answers(session, debate)] != ["weak"]:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
 

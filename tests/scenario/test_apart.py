@@ -16,7 +16,7 @@ from engine.debate import Status
 from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.postgres import PostgresDouble
 from tests.doubles.slack import Rules, SlackServer
-from tests.doubles.waiting import until
+from tests.doubles.waiting import HANG_SECONDS, until
 from tests.scenario.chat_stage import Chat, OnDiscord, OnSlack, close
 from tests.scenario.discord_stage import DiscordStage, author, voting
 from tests.scenario.slack_stage import SlackStage
@@ -85,11 +85,11 @@ async def on_its_own_page(chat: Chat, app: App) -> None:
     def said(what: str) -> bool:
         return any(author(m) == what for m in discord.messages(place.id))
 
-    await until(lambda: said("Vote"), 20)
+    await until(lambda: said("Vote"))
     await voting(app)
     closed = await discord.slash("ben", "debate close", channel=place.id).finished()
     assert "closed" in closed.text
-    await until(lambda: said("Reveal"), 20)
+    await until(lambda: said("Reveal"))
 
 
 async def test_a_debate_by_menu_its_rematch_a_scheduled_one_and_their_deletion(
@@ -138,7 +138,7 @@ SELECT (SELECT count(*) FROM procrastinate_jobs) + (
 
 async def left(app: App) -> None:
     """Wait until no worker has a place for the debate; none takes it up while it waits."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(HANG_SECONDS):
         while await app.store.guests._database.value(HELD):  # noqa: ASYNC110
             await asyncio.sleep(0.01)
     assert len(await app.store.debates.unheld()) == 1
@@ -175,7 +175,7 @@ async def test_a_person_argues_a_side_and_takes_no_place_of_a_worker_while_they_
         started = await chat.start(model_b=chat.mention("ben"), length="short")
         assert "waits for the person" in started
         (debate,) = await app.store.debates.recent(limit=1)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(HANG_SECONDS):
             while not await app.store.guests.awaited(debate.id):  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
         await left(app)

@@ -22,6 +22,7 @@ from engine.words.card import Reference
 from tests.doubles.hall import DEFAULTS, LOBBY, QUICK, Hall, with_sides
 from tests.doubles.memory.attentive import AttentiveVenue
 from tests.doubles.memory.venue import Fault, MemoryVenue, StoredMessage
+from tests.doubles.waiting import HANG_SECONDS
 
 GAP = 0.05
 BRIEF = DEFAULTS.model_copy(update={"vote_minutes": 0.002})
@@ -44,7 +45,7 @@ def edits(hall: Hall) -> list[float]:
 
 async def shown(hall: Hall, what: str, times: int = 1) -> None:
     """Wait until so many announcements show something, at most 10 s."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(HANG_SECONDS):
         while sum(what in m.body for m in hall.venue.places[LOBBY]) < times:  # noqa: ASYNC110 - looked at
             await asyncio.sleep(0.01)
 
@@ -168,7 +169,7 @@ async def test_a_card_becomes_the_news_and_names_models_once_no_vote_on_a_mirror
             await session.until(debate.id, lambda found: found.vote_opened_at)
         assert not any(map(told, codes))
         await session.service.close_vote(started.debate.id)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(HANG_SECONDS):
             while not all(told(code) and not told(code)[-1].veiled for code in codes):  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
     for code in codes:
@@ -203,13 +204,13 @@ async def test_a_card_names_no_model_while_a_mirror_is_open_also_after_a_long_re
     await database.close()
     venue.meant.clear()
     async with hall.open() as session:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(HANG_SECONDS):
             while not (one := card(started.debate.code)) or not one.veiled:  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
         assert one.result is not None
         over = "UPDATE debates SET status = 'failed' WHERE id = :id"
         await session.store.asking._database.run(over, id=started.mirror.id)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(HANG_SECONDS):
             while (one := card(started.debate.code)) is None or one.veiled:  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
         assert one.revealed == "thread"

@@ -13,7 +13,7 @@ from engine.judging import Question
 from engine.marks import REACTIONS, marked
 from engine.store import DebateRecord, ExportFilter
 from tests.doubles.faults import status
-from tests.doubles.waiting import until
+from tests.doubles.waiting import HANG_SECONDS, until
 from tests.scenario.chat_stage import NOBODY, Chat, OnDiscord, close, said, vote
 from tests.scenario.discord_stage import counted_in, known, voting
 from tests.scenario.slack_stage import SlackStage
@@ -40,7 +40,7 @@ async def hold_up(chat: Chat, app: App, **options: Any) -> str:
 async def taking(app: App, question: Question) -> None:
     """Wait until a question that was posted takes answers."""
     (debate,) = await app.store.debates.recent(limit=1)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(HANG_SECONDS):
         while not await app.store.votes.targets(debate.id, question):  # noqa: ASYNC110
             await asyncio.sleep(0.01)
 

@@ -20,6 +20,7 @@ import orjson
 import pytest
 
 from tests.doubles.command import ROOT, Ended, rostrum
+from tests.doubles.waiting import HANG_SECONDS
 
 COMMANDS = (
     "demo",
@@ -141,7 +142,7 @@ def test_help_is_instant_because_it_loads_nothing_heavy(tmp_path: Path) -> None:
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=HANG_SECONDS,
         check=True,
     )
     loaded, seconds = ended.stderr.rsplit(maxsplit=1)
@@ -167,7 +168,7 @@ def test_the_shell_completes_commands_and_options(
         env=os.environ | words | {"_ROSTRUM_COMPLETE": "complete_bash"},
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=HANG_SECONDS,
         check=True,
     )
     assert ended.stdout.split() == offered
@@ -184,7 +185,7 @@ def test_a_debate_loads_nothing_that_it_does_not_need_before_its_first_call() ->
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=HANG_SECONDS,
         check=True,
     )
     assert ended.stdout.strip() == "[]"
@@ -193,7 +194,12 @@ def test_a_debate_loads_nothing_that_it_does_not_need_before_its_first_call() ->
 def test_the_installed_command_says_its_version(tmp_path: Path) -> None:
     command = Path(sys.executable).with_name("rostrum")
     ended = subprocess.run(
-        [command, "--version"], cwd=tmp_path, capture_output=True, text=True, timeout=30, check=True
+        [command, "--version"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=HANG_SECONDS,
+        check=True,
     )
     assert re.fullmatch(r"rostrum \d+\.\d+\.\d+\n", ended.stdout)
 

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from tests.doubles.command import ROOT, Ended, environment_of, rostrum, run_forked
+from tests.doubles.waiting import HANG_SECONDS
 from tests.scenario.test_command_line import contents
 
 VOTED = ("debate", "Tea is best", "--votes", "A=2,B=1", "--seed", "1")
@@ -318,7 +319,7 @@ def test_the_write_ahead_log_of_a_running_process_is_the_owners_alone(tmp_path: 
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=HANG_SECONDS,
         check=True,
     )
     found = dict(line.split() for line in ended.stdout.splitlines())

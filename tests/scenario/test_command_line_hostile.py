@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.doubles.command import ROOT, rostrum
+from tests.doubles.waiting import HANG_SECONDS
 
 ODD = "caf\udce9"  # as an argument: bytes that are no UTF-8
 
@@ -36,7 +37,7 @@ def shell(folder: Path, line: str, **settings: str) -> subprocess.CompletedProce
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=HANG_SECONDS,
         check=False,
     )
 
@@ -193,7 +194,7 @@ def test_a_narrow_terminal_shows_whole_ids(tmp_path: Path) -> None:
             cwd=tmp_path,
             env=kept | {"PYTHONPATH": str(ROOT), "COLUMNS": "20", "TERM": "xterm", "NO_COLOR": "1"},
             stdout=its_end,
-            timeout=60,
+            timeout=HANG_SECONDS,
             check=True,
         )
         os.close(its_end)

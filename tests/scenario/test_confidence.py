@@ -18,6 +18,7 @@ from engine.ports import ButtonPressed, Reactions
 from engine.store import DebateRecord, ExportFilter
 from tests.doubles.hall import DEFAULTS, QUICK, Hall, Session, record_of
 from tests.doubles.memory.attentive import AttentiveVenue
+from tests.doubles.waiting import HANG_SECONDS
 
 
 class HalfReadVenue(AttentiveVenue):
@@ -51,7 +52,7 @@ async def open_both(session: Session, defaults: Defaults) -> tuple[str, str, str
     """Return a debate, its thread, and the messages of its vote and of how clear it was."""
     debate_id = await session.start(defaults)
     debate = await session.voting(debate_id)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(HANG_SECONDS):
         while True:
             found = await session.store.votes.targets(debate_id, Question.CONFIDENCE)
             if found:

@@ -30,6 +30,7 @@ from engine.errors import RostrumError, StoreError
 from engine.store.installs import Install
 from tests.doubles.command import ROOT, Ended, rostrum
 from tests.doubles.postgres import PASSWORD, PostgresDouble
+from tests.doubles.waiting import HANG_SECONDS
 from tests.sample import NOW
 
 DEBATES, VOTES = 3, 5
@@ -504,7 +505,7 @@ def test_a_stop_leaves_an_empty_database_and_says_so(
         env=os.environ | {"ROSTRUM_DATABASE_URL": of_file(file), "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=HANG_SECONDS,
     )
     assert ended.returncode == 1, ended
     assert "The copy was stopped; the new database is as it was before." in ended.stderr

@@ -27,7 +27,7 @@ def shown(chat: Chat) -> list[str]:
 
 async def gone(app: App, chat: Chat, *debates: str) -> None:
     """Wait until debates are neither in the record nor in the chat."""
-    await until(lambda: not shown(chat) or None, 20)
+    await until(lambda: not shown(chat) or None)
     for debate in debates:
         with pytest.raises(NotFoundError):
             await app.store.debates.get(debate)

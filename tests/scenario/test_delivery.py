@@ -22,7 +22,7 @@ from engine.store import DeliveryState, Intent
 from engine.votes.questions import vote_options
 from tests.doubles.hall import DEFAULTS, QUICK, Hall, with_sides
 from tests.doubles.memory.venue import Fault, StoredMessage
-from tests.doubles.waiting import until
+from tests.doubles.waiting import HANG_SECONDS, until
 
 BRIEF = DEFAULTS.model_copy(update={"vote_minutes": 0.002})
 TALKATIVE = with_sides("maple?words=1400&over=always", "willow").model_copy(
@@ -202,7 +202,7 @@ async def test_reactions_that_fail_for_now_are_added_later_and_hold_nothing_up(
         assert debate.vote_message is not None
         message = hall.venue.messages[debate.vote_message]
         acts = ["unseeded"] * 4
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(HANG_SECONDS):
             while acts.count("seeded") < 4:
                 await asyncio.sleep(0.01)
                 acts = [n.act for n in await session.store.votes.interventions(debate.id)]
@@ -238,7 +238,7 @@ async def test_while_the_platform_is_away_thinking_stops_at_four_turns(hall: Hal
         debate = await session.until(debate_id, lambda debate: debate.reason)
         assert debate.reason == "Waiting to post: The platform cannot be reached; try again."
         ahead = len(turns_in(hall)) + 4
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(HANG_SECONDS):
             while (await session.store.journal.spending(debate_id))[0] < ahead:
                 hall.venue.go_away(1.0)  # for as long as that takes
                 await asyncio.sleep(0.01)

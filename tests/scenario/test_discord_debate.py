@@ -23,6 +23,7 @@ from tests.doubles.discord.payloads import guild_create_json
 from tests.doubles.facts import Discord
 from tests.doubles.kept import select
 from tests.doubles.model_server import ModelServer
+from tests.doubles.waiting import HANG_SECONDS
 from tests.scenario import crowd
 from tests.scenario.conftest import play
 from tests.scenario.discord_stage import (
@@ -255,7 +256,7 @@ async def test_only_a_removal_makes_a_server_forget_its_settings(
         assert re.search(r"language.*tr.*set here", asked.text), asked.text
         discord.kick_bot()
         discord.invite_bot()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(HANG_SECONDS):
             while "set here" in asked.text:
                 asked = await discord.slash("olga", "debate settings").finished()
 
@@ -370,7 +371,7 @@ async def test_two_hundred_debates_keep_nobody_waiting(
                 await asked.finished(60)
             assert server.answered == 0
             server.gate.set()
-            await until(lambda: server.answered > crowd.DEBATES, 60)
+            await until(lambda: server.answered > crowd.DEBATES, 120)
             # Now all debates go on as fast as they can: a command stands in no line behind them.
             assert max([await ask(server) for _ in range(3)]) < crowd.MANY
             running = await app.store.debates.recent((Status.RUNNING,), 300)

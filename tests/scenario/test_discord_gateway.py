@@ -25,6 +25,7 @@ from engine.debate import Status
 from engine.errors import SettingsError
 from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.proxy import proxying
+from tests.doubles.waiting import HANG_SECONDS
 from tests.scenario.discord_stage import (
     SWIFT,
     DiscordStage,
@@ -79,7 +80,7 @@ async def test_after_a_short_outage_it_hears_again_however_long_discord_py_would
             await until(lambda: not connection.connected)
             await asyncio.sleep(2 * PATIENCE)
             discord.gateway.refusing = False
-            await until(lambda: connection.connected, 5)
+            await until(lambda: connection.connected)
             await asyncio.sleep(2 * PATIENCE)  # one that hears stays, in spite of its silence
             assert connection.connected
             assert discord.gateway.identifies == 2
@@ -100,7 +101,7 @@ async def test_an_outage_in_which_nothing_answers_is_one_line_a_try(
             await until(lambda: not connection.connected)
             await asyncio.sleep(4 * PATIENCE)
             await discord.start()
-            await until(lambda: connection.connected, 10)
+            await until(lambda: connection.connected)
     assert [line["event"] for line in logged].count("gateway reconnected") == 1
     assert not [record for record in caplog.records if record.exc_info]
 
@@ -108,7 +109,7 @@ async def test_an_outage_in_which_nothing_answers_is_one_line_a_try(
 async def left(app: App, expected: list[str]) -> None:
     """Wait until these servers are those whose debates will be purged."""
     later = app.service.clock.now() + timedelta(days=1)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(HANG_SECONDS):
         while [one.community for one in await app.store.communities.gone(later)] != expected:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
 

@@ -16,6 +16,7 @@ from tests.doubles.discord import Code, DiscordServer, Rates, denied, status
 from tests.doubles.discord.state import FORUM, MEDIA, NEWS, STAGE, VOICE, Channel, Message
 from tests.doubles.kept import change, is_file
 from tests.doubles.model_server import ModelServer
+from tests.doubles.waiting import HANG_SECONDS
 from tests.scenario.conftest import play
 from tests.scenario.discord_stage import DiscordStage, author, ended, state, until, voting
 
@@ -310,7 +311,7 @@ def whole(message: Message) -> Message | None:
 
 async def noted(app: App, debate_id: str, times: int) -> None:
     """Wait until so many reactions could not be taken away."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(HANG_SECONDS):
         while len(await app.store.votes.interventions(debate_id)) < times:  # noqa: ASYNC110
             await asyncio.sleep(0.02)
 

@@ -27,6 +27,7 @@ from tests.doubles.collector import Collector
 from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.discord.state import Message
 from tests.doubles.kept import is_file
+from tests.doubles.waiting import HANG_SECONDS
 from tests.scenario.discord_stage import DiscordStage, free_port, reference, until
 
 ROSTRUM = Path(sys.executable).with_name("rostrum")
@@ -76,7 +77,7 @@ async def test_rostrum_runs_says_that_it_is_well_and_ends_in_order(
     port = free_port()
     health = {"ROSTRUM_HEALTH__PORT": str(port), "ROSTRUM_REVISION": "abc123"}
     async with program(discord, tmp_path, "run", **health) as process:
-        await discord.gateway.until_connected(seconds=60)
+        await discord.gateway.until_connected()
         await until(lambda: discord.world.commands[None])
         asked = await discord.slash("ada", "debate start", {"topic": "Tea"}).finished()
         assert "Your debate starts now" in asked.text
@@ -85,7 +86,7 @@ async def test_rostrum_runs_says_that_it_is_well_and_ends_in_order(
         _, metrics = await fetch(f"http://127.0.0.1:{port}/metrics")
         assert 'rostrum_gateway_connected{platform="discord"} 1' in metrics
         assert f'rostrum_build_info{{revision="abc123",version="{__version__}"}} 1.0' in metrics
-        async with asyncio.timeout(20):  # until the first call has ended
+        async with asyncio.timeout(HANG_SECONDS):  # until the first call has ended
             while 'rostrum_model_calls_total{backend="rehearsal"' not in metrics:
                 _, metrics = await fetch(f"http://127.0.0.1:{port}/metrics")
         for page in ("livez", "readyz"):
@@ -104,16 +105,16 @@ async def test_a_kill_repeats_nothing_and_loses_nothing(
     slow = "rehearsal/maple?latency=0.1, rehearsal/willow?latency=0.1"
     for posted in (1, 3):
         async with program(discord, tmp_path, "run", ROSTRUM_MODELS=slow) as process:
-            await discord.gateway.until_connected(seconds=60)
+            await discord.gateway.until_connected()
             await until(lambda: discord.world.commands[None])
             if not discord.messages():
                 await discord.slash("ada", "debate start", {"topic": "Tea"}).answered()
-            await until(partial(reached, discord, posted), 20)
+            await until(partial(reached, discord, posted))
             process.kill()
             await process.wait()
         discord.gateway.forget_sessions()
     async with program(discord, tmp_path, "run", ROSTRUM_MODELS=slow):
-        await until(partial(reached, discord, 9), 30)
+        await until(partial(reached, discord, 9))
     numbers = [int(reference(message).split("·")[1]) for message in thread(discord)]
     assert numbers == sorted(set(numbers))
     assert len(discord.messages()) == 1
@@ -133,10 +134,10 @@ async def test_a_lost_gateway_is_seen_and_a_revoked_token_ends_the_program(
 ) -> None:
     port = free_port()
     async with program(discord, tmp_path, "run", ROSTRUM_HEALTH__PORT=str(port)) as process:
-        await discord.gateway.until_connected(seconds=60)
+        await discord.gateway.until_connected()
         discord.gateway.refusing = True
         await discord.gateway.disconnect(1001, forget=True)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(HANG_SECONDS):
             while (await fetch(f"http://127.0.0.1:{port}/healthz"))[0] != 503:  # noqa: ASYNC110
                 await asyncio.sleep(0.05)
         status, body = await fetch(f"http://127.0.0.1:{port}/readyz")
@@ -144,7 +145,7 @@ async def test_a_lost_gateway_is_seen_and_a_revoked_token_ends_the_program(
         assert (await fetch(f"http://127.0.0.1:{port}/livez"))[0] == 200
         discord.token = "MTAwMA.another.one"
         discord.gateway.refusing = False
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(HANG_SECONDS):
             _, said = await process.communicate()
     assert process.returncode == 78
     assert said.decode().splitlines()[-1].startswith("rostrum: Discord")
@@ -166,10 +167,10 @@ async def test_traces_of_a_server_that_ends_are_sent(
     async with Collector() as collector:
         settings = {"ROSTRUM_TRACES": "on", "OTEL_EXPORTER_OTLP_ENDPOINT": collector.endpoint}
         async with program(discord, tmp_path, "run", ROSTRUM_MODELS=slow, **settings) as process:
-            await discord.gateway.until_connected(seconds=60)
+            await discord.gateway.until_connected()
             await until(lambda: discord.world.commands[None])
             await discord.slash("ada", "debate start", {"topic": "Tea"}).answered()
-            await until(partial(reached, discord, 2), 20)
+            await until(partial(reached, discord, 2))
             process.send_signal(signal.SIGTERM)
             await process.communicate()
         [root] = collector.named("debate")

@@ -41,7 +41,7 @@ async def test_a_private_trial_is_held_in_direct_messages_and_forgotten_with_its
         assert asked.ephemeral
         second = await discord.slash("ben", "debate start", topic, channel=place.id).finished()
         assert "already running" in second.text
-        ballot = await until(lambda: said("Vote"), 20)
+        ballot = await until(lambda: said("Vote"))
         await voting(app)
         assert not discord.threads()
         # Reactions in direct messages are not heard, so people vote with buttons.
@@ -61,7 +61,7 @@ async def test_a_private_trial_is_held_in_direct_messages_and_forgotten_with_its
         other = await discord.slash("ada", "debate list").finished()
         assert "Tea beats coffee" not in other.text
         await discord.slash("ben", "debate close", channel=place.id).finished()
-        await until(lambda: said("Reveal"), 20)
+        await until(lambda: said("Reveal"))
         debate = await ended(app)
         assert (debate.community.startswith("person-"), debate.place) == (True, place.id)
         assert ben not in debate.community

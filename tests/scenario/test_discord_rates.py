@@ -14,6 +14,7 @@ from bot.app import App
 from engine.debate import Status
 from tests.doubles.discord import DiscordServer, Rate, Rates, delay
 from tests.doubles.discord.state import Message
+from tests.doubles.waiting import HANG_SECONDS
 from tests.scenario.discord_stage import OPTIONS, DiscordStage, author, reference, until
 
 STARTS, VOTES = 50, 15
@@ -26,8 +27,8 @@ async def test_discords_rates_are_kept_without_a_single_429(database_url: str) -
         async with stage.process():
             for _ in range(2):
                 await stage.start(topic="A sentence of a certain length. " * 120)
-            await until(lambda: len(discord.threads()) == 2, 30)
-            await until(lambda: len(discord.messages(stage.thread.id)) > 6, 60)
+            await until(lambda: len(discord.threads()) == 2)
+            await until(lambda: len(discord.messages(stage.thread.id)) > 6, 120)
         assert discord.violations == []
         for place in (discord.channel, *discord.threads()):
             sent = [m.created for m in discord.messages(place.id)]
@@ -115,7 +116,7 @@ async def test_many_votes_are_caught_up_with_after_a_restart_without_a_single_42
         stage = DiscordStage(database_url, discord, limits=LIMITS)
         async with stage.process() as app:
             await asyncio.gather(*(stage.start(rounds=1) for _ in range(VOTES)))
-            ballots = await until(lambda: open_ballots(discord), 60)
+            ballots = await until(lambda: open_ballots(discord), 120)
         for ballot in ballots:
             for person, emoji in zip(("ada", "ben", "cleo"), OPTIONS.values(), strict=False):
                 discord.react(person, ballot.id, emoji)
@@ -133,7 +134,7 @@ async def test_many_votes_are_caught_up_with_after_a_restart_without_a_single_42
 
 async def entries(app: App, debate_id: str, number: int) -> None:
     """Wait until a debate's log has so many entries."""
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(HANG_SECONDS):
         while len(await app.store.votes.events(debate_id)) < number:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
 

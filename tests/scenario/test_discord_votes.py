@@ -15,6 +15,7 @@ from engine.debate import Status
 from tests.doubles.discord import DiscordServer, Rates, status
 from tests.doubles.discord.refusals import Refusal
 from tests.doubles.discord.state import Message
+from tests.doubles.waiting import HANG_SECONDS
 from tests.scenario.discord_stage import (
     OPTIONS,
     DiscordStage,
@@ -168,7 +169,7 @@ async def test_cleared_reactions_take_nobodys_vote(
         discord.clear_emoji(ballot.id, A)
         discord.clear_reactions(ballot.id)
         (debate,) = await app.store.debates.recent(limit=1)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(HANG_SECONDS):
             while len(await app.store.votes.interventions(debate.id)) < 2:  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
         assert counted(await stage.close()) == NONE | {"A": 1, "B": 1}

@@ -12,6 +12,7 @@ import engine.line.run
 from engine.debate import Status
 from engine.messages import Reveal
 from tests.doubles import model_server as acts
+from tests.doubles.waiting import HANG_SECONDS
 from tests.scenario.conftest import DEFAULTS, EXPLAINED, Running, Stage, explaining, play
 
 ASKED = DEFAULTS.model_copy(update={"why": True, "vote_minutes": 30})
@@ -119,7 +120,8 @@ async def test_it_goes_on_after_a_kill_and_is_paid_for_once(stage: Stage) -> Non
         (debate_id,) = await line.store.debates.unfinished()
         assert (await line.store.debates.get(debate_id)).status is Status.VOTING
         await line.line.reconcile()
-        async with asyncio.timeout(30):  # on a server the dead one's lease has to run out first
+        # On a server the dead one's lease has to run out first.
+        async with asyncio.timeout(HANG_SECONDS):
             while not await line.store.journal.found(debate_id, "why"):
                 await asyncio.sleep(0.1)
                 await line.line.reconcile()

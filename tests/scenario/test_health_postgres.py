@@ -15,6 +15,7 @@ from adapters.storage.store import SqlStore
 from bot import health as rooms
 from bot.health import Health
 from tests.doubles.postgres import PASSWORD, PostgresDouble
+from tests.doubles.waiting import HANG_SECONDS
 from tests.unit.test_health import ask, fetch, read, served
 
 
@@ -36,7 +37,7 @@ async def test_a_killed_postgresql_is_said_without_its_address_until_it_is_back(
     await migrate(database)
     store = SqlStore(database)
     async with served(Health(store, {})) as url, ClientSession() as session:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(HANG_SECONDS):
             while (await ask(f"{url}/livez"))[0] != 200:  # noqa: ASYNC110 - it is asked anew
                 await asyncio.sleep(0.05)
         server.crash()
@@ -53,7 +54,7 @@ async def test_a_killed_postgresql_is_said_without_its_address_until_it_is_back(
         assert found["rostrum_database_writable"] == {(): 0}
         assert found["rostrum_debates"] == {}, "what is unknown is not shown as none"
         await asyncio.to_thread(server.start)
-        async with asyncio.timeout(15):
+        async with asyncio.timeout(HANG_SECONDS):
             while (await ask(f"{url}/livez"))[0] != 200:  # noqa: ASYNC110 - it is asked anew
                 await asyncio.sleep(0.05)
             while len(found["rostrum_debates"]) != 3:

@@ -24,6 +24,7 @@ from engine.store import ExportFilter
 from tests.doubles.hall import Hall
 from tests.doubles.kept import select
 from tests.doubles.memory.venue import MemoryVenue
+from tests.doubles.waiting import HANG_SECONDS
 
 # Pure Python over whole debates: each of these takes long enough to hold up every other debate.
 HEAVY = (
@@ -80,7 +81,7 @@ async def test_a_background_task_that_dies_ends_the_process_with_its_exception(
     monkeypatch.setattr(task, die)
     line = MainLine(store, open_models({}), load_prompts(), [MemoryVenue()])
     with pytest.raises(ExceptionGroup) as ended:
-        async with asyncio.timeout(5), line.running():
+        async with asyncio.timeout(HANG_SECONDS), line.running():
             await asyncio.Event().wait()
     assert ended.group_contains(ZeroDivisionError, match=task)
 

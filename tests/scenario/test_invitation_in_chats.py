@@ -49,7 +49,7 @@ async def test_it_recalls_the_debate_and_says_when_it_closes_also_after_an_exten
         assert abs(until_then - debate.vote_deadline.timestamp()) < 60
     await pass_deadline(chat.stage.url)
     async with chat.stage.process() as app:
-        await until(lambda: edited(chat, shown.id), 20)
+        await until(lambda: edited(chat, shown.id))
         extended = await voting(app)
         assert extended.vote_extended
         assert extended.vote_deadline is not None

@@ -32,7 +32,7 @@ async def test_everything_in_a_thread_is_in_the_debates_language(
         debate = await voting(app)
         await app.service.close_vote(debate.id)
         await chat.ended(app)
-        await until(lambda: any(m.title == reveal for m in chat.thread()), 20)
+        await until(lambda: any(m.title == reveal for m in chat.thread()))
     shown = [f"{m.title}\n{m.text}" for m in chat.thread()]
     assert len(shown) > 5
     for text in (chat.card, *shown):

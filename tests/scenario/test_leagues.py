@@ -13,6 +13,7 @@ import bot.app
 import engine.series.schedule
 from bot.app import App
 from engine.debate import Status
+from tests.doubles.waiting import HANG_SECONDS
 from tests.scenario.chat_stage import Chat, OnDiscord
 from tests.scenario.test_series_people import Shifted
 
@@ -46,7 +47,7 @@ async def league(chat: Chat, user: str, action: str, expected: str = "", **optio
 
 async def begun(app: App, number: int) -> None:
     """Wait until so many debates are there, the newest with an open vote."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(HANG_SECONDS):
         while True:
             found = await app.store.debates.recent()
             opened = found and found[0].status is Status.VOTING and found[0].vote_opened_at
@@ -74,7 +75,7 @@ def in_channel(chat: Chat) -> list[str]:
 
 async def standing(chat: Chat, number: int) -> str:
     """Wait for the standing that is so many-th in the channel; return it."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(HANG_SECONDS):
         while len(found := in_channel(chat)) < number:  # noqa: ASYNC110
             await asyncio.sleep(0.02)
     return found[number - 1]
@@ -89,7 +90,7 @@ async def shown(chat: Chat, number: int) -> None:
             return [file.description for file in posted]
         return [file.alt for file in chat.files() if file.name.startswith("standing")]
 
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(HANG_SECONDS):
         while len(found := alts()) < number:  # noqa: ASYNC110
             await asyncio.sleep(0.02)
     assert all(str(alt).startswith("The standing by points.") for alt in found)

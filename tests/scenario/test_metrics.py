@@ -30,6 +30,7 @@ from tests.doubles.joined import joined
 from tests.doubles.kept import change
 from tests.doubles.memory.attentive import AttentiveVenue
 from tests.doubles.model_server import refuse, status
+from tests.doubles.waiting import HANG_SECONDS
 from tests.scenario.conftest import DEFAULTS, PRICE, QUICK, Running, Stage
 from tests.scenario.test_votes import vote
 from tests.unit.test_health import Samples, fetch, read, served
@@ -131,7 +132,7 @@ async def test_debates_that_are_live_are_counted_by_status(stage: Stage, line: R
     stage.server.gate.clear()
     await line.start()
     await line.start(community="guild")
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(HANG_SECONDS):
         while stage.server.in_flight < 2:  # noqa: ASYNC110 - the server's own state
             await asyncio.sleep(0.01)
     async with scraping(line.line, line.store) as url:
@@ -192,7 +193,7 @@ async def test_a_lost_lease_is_counted_by_its_kind(store: SqlStore, database_url
             await asyncio.sleep(20)
 
     holding = asyncio.create_task(hold())
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(HANG_SECONDS):
         while not holding.done():
             keeper._bell.ring("stop")
             await asyncio.sleep(0.01)

@@ -12,6 +12,7 @@ from bot.app import App
 from engine.dataset.writer import export
 from engine.debate import Debate, Status
 from engine.store import ExportFilter
+from tests.doubles.waiting import HANG_SECONDS
 from tests.scenario.chat_stage import Chat
 from tests.scenario.test_export import table
 
@@ -24,7 +25,7 @@ async def pair_of(app: App) -> list[Debate]:
 
 async def both(app: App, status: Status) -> list[Debate]:
     """Wait until both are in a state, and, while they vote, people can."""
-    async with asyncio.timeout(40):
+    async with asyncio.timeout(HANG_SECONDS):
         while True:
             pair = await pair_of(app)
             if all(d.status is status and d.vote_opened_at for d in pair) and len(pair) == 2:

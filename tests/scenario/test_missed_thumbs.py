@@ -16,6 +16,7 @@ from engine.judging import Question
 from engine.store import ExportFilter
 from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.facts import Slack
+from tests.doubles.waiting import HANG_SECONDS
 from tests.scenario.chat_stage import Chat
 from tests.scenario.discord_stage import SWIFT, DiscordStage, known, state, until, voting
 
@@ -95,7 +96,7 @@ async def test_a_debate_that_ended_in_the_middle_knows_the_thumbs_given_meanwhil
 async def until_spoken(app: App, number: int) -> dict[str, str]:
     """Wait until so many turns are posted."""
     await state(app, lambda debate: debate.thread)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(HANG_SECONDS):
         while len(said := await turns(app)) < number:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
     return said

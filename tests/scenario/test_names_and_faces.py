@@ -21,6 +21,7 @@ from tests.doubles.discord.state import Message
 from tests.doubles.facts import Slack
 from tests.doubles.faults import drop
 from tests.doubles.slack import refused
+from tests.doubles.waiting import HANG_SECONDS
 from tests.scenario.discord_stage import MODELS, DiscordStage, author, ended, until, voting
 from tests.scenario.slack_stage import SlackStage, title
 from tests.scenario.slack_stage import ended as slack_ended
@@ -167,7 +168,7 @@ async def test_a_webhooks_turn_that_a_moderator_deletes_is_noted_and_not_posted_
 
 
 async def until_noted(app: App, debate_id: str) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(HANG_SECONDS):
         while not await app.store.votes.interventions(debate_id):  # noqa: ASYNC110
             await asyncio.sleep(0.01)
 

@@ -11,6 +11,8 @@ from pathlib import Path
 import orjson
 import pytest
 
+from tests.doubles.waiting import HANG_SECONDS
+
 ROOT = Path(__file__).parents[2]
 SCRIPT = '''
 """`toast`: each side says one thing."""
@@ -80,7 +82,7 @@ def test_it_is_held_judged_voted_on_and_exported(copy: Path, tmp_path: Path) -> 
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=HANG_SECONDS,
         check=False,
     )
     assert (ended.returncode, ended.stderr) == (0, "")

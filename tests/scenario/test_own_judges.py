@@ -19,6 +19,7 @@ from engine.store import DebateRecord, ExportFilter
 from tests.doubles.hall import DEFAULTS, NO_CAPS, QUICK, Hall, Session, with_sides
 from tests.doubles.memory.venue import MemoryVenue
 from tests.doubles.rehearsed import WARM
+from tests.doubles.waiting import HANG_SECONDS
 
 TEXTS = {"note", "summary", "review", "direction", "narrative", "explanation", "reason", "claim"}
 TOLD = {  # whose words are read after the vote
@@ -146,7 +147,7 @@ async def test_captains_that_are_back_after_a_restart_change_nothing_that_was_sa
     defaults = sides.model_copy(update={"format": "team", "sampling": sampling})
     async with hall.open(Captainless(RetryPolicy(tries=1))) as session:
         debate_id = await session.start(defaults)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(HANG_SECONDS):
             while await session.store.journal.turns_held(debate_id) < 18:  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
     async with hall.open() as session:

@@ -21,6 +21,7 @@ from engine.store.community import CommunitySettings
 from engine.store.guests import OpenTurn
 from tests.doubles.hall import DEFAULTS, LOBBY, QUICK, Hall, Session
 from tests.doubles.memory.attentive import AttentiveVenue
+from tests.doubles.waiting import HANG_SECONDS
 from tests.doubles.whole_debate import KEYS, HeardModels
 
 MINUTES = 5.0
@@ -53,7 +54,7 @@ async def asked(session: Session, debate: Debate) -> None:
         "SELECT count(*) FROM questions WHERE debate = :debate AND closed_at IS NULL "
         "AND opened_at IS NOT NULL AND question IN ('consent', 'speak')"
     )
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(HANG_SECONDS):
         while not await session.store.guests._database.value(opened, debate=debate.id):  # noqa: ASYNC110
             await asyncio.sleep(0.005)
 
@@ -62,7 +63,7 @@ async def agree(
     session: Session, debate: Debate, user: str = "bob", *, accept: bool = True
 ) -> None:
     """Answer once the question is open."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(HANG_SECONDS):
         while True:
             try:
                 return await session.service.guests.answer(debate, user, accept=accept)
@@ -74,7 +75,7 @@ async def agree(
 
 async def turn(session: Session, debate: Debate, kind: str) -> OpenTurn:
     """Wait until a round's turn is asked for."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(HANG_SECONDS):
         while True:
             found = await session.store.guests.open_turn(debate.id)
             if found is not None and found.opened and kind in found.step:

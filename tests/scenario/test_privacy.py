@@ -31,6 +31,7 @@ from engine.ports import utc_now
 from engine.store import ExportFilter
 from tests.doubles.hall import DEFAULTS, LOBBY, Hall, Session
 from tests.doubles.kept import is_file, traces
+from tests.doubles.waiting import HANG_SECONDS
 from tests.sample import cast, create, new_debate, run
 
 ANN = "190384756102938475"
@@ -305,7 +306,7 @@ async def test_a_running_rostrum_purges_by_itself(hall: Hall) -> None:
         await session.store.communities.joined("memory", "club", utc_now())
         await session.store.communities.left("memory", "club", utc_now() - timedelta(days=2))
     settings = Settings(database_url=SecretStr(hall.url), privacy=PrivacySettings(purge_days=1))
-    async with serving(settings), asyncio.timeout(20):
+    async with serving(settings), asyncio.timeout(HANG_SECONDS):
         # What is deleted is overwritten a moment later.
         while traces(hall.url, ANN, debate_id, str(DEFAULTS.topic)):  # noqa: ASYNC110
             await asyncio.sleep(0.05)

@@ -30,6 +30,7 @@ from engine.store import Closing, DeliveryState, Post, Store
 from engine.store.community import CommunitySettings, PublicPart
 from engine.votes.outcome import standing
 from tests.doubles.fixed_clock import FixedClock
+from tests.doubles.waiting import HANG_SECONDS
 from tests.sample import (
     LATER,
     NO_CAPS,
@@ -102,7 +103,7 @@ async def test_a_page_grows_by_what_was_posted_and_by_nothing_else(store: Store)
         assert "canary" not in before.text
         assert (await reader.see(f"{path}/turn-1.txt")).status == 404
         await post(running)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(HANG_SECONDS):
             assert await events.content.readuntil(b"data: 1\n\n")
         after = await reader.see(path)
         assert turns_of(after) == ["1"]

@@ -31,7 +31,7 @@ from engine.permalinks import Permalinks
 from engine.store import Store
 from engine.store.community import CommunitySettings, PublicPart
 from tests.doubles.fixed_clock import FixedClock
-from tests.doubles.waiting import until
+from tests.doubles.waiting import HANG_SECONDS, until
 from tests.sample import NOW, new_debate, run, turn, turn_post
 from tests.scenario.chat_stage import Chat, OnDiscord, close, vote
 from tests.scenario.discord_stage import DiscordStage, settings_of, voting
@@ -74,7 +74,7 @@ class Reader:
 
 async def again_until(reader: Reader, path: str, done: Callable[[Seen], bool]) -> Seen:
     """Read a page again until it is as expected; an answer is shared for a moment."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(HANG_SECONDS):
         while not done(seen := await reader.see(path)):  # noqa: ASYNC110
             await asyncio.sleep(0.05)
     return seen

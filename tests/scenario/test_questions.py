@@ -24,6 +24,7 @@ from engine.store import ExportFilter
 from engine.store.asking import MOST_ASKED
 from tests.doubles.hall import DEFAULTS, QUICK, Hall, Session
 from tests.doubles.memory.attentive import AttentiveVenue
+from tests.doubles.waiting import HANG_SECONDS
 from tests.doubles.whole_debate import KEYS, HeardModels
 
 HOSTILE = (
@@ -64,7 +65,7 @@ def asking(seconds: float, **options: object) -> Defaults:
 
 async def opened(session: Session, debate_id: str) -> Debate:
     """Wait until the audience may ask."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(HANG_SECONDS):
         while True:
             time = await session.store.asking.time(debate_id)
             if time is not None and time.opened_at is not None:
@@ -172,7 +173,7 @@ async def test_a_process_that_ends_in_question_time_keeps_its_deadline_and_what_
         debate = await opened(session, await session.start(asking(2.5)))
         await put_in(session, debate, "ann", "Is tea cheaper?")
         due = await session.store.asking.time(debate.id)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(HANG_SECONDS):
             while not lists(venue)[-1].listed:  # noqa: ASYNC110 - it is looked at
                 await asyncio.sleep(0.01)
     async with hall.open() as session:
@@ -199,7 +200,7 @@ async def test_once_put_nothing_changes_what_is_answered_after_a_kill(
     async with hall.open() as session:
         debate = await opened(session, await session.start(slow))
         await put_in(session, debate, "ann", "Is tea cheaper?")
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(HANG_SECONDS):
             while not await session.store.journal.found(debate.id, QUESTIONS):  # noqa: ASYNC110
                 await asyncio.sleep(0.002)
     async with hall.open() as session:

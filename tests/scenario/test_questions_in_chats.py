@@ -7,7 +7,7 @@ import asyncio
 from bot.app import App
 from engine.judging import Question
 from tests.doubles.model_server import ModelServer, status
-from tests.doubles.waiting import until
+from tests.doubles.waiting import HANG_SECONDS, until
 from tests.scenario.chat_stage import Chat, close, said
 from tests.scenario.discord_stage import voting
 from tests.scenario.test_moderation import guard
@@ -20,7 +20,7 @@ TITLE = "Questions from the audience"
 
 async def opened(app: App) -> None:
     """Wait until the audience may ask."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(HANG_SECONDS):
         while not await app.store.debates.recent(limit=1):  # noqa: ASYNC110
             await asyncio.sleep(0.01)
         (debate,) = await app.store.debates.recent(limit=1)

@@ -20,6 +20,7 @@ from tests.doubles.hall import DEFAULTS as OFFLINE
 from tests.doubles.hall import QUICK, Hall
 from tests.doubles.memory.attentive import AttentiveVenue
 from tests.doubles.memory.venue import Fault, MemoryVenue
+from tests.doubles.waiting import HANG_SECONDS
 from tests.scenario.conftest import DEFAULTS, NO_CAPS, SWIFT, Running, Stage
 
 DEAR = Price(usd_in=0, usd_out=100)  # with 900 tokens written a call costs 0.09 USD, at most 0.1
@@ -62,7 +63,7 @@ async def test_a_closed_debate_whose_reveal_was_never_posted_can_be_resumed(hall
         await session.voting(debate_id)
         hall.venue.misbehave("edit", Fault(delay=30))
         closed = await session.service.close_vote(debate_id)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(HANG_SECONDS):
             while hall.venue.seen[-1].method != "edit":  # noqa: ASYNC110 - it rings no bell
                 await asyncio.sleep(0.005)
     assert closed.status is Status.CLOSED

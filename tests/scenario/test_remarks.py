@@ -20,6 +20,7 @@ from engine.store import DebateRecord, ExportFilter
 from tests.doubles.hall import record_of
 from tests.doubles.slack import SlackServer
 from tests.doubles.slack.state import Message as SlackMessage
+from tests.doubles.waiting import HANG_SECONDS
 from tests.scenario.chat_stage import Chat, OnDiscord, Private, close, said, vote
 from tests.scenario.discord_stage import DiscordStage, known, until, voting
 from tests.scenario.slack_stage import SlackStage
@@ -40,7 +41,7 @@ async def say_why(chat: Chat, user: str, ballot: str, code: str) -> Private:
 
 
 async def tap(
-    chat: Chat, user: str, below: Private, id: str, value: str = "", seconds: float = 10.0
+    chat: Chat, user: str, below: Private, id: str, value: str = "", seconds: float = HANG_SECONDS
 ) -> Private:
     """Press a button or choose from a menu of a private message, which changes in place."""
     if isinstance(chat, OnDiscord):

@@ -16,7 +16,7 @@ from engine.debate import Debate
 from engine.store import ExportFilter
 from tests.doubles.command import Ended, rostrum
 from tests.doubles.hall import record_of
-from tests.doubles.waiting import until
+from tests.doubles.waiting import HANG_SECONDS, until
 from tests.scenario.chat_stage import Chat, OnDiscord, close, vote
 from tests.scenario.discord_stage import voting
 from tests.scenario.test_reveal_in_chats import announced
@@ -54,7 +54,7 @@ async def held(chat: Chat, app: App, number: int) -> str:
         debates = await app.store.debates.recent()
         return len(debates) == number and debates[0].thread is not None
 
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(HANG_SECONDS):
         while not await begun():  # noqa: ASYNC110
             await asyncio.sleep(0.02)
     return await chat.ballot()

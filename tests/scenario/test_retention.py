@@ -24,6 +24,7 @@ from engine.store.series import StoredSeries
 from tests.doubles.command import rostrum
 from tests.doubles.hall import DEFAULTS, Hall
 from tests.doubles.kept import select, traces
+from tests.doubles.waiting import HANG_SECONDS
 from tests.sample import NOW, new_debate, run
 from tests.scenario.test_command_line import contents
 from tests.scenario.test_command_line_erasing import ask
@@ -156,7 +157,7 @@ async def keeping(hall: Hall, *gone: str, **days: float) -> None:
     settings = Settings(
         database_url=SecretStr(hall.url), retention=RetentionSettings.model_validate(days)
     )
-    async with serving(settings), asyncio.timeout(20):
+    async with serving(settings), asyncio.timeout(HANG_SECONDS):
         while traces(hall.url, *gone):  # noqa: ASYNC110
             await asyncio.sleep(0.05)
 

@@ -11,6 +11,7 @@ from engine.judging import Question
 from engine.store import ExportFilter
 from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.slack import Rules, SlackServer
+from tests.doubles.waiting import HANG_SECONDS
 from tests.scenario.discord_stage import DiscordStage
 from tests.scenario.discord_stage import ended as ended_on_discord
 from tests.scenario.discord_stage import until as until_seen
@@ -32,7 +33,7 @@ async def again_is_open(app: App) -> bool:
 
 
 async def until_answered(app: App, *options: str) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(HANG_SECONDS):
         while await answers(app) != list(options):  # noqa: ASYNC110
             await asyncio.sleep(0.02)
 

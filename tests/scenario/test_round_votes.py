@@ -22,6 +22,7 @@ from engine.words.cards import card_of
 from tests.doubles.hall import DEFAULTS, NO_CAPS, QUICK, Hall, Session, record_of
 from tests.doubles.memory.attentive import AttentiveVenue
 from tests.doubles.rehearsed import DEFAULTS as REHEARSED
+from tests.doubles.waiting import HANG_SECONDS
 
 ROUNDS = ("opening", "rebuttal", "assumptions")  # the vote follows the closing
 Acts = list[tuple[str, str]]
@@ -314,7 +315,7 @@ SLOW = {
 
 async def asked_in(session: Session, debate_id: str, name: str) -> tuple[str, str]:
     """Return the place and message of a round's question, once it is asked."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(HANG_SECONDS):
         while True:
             for target in await session.store.votes.targets(debate_id, Question.ROUND):
                 if target.step == name:
@@ -324,7 +325,7 @@ async def asked_in(session: Session, debate_id: str, name: str) -> tuple[str, st
 
 async def closed(session: Session, debate_id: str, rounds: Sequence[str]) -> None:
     """Wait until the questions of some rounds have closed."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(HANG_SECONDS):
         while True:
             found = await session.store.votes.targets(debate_id, Question.ROUND)
             if {t.step for t in found if t.ended} >= set(rounds):

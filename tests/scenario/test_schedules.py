@@ -18,6 +18,7 @@ from engine.series.spec import Place, Recurring, Series, read_when
 from engine.store.series import StoredSeries
 from engine.topics import built_in_topics
 from tests.doubles.model_server import ModelServer
+from tests.doubles.waiting import HANG_SECONDS
 from tests.scenario.chat_stage import Chat, OnDiscord
 from tests.scenario.conftest import DEFAULTS, Stage
 from tests.scenario.test_leagues import begun
@@ -68,14 +69,14 @@ def skipped(chat: Chat) -> list[str]:
 
 
 async def wait(done: Callable[[], object]) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(HANG_SECONDS):
         while not done():  # noqa: ASYNC110
             await asyncio.sleep(0.02)
 
 
 async def passed(app: App, clock: Shifted) -> str | None:
     """Wait until no time is due any more; return why the last one was skipped."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(HANG_SECONDS):
         while True:
             going = [one for one in await app.store.series.all() if one.due_at is not None]
             # One that another took the place of ends a moment later.
@@ -276,7 +277,7 @@ async def test_two_processes_and_one_killed_between_two_writes_begin_a_debate_on
         assert debate.series_key == key_of(due)
         # As if the process had been killed before it noted the next time.
         await line.store.series.save(kept)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(HANG_SECONDS):
             while True:
                 found = await line.store.series.find(series.name)
                 if found is not None and found.due_at is not None and found.due_at > clock.now():

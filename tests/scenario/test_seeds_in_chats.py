@@ -9,7 +9,7 @@ import pytest
 import engine.delivery.unseeding
 from engine.judging import Question
 from tests.doubles.faults import drop, status
-from tests.doubles.waiting import until
+from tests.doubles.waiting import HANG_SECONDS, until
 from tests.scenario.chat_stage import NOBODY, Chat, close, said, vote
 from tests.scenario.discord_stage import counted_in, known, pass_deadline, voting
 
@@ -88,6 +88,6 @@ async def test_a_message_that_is_deleted_meanwhile_and_a_vote_closed_while_away(
         chat.delete(second)
         chat.faults.clear()
         platform = next(iter(app.deliveries))
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(HANG_SECONDS):
             while await app.store.votes.seeds_left(platform):  # noqa: ASYNC110
                 await asyncio.sleep(0.01)

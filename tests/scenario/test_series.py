@@ -20,6 +20,7 @@ from engine.series.spec import Series, read_series
 from engine.store.usage import UsageFilter
 from tests.doubles.command import rostrum
 from tests.doubles.model_server import says, status
+from tests.doubles.waiting import HANG_SECONDS
 from tests.scenario.conftest import DEFAULTS, JURORS, Running, Stage
 
 FILE: dict[str, Any] = {
@@ -48,7 +49,7 @@ async def hold(line: Running, held: Series, **joints: Any) -> Standing:
     defaults, watch = joints.pop("defaults", DEFAULTS), joints.pop("watch", lambda _: None)
     runner = line.line.open_series(defaults, held, watch)
     runner.first_pause = 0.05
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(HANG_SECONDS):
         return await runner.run()
 
 

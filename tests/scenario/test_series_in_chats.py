@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from bot.app import App
+from tests.doubles.waiting import HANG_SECONDS
 from tests.scenario.chat_stage import Chat, OnDiscord
 
 ROSTRUM = Path(sys.executable).with_name("rostrum")
@@ -65,7 +66,7 @@ def write(folder: Path, place: str) -> str:
 
 
 async def begins(app: App) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(HANG_SECONDS):
         while not await app.store.debates.recent():  # noqa: ASYNC110
             await asyncio.sleep(0.02)
 
@@ -91,7 +92,7 @@ async def test_a_series_is_planned_voted_on_followed_and_stopped(
         assert "once the one before has ended" in said
         code, said = await rostrum(chat, tmp_path, "series", "stop", "evening")
         assert code == 0, said
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(HANG_SECONDS):
             while (await app.store.series.all())[0].due_at is not None:  # noqa: ASYNC110
                 await asyncio.sleep(0.05)
         assert len(await app.store.debates.recent()) == 1

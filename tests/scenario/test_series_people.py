@@ -21,6 +21,7 @@ from engine.series.schedule import Schedule
 from engine.series.spec import Daily, People, Place, Series, read_series
 from engine.store.series import StoredSeries
 from tests.doubles.model_server import status
+from tests.doubles.waiting import HANG_SECONDS
 from tests.scenario.conftest import DEFAULTS, JURORS, Running, Stage
 
 FILE: dict[str, Any] = {
@@ -84,7 +85,7 @@ async def serving(
 
 async def held(line: Running, number: int) -> list[Debate]:
     """Wait until so many debates have ended, and return all."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(HANG_SECONDS):
         while True:
             found = await line.store.debates.recent()
             if sum(debate.status is Status.CLOSED for debate in found) >= number:
@@ -197,7 +198,7 @@ async def test_the_next_debate_waits_for_the_one_before(stage: Stage, clock: Shi
         await begins_none(line, 1)
         await line.until(debates[0].id, lambda debate: debate.vote_opened_at)
         await line.service.close_vote(debates[0].id)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(HANG_SECONDS):
             while len(await line.store.debates.recent()) < 2:  # noqa: ASYNC110
                 await asyncio.sleep(0.02)
 
@@ -258,7 +259,7 @@ async def test_a_model_that_is_away_is_waited_for_and_not_named(
     said: set[str] = set()
     async with serving(stage, clock) as line:
         await save_series(line.store, series())
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(HANG_SECONDS):
             while True:
                 found = await line.store.debates.recent()
                 said |= {why(debate) for debate in found if debate.status.live}

@@ -24,6 +24,7 @@ from bot.run import serving
 from engine.store import DebateRecord, ExportFilter, Store
 from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.slack import Rules, SlackServer
+from tests.doubles.waiting import HANG_SECONDS
 from tests.scenario.discord_stage import OPTIONS, DiscordStage, settings_of, until
 from tests.scenario.slack_stage import SlackStage
 
@@ -101,7 +102,7 @@ async def test_the_same_request_is_the_same_record(database_url: str) -> None:
 
 async def heard_on_both(store: Store, votes: int) -> None:
     """Wait until each vote has so many entries: what was seen before a vote depends on it."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(HANG_SECONDS):
         for debate in await store.debates.recent():
             while len(await store.votes.events(debate.id)) < votes:  # noqa: ASYNC110
                 await asyncio.sleep(0.01)

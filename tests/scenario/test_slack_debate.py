@@ -429,7 +429,7 @@ async def test_two_hundred_debates_keep_nobody_waiting(
         for one in asked:
             await one.said(seconds=60)
         form = await slack.slash("ben", "/debate")
-        await until(lambda: form.view, 60)
+        await until(lambda: form.view, 120)
         return server.answered - before
 
     async with crowd.open_server() as server:
@@ -445,7 +445,7 @@ async def test_two_hundred_debates_keep_nobody_waiting(
             await slack.deliveries.heard()
             assert server.answered == 0
             server.gate.set()
-            await until(lambda: server.answered > crowd.DEBATES, 60)
+            await until(lambda: server.answered > crowd.DEBATES, 120)
             # Now all debates go on as fast as they can: a command stands in no line behind them.
             assert max([await ask(server) for _ in range(3)]) < crowd.MANY
             running = await app.store.debates.recent((Status.RUNNING,), 300)

@@ -29,6 +29,7 @@ from tests.doubles.slack import (
 from tests.doubles.slack.methods import reaction
 from tests.doubles.slack.server import BOT_TOKEN
 from tests.doubles.slack.state import BOT_USER, TEAM
+from tests.doubles.waiting import HANG_SECONDS
 from tests.scenario import crowd
 from tests.scenario.conftest import play
 from tests.scenario.discord_stage import state, until
@@ -157,7 +158,7 @@ async def test_one_message_a_second_holds_across_debates_of_a_channel(database_u
                 found = await app.store.debates.recent(limit=3)
                 return len(found) == 3 and all(d.vote_opened_at is not None for d in found)
 
-            async with asyncio.timeout(40):
+            async with asyncio.timeout(HANG_SECONDS):
                 while not await all_vote():  # noqa: ASYNC110 - it is looked at
                     await asyncio.sleep(0.05)
         assert slack.violations == []

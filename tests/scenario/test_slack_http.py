@@ -17,6 +17,7 @@ from bot.settings.settings import Settings
 from engine.errors import SettingsError
 from tests.doubles.kept import is_file
 from tests.doubles.slack import Rules, SlackServer
+from tests.doubles.waiting import HANG_SECONDS
 from tests.scenario.discord_stage import free_port
 from tests.scenario.slack_stage import SlackStage, counted
 
@@ -131,7 +132,7 @@ async def test_requests_are_taken_on_loopback_unless_told_otherwise(stage: Slack
     settings = Settings.model_validate({"slack": slack, "database_url": stage.url})
     (platform,) = open_platforms(settings)
     async with serving(settings, platform):
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(HANG_SECONDS):
             while not platform.is_connected():  # noqa: ASYNC110 - it is looked at
                 await asyncio.sleep(0.01)
         _, writer = await asyncio.open_connection("127.0.0.1", port)

@@ -347,7 +347,7 @@ async def test_a_workspace_that_leaves_in_mid_debate_stops_it_and_may_come_back(
         again = await state(app, lambda d: d.status is Status.RUNNING and d.thread is not None)
         assert again.id == failed.id
         before = len(stage.inside(lounge.id))
-        await until(lambda: len(stage.inside(lounge.id)) > before, 20)
+        await until(lambda: len(stage.inside(lounge.id)) > before)
         assert len(slack.messages(lounge.id)) == 1
 
 

@@ -100,7 +100,7 @@ async def test_votes_that_were_missed_are_read_as_soon_as_slack_is_back(
         await slack.react("ben", ballot.ts, "red_circle")
         before = slack.socket.connects
         await getattr(slack.socket, trouble)()
-        await until(lambda: slack.socket.connects > before, 20)
+        await until(lambda: slack.socket.connects > before)
         events = await until_cast(app, "A", "B")
         assert [event.how for event in events] == [How.LIVE, How.RECOVERED]
 

@@ -13,7 +13,7 @@ import engine.votes.window
 from bot.app import App
 from engine.store import ExportFilter
 from tests.doubles.slack import Rules, SlackServer, delay, limited, status
-from tests.doubles.waiting import until_true
+from tests.doubles.waiting import HANG_SECONDS, until_true
 from tests.scenario.slack_stage import OPTIONS, SWIFT, SlackStage, counted, ended, voting
 
 NOBODY = {"A": 0, "B": 0, "tie": 0, "neither": 0}
@@ -94,7 +94,8 @@ async def test_seeds_bots_and_other_emojis_are_nobodys_vote(
         await slack.react("ben", ballot.ts, "red_circle")
         await slack.react("cleo", stage.root.ts, "large_blue_circle")
         await slack.deliveries.heard()
-        async with asyncio.timeout(10):  # a bot's is stored, and taken back once it is known
+        # A bot's is stored, and taken back once it is known.
+        async with asyncio.timeout(HANG_SECONDS):
             while ("A", False) not in await cast(app):  # noqa: ASYNC110 - it is looked at
                 await asyncio.sleep(0.01)
         assert sorted(await cast(app)) == [("A", False), ("A", True), ("B", True)]
@@ -192,7 +193,7 @@ async def test_no_vote_is_lost_with_the_connection(
         before = slack.socket.connects
         await getattr(slack.socket, trouble)()
         await slack.react("ben", ballot.ts, "large_blue_circle")
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(HANG_SECONDS):
             while slack.socket.connects == before:  # noqa: ASYNC110 - it is looked at
                 await asyncio.sleep(0.02)
         await slack.socket.until_connected()

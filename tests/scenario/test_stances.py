@@ -20,6 +20,7 @@ from engine.store import DebateRecord, ExportFilter
 from tests.doubles.hall import DEFAULTS, LOBBY, QUICK, Hall, Session, record_of
 from tests.doubles.memory.attentive import AttentiveVenue
 from tests.doubles.memory.venue import StoredMessage
+from tests.doubles.waiting import HANG_SECONDS
 
 REFUSED = VenueError("Nothing may be posted here; grant the right to.")
 
@@ -53,7 +54,7 @@ def asking(seconds: float, ballot: BallotKind = BallotKind.OPEN) -> Defaults:
 
 async def question(session: Session, debate_id: str, asked: Question) -> tuple[str, str]:
     """Return the place and message of a question, once it is asked."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(HANG_SECONDS):
         while True:
             for target in await session.store.votes.targets(debate_id):
                 if target.question is asked:

@@ -22,6 +22,7 @@ from tests.doubles.discord import DiscordServer, Rates, hang
 from tests.doubles.model_server import ModelServer
 from tests.doubles.postgres import PostgresDouble
 from tests.doubles.slack import SlackServer
+from tests.doubles.waiting import HANG_SECONDS
 from tests.doubles.wire import wired
 from tests.scenario.discord_stage import until
 from tests.scenario.stop_driver import TENTH
@@ -57,7 +58,7 @@ async def running(
         "ROSTRUM_DISCORD__API_URL": discord.api_url,
     }
     async with driven(folder, part, **of_discord, **settings) as process:
-        await discord.gateway.until_connected(seconds=60)
+        await discord.gateway.until_connected()
         await until(lambda: discord.world.commands[None])
         yield process
 
@@ -94,7 +95,7 @@ async def stop(process: asyncio.subprocess.Process, *, times: int = 1) -> Stoppe
     for number in range(times):
         await asyncio.sleep(0.3 if number else 0)
         process.send_signal(signal.SIGTERM)
-    _, said = await asyncio.wait_for(process.communicate(), 30)
+    _, said = await asyncio.wait_for(process.communicate(), HANG_SECONDS)
     return Stopped(process.returncode, time.monotonic() - began, said.decode())
 
 
@@ -124,7 +125,7 @@ async def test_a_backend_that_never_answers_is_left_after_its_time(
         backend.gate.clear()
         async with running(discord, tmp_path, "nothing", **thinking_at(backend)) as process:
             await discord.slash("ada", "debate start", {"topic": "Tea"}).answered()
-            await until(lambda: backend.in_flight == 1, 30)
+            await until(lambda: backend.in_flight == 1)
             stopped = await stop(process)
     assert stopped.code == 0, stopped.log
     assert CALLS <= stopped.seconds < ALL + SLACK
@@ -139,7 +140,7 @@ async def test_a_second_signal_does_not_wait_for_calls(
         backend.gate.clear()
         async with running(discord, tmp_path, "nothing", **thinking_at(backend)) as process:
             await discord.slash("ada", "debate start", {"topic": "Tea"}).answered()
-            await until(lambda: backend.in_flight == 1, 30)
+            await until(lambda: backend.in_flight == 1)
             stopped = await stop(process, times=2)
     assert stopped.code == 0, stopped.log
     assert stopped.seconds < CALLS
@@ -159,7 +160,7 @@ async def test_a_platform_that_never_answers_is_left_after_its_time(
     async with running(discord, tmp_path, "nothing") as process:
         discord.fail(hang(), method, path, times=99)
         discord.slash("ada", "debate start", {"topic": "Tea"})
-        await until(lambda: discord.faults.hanging, 30)
+        await until(lambda: discord.faults.hanging)
         stopped = await stop(process)
     assert stopped.code == 0, stopped.log
     assert stopped.seconds < ALL + SLACK
@@ -180,7 +181,7 @@ async def test_a_slack_that_never_answers_is_left_after_its_time(
             await slack.socket.until_connected(60)
             slack.fail(hang(), method, times=99)
             await slack.slash("ada", '/debate start "Tea"')
-            await until(lambda: slack.faults.hanging, 30)
+            await until(lambda: slack.faults.hanging)
             stopped = await stop(process)
     assert stopped.code == 0, stopped.log
     assert stopped.seconds < ALL + SLACK
@@ -199,7 +200,7 @@ async def test_a_request_that_is_never_answered_does_not_hold_a_site(
         raise AssertionError
 
     one = site.Site("127.0.0.1", 0)
-    async with ClientSession() as session, asyncio.timeout(5):
+    async with ClientSession() as session, asyncio.timeout(HANG_SECONDS):
         async with one.serving([web.get("/", never)]):
             assert one.address is not None
             asking = asyncio.create_task(session.get(f"http://127.0.0.1:{one.address[1]}/"))
@@ -243,7 +244,7 @@ async def test_a_database_that_is_away_does_not_hold_a_stop_up(
             settings = thinking_at(backend) | at
             async with running(discord, tmp_path, "database", **settings) as process:
                 await discord.slash("ada", "debate start", {"topic": "Tea"}).answered()
-                await until(lambda: backend.in_flight == 1, 30)
+                await until(lambda: backend.in_flight == 1)
                 getattr(wire, away)()
                 stopped = await stop(process)
         wire.mend()

@@ -8,6 +8,7 @@ from engine.floor.example import example
 from engine.ports import AnswerSchema
 from tests.doubles.model_server import Body
 from tests.doubles.rehearsed import WARM
+from tests.doubles.waiting import HANG_SECONDS
 from tests.scenario.conftest import DEFAULTS, Stage, asked, judging, play
 
 SIDE = {"ana": "A", "ben": "B"}
@@ -47,7 +48,7 @@ async def test_both_sides_are_asked_before_either_has_answered(stage: Stage) -> 
             DEFAULTS.model_copy(update={"sampling": sampling}), format="structured"
         )
         for place, round_name in enumerate(ROUNDS):
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(HANG_SECONDS):
                 while len(server.requests) < 2 * place + 2:  # noqa: ASYNC110 - the log of another party
                     await asyncio.sleep(0.005)
             assert (server.in_flight, server.answered) == (2, 2 * place)

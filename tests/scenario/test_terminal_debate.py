@@ -22,6 +22,7 @@ from pathlib import Path
 import pytest
 
 from tests.doubles.command import run_to_end
+from tests.doubles.waiting import HANG_SECONDS
 
 TOPIC = "Tea is better than coffee"
 SLOW = ("--a", "rehearsal/maple?latency=0.2", "--b", "rehearsal/willow?latency=0.2")
@@ -99,7 +100,7 @@ class Screen:
     keyboard: int
     shown: str = ""
 
-    def until(self, text: str, seconds: float = 30) -> None:
+    def until(self, text: str, seconds: float = HANG_SECONDS) -> None:
         """Read what is shown until a text has come."""
         limit = time.monotonic() + seconds
         while text not in self.shown:
@@ -114,7 +115,7 @@ class Screen:
         self.until("close the vote")
         self.until_keys()
 
-    def until_keys(self, seconds: float = 30) -> None:
+    def until_keys(self, seconds: float = HANG_SECONDS) -> None:
         """Wait until the process reads each key, which it does right after it has said which."""
         limit = time.monotonic() + seconds
         while termios.tcgetattr(self.keyboard)[3] & termios.ICANON:
@@ -365,7 +366,7 @@ def test_a_stop_keeps_the_call_in_flight_and_the_debate_goes_on_later(
         while "turn 2 of 8" not in before:
             before += process.stdout.readline()
         process.send_signal(stop)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=HANG_SECONDS)
     assert (process.returncode, err) == (1, "")
     assert set(desk.calls()) == {"done"}
     assert desk.calls()["done"] < 12

@@ -21,6 +21,7 @@ from engine.errors import SettingsError
 from tests.doubles.collector import Collector
 from tests.doubles.joined import joined
 from tests.doubles.model_server import status
+from tests.doubles.waiting import HANG_SECONDS
 from tests.scenario.conftest import PRICE, QUICK, TOPIC, Running, Stage
 from tests.scenario.discord_stage import free_port
 
@@ -141,7 +142,7 @@ async def test_a_resumed_debate_goes_on_in_the_same_trace(
     monkeypatch.setattr("bot.stopping.CALLS_SECONDS", 0.05)
     async with traced(stage) as line:
         started = await line.start()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(HANG_SECONDS):
             while stage.server.answered < 3:  # noqa: ASYNC110 - the server's own state
                 await asyncio.sleep(0.005)
         stage.server.gate.clear()

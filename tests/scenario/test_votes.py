@@ -15,6 +15,7 @@ from tests.doubles.fixed_clock import FixedClock
 from tests.doubles.hall import DEFAULTS, QUICK, Hall, Session, with_sides
 from tests.doubles.memory.attentive import AttentiveVenue
 from tests.doubles.memory.venue import Fault
+from tests.doubles.waiting import HANG_SECONDS
 
 NAMES = [model.name for model in (*DEFAULTS.sides.values(), *DEFAULTS.jurors)]
 
@@ -114,7 +115,7 @@ async def test_a_deadline_that_no_process_saw_fires_late(hall: Hall) -> None:
 async def test_a_close_as_soon_as_the_panel_is_done_is_never_refused(hall: Hall) -> None:
     async with hall.open() as session:
         debate_id = await session.start(DEFAULTS)
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(HANG_SECONDS):
             while True:
                 debate = await session.store.debates.get(debate_id)
                 if debate.status is Status.VOTING and debate.vote_opened_at:

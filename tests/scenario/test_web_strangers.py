@@ -33,6 +33,7 @@ from engine.permalinks import Permalinks
 from engine.store.community import CommunitySettings, PublicPart
 from tests.doubles.fixed_clock import FixedClock
 from tests.doubles.raw_http import ask
+from tests.doubles.waiting import HANG_SECONDS
 from tests.sample import NOW, new_debate, run
 
 # --- forms ---------------------------------------------------------------------------------
@@ -164,7 +165,7 @@ async def test_readers_who_take_nothing_hold_no_dataset(monkeypatch: pytest.Monk
         async def free() -> bool:
             return (await ask(port, path)).status == 200
 
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(HANG_SECONDS):
             while not await free():
                 pass
         for _, writer in slow:

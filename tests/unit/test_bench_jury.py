@@ -58,6 +58,7 @@ from bot.bench.jury_world import (
 from engine.errors import UsageError
 from engine.judging import TIE
 from engine.jury.model import weigh
+from tests.doubles.waiting import HANG_SECONDS
 
 ROOT = Path(__file__).parents[2]
 DEFAULT, MILD, HARSH, HERD = WORLDS
@@ -342,7 +343,7 @@ def test_stopped_it_ends_with_one_line_and_leaves_no_process(
             time.sleep(0.05)
         os.killpg(running.pid, stop)
         # Whoever is left would keep these pipes open, and this would not return.
-        out, err = running.communicate(timeout=60)
+        out, err = running.communicate(timeout=HANG_SECONDS)
     finally:
         if running.poll() is None:
             os.killpg(running.pid, signal.SIGKILL)

@@ -25,7 +25,7 @@ from engine.messages import Message, Notice, VoteClosed, VoteInvite
 from engine.ports import Attempt, Call, Part, Venue, VenueLimits, utc_now
 from engine.store import AttemptStart, DeliveryState, Intent, Lease, Post
 from tests.doubles.memory.venue import Fault, MemoryVenue
-from tests.doubles.waiting import until
+from tests.doubles.waiting import HANG_SECONDS, until
 from tests.sample import BIRCH, MAPLE, create, new_debate, reveal, speech
 
 QUICK = VenueLimits(typing_seconds=0.02, send_seconds=0.1)
@@ -50,7 +50,7 @@ class Office:
         self.delivery.bell.ring("outbox/memory", self.debate.id)
 
     async def settled(self) -> None:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(HANG_SECONDS):
             await self.delivery.settled(self.debate.id)
 
     def said(self) -> list[str]:
@@ -319,7 +319,7 @@ async def test_what_waits_for_its_turn_is_neither_late_nor_in_doubt_nor_an_outag
     office.delivery.venue = cast(Venue, queue)
     async with office.delivering():
         await office.queue("said")
-        await asyncio.wait_for(queue.asked.wait(), 5)
+        await asyncio.wait_for(queue.asked.wait(), HANG_SECONDS)
         await asyncio.sleep(2 * QUICK.send_seconds)
         waiting = await office.store.outbox.next(office.debate.id)
         assert waiting is not None
@@ -338,7 +338,7 @@ async def test_a_deliverer_that_lost_its_lease_while_it_waited_sends_nothing(
     office.delivery.venue = cast(Venue, queue)
     await office.queue("one")
     first = asyncio.create_task(office.delivery.run())  # and nobody who renews its lease
-    await asyncio.wait_for(queue.asked.wait(), 5)
+    await asyncio.wait_for(queue.asked.wait(), HANG_SECONDS)
     await let_leases_run_out(office)
     async with running(second):
         await office.settled()

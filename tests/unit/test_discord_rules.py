@@ -35,6 +35,7 @@ from engine.errors import (
 from engine.marks import REACTIONS
 from tests.doubles.facts import Code, Discord
 from tests.doubles.skipped_time import skipped_time
+from tests.doubles.waiting import HANG_SECONDS
 
 
 def refusal(code: Code, text: str = "No.", *, status: int = 0) -> discord.HTTPException:
@@ -149,7 +150,7 @@ async def test_no_more_than_five_messages_in_five_gaps() -> None:
 
 async def test_channels_do_not_wait_for_one_another() -> None:
     pace = ChannelPace(30.0)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(HANG_SECONDS):
         for place in ("one", "two", "three"):
             async with pace.turn(place):
                 pass
@@ -162,7 +163,7 @@ async def test_a_long_queue_is_served_in_order_and_refuses_nobody() -> None:
         async with pace.turn("lobby"):
             sent.append(number)
 
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(HANG_SECONDS):
         await asyncio.gather(*map(send, range(50)))
     assert sent == list(range(50))
 

@@ -25,6 +25,7 @@ from bot.telemetry import Build
 from engine.debate import Status
 from engine.messages import Notice
 from engine.store import Post
+from tests.doubles.waiting import HANG_SECONDS
 from tests.sample import NO_CAPS, new_debate
 from tests.scenario.discord_stage import free_port
 
@@ -58,7 +59,7 @@ def read(text: str) -> Samples:
 
 async def fetch(session: ClientSession, url: str) -> ClientResponse:
     """Fetch a page, once it is served."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(HANG_SECONDS):
         while True:
             try:
                 return await session.get(url)
@@ -172,7 +173,7 @@ async def test_a_database_that_does_not_answer_is_said_until_it_does(
         assert found["rostrum_database_writable"] == {(): 0}
         other.execute("ROLLBACK")
         other.close()
-        async with asyncio.timeout(15):
+        async with asyncio.timeout(HANG_SECONDS):
             while (await ask(f"{url}/livez"))[0] != 200:  # noqa: ASYNC110 - it is asked anew
                 await asyncio.sleep(0.05)
 

@@ -15,6 +15,7 @@ from engine.messages import Reveal
 from engine.ports import CommunityLost, EventsMissed, ReactionSeen, ThreadDeleted, ThreadShut
 from tests.doubles.memory.venue import Fault
 from tests.doubles.poll import OPTIONS, THREAD, Poll, open_poll, options_of
+from tests.doubles.waiting import HANG_SECONDS
 
 REFUSED = VenueError("The right to manage messages is missing; grant it.")
 AWAY = VenueAwayError("The platform cannot be reached; try again.", retry_after=0.001)
@@ -42,7 +43,7 @@ def shown(poll: Poll) -> dict[str, set[str]]:
 
 
 async def until_hidden(poll: Poll) -> None:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(HANG_SECONDS):
         while shown(poll):  # noqa: ASYNC110
             await asyncio.sleep(0.005)
 
@@ -280,7 +281,7 @@ async def test_what_a_lost_session_missed_is_read_at_once(poll: Poll) -> None:
         await poll.react("ann", "A")
         poll.venue.listening = True
         await poll.hear(EventsMissed())
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(HANG_SECONDS):
             while not await poll.store.votes.events(poll.debate_id):  # noqa: ASYNC110
                 await asyncio.sleep(0.005)
     (event,) = await poll.store.votes.events(poll.debate_id)

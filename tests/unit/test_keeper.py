@@ -15,6 +15,7 @@ from engine.floor.keeper import LEASE_SECONDS, Keeper
 from engine.floor.wake import Bell
 from engine.store import Caps, Lease
 from tests.doubles.desk import setup_of
+from tests.doubles.waiting import HANG_SECONDS
 from tests.sample import create, new_debate
 
 DEBATE = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
@@ -68,7 +69,7 @@ async def test_within_a_process_holders_take_turns(store: SqlStore) -> None:
             await asyncio.sleep(0.01)
             order.append(f"{name} out")
 
-    await asyncio.wait_for(asyncio.gather(work("a"), work("b")), 5)
+    await asyncio.wait_for(asyncio.gather(work("a"), work("b")), HANG_SECONDS)
     assert order == ["a in", "a out", "b in", "b out"]
 
 

@@ -25,6 +25,7 @@ from tests.doubles import model_server as acts
 from tests.doubles.attempt_log import RecordedAttempts
 from tests.doubles.command import printed_by
 from tests.doubles.model_server import ModelServer
+from tests.doubles.waiting import HANG_SECONDS
 
 KEY = "sk-canary-0123456789abcdef"
 # OpenSSL then knows no authority, as on a machine where Python brings its own OpenSSL.
@@ -489,7 +490,7 @@ async def test_headers_are_the_sdk_s_own_before_and_after_it_is_loaded(
 ) -> None:
     monkeypatch.setattr(connection, "LOAD_AFTER_S", 0.05)
     async with opened(server) as models:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(HANG_SECONDS):
             while "X-Stainless-Lang" not in (server.headers[-1] if server.headers else {}):
                 await models.complete(call_of(), RecordedAttempts())
     first, last = server.headers[0], server.headers[-1]

@@ -12,6 +12,7 @@ from adapters.models.backends import Backend
 from adapters.models.discovery import KnownServer, find_local_servers, probe
 from engine.errors import ModelError
 from tests.doubles.model_server import ModelServer
+from tests.doubles.waiting import HANG_SECONDS
 from tests.scenario.discord_stage import free_port
 
 
@@ -53,5 +54,5 @@ async def test_a_server_that_never_answers_takes_no_time() -> None:
         silent.bind(("127.0.0.1", 0))
         silent.listen()
         place = KnownServer("ollama", "Ollama", f"http://127.0.0.1:{silent.getsockname()[1]}/v1")
-        async with asyncio.timeout(60):  # it would wait for ever
+        async with asyncio.timeout(HANG_SECONDS):  # it would wait for ever
             assert await find_local_servers((place,), within_s=0.1) == []

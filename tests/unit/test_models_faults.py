@@ -17,6 +17,7 @@ from adapters.models.outcomes import CallAnswer, Next, redact
 from adapters.models.pacing import Gate
 from adapters.models.prices import model_entries, read_prices
 from engine.floor.loop_pace import Pace
+from tests.doubles.waiting import HANG_SECONDS
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-5, 10**6) | st.text(max_size=8),
@@ -144,5 +145,5 @@ async def test_a_cancelled_wait_gives_its_place_back() -> None:
     holder.cancel()
     waiter.cancel()
     await asyncio.gather(holder, waiter, return_exceptions=True)
-    async with asyncio.timeout(10), gate:
+    async with asyncio.timeout(HANG_SECONDS), gate:
         pass

@@ -31,6 +31,7 @@ from engine.ports import SharedTime, machine_now, utc_now
 from engine.prompts.library import load_prompts
 from tests.doubles.memory.venue import MemoryVenue
 from tests.doubles.rehearsed import DEFAULTS
+from tests.doubles.waiting import HANG_SECONDS
 from tests.sample import NO_CAPS, NOW, create, new_debate, run
 
 SHORT_OF = """
@@ -180,7 +181,7 @@ async def test_no_one_waits_for_a_migration_that_waits_for_a_long_read(
         assert view.value("SELECT count(*) FROM debates") == 1  # as an export reads, for long
         migrating = asyncio.create_task(asyncio.to_thread(other.dialect.upgrade, change))
         await asyncio.sleep(0.5)
-        async with asyncio.timeout(2):
+        async with asyncio.timeout(HANG_SECONDS):
             await store.debates.ask_stop(new.id, "enough")
         assert not migrating.done()
     await migrating

@@ -23,6 +23,7 @@ from engine.ports import Reactions
 from engine.votes.reading import Recovered
 from tests.doubles.memory.venue import Fault, MemoryVenue
 from tests.doubles.poll import OPTIONS, THREAD, Poll, open_poll
+from tests.doubles.waiting import HANG_SECONDS
 
 
 class BusyVenue(MemoryVenue):
@@ -78,7 +79,7 @@ async def removing(poll: Poll, *, adding: bool = False) -> AsyncIterator[None]:
 
 async def _until_none_is_left(poll: Poll) -> None:
     await poll.messages()  # the reveal comes first
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(HANG_SECONDS):
         while await poll.store.votes.seeds_left("memory"):  # noqa: ASYNC110
             await asyncio.sleep(0.005)
 
@@ -210,6 +211,6 @@ async def test_none_is_removed_while_it_is_being_added(store: SqlStore) -> None:
 
 
 async def _until_seeded(venue: MemoryVenue, poll: Poll) -> None:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(HANG_SECONDS):
         while (await venue.reactions(THREAD, poll.message)).seeded != set(OPTIONS):  # noqa: ASYNC110
             await asyncio.sleep(0.005)

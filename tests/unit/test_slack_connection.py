@@ -17,6 +17,7 @@ from adapters.slack.install.workspaces import Workspaces
 from adapters.slack.rest import Rest
 from adapters.slack.venue import SlackVenue
 from engine.ports import EventsLost, EventsMissed, Inbound
+from tests.doubles.waiting import HANG_SECONDS
 
 
 class MovedTransport:
@@ -59,10 +60,10 @@ async def test_that_no_events_come_any_more_is_noticed_each_time(
     try:
         for _ in range(2):
             transport.says_hello.set()
-            assert await asyncio.wait_for(heard.get(), 10) == EventsMissed()
+            assert await asyncio.wait_for(heard.get(), HANG_SECONDS) == EventsMissed()
             await asyncio.sleep(0.05)  # it is looked several times
             transport.connected = False
-            assert await asyncio.wait_for(heard.get(), 10) == EventsLost()
+            assert await asyncio.wait_for(heard.get(), HANG_SECONDS) == EventsLost()
     finally:
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)

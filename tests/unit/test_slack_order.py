@@ -6,6 +6,7 @@ import asyncio
 
 from adapters.in_order import InOrder
 from engine.ports import CommunityLost, EventsMissed, Inbound, ReactionSeen
+from tests.doubles.waiting import HANG_SECONDS
 
 
 def reaction(user: str, option: str) -> ReactionSeen:
@@ -24,7 +25,7 @@ async def test_a_persons_events_wait_for_one_another_and_for_nobody_elses() -> N
     ada = [
         asyncio.ensure_future(events.hear("ada", reaction("ada", option))) for option in ("A", "B")
     ]
-    await asyncio.wait_for(events.hear("ben", reaction("ben", "B")), 10)
+    await asyncio.wait_for(events.hear("ben", reaction("ben", "B")), HANG_SECONDS)
     assert heard == [reaction("ben", "B")]
     assert not any(task.done() for task in ada)
     slow.set()

@@ -16,6 +16,7 @@ from adapters.storage.database import Database
 from adapters.storage.migrate import require_newest
 from adapters.storage.store import SqlStore
 from engine.errors import NotFoundError, StoreError
+from tests.doubles.waiting import HANG_SECONDS
 
 NOBODY = 65534
 NUMBERS = "SELECT id FROM notes ORDER BY id"
@@ -220,7 +221,7 @@ async def test_reads_do_not_wait_for_a_write(notes: Database) -> None:
 
     writing = asyncio.create_task(notes.write(wait))
     await asyncio.sleep(0.01)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(HANG_SECONDS):
         assert await notes.column(NUMBERS) == []
     go.set()
     assert await writing

@@ -25,6 +25,7 @@ from engine.errors import BudgetError, LeaseLostError, StoreError
 from engine.ports import SharedTime, machine_now, utc_now
 from engine.store import Lease
 from tests.doubles.postgres import PostgresDouble
+from tests.doubles.waiting import HANG_SECONDS
 from tests.doubles.wire import Wire, wired
 from tests.sample import NO_CAPS, new_debate, notice
 
@@ -281,7 +282,7 @@ async def test_reads_and_writes_wait_for_a_server_that_was_cut_off(
     done, _ = await asyncio.wait([*writes, reading], timeout=0.7)
     assert not done
     wire.mend()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(HANG_SECONDS):
         assert await asyncio.gather(*writes) == [1] * 5
         assert await reading == 42
     assert await far.column(NUMBERS) == list(range(5))
@@ -300,7 +301,7 @@ async def test_a_server_that_falls_silent_is_given_up_and_asked_again(
     done, _ = await asyncio.wait([writing], timeout=1)
     assert not done
     wire.mend()
-    async with asyncio.timeout(15):
+    async with asyncio.timeout(HANG_SECONDS):
         await writing
     assert await far.column(NUMBERS) == [1, 2]
 

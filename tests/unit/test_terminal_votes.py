@@ -20,7 +20,7 @@ from adapters.terminal.votes import (
     vote_by_keys,
 )
 from engine.errors import UsageError
-from tests.doubles.waiting import until
+from tests.doubles.waiting import HANG_SECONDS, until
 
 OPTIONS = ("A", "B", "tie", "weak")
 
@@ -138,7 +138,7 @@ async def test_keys_vote_until_enter_and_the_terminal_is_restored(
         await asyncio.sleep(0.01)
         ticks += 1
         os.write(keys, pressed)
-    await asyncio.wait_for(voting, 30)
+    await asyncio.wait_for(voting, HANG_SECONDS)
     assert cast == [Hand("guest-1", "A"), Hand("guest-2", "B"), Hand("guest-2", "B", False)]
     assert ticks == 6
     assert termios.tcgetattr(screen) == usual
@@ -159,7 +159,7 @@ async def test_the_terminal_is_restored_after_an_error_and_a_cancel(
     await until_keys_are_read(screen)
     os.write(keys, b"a")
     with pytest.raises(UsageError, match="no A"):
-        await asyncio.wait_for(voting, 30)
+        await asyncio.wait_for(voting, HANG_SECONDS)
     assert termios.tcgetattr(screen) == usual
     waiting = asyncio.create_task(vote_by_keys(screen, OPTIONS, fail))
     await until_keys_are_read(screen)

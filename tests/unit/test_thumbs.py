@@ -19,6 +19,7 @@ from engine.ports import EventsMissed, Reactions
 from engine.store import DeliveryState, ExportFilter
 from tests.doubles.memory.venue import MemoryVenue
 from tests.doubles.poll import THREAD, Poll, open_poll
+from tests.doubles.waiting import HANG_SECONDS
 from tests.sample import new_debate, run, turn, turn_post
 
 REFUSED = VenueError("Reading is not allowed here; grant the right to read.")
@@ -136,7 +137,7 @@ async def test_thumbs_given_and_taken_back_in_an_absence_are_as_people_hold_them
 
 async def test_what_a_lost_session_missed_of_thumbs_is_read_while_it_runs(poll: Poll) -> None:
     (message,) = await speak(poll)
-    async with poll.watching(), asyncio.timeout(30):
+    async with poll.watching(), asyncio.timeout(HANG_SECONDS):
         poll.venue.listening = False
         await give(poll, message, "ann")
         poll.venue.listening = True
@@ -186,7 +187,7 @@ async def test_what_is_found_after_the_reveal_is_not_blind(poll: Poll, venue: Li
     venue.hanging = {message}
     poll.clock.pass_minutes(31)
     poll.restart()
-    async with poll.watching(), asyncio.timeout(30):
+    async with poll.watching(), asyncio.timeout(HANG_SECONDS):
         await poll.until(lambda debate: debate.status is Status.CLOSED)
         venue.released.set()
         while len(await log_of(poll)) < 3:  # noqa: ASYNC110
@@ -276,7 +277,7 @@ async def test_votes_are_read_before_thumbs(
 async def test_a_vote_closes_while_thumbs_cannot_be_read(poll: Poll, venue: ListedVenue) -> None:
     (message,) = await speak(poll)
     venue.hanging = {message}
-    async with poll.watching(), asyncio.timeout(30):
+    async with poll.watching(), asyncio.timeout(HANG_SECONDS):
         while message not in venue.read:  # noqa: ASYNC110
             await asyncio.sleep(0.005)
         poll.clock.pass_minutes(31)
@@ -314,7 +315,7 @@ async def test_thumbs_are_read_again_until_the_platform_is_there(
     venue.failing = {message: AWAY}
     async with away(poll):
         await give(poll, message, "ann")
-    async with poll.watching(), asyncio.timeout(30):
+    async with poll.watching(), asyncio.timeout(HANG_SECONDS):
         while venue.read.count(message) < 12:  # more often than it is asked at once
             poll.window.bell.ring(f"thumbs/{PLATFORM}")
             await asyncio.sleep(0.005)

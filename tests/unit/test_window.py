@@ -28,6 +28,7 @@ from engine.votes.outcome import tally_of
 from engine.votes.tally import agreement
 from tests.doubles.memory.venue import Fault, MemoryVenue
 from tests.doubles.poll import OPTIONS, THREAD, USERS, Poll, open_poll, options_of
+from tests.doubles.waiting import HANG_SECONDS
 from tests.sample import verdict
 
 SECOND = timedelta(seconds=1)
@@ -329,7 +330,7 @@ async def test_what_was_missed_is_read_again_though_the_vote_stays_open(poll: Po
     await poll.react("ann", "A")
     poll.venue.misbehave("reactions", *[Fault(AWAY)] * 3)
     poll.restart()
-    async with poll.watching(), asyncio.timeout(30):
+    async with poll.watching(), asyncio.timeout(HANG_SECONDS):
         while not await poll.store.votes.events(poll.debate_id):
             poll.window.bell.ring("votes/memory")
             await asyncio.sleep(0.005)

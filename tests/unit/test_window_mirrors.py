@@ -21,6 +21,7 @@ from engine.messages import Notice, VoteClosed
 from engine.store import DeliveryState, ExportFilter, Lease
 from tests.doubles.memory.venue import Fault, MemoryVenue
 from tests.doubles.poll import OPTIONS, HandSetClock, WatchedBell, watcher
+from tests.doubles.waiting import HANG_SECONDS
 from tests.sample import NO_CAPS, ballot, make_setup, new_debate, verdict
 
 FIRST, SECOND = "first", "second"
@@ -82,7 +83,7 @@ class Pair:
             for _ in range(looks):
                 window.bell.ring("votes/memory")
                 await asyncio.sleep(0.01)
-                async with asyncio.timeout(10):
+                async with asyncio.timeout(HANG_SECONDS):
                     while isinstance(window.bell, WatchedBell) and not window.bell.quiet:  # noqa: ASYNC110
                         await asyncio.sleep(0.001)
         finally:

@@ -18,6 +18,7 @@ from tests.doubles.discord.permissions import in_channel
 from tests.doubles.discord.refusals import Json
 from tests.doubles.discord.state import Channel, World
 from tests.doubles.facts import Discord
+from tests.doubles.waiting import HANG_SECONDS
 
 DISPATCH, HEARTBEAT, IDENTIFY, RESUME, RECONNECT, INVALID, HELLO, ACK = 0, 1, 2, 6, 7, 9, 10, 11
 IGNORED: Final = (3, 4, 8)
@@ -148,7 +149,7 @@ class Gateway:
         """How many sessions have a connection now."""
         return sum(s.socket is not None for s in self.sessions.values())
 
-    async def until_connected(self, count: int = 1, seconds: float = 10.0) -> None:
+    async def until_connected(self, count: int = 1, seconds: float = HANG_SECONDS) -> None:
         """Wait for so many connected sessions; raises TimeoutError."""
         async with asyncio.timeout(seconds):
             while self.connected < count:

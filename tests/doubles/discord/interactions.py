@@ -11,6 +11,7 @@ from tests.doubles.discord.platform import Draft, Platform
 from tests.doubles.discord.refusals import Faulty, Json, Refusal
 from tests.doubles.discord.state import EPHEMERAL, LOADING, Attachment, Channel, Message
 from tests.doubles.facts import Code
+from tests.doubles.waiting import HANG_SECONDS
 
 COMMAND, COMPONENT, AUTOCOMPLETE, MODAL_SUBMIT = 2, 3, 4, 5
 SAY, DEFER, DEFER_UPDATE, UPDATE, CHOICES, MODAL = 4, 5, 6, 7, 8, 9
@@ -85,7 +86,7 @@ class Interaction:
         """Wait for the acknowledgement; raises DidNotRespondError."""
         return await self._until(self.told, seconds)
 
-    async def finished(self, seconds: float = 10.0) -> Interaction:
+    async def finished(self, seconds: float = HANG_SECONDS) -> Interaction:
         """Wait until there is something to read; raises DidNotRespondError."""
         return await self._until(self.full, seconds)
 
@@ -95,7 +96,7 @@ class Interaction:
             self.filled_at = moment
         self.full.set()
 
-    async def followed_up(self, seconds: float = 10.0) -> Interaction:
+    async def followed_up(self, seconds: float = HANG_SECONDS) -> Interaction:
         """Wait for a first follow-up beside the answer; raises DidNotRespondError."""
         return await self._until(self.more, seconds)
 

@@ -18,6 +18,7 @@ from tests.doubles.slack.refusals import Json
 from tests.doubles.slack.rules import Rules
 from tests.doubles.slack.socket import Socket
 from tests.doubles.slack.state import APP, Team, World
+from tests.doubles.waiting import HANG_SECONDS
 
 
 class DidNotRespondError(AssertionError):
@@ -96,7 +97,7 @@ class Deliveries:
         for told in self.told[-count:]:
             await self._try(told, retry)
 
-    async def heard(self, seconds: float = 20.0) -> None:
+    async def heard(self, seconds: float = HANG_SECONDS) -> None:
         """Wait until every event was acknowledged; raises TimeoutError."""
         async with asyncio.timeout(seconds):
             while not all(told.acknowledged for told in self.told):  # noqa: ASYNC110 - looked at

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from tests.doubles.slack.refusals import Json, Refusal
 from tests.doubles.slack.rules import Rules
 from tests.doubles.slack.state import Message, World
+from tests.doubles.waiting import HANG_SECONDS
 
 
 @dataclass
@@ -37,7 +38,7 @@ class Asked:
         """What a view shows beside its fields."""
         return dict((self.answer or {}).get("errors", {}))
 
-    async def said(self, what: str = "", seconds: float = 10.0) -> str:
+    async def said(self, what: str = "", seconds: float = HANG_SECONDS) -> str:
         """Wait until the answer contains something, and return all of it."""
         try:
             async with asyncio.timeout(seconds):

@@ -15,6 +15,7 @@ from aiohttp import WSMsgType, web
 
 from tests.doubles.slack.refusals import Json
 from tests.doubles.slack.state import APP
+from tests.doubles.waiting import HANG_SECONDS
 
 MOST_CONNECTIONS = 10
 LINGER = 0.2  # seconds that a refreshed connection stays open beside its successor
@@ -49,7 +50,7 @@ class Socket:
         """Whether some connection takes envelopes."""
         return any(not c.silent and not c.refreshed for c in self.connections)
 
-    async def until_connected(self, seconds: float = 10.0) -> None:
+    async def until_connected(self, seconds: float = HANG_SECONDS) -> None:
         """Wait for a connection; raises TimeoutError."""
         async with asyncio.timeout(seconds):
             while not self.connected:  # noqa: ASYNC110 - what is there is looked at, not told
