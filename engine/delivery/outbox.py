@@ -151,7 +151,8 @@ class Delivery:
             rung = await self._look_for_waiting(self.shares.held - known)
             self._waited.update(rung)  # a process before this one may have said so
             known = self.shares.held
-            rung |= await self.bell.collect(f"outbox/{self.venue.platform}", LOOK_SECONDS)
+            pause = 0.0 if rung else LOOK_SECONDS
+            rung |= await self.bell.collect(f"outbox/{self.venue.platform}", pause)
             now = self.clock.now()
             if self.venue.channel is not None or now >= look_at:
                 # Only the outbox knows other processes' messages and their channels.

@@ -129,6 +129,16 @@ async def test_what_is_queued_while_the_last_look_comes_back_empty_is_delivered_
         await until(lambda: office.said() == ["info: late"])
 
 
+async def test_what_a_dead_process_left_is_delivered_at_once_by_the_next(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine.delivery.outbox, "LOOK_SECONDS", 60.0)
+    left = Post(key="left", message=Notice(text="left"))
+    await office.store.outbox.publish(office.lease, office.debate.id, [left])  # its ring is lost
+    async with office.delivering():
+        await until(lambda: office.said() == ["info: left"])
+
+
 async def test_many_messages_rung_one_by_one_come_once_and_in_order(office: Office) -> None:
     keys = [f"note {number}" for number in range(30)]
     async with office.delivering():
