@@ -453,3 +453,31 @@ async def test_it_is_driven_in_a_process_of_its_own(tmp_path: Path) -> None:
         state = await slack.state()
         assert state["messages"][0]["reactions"] == {"a": ["ada"]}
         assert state["calls"] == ["chat.postMessage"]
+
+
+async def test_where_it_falls_silent_nothing_more_is_carried_out(tmp_path: Path) -> None:
+    async with Remote.spawned(tmp_path, "--generous") as slack:
+        channel = (await slack.state())["channel"]
+        web = AsyncWebClient(token="xoxb-a-token-for-the-double", base_url=slack.api_url)
+        web.retry_handlers = []
+        await slack.fail(hang("after", everywhere=True), "chat.postMessage")
+        asked = []
+        for text in ("stored", "lost"):
+            asked.append(asyncio.ensure_future(web.chat_postMessage(channel=channel, text=text)))
+            await slack.until(lambda state: state["hanging"] == len(asked))
+        await slack.release()
+        cut = await asyncio.gather(*asked, return_exceptions=True)
+        assert all(isinstance(error, aiohttp.ClientError) for error in cut)
+        await web.chat_postMessage(channel=channel, text="later")
+        state = await slack.state()
+        assert [message["text"] for message in state["messages"]] == ["stored", "later"]
+
+
+async def test_a_wait_in_vain_says_what_it_found(tmp_path: Path) -> None:
+    async with Remote.spawned(tmp_path, "--generous") as slack:
+        await slack.fail(hang(), "chat.update", text="canary")
+        with pytest.raises(TimeoutError) as late:
+            await slack.until(lambda state: state["hanging"], 1.0)
+        [note] = late.value.__notes__
+        assert "hanging: 0" in note
+        assert "canary" in note

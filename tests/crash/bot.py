@@ -14,15 +14,16 @@ from itertools import chain
 from typing import ClassVar, Generic, NamedTuple, Self, TypeVar
 
 from tests.crash.conftest import ROOT, Scene, kill_group
-from tests.crash.fate import lines
-from tests.crash.lives import CONNECTED, LIVES
+from tests.crash.fate import MET, lines
+from tests.crash.lives import CONNECTED, LIVES, LOG
 from tests.doubles.control import Json
 from tests.doubles.faults import When
 from tests.doubles.remote import RemoteDouble
 
 P = TypeVar("P", bound=RemoteDouble)
 B = TypeVar("B")
-PATIENCE = 60.0
+PATIENCE = 300.0
+SHOWN = 30  # of the newest lines in each file, where a wait was in vain
 
 
 class Send(NamedTuple):
@@ -140,6 +141,9 @@ class Bot(ABC, Generic[P]):
         try:
             await bot.back()
             yield bot
+        except TimeoutError as late:
+            late.add_note("\n".join(bot._told()))
+            raise
         finally:
             kill_group(lives)
             await lives.wait()
@@ -153,22 +157,17 @@ class Bot(ABC, Generic[P]):
         """Wait until the process after the last kill is connected."""
         await self._until(lambda: self._newest() and self._newest() == self._lines(CONNECTED)[-1:])
 
-    async def kill(self) -> None:
-        """Kill the process that lives now."""
-        await self._until(self._newest)
-        os.kill(int(self._newest()[0]), signal.SIGKILL)
-        self._killed += 1
-
     @asynccontextmanager
-    async def away(self) -> AsyncIterator[None]:
+    async def dead(self) -> AsyncIterator[None]:
         """Kill it, and let none follow before the body ends."""
+        await self._until(self._newest)
         self._lives.send_signal(signal.SIGSTOP)
         try:
-            await self.kill()
+            os.kill(int(self._newest()[0]), signal.SIGKILL)
+            self._killed += 1
             yield
         finally:
             self._lives.send_signal(signal.SIGCONT)
-        await self.back()
 
     async def die(self, points: int) -> None:
         """Wait until it has died at that many points in all, and is back."""
@@ -183,11 +182,11 @@ class Bot(ABC, Generic[P]):
         await begin()
         for following in [*points[1:], None]:
             await self.platform.until(lambda state: state["hanging"], PATIENCE)
-            if following is not None:
-                await self.hang(*following)
-            await self.kill()
-            await self.platform.release()
-            await self.platform.until(lambda state: not state["hanging"], PATIENCE)
+            async with self.dead():
+                await self.platform.release()
+                await self.platform.until(lambda state: not state["hanging"], PATIENCE)
+                if following is not None:
+                    await self.hang(*following)
 
     async def die_at_votes(self) -> None:
         """Have people vote: it dies at every vote that it receives, and misses others."""
@@ -196,9 +195,10 @@ class Bot(ABC, Generic[P]):
                 met = len(self.scene.met)
                 await self.vote(act)
                 await self.die(met + 1)
-        async with self.away():
+        async with self.dead():
             for act in self.voters.of(self.voters.untold):
                 await self.vote(act)
+        await self.back()
 
     async def live_quietly(self) -> None:
         """Lead a debate to its end, with the votes of some, killed never."""
@@ -214,7 +214,7 @@ class Bot(ABC, Generic[P]):
 
     @abstractmethod
     async def hang(self, send: Send, when: When) -> None:
-        """Let the next request of a kind hang, before it is carried out or after."""
+        """Let the platform fall silent at the next request of a kind, carried out or not."""
 
     @abstractmethod
     async def start(self) -> None:
@@ -240,6 +240,11 @@ class Bot(ABC, Generic[P]):
 
     def _lines(self, name: str) -> list[str]:
         return lines(self.scene.folder / name)
+
+    def _told(self) -> Iterator[str]:
+        """Yield which processes there were, and what they logged last."""
+        for name in (LIVES, CONNECTED, MET, LOG):
+            yield f"{name}: " + "\n  ".join(self._lines(name)[-SHOWN:])
 
     def _newest(self) -> list[str]:
         """Return the id of the process after the last kill, nothing while there is none."""

@@ -168,4 +168,4 @@ async def vote(
 if __name__ == "__main__":
     home, ways = Path(sys.argv[1]), sys.argv[3:]
     holding = partial(hold, home, order_of(sys.argv[2]), shared="shared" in ways)
-    sys.exit(chain(home, holding) if "chain" in ways else live(holding))
+    sys.exit(chain(home, holding) if "chain" in ways else live(home, holding))

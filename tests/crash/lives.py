@@ -26,12 +26,18 @@ from engine.ports import VenueLimits
 from tests.crash.fate import SERVER, Fate, FatedStore, append, url_of
 from tests.crash.inputs import PROMPTS
 
-LIVES, CONNECTED = "lives", "connected"
+LIVES, CONNECTED, LOG = "lives", "connected", "log"
 LIMITS = VenueLimits(typing_seconds=60, send_seconds=0.4, state_seconds=0.05)
 END_OTHERS = """
 SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
-WHERE datname = current_database() AND pid <> pg_backend_pid()
+WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'
 """
+SAID = (
+    structlog.processors.add_log_level,
+    structlog.processors.TimeStamper(),
+    structlog.processors.format_exc_info,
+    structlog.processors.KeyValueRenderer(key_order=["timestamp", "level", "event"]),
+)
 Life = Callable[[], Coroutine[Any, Any, None]]
 
 
@@ -42,7 +48,7 @@ def chain(folder: Path, life: Life) -> int:
         child = os.fork()
         if child == 0:
             run_out(url_of(folder))
-            os._exit(live(life))
+            os._exit(live(folder, life))
         append(folder / LIVES, str(child))
         code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         if code != -signal.SIGKILL:
@@ -57,13 +63,15 @@ def run_out(url: str) -> None:
     """
     if url.startswith(SERVER):
         with psycopg.connect(url, autocommit=True) as connection:
-            connection.execute(END_OTHERS)
+            while connection.execute(END_OTHERS).rowcount:  # until a look finds none
+                pass
             connection.execute("UPDATE leases SET until = clock_timestamp() - interval '1 second'")
 
 
-def live(life: Life) -> int:
-    """Live once, and return the exit code."""
-    structlog.configure(processors=[], logger_factory=structlog.ReturnLoggerFactory())
+def live(folder: Path, life: Life) -> int:
+    """Live once, and return the exit code; what it says goes to the folder's log."""
+    factory = structlog.WriteLoggerFactory((folder / LOG).open("a", buffering=1))
+    structlog.configure(processors=SAID, logger_factory=factory)
     try:
         asyncio.run(life())
     except Exception:  # noqa: BLE001 - a child must not run on as its parent
@@ -75,11 +83,7 @@ def live(life: Life) -> int:
 @contextmanager
 def fated(folder: Path) -> Iterator[str]:
     """Have the bot that the body joins die as its folder says; return its database's address."""
-    with (
-        patch("bot.app.SqlStore", partial(FatedStore, fate=Fate(folder))),
-        # A send that hangs is not tried again before whoever let it hang has killed the process.
-        patch("engine.delivery.outbox.LOOK_SECONDS", 4.0),
-    ):
+    with patch("bot.app.SqlStore", partial(FatedStore, fate=Fate(folder))):
         yield url_of(folder)
 
 

@@ -31,4 +31,4 @@ async def go_on(folder: Path, format_name: str, url: str) -> None:
 
 if __name__ == "__main__":
     home, kind, there = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
-    sys.exit(live(lambda: go_on(home, kind, there)))
+    sys.exit(live(home, lambda: go_on(home, kind, there)))

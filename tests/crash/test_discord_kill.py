@@ -67,7 +67,8 @@ class DiscordBot(Bot[Remote]):
         await self.kill_at((*AFTER_VOTES, SECOND_REMOVAL), self.close)
 
     async def hang(self, send: Send, when: When) -> None:
-        await self.platform.fail(hang(when), send.method, send.path, text=send.text)
+        silence = hang(when, everywhere=True)
+        await self.platform.fail(silence, send.method, send.path, text=send.text)
 
     async def start(self) -> None:
         await self.platform.act("slash", "ada", "debate start", {"topic": "Tea beats coffee"})

@@ -48,7 +48,7 @@ class SlackBot(Bot[Remote]):
         await self.kill_at((*AFTER_VOTES, SECOND_REMOVAL), self.close)
 
     async def hang(self, send: Send, when: When) -> None:
-        await self.platform.fail(hang(when), send.path, text=send.text)
+        await self.platform.fail(hang(when, everywhere=True), send.path, text=send.text)
 
     async def start(self) -> None:
         await self.platform.act("slash", "ada", '/debate start "Tea beats coffee"')
@@ -64,8 +64,8 @@ class SlackBot(Bot[Remote]):
 
     @staticmethod
     def is_open(state: Json) -> bool:
-        ballots = [m for m in state["messages"] if title(m) == card_markdown.INVITE]
-        return any(len(message["reactions"]) == len(OPTIONS) for message in ballots)
+        # Later than the ballot has its reactions, with which people vote already.
+        return any("Vote now in" in message["shown"] for message in state["messages"])
 
     @staticmethod
     def is_over(state: Json) -> bool:

@@ -17,8 +17,8 @@ When = Literal["before", "after"]
 class Fault:
     """One thing that goes wrong; plain values, so that it can be told to another process.
 
-    `when` is before or after the request was carried out; `via` and `everywhere` (all routes)
-    describe Discord's 429, `seconds` a delay or how long to wait before trying again.
+    `when` is before or after the request was carried out; `everywhere` is on all routes; `via`
+    describes Discord's 429, `seconds` a delay or how long to wait before trying again.
     """
 
     kind: Kind
@@ -52,9 +52,12 @@ def drop(when: When = "before") -> Fault:
     return Fault("drop", when)
 
 
-def hang(when: When = "before") -> Fault:
-    """Say nothing until the test calls `release`; then the connection is cut."""
-    return Fault("hang", when)
+def hang(when: When = "before", *, everywhere: bool = False) -> Fault:
+    """Say nothing until the test calls `release`; then the connection is cut.
+
+    `everywhere`: from this request on all others hang too, and none of them is carried out.
+    """
+    return Fault("hang", when, everywhere=everywhere)
 
 
 def garbage(text: str = '{"id": "12') -> Fault:
@@ -99,6 +102,7 @@ class Faults:
 
     def __init__(self) -> None:
         self._planned: list[Planned] = []
+        self._silent = False
         self._released = asyncio.Event()
         self._hanging = asyncio.Condition()
         self.hanging = 0
@@ -126,10 +130,19 @@ class Faults:
 
     def meet(self, method: str, path: str, text: str) -> Fault | None:
         """Return the fault that this request meets."""
+        if self._silent:
+            return hang()
         for planned in self._planned:
             if planned.takes(method, path, text):
-                return planned.fault
+                fault = planned.fault
+                self._silent = fault.kind == "hang" and fault.everywhere
+                return fault
         return None
+
+    @property
+    def planned(self) -> list[str]:
+        """What no request has met yet."""
+        return [str(planned) for planned in self._planned if planned.times]
 
     async def hold(self) -> None:
         """Wait until released."""
@@ -147,6 +160,7 @@ class Faults:
 
     def release(self) -> None:
         """Cut the connections of all that hang."""
+        self._silent = False
         self._released.set()
 
 

@@ -29,6 +29,8 @@ from tests.doubles.control import ITSELF, Json
 from tests.doubles.faults import Fault
 
 ROOT = Path(__file__).resolve().parents[2]
+START_SECONDS = 120.0
+SHOWN = 8  # of the newest calls, messages and answers, where a state was not reached
 
 
 class RemoteError(AssertionError):
@@ -56,7 +58,7 @@ class RemoteDouble:
             sys.executable, "-m", cls.package, str(port_file), *options, cwd=ROOT
         )
         try:
-            port = await _port(port_file)
+            port = await _port(port_file, process)
             async with aiohttp.ClientSession() as session:
                 yield cls(port, session)
         finally:
@@ -74,13 +76,16 @@ class RemoteDouble:
         found: list[Json] = await self._get("sent")
         return found
 
-    async def until(self, reached: Callable[[Json], Any], seconds: float = 20.0) -> Json:
-        """Wait for a state; raises TimeoutError."""
-        async with asyncio.timeout(seconds):
-            state = await self.state()
-            while not reached(state):
-                await asyncio.sleep(0.02)
-                state = await self.state()
+    async def until(self, reached: Callable[[Json], Any], seconds: float = 60.0) -> Json:
+        """Wait for a state; raises TimeoutError, which has the state in its notes."""
+        state: Json = {}
+        try:
+            async with asyncio.timeout(seconds):
+                while not reached(state := await self.state()):  # noqa: ASYNC110 - it is asked
+                    await asyncio.sleep(0.02)
+        except TimeoutError as late:
+            late.add_note(f"{self.package} after {seconds:g} s\n{_summary(state)}")
+            raise
         return state
 
     async def act(self, name: str, *args: Any, **kwargs: Any) -> Any:
@@ -121,13 +126,25 @@ class RemoteDouble:
             return answer
 
 
-async def _port(file: Path) -> int:
+def _summary(state: Json) -> str:
+    """Return a state in lines: of what is long only the end, which is what came last."""
+    return "\n".join(f"{name}: {_end(known)}" for name, known in state.items())
+
+
+def _end(known: Any) -> str:
+    if isinstance(known, dict) and all(isinstance(each, list) for each in known.values()):
+        known = {name: each[-SHOWN:] for name, each in known.items()}
+    return str(known[-SHOWN:] if isinstance(known, list) else known)
+
+
+async def _port(file: Path, process: asyncio.subprocess.Process) -> int:
     """Wait until the double has written where it listens."""
-    for _ in range(1000):
-        if text := await asyncio.to_thread(_read, file):
-            return int(text)
-        await asyncio.sleep(0.02)
-    raise RemoteError(f"The double did not start: {file} has no port.")
+    async with asyncio.timeout(START_SECONDS):
+        while not (text := await asyncio.to_thread(_read, file)):
+            if process.returncode is not None:
+                raise RemoteError(f"The double ended with {process.returncode}.")
+            await asyncio.sleep(0.02)
+    return int(text)
 
 
 def _read(file: Path) -> str:

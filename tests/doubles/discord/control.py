@@ -71,6 +71,7 @@ class DiscordControl(Control):
             "violations": [asdict(violation) for violation in discord.violations],
             "pings": world.pings,
             "hanging": discord.faults.hanging,
+            "planned": discord.faults.planned,
             "connected": gateway.connected,
             "identifies": gateway.identifies,
             "resumes": gateway.resumes,

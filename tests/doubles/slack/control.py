@@ -55,6 +55,7 @@ class SlackControl(Control):
             "pings": [[ts, sorted(whom)] for ts, whom in slack.pings],
             "told": [asdict(told) for told in slack.deliveries.told],
             "hanging": slack.faults.hanging,
+            "planned": slack.faults.planned,
             "connected": slack.socket.connected,
             "connects": slack.socket.connects,
         }
