@@ -15,6 +15,7 @@ from adapters.slack.buttons import controls, review_menus, row
 from adapters.slack.files import hand_over
 from adapters.slack.grounds import ground_of
 from adapters.slack.install.workspaces import Workspaces
+from adapters.slack.managers import Managers
 from adapters.slack.venue import Place, link_to
 from adapters.slack.whisper import Asker, Whisper
 from engine.chat.answers.answers import Answer, SentFile, to_markdown
@@ -78,7 +79,7 @@ class FrontDesk:
     commands: Commands
     listener: Listener
     workspaces: Workspaces
-    managers: frozenset[str]
+    managers: Managers
     followers: Followers = field(default_factory=Followers)
     offers: Offers = field(default_factory=Offers)
 
@@ -263,7 +264,7 @@ class FrontDesk:
             channel=asker.channel,
             thread=asker.thread,
             user=asker.user,
-            manager=profile.admin or asker.user in self.managers,
+            manager=profile.admin or asker.user in await self.managers.of(home.team),
             max_bytes=MOST_BYTES,
         )
 

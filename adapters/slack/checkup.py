@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 
 from pydantic import SecretStr
 
@@ -17,6 +17,11 @@ from engine.errors import VenueAwayError, VenueError
 from engine.store.installs import Install
 
 MOST_NAMED = 10
+MANAGE_NOWHERE = (
+    "{who} manages nowhere, as several workspaces have Rostrum; write TEAM/{first} in "
+    "ROSTRUM_SLACK__MANAGERS"
+)
+NOT_THERE = "{who}: Rostrum is not installed in that workspace"
 _SECRET = re.compile(r"[0-9a-f]{32}")
 
 
@@ -40,6 +45,20 @@ async def check_installs(app: Rest, installs: Sequence[Install]) -> AsyncIterato
         rest = app.speaking(install.token)
         async for checked in check_bot(rest, f"slack {install.name} ({install.community})"):
             yield checked
+
+
+def check_managers(listed: Sequence[str], teams: Sequence[str]) -> Iterator[Finding]:
+    """Say which listed managers count nowhere in these workspaces."""
+    subject = "slack managers"
+    bare = [entry for entry in listed if "/" not in entry]
+    if bare and len(teams) > 1:
+        text = MANAGE_NOWHERE.format(who=", ".join(bare), first=bare[0])
+        yield Finding(subject, False, text)
+    lost = [entry for entry in listed if "/" in entry and entry.partition("/")[0] not in teams]
+    if lost and teams:
+        yield Finding(subject, None, NOT_THERE.format(who=", ".join(lost)))
+    if listed and teams and not lost and (not bare or len(teams) == 1):
+        yield Finding(subject, True, f"{len(listed)} listed beside admins")
 
 
 async def check_app(

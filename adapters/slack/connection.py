@@ -16,6 +16,7 @@ from adapters.slack.answering import PLATFORM, FrontDesk
 from adapters.slack.client import Client
 from adapters.slack.install.oauth import Installer
 from adapters.slack.install.workspaces import Workspaces
+from adapters.slack.managers import Managers
 from adapters.slack.venue import SlackVenue
 from engine.chat.commands import Commands
 from engine.errors import SettingsError, StoreError, VenueAwayError, VenueGoneError, why_of
@@ -49,7 +50,7 @@ class Transport(Protocol):
 
 
 class Connection:
-    """The app's connection to Slack; `managers` are user ids besides workspace admins.
+    """The app's connection to Slack; `managers` are those besides workspace admins.
 
     `site` serves the routes of events, and the pages of the `installer`, if any.
     """
@@ -66,7 +67,7 @@ class Connection:
     ) -> None:
         self._workspaces, self._transport = workspaces, transport
         self._site, self._installer = site, installer
-        self._managers = frozenset(managers)
+        self._managers = Managers(workspaces, managers)
         self._first_pause = first_pause
         self._slots: Shares | None = None
 

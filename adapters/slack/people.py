@@ -85,7 +85,7 @@ class Profiles:
             self._silent_until = time.monotonic() + FRESH_SECONDS
 
     async def profile(self, user: str) -> Profile:
-        """Return a profile, an expired one if Slack fails; else that of an ordinary person."""
+        """Return a profile; if Slack fails an expired one, without the rights of an admin."""
         found, until = self._known.get(user), time.monotonic()
         if found is not None and found[0] > until:
             return found[1]
@@ -93,7 +93,7 @@ class Profiles:
             return await self._look(user)
         except VenueError as error:
             log.info("person lookup failed", why=str(error))
-            return found[1] if found is not None else Profile()
+            return found[1]._replace(admin=False) if found is not None else Profile()
 
     async def bots(self, users: Iterable[str]) -> frozenset[str]:
         """Return the bots among users; one who cannot be looked up counts as a person.

@@ -19,6 +19,7 @@ from adapters.slack.faces import SCOPE, shown_as
 from adapters.slack.files import share_files
 from adapters.slack.grounds import ground_of
 from adapters.slack.install.workspaces import Workspace, Workspaces
+from adapters.slack.managers import Managers
 from adapters.slack.markup import typed
 from adapters.slack.payload import Payload, carries
 from adapters.slack.rest import Json
@@ -76,7 +77,7 @@ def link_to(url: str, where: Place, message: str | None = None) -> str:
 class SlackVenue:
     """Slack as a Venue, with each workspace's own bot; `gap` is seconds between messages.
 
-    `managers` are the user ids that the operator has listed.
+    `managers` are those whom the operator has listed.
     """
 
     platform = "slack"
@@ -91,7 +92,7 @@ class SlackVenue:
         gap: float = GAP_SECONDS,
     ) -> None:
         self.limits = limits or LIMITS
-        self._workspaces, self._managers = workspaces, managers
+        self._workspaces, self._managers = workspaces, Managers(workspaces, managers)
         self._unnamed: dict[str, Unnamed] = {}
         self._pace = ChannelPace(gap, after_answers=True)
 
@@ -190,7 +191,8 @@ class SlackVenue:
 
     async def managers(self, place: str) -> Sequence[str]:
         """Return the direct messages to the managers whom the operator has listed."""
-        return [await self.direct(place, user) for user in self._managers]
+        listed = await self._managers.of(Place.parse(place).team)
+        return [await self.direct(place, user) for user in listed]
 
     async def shares(self) -> int | None:
         """Return how many shares the workspaces are divided into: one for a single workspace."""

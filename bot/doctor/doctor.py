@@ -185,15 +185,18 @@ async def _check_slack(settings: Settings) -> AsyncIterator[Finding]:
         yield Finding("slack", None, "not set; ROSTRUM_SLACK__BOT_TOKEN connects it")
         return
     # Imported only here, like Discord's.
-    from adapters.slack.checkup import check_app, check_bot, check_installs
+    from adapters.slack.checkup import check_app, check_bot, check_installs, check_managers
     from adapters.slack.rest import Rest
     from bot.platforms import credentials_of
 
     rest = Rest(slack.bot_token, slack.api_url, proxy=proxy_of(slack.api_url))
     given = credentials_of(slack)
     try:
-        bots = check_bot(rest) if given is None else check_installs(rest, await _installs(settings))
+        installs = [] if given is None else await _installs(settings)
+        bots = check_bot(rest) if given is None else check_installs(rest, installs)
         async for finding in bots:
+            yield finding
+        for finding in check_managers(slack.managers, [one.community for one in installs]):
             yield finding
         async for finding in check_app(rest, slack.app_token, slack.signing_secret, given):
             yield finding

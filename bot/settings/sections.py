@@ -20,6 +20,7 @@ from engine.errors import UsageError
 from engine.jury.rubric import RUBRICS, Rubric, find_rubric, read_rubric
 from engine.prompts.languages import check_language
 
+_USER = re.compile(r"(\w+/)?\w+")
 _WEB = re.compile(r"https?://[^/\s]+(/\S*)?")
 SHORTEST_KEY = 16
 OPENAI = PRESETS["openai"].base_url
@@ -42,6 +43,13 @@ def _items(value: Any) -> Any:
     if isinstance(value, str):
         return [item.strip() for item in value.split(",") if item.strip()]
     return [value] if isinstance(value, int) else value
+
+
+def _users(value: tuple[str, ...]) -> tuple[str, ...]:
+    for who in value:
+        if not _USER.fullmatch(who):
+            raise ValueError(f"names “{who}”; write USER or TEAM/USER, with Slack's ids")
+    return value
 
 
 def _keys(value: tuple[SecretStr, ...]) -> tuple[SecretStr, ...]:
@@ -233,7 +241,7 @@ class SlackSettings(Section):
     client_id: str | None = None
     client_secret: SecretStr | None = None
     public_url: Address | None = None
-    managers: Annotated[tuple[str, ...], BeforeValidator(_items)] = ()
+    managers: Annotated[tuple[str, ...], BeforeValidator(_items), AfterValidator(_users)] = ()
 
 
 class BudgetSettings(Section):
