@@ -19,7 +19,7 @@ from pydantic import ValidationError
 
 from engine.dataset.manifest import listed_files
 from engine.debate import Criterion, Model, Turn
-from engine.errors import UsageError
+from engine.errors import MISFITS, UsageError, why_of
 from engine.judging import TIE, Ballot
 from engine.line.calibration import Case
 from engine.store import DebateRecord, ExportFilter, Store
@@ -106,14 +106,23 @@ def _of_record(record: DebateRecord) -> Case | None:
 def _read_export(folder: Path) -> Source:
     if listed_files(folder) is None:
         raise UsageError(f"{folder} is not an export of Rostrum: it has no manifest.json of one.")
-    turns, ballots = _by_debate(folder, "turns"), _by_debate(folder, "verdicts")
     debates = list(_table(folder, "debates"))
     if not debates:
         raise UsageError(f"{folder} has no table “debates”; export it with that table.")
-    cases = (_of_row(row, turns[row["debate_id"]], ballots[row["debate_id"]]) for row in debates)
-    found = tuple(case for case in cases if case is not None)
+    try:
+        found = tuple(_cases_of(folder, debates))
+    except MISFITS as error:
+        raise UsageError(f"{folder} is damaged: {why_of(error)}. Export it again.") from error
     digest = _digest((folder / "manifest.json").read_bytes())
     return Source(str(folder), digest, found, len(debates) - len(found))
+
+
+def _cases_of(folder: Path, debates: Iterable[Row]) -> Iterator[Case]:
+    turns, ballots = _by_debate(folder, "turns"), _by_debate(folder, "verdicts")
+    for row in debates:
+        case = _of_row(row, turns[row["debate_id"]], ballots[row["debate_id"]])
+        if case is not None:
+            yield case
 
 
 def _by_debate(folder: Path, table: str) -> Mapping[str, list[Row]]:
@@ -194,7 +203,12 @@ def _read_judgments(file: Path) -> Source:
     votes: defaultdict[_Pair, Counter[str]] = defaultdict(Counter)
     left_out = 0
     for number, row in enumerate(_rows(file), start=1):
-        pair, answers, winner = _judgment(file, number, row)
+        try:
+            pair, answers, winner = _judgment(file, number, row)
+        except MISFITS as error:
+            raise UsageError(
+                f"{file}, judgment {number} cannot be read: {why_of(error)}."
+            ) from error
         if pair.models[0] == pair.models[1]:
             left_out += 1
             continue

@@ -8,6 +8,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
+from pydantic import ValidationError
+
 from adapters.hub.push import check_installed, push
 from bot import __version__, log
 from bot.exporting import Chosen, export_into
@@ -70,7 +72,10 @@ def _checked(folder: Path) -> Manifest:
     if not path.is_file():
         raise UsageError(NO_EXPORT.format(folder=folder))
     check_replaceable(folder)  # nothing else is in it
-    manifest = Manifest.model_validate_json(path.read_bytes())
+    try:
+        manifest = Manifest.model_validate_json(path.read_bytes())
+    except ValidationError:
+        raise UsageError(NO_EXPORT.format(folder=folder)) from None
     for file in manifest.files:
         place = folder / file.path
         if not place.is_file():

@@ -35,6 +35,9 @@ from typing import Self
 
 from engine.language import Text
 
+# What reading a value from outside raises where it is not of the form that it should have.
+MISFITS = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+
 
 def why_of(error: BaseException) -> str:
     """Return an error's message, or the name of its type if it has none."""

@@ -31,7 +31,7 @@ from yarl import URL
 
 from adapters.proxies import proxy_of
 from engine.debate import Value
-from engine.errors import NotAllowedError, VenueAwayError, VenueError
+from engine.errors import MISFITS, NotAllowedError, VenueAwayError, VenueError
 from engine.language import Text
 
 ANSWER_SECONDS = 10.0
@@ -214,7 +214,7 @@ class SlackAccounts:
                 audience=self._app.client_id,
                 issuer=self.issuer,
                 leeway=LEEWAY_SECONDS,
-                options={"require": CLAIMS},
+                options={"require": CLAIMS, "enforce_minimum_key_length": True},
             )
             return _SlackClaims.model_validate(said)
         except (jwt.PyJWTError, ValidationError) as error:
@@ -227,12 +227,20 @@ class SlackAccounts:
         known = self._keys is not None and any(key.key_id == kid for key in self._keys.keys)
         if self._keys is None or age > KEYS_SECONDS or (not known and age > FRESH_SECONDS):
             address = str(self._app.origin.with_path("/openid/connect/keys"))
-            self._keys = jwt.PyJWKSet.from_dict(await _ask(self.title, address))
+            self._keys = _key_set(await _ask(self.title, address))
             self._read_at = time.monotonic()
         try:
             return self._keys[kid]
         except KeyError:
             raise jwt.InvalidKeyError(kid) from None
+
+
+def _key_set(said: dict[str, Any]) -> jwt.PyJWKSet:
+    """Return a platform's keys. Raises PyJWKSetError for anything else."""
+    try:
+        return jwt.PyJWKSet.from_dict(said)
+    except MISFITS as error:  # PyJWT expects the types of RFC 7517
+        raise jwt.PyJWKSetError("not a set of keys") from error
 
 
 def _given(app: Registration, code: str, back: str) -> dict[str, str]:

@@ -67,6 +67,7 @@ from bot.settings.topics_file import TopicList, read_topics
 from engine.debate import REHEARSAL, Length, Model, Scores, TurnOrder
 from engine.errors import SettingsError
 from engine.options import nearest
+from engine.text import clean
 from engine.topics import built_in_topics
 
 REHEARSAL_MODELS = "rehearsal/maple, rehearsal/cedar, rehearsal/oak, rehearsal/larch"
@@ -254,7 +255,7 @@ def examine_settings(
     # Contradictions may only follow from unreadable values.
     heads = {bad.path[0] for bad in unread if bad.path}
     found = [*unread, *(bad for bad in wrong if not heads & set(bad.path))]
-    return settings, [bad.sentence for bad in found]
+    return settings, [clean(bad.sentence) for bad in found]
 
 
 def preview_settings(values: Mapping[str, str], sections: Container[str]) -> Settings:

@@ -26,6 +26,7 @@ from bot.settings.secret_files import provided_files, read_secret
 from engine.debate import Value
 from engine.errors import SettingsError
 from engine.options import nearest
+from engine.text import clean
 
 PREFIX = "ROSTRUM_"
 ANY = "*"  # stands for a name chosen by the user
@@ -112,7 +113,8 @@ def secret_paths(shape: Shape, like: NamePath = ()) -> Iterator[NamePath]:
 
 
 def _where(path: NamePath, origin: str) -> str:
-    return f"{variable(path)} in {origin}" if origin else variable(path)
+    named = clean(variable(path))
+    return f"{named} in {origin}" if origin else named
 
 
 def _unknown(shape: Shape, path: NamePath, origin: str) -> Wrong:

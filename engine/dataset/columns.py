@@ -87,6 +87,30 @@ class Table(Generic[S]):
         """
         return self._make(entry, self._sources(entry))
 
+    def fits(self, row: object) -> bool:
+        """Return whether something that was read back is a row of this table."""
+        return _fits(self.columns, row)
+
+
+_CELLS: dict[Scalar, type | tuple[type, ...]] = {
+    TEXT: str, FLAG: bool, WHOLE: int, REAL: (int, float), MOMENT: str
+}  # fmt: skip
+
+
+def _fits(columns: Iterable[Column[Any]], row: object) -> bool:
+    if not isinstance(row, dict):
+        return False
+    return all(one.name in row and _is_cell(one, row[one.name]) for one in columns)
+
+
+def _is_cell(column: Column[Any], cell: object) -> bool:
+    if cell is None:
+        return bool(column.null)
+    if isinstance(column.type, tuple):
+        return isinstance(cell, list) and all(_fits(column.type, one) for one in cell)
+    is_flag = isinstance(cell, bool)  # which Python takes for a whole number
+    return isinstance(cell, _CELLS[column.type]) and is_flag == (column.type == FLAG)
+
 
 def _compile(columns: Iterable[Column[Any]]) -> Callable[[Entry | None, Iterable[Any]], list[Row]]:
     """Return a function that makes rows from their sources and the debate's entry.

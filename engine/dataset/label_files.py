@@ -32,7 +32,10 @@ def read_labels(content: bytes) -> tuple[str, list[Label | Fault]]:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise UsageError("The file is not UTF-8 text; export labels as JSON or CSV.") from error
-    rows = list(_rows(text))
+    try:
+        rows = list(_rows(text))
+    except csv.Error as error:
+        raise UsageError(f"The file is not valid CSV: {error}.") from error
     tools = [_tool(row) for _, row in rows if row is not None]
     labels = [label for number, row in rows for label in _labels(number, row)]
     return (tools or [LINES])[0], labels
@@ -137,6 +140,6 @@ def _at(row: Mapping[str, Any]) -> datetime | None:
     said = next((row[name] for name in _WHEN if isinstance(row.get(name), str)), "")
     try:
         at = datetime.fromisoformat(said)
-    except ValueError:
+        return at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
+    except (OverflowError, ValueError):  # or so near the first or last year that UTC is beyond it
         return None
-    return at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)

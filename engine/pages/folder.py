@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,7 +17,8 @@ from pydantic import ValidationError
 from engine.dataset.columns import SCHEMA_VERSION, moment
 from engine.dataset.manifest import MANIFEST, Manifest, Written
 from engine.dataset.rowfiles import FileFormat
-from engine.errors import NotFoundError, StoreError, UsageError
+from engine.dataset.tables import EVERY
+from engine.errors import MISFITS, NotFoundError, StoreError, UsageError
 from engine.pages.assembly import (
     Found,
     assemble,
@@ -38,6 +40,7 @@ from engine.pages.restored import (
 from engine.pages.stored import UNKNOWN
 from engine.pages.timeline import picture_of
 from engine.store.listings import Listed, Sought
+from engine.text import headline
 
 Row: TypeAlias = Mapping[str, Any]
 NO_EXPORT = "{folder} is not an export of Rostrum: it has no readable {file}."
@@ -58,6 +61,8 @@ NEEDS_PYARROW = (
     "pip install 'pyarrow>=22', or export as jsonl."
 )
 PROMPTS, DEBATES = "prompts", "debates"
+BY_NAME = {table.name: table for table in EVERY}
+DAMAGE = (*MISFITS, OSError)
 
 
 class Line(NamedTuple):
@@ -104,7 +109,7 @@ class FolderLibrary:
         self._agree: dict[str, bool | None] = {}
         try:
             self._open()
-        except (OSError, ValueError, KeyError) as error:
+        except DAMAGE as error:
             raise UsageError(UNREADABLE.format(folder=folder, file=error)) from error
 
     async def find(self, sought: Sought, number: int) -> ListPage:
@@ -118,55 +123,61 @@ class FolderLibrary:
 
     async def debate(self, name: str, part: int = 0, turn: int = 0) -> DebatePage:
         """Return a part of a debate: the one of a number, or with a turn; else the first."""
-        found = await asyncio.to_thread(self._found, name)
-        turns = restore_turns(self._rows(name))
-        parts = outline(turns)
-        number = parts.choose(part, turn)
-        first, last = parts.bounds[number - 1]
-        shown = tuple(one for one in turns if first <= one.number <= last)
-        return assemble(found, Part(number, len(parts.bounds), shown))
+        with self._sound(name):
+            found = await asyncio.to_thread(self._found, name)
+            turns = restore_turns(self._rows(name))
+            parts = outline(turns)
+            number = parts.choose(part, turn)
+            first, last = parts.bounds[number - 1]
+            shown = tuple(one for one in turns if first <= one.number <= last)
+            return assemble(found, Part(number, len(parts.bounds), shown))
 
     async def place(self, name: str, turn: int) -> tuple[Item, int]:
         """Return a debate and the number of the part that has a turn."""
-        item, turns = self._item(name), restore_turns(await asyncio.to_thread(self._rows, name))
-        return item, outline(turns).choose(0, turn)
+        with self._sound(name):
+            turns = restore_turns(await asyncio.to_thread(self._rows, name))
+            return self._item(name), outline(turns).choose(0, turn)
 
     async def calls(self, name: str, number: int = 1) -> CallsPage:
         """Return a page of a debate's calls."""
-        item, rows = self._item(name), await asyncio.to_thread(self._rows, name)
-        tries = tries_of(rows.get("calls", ()))
-        return calls_page(item, tries, number, kept=bool(rows.get(PROMPTS)))
+        with self._sound(name):
+            item, rows = self._item(name), await asyncio.to_thread(self._rows, name)
+            tries = tries_of(rows.get("calls", ()))
+            return calls_page(item, tries, number, kept=bool(rows.get(PROMPTS)))
 
     async def call(self, name: str, number: int) -> CallPage:
         """Return a call with what was asked and answered, if the export holds it."""
-        item, rows = self._item(name), await asyncio.to_thread(self._rows, name)
-        tries = tries_of(rows.get("calls", ()))
-        if not 1 <= number <= len(tries):
-            raise NotFoundError(UNKNOWN)
-        call = tries[number - 1]
-        same = (
-            one
-            for one in rows.get(PROMPTS, ())
-            if (one["step"], one["attempt"]) == (call.step, call.attempt)
-        )
-        return call_page(item, tries, number, next(same, None))
+        with self._sound(name):
+            item, rows = self._item(name), await asyncio.to_thread(self._rows, name)
+            tries = tries_of(rows.get("calls", ()))
+            if not 1 <= number <= len(tries):
+                raise NotFoundError(UNKNOWN)
+            call = tries[number - 1]
+            same = (
+                one
+                for one in rows.get(PROMPTS, ())
+                if (one["step"], one["attempt"]) == (call.step, call.attempt)
+            )
+            return call_page(item, tries, number, next(same, None))
 
     async def picture(self, name: str, picture: str) -> Picture:
         """Return a picture of a debate's page."""
-        found = await asyncio.to_thread(self._found, name)
-        setup = found.debate.setup
-        drawn = picture_of(found.rows or {}, setup.called, picture, setup.request.language)
-        if drawn is None:
-            raise NotFoundError(UNKNOWN)
-        return drawn
+        with self._sound(name):
+            found = await asyncio.to_thread(self._found, name)
+            setup = found.debate.setup
+            drawn = picture_of(found.rows or {}, setup.called, picture, setup.request.language)
+            if drawn is None:
+                raise NotFoundError(UNKNOWN)
+            return drawn
 
     async def turn_text(self, name: str, turn: int) -> str:
         """Return a turn's whole text, as voters read it."""
-        rows = await asyncio.to_thread(self._rows, name)
-        text = whole_text(restore_debate(rows), restore_turns(rows), turn)
-        if text is None:
-            raise NotFoundError(UNKNOWN)
-        return text
+        with self._sound(name):
+            rows = await asyncio.to_thread(self._rows, name)
+            text = whole_text(restore_debate(rows), restore_turns(rows), turn)
+            if text is None:
+                raise NotFoundError(UNKNOWN)
+            return text
 
     async def pulse(self, name: str) -> str:
         """Return what changes when a page does: nothing does."""
@@ -180,6 +191,8 @@ class FolderLibrary:
             table, path = Path(file.path).parent.name, self._folder / file.path
             if not path.resolve().is_relative_to(top):  # a stranger's export may name any file
                 raise UsageError(OUTSIDE.format(folder=self._folder, file=file.path))
+            if table not in BY_NAME:
+                continue
             if path.suffix == f".{FileFormat.PARQUET}":
                 self._load(table, path)
             elif path.suffix == f".{FileFormat.JSONL}":
@@ -217,8 +230,12 @@ class FolderLibrary:
 
     def _read(self, table: str, debate: str) -> list[Row]:
         if table in self._tables:
-            return list(self._tables[table].get(debate, ()))
-        return [orjson.loads(line) for line in self._texts(table, debate)]
+            rows = list(self._tables[table].get(debate, ()))
+        else:
+            rows = [orjson.loads(line) for line in self._texts(table, debate)]
+        if not all(map(BY_NAME[table].fits, rows)):
+            raise ValueError(f"a row of “{table}”")
+        return rows
 
     def _texts(self, table: str, debate: str) -> Iterator[bytes]:
         for line in self._lines[table].get(debate, ()):
@@ -227,6 +244,15 @@ class FolderLibrary:
                 yield file.read(line.end - line.start)
 
     # --- a debate ------------------------------------------------------------------------
+
+    @contextmanager
+    def _sound(self, name: str) -> Iterator[None]:
+        """Raise StoreError for rows that are no debate's."""
+        try:
+            yield
+        except DAMAGE as error:
+            told = UNREADABLE.format(folder=self._folder, file=f"debate {headline(name, 26)}")
+            raise StoreError(told) from error
 
     def _item(self, name: str) -> Item:
         known = self._items.get(name.upper()) or self._codes.get(name.lower())
@@ -240,11 +266,8 @@ class FolderLibrary:
         latest, known = self._latest
         if latest == debate:
             return known
-        try:
-            names = {*self._lines, *self._tables}
-            rows: dict[str, list[Row]] = {table: self._read(table, debate) for table in names}
-        except (OSError, orjson.JSONDecodeError) as error:
-            raise StoreError(UNREADABLE.format(folder=self._folder, file=error)) from error
+        names = {*self._lines, *self._tables}
+        rows: dict[str, list[Row]] = {table: self._read(table, debate) for table in names}
         self._latest = debate, rows
         return rows
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict
+from pydantic import AfterValidator, BaseModel, ConfigDict
 
 from engine.debate import Value
 from engine.floor.schema import FLAG, TEXT, by_key, choice, named, prose, record, several, whole
@@ -99,11 +99,11 @@ class Cross(BaseModel):
     responses: dict[str, CrossResponse]
 
 
-def _once(value: Any) -> Any:
-    return tuple(dict.fromkeys(value)) if isinstance(value, list) else value
+def _once(texts: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(texts))
 
 
-Unique = Annotated[tuple[str, ...], BeforeValidator(_once)]
+Unique = Annotated[tuple[str, ...], AfterValidator(_once)]
 
 
 class ClosingStatement(LoosePart):

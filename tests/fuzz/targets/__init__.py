@@ -1,0 +1,10 @@
+"""Every parser of what comes in."""
+
+from __future__ import annotations
+
+from tests.fuzz.targets.exports import EXPORTS
+from tests.fuzz.targets.models import MODELS
+from tests.fuzz.targets.texts import TEXTS
+from tests.fuzz.targets.web import WEB
+
+TARGETS = (*MODELS, *TEXTS, *EXPORTS, *WEB)
