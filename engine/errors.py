@@ -36,7 +36,9 @@ from typing import Self
 from engine.language import Text
 
 # What reading a value from outside raises where it is not of the form that it should have.
-MISFITS = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+MISFITS = (
+    ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError
+)  # fmt: skip
 
 
 def why_of(error: BaseException) -> str:

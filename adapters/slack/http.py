@@ -15,6 +15,8 @@ from slack_sdk.signature import SignatureVerifier
 from adapters.site import Site
 from adapters.slack.connection import Missed
 from adapters.slack.install.manifest import EVENTS_PATH
+from adapters.slack.wellformed import is_wellformed
+from engine.errors import MISFITS
 
 STAMP_DIGITS = 12  # of seconds since 1970, with room to spare
 log = structlog.get_logger(__name__)
@@ -62,8 +64,10 @@ async def _take(app: AsyncApp, verifier: SignatureVerifier, request: web.Request
         asked = AsyncBoltRequest(
             body=body, query=request.query_string, headers=dict(request.headers)
         )
-    except (ValueError, LookupError):
+    except MISFITS:
         return _refuse(400, "it cannot be read")
+    if not is_wellformed(asked.body):
+        return _refuse(400, "it is not of Slack's form")
     return await to_aiohttp_response(await app.async_dispatch(asked))
 
 

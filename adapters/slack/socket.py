@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import structlog
 from aiohttp import web
 from pydantic import SecretStr
 from slack_bolt.adapter.socket_mode.async_internals import run_async_bolt_app, send_async_response
@@ -22,8 +23,10 @@ from adapters.slack import texts
 from adapters.slack.connection import Missed
 from adapters.slack.errors import name_of
 from adapters.slack.rest import Rest
+from adapters.slack.wellformed import is_wellformed
 from engine.errors import SettingsError, VenueAwayError, VenueError
 
+log = structlog.get_logger(__name__)
 PING_SECONDS = 10.0
 FINISH_SECONDS = 5.0  # for requests that are being handled
 PATIENCE = (
@@ -108,6 +111,9 @@ class SocketTransport:
         self, app: AsyncApp, client: AsyncBaseSocketModeClient, request: SocketModeRequest
     ) -> None:
         """Let Bolt handle a request; closing the connection waits for it."""
+        if not is_wellformed(request.payload):
+            log.warning("request refused", why="it is not of Slack's form")
+            return
         task = asyncio.current_task()
         if task is not None:
             self._handling.add(task)

@@ -82,7 +82,7 @@ def _swap(draw: DrawFn, data: bytes) -> bytes:
 def _is_json(data: bytes) -> bool:
     try:
         return isinstance(json.loads(data), dict | list)
-    except ValueError:
+    except (RecursionError, ValueError):
         return False
 
 

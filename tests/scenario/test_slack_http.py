@@ -11,6 +11,7 @@ import aiohttp
 import pytest
 from structlog.testing import capture_logs
 
+from adapters.slack import client
 from bot.platforms import open_platforms
 from bot.run import serving
 from bot.settings.settings import Settings
@@ -88,8 +89,25 @@ async def test_only_slacks_own_requests_are_taken(
         (b"{not-to-be-logged", False, 401),
         (b'["not-to-be-logged"]', False, 401),
         (b'{"not-to-be-logged":' * 40_000, False, 401),
+        (b'["not-to-be-logged"]', True, 400),
+        (b'{"not-to-be-logged":' * 40_000, True, 400),
+        (b'{"type": "event_callback", "event": ["not-to-be-logged"]}', True, 400),
+        (b'{"type": "block_actions", "actions": "not-to-be-logged"}', True, 400),
     ],
-    ids=["large", "large own", "bytes", "cut own", "form own", "cut", "list", "deep"],
+    ids=[
+        "large",
+        "large own",
+        "bytes",
+        "cut own",
+        "form own",
+        "cut",
+        "list",
+        "deep",
+        "list own",
+        "deep own",
+        "event own",
+        "press own",
+    ],
 )
 async def test_a_body_that_cannot_be_read_is_refused_and_not_logged(
     stage: SlackStage,
@@ -108,11 +126,23 @@ async def test_a_body_that_cannot_be_read_is_refused_and_not_logged(
 
 
 async def test_whoever_calls_learns_nothing_of_a_defect(
-    stage: SlackStage, caplog: pytest.LogCaptureFixture
+    stage: SlackStage, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    def defect(_: str) -> str:
+        raise KeyError("not-to-be-logged")
+
+    monkeypatch.setattr(client, "reaction_of", defect)
     slack = stage.slack
-    event = {"type": "reaction_added", "reaction": "large_blue_circle", "user": "not-to-be-logged"}
-    told = {"type": "event_callback", "team_id": "T0HALL", "event_id": "E1", "event": event}
+    item = {"type": "message", "channel": "C1", "ts": "1.2"}
+    named = {"type": "reaction_added", "reaction": "large_blue_circle", "user": "not-to-be-logged"}
+    event: dict[str, object] = named | {"item": item, "event_ts": "1.2"}
+    told = {
+        "type": "event_callback",
+        "team_id": "T0HALL",
+        "event_id": "E1",
+        "event_time": 1,
+        "event": event,
+    }
     body = json.dumps(told).encode()
     async with stage.process():
         with capture_logs() as logs:

@@ -24,6 +24,7 @@ from adapters.web.forms import URLENCODED, read_form
 from adapters.web.label_forms import filled, read_answer
 from adapters.web.management import _paid, _terms, _where
 from adapters.web.session import Sessions
+from engine.errors import MISFITS
 from engine.labelling.sheet import Sheet, SheetAnswer
 from tests.fuzz.loop import wait
 from tests.fuzz.target import Target
@@ -98,7 +99,7 @@ def _token(data: bytes) -> str:
         claims = json.loads(data)
         held = ChainMap(claims, {"iat": int(time.time()), "exp": int(time.time()) + 60})
         return jwt.encode(dict(held), _key(), "RS256", headers={"kid": "one"})
-    except (ValueError, TypeError, AttributeError):
+    except MISFITS:
         return data.decode("latin-1")
 
 

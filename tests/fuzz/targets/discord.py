@@ -1,0 +1,129 @@
+"""What Discord sends: gateway events, and messages that are read back.
+
+An input is a JSON object: the name of an `event` and its `data`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from functools import lru_cache
+from types import SimpleNamespace
+from typing import Any
+
+import discord
+import orjson
+from discord import app_commands
+from pydantic import SecretStr
+
+from adapters.discord.answering import person_of, pressed_of
+from adapters.discord.client import Client
+from adapters.discord.presence import Presence
+from adapters.discord.rest import Rest
+from adapters.discord.translation import language_around, language_of
+from engine.chat.invocation import Invocation
+from engine.errors import MISFITS, RostrumError
+from tests.fuzz.loop import wait
+from tests.fuzz.target import Target
+
+# Raised by discord.py for a payload that it cannot read; its client is replaced then (shard.py).
+ITS_OWN = (*MISFITS, AssertionError, app_commands.AppCommandError, discord.DiscordException)
+
+
+class Desk:
+    """A front desk that only reads what it is handed."""
+
+    trial = None
+
+    def __init__(self) -> None:
+        self.heard: list[object] = []
+        self.commands: Any = SimpleNamespace(
+            joined=self.listener, left=self.listener, communities=self._known
+        )
+
+    async def _known(self, _: str) -> frozenset[str]:
+        return frozenset({"1"})
+
+    async def listener(self, *event: object) -> None:
+        """Hear an event."""
+        repr(event).encode()
+
+    async def carry_out(self, interaction: Any, asked: Any, *_: object, **__: object) -> None:
+        """Read who asks for what."""
+        person_of(interaction)
+        language_of(interaction)
+        language_around(interaction)
+        command = asked() if callable(asked) else asked
+        assert isinstance(command, Invocation)
+
+    async def vote(self, interaction: Any, option: str | None) -> None:
+        """Read who votes for what."""
+        pressed_of(interaction, option)
+
+    async def open_form(self, interaction: Any, form: Any) -> None:
+        """Read who opens which form."""
+        language_of(interaction)
+
+
+class Door:
+    """A client without a connection, and what its events were."""
+
+    def __init__(self) -> None:
+        desk: Any = Desk()
+        rest = Rest(SecretStr("x"), "http://127.0.0.1:1")
+        self.client = Client(desk, self._identify, None, (0, 1), rest, Presence())
+        self.events: list[tuple[str, tuple[Any, ...]]] = []
+        self.asked: list[Any] = []
+        tree: Any = self.client.tree
+        tree._from_interaction = self.asked.append
+        heard: Any = lambda name, *args: self.events.append((name, args))  # noqa: E731
+        self.client.dispatch = self.client._connection.dispatch = heard  # type: ignore[method-assign]
+
+    async def _identify(self) -> None: ...
+
+    async def take(self, event: str, data: Any) -> None:
+        """Let discord.py parse an event, and ours handle what comes of it."""
+        self.events.clear()
+        self.asked.clear()
+        try:
+            self.client._connection.parsers[event](data)
+        except ITS_OWN:
+            return
+        for name, args in tuple(self.events):
+            if handler := getattr(self.client, f"on_{name}", None):
+                await handler(*args)
+        for interaction in self.asked:
+            await self._call(interaction)
+        await asyncio.gather(*self.client._tasks)
+
+    async def _call(self, interaction: Any) -> None:
+        try:
+            await self.client.tree._call(interaction)
+        except app_commands.CommandInvokeError as error:
+            if not isinstance(error.original, RostrumError):
+                raise error.original from error
+        except ITS_OWN:
+            return
+
+
+@lru_cache(maxsize=1)
+def _door() -> Door:
+    async def make() -> Door:
+        door = Door()
+        await door.client._async_setup_hook()
+        return door
+
+    return wait(make())
+
+
+def event(data: bytes) -> None:
+    """Take an event of the gateway."""
+    try:
+        held = orjson.loads(data)
+        name, given = held["event"], held["data"]
+    except MISFITS:
+        return
+    if name in _door().client._connection.parsers:
+        wait(_door().take(name, given))
+
+
+DISCORD = (Target("discord-event", event),)

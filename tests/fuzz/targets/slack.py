@@ -1,0 +1,161 @@
+"""What Slack sends: signed requests, and answers of its Web API.
+
+An input is a JSON object: the `kind` of delivery and its `payload`. Anything else is a signed body.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import hmac
+import json
+import time
+from functools import lru_cache
+from types import SimpleNamespace
+from typing import Any
+from urllib.parse import urlencode
+
+from aiohttp import web
+from pydantic import SecretStr
+from slack_sdk.web.async_client import AsyncWebClient
+
+from adapters.site import Site
+from adapters.slack.client import Client
+from adapters.slack.http import HttpTransport
+from adapters.slack.install.workspaces import OneWorkspace
+from adapters.slack.rest import Identity, Rest
+from adapters.slack.venue import SlackVenue
+from engine.chat.commands import parse_command
+from engine.errors import MISFITS, NotAllowedError, RostrumError
+from tests.doubles.rehearsed import DEFAULTS
+from tests.fuzz.loop import wait
+from tests.fuzz.target import Target
+
+SECRET = "signing-secret"
+ME = Identity("U0ROSTRUM", "B0", "T0HALL", "https://hall.example", "rostrum", "Hall", frozenset())
+
+
+class Silent(Rest):
+    """Slack's Web API, which takes everything and says nothing of anyone."""
+
+    def __init__(self) -> None:
+        super().__init__(SecretStr("xoxb-1"), "http://127.0.0.1:1/api/")
+
+    async def identity(self, *, again: bool = False) -> Identity:
+        """Return who the bot is."""
+        return ME
+
+    async def _call(self, *_: object) -> dict[str, Any]:
+        return {"user": {}}
+
+    def web(self) -> AsyncWebClient:
+        """Return a client without connections."""
+        return AsyncWebClient()
+
+    async def respond(self, url: str, body: dict[str, Any]) -> bool:
+        """Take an answer."""
+        return True
+
+    async def download(self, url: str, most: int) -> bytes:
+        """Return a file."""
+        return b"Tea grows on hills."
+
+
+class Desk:
+    """A front desk that only reads what it is handed."""
+
+    def __init__(self) -> None:
+        self.workspaces: Any = OneWorkspace(Silent())
+        votes = SimpleNamespace(places=self._places)
+        self.commands: Any = SimpleNamespace(
+            defaults=DEFAULTS, store=SimpleNamespace(votes=votes), left=self._nothing
+        )
+        self.listener = self._nothing
+
+    async def _places(self, _: str, message: str) -> tuple[str, ...]:
+        return (f"T0HALL:C0000005/{message}",)
+
+    async def _nothing(self, *_: object) -> None:
+        return None
+
+    async def language(self, *_: object, **__: object) -> str:
+        """Return the language of everyone."""
+        return "en"
+
+    async def carry_out(self, asker: Any, command: Any, **_: object) -> None:
+        """Read who asks for what."""
+        _check(asker)
+        repr(command.arguments).encode()
+
+    async def carry_out_line(self, asker: Any, line: str) -> None:
+        """Read who asks for what."""
+        _check(asker)
+        parse_command(line, hides=False)
+
+    async def vote(self, asker: Any, pressed: Any) -> None:
+        """Read who votes for what."""
+        _check(asker)
+        assert isinstance(pressed.message, str)
+
+    async def person(self, asker: Any) -> None:
+        """Know nobody: what follows is no parser's."""
+        _check(asker)
+        raise NotAllowedError
+
+    offer = run = finish = _nothing
+
+
+def _check(asker: Any) -> None:
+    for one in (asker.team, asker.channel, asker.user, asker.response_url):
+        assert isinstance(one, str)
+
+
+@lru_cache(maxsize=1)
+def _door() -> tuple[Client, Any]:
+    desk: Any = Desk()
+    client = Client(desk, SlackVenue(desk.workspaces))
+    transport = HttpTransport(SecretStr(SECRET), Site("127.0.0.1", 0))
+    (route,) = transport.routes(client.app(SECRET))
+    return client, route.handler
+
+
+def _encoded(data: bytes) -> tuple[str, bytes]:
+    """Return a content type and a body, as Slack sends each kind."""
+    try:
+        held = json.loads(data)
+        kind, payload = held["kind"], held["payload"]
+        if kind == "events_api":
+            return "application/json", json.dumps(payload).encode()
+        form = payload if kind == "slash_commands" else {"payload": json.dumps(payload)}
+        return "application/x-www-form-urlencoded", urlencode(form).encode()
+    except MISFITS:
+        return "application/json", data
+
+
+async def _deliver(kind: str, body: bytes) -> None:
+    stamp = str(int(time.time()))
+    digest = hmac.new(SECRET.encode(), b"v0:" + stamp.encode() + b":" + body, hashlib.sha256)
+    headers = {
+        "Content-Type": kind,
+        "X-Slack-Request-Timestamp": stamp,
+        "X-Slack-Signature": f"v0={digest.hexdigest()}",
+    }
+
+    async def text() -> str:
+        return body.decode()
+
+    client, take = _door()
+    request = SimpleNamespace(headers=headers, text=text, query_string="")
+    answer: web.Response = await take(request)
+    assert answer.status in (200, 400, 404), answer.status
+    for done in await asyncio.gather(*client._tasks, return_exceptions=True):
+        if isinstance(done, BaseException) and not isinstance(done, RostrumError):
+            raise done
+
+
+def request(data: bytes) -> None:
+    """Take a signed request, and do what it asks for."""
+    wait(_deliver(*_encoded(data)))
+
+
+SLACK = (Target("slack-request", request),)
