@@ -406,7 +406,8 @@ async def _until(app: App, debate_id: str, done: Callable[[Debate], object]) -> 
 
 def _operators(caps: Caps) -> Caps:
     """Lift the caps that protect a community from its members: this is the operator."""
-    return caps.model_copy(update={"user_daily_debates": None, "max_live_per_community": None})
+    lifted = ("user_daily_debates", "max_live_per_community", "max_live")
+    return caps.model_copy(update=dict.fromkeys(lifted))
 
 
 def _way_on(debate: Debate, command: str) -> str:

@@ -1,4 +1,4 @@
--- Every table of revision 0036, as the migrations make them. Renew it by: make schema
+-- Every table of revision 0037, as the migrations make them. Renew it by: make schema
 CREATE TABLE adjustments (
 	debate VARCHAR(26) NOT NULL, 
 	name VARCHAR(255) NOT NULL, 
@@ -383,7 +383,7 @@ CREATE TABLE usage (
 	day VARCHAR(10) NOT NULL, 
 	reserved_usd FLOAT NOT NULL, 
 	spent_usd FLOAT NOT NULL, 
-	debates INTEGER NOT NULL, warned BOOLEAN DEFAULT 0 NOT NULL, 
+	debates INTEGER NOT NULL, warned BOOLEAN DEFAULT 0 NOT NULL, purged BOOLEAN DEFAULT 0 NOT NULL, 
 	CONSTRAINT pk_usage PRIMARY KEY (scope, day)
 );
 CREATE TABLE verdicts (
@@ -452,5 +452,7 @@ CREATE INDEX ix_targets_debate ON targets (debate);
 CREATE INDEX ix_targets_message ON targets (message);
 CREATE INDEX ix_targets_seeds ON targets (platform) WHERE seeds = 'left';
 CREATE INDEX ix_upvotes_person ON upvotes (person);
+CREATE INDEX ix_usage_day ON usage (day);
+CREATE INDEX ix_usage_purged ON usage (day) WHERE purged;
 CREATE INDEX ix_vote_events_debate_question ON vote_events (debate, question);
-INSERT INTO alembic_version VALUES ('0036');
+INSERT INTO alembic_version VALUES ('0037');

@@ -18,6 +18,16 @@ LIVE = """
 SELECT count(*) FROM debates
 WHERE platform = :platform AND community = :community AND status IN ('queued', 'running')
 """
+INSTALLATION = {"scope": "installation", "day": WHOLE}  # the row that starts everywhere wait for
+LIVE_EVERYWHERE = """
+SELECT count(*) FROM debates WHERE status IN ('queued', 'running') AND platform <> 'series'
+"""
+# Every debate's money is in the row of its community.
+DAY = """
+SELECT coalesce(sum(reserved_usd), 0.0) AS reserved, coalesce(sum(spent_usd), 0.0) AS spent,
+    coalesce(sum(debates), 0) AS debates
+FROM usage WHERE day = :day AND scope LIKE 'community:%'
+"""
 # The first debate of a day creates the row.
 ENSURE = """
 INSERT INTO usage (scope, day, reserved_usd, spent_usd, debates) VALUES (:scope, :day, 0, 0, 0)
@@ -59,7 +69,7 @@ def reserve(
 
     Returns the alert to managers if this passes the share of the day's money for one.
     """
-    day = _day(new.created_at)
+    day = day_of(new.created_at)
     _reserve_place(connection, new.platform, new.community, day, caps)
     if starter is not None:
         cap, scope = caps.user_daily_debates, f"person:{starter}"
@@ -72,6 +82,7 @@ def reserve(
     scope = community_scope(new.platform, new.community)
     _reserve_money(connection, scope, day, new.setup.reserved_usd, caps.community_daily_usd)
     _reserve_in_series(connection, new.series, new.setup.reserved_usd)
+    _check_installation(connection, day, new.setup.reserved_usd, caps)
     warned = _warn(connection, scope, day, caps)
     return [_alert(new.id, new.setup.request.language, caps)] if warned else []
 
@@ -83,13 +94,14 @@ def reserve_rest(
 
     It resumes under today's cap, which may have been raised for this purpose.
     """
-    day = _day(now)
+    day = day_of(now)
     _reserve_place(connection, debate.platform, debate.community, day, caps)
     most = debate.setup.reserved_usd if caps.debate_usd is None else caps.debate_usd
     rest = max(0.0, most - spent(connection, debate.id))
     scope = community_scope(debate.platform, debate.community)
     _reserve_money(connection, scope, day, rest, caps.community_daily_usd)
     _reserve_in_series(connection, debate.series, rest)
+    _check_installation(connection, day, rest, caps)
     connection.run(RESERVE_REST, debate=debate.id, usd=rest, day=day)
     warned = _warn(connection, scope, day, caps)
     return [_alert(debate.id, debate.request.language, caps)] if warned else []
@@ -118,7 +130,8 @@ def community_scope(platform: str, community: str) -> str:
     return f"community:{platform}:{community}"
 
 
-def _day(moment: datetime) -> str:
+def day_of(moment: datetime) -> str:
+    """Return the name of a moment's UTC day."""
     return moment.date().isoformat()
 
 
@@ -162,6 +175,32 @@ def _reserve_in_series(connection: SqlConnection, name: str | None, usd: float) 
         raise SeriesCapError(
             f"The series {name} may cost {cap:.2f} USD in all; too little is left for its next "
             f"debate, which may cost {usd:.2f} USD."
+        )
+
+
+def _check_installation(connection: SqlConnection, day: str, usd: float, caps: Caps) -> None:
+    """Refuse a debate for which all communities together have no room; `usd` is reserved already.
+
+    It comes last, and starts wait here for one another: each sees what those before it reserved.
+    """
+    cap, most = caps.installation_daily_usd, caps.max_live
+    if cap is None and most is None:
+        return
+    connection.run(ENSURE, **INSTALLATION)
+    connection.lock(LOCK_DAY, **INSTALLATION)
+    if most is not None and connection.value(LIVE_EVERYWHERE) >= most:
+        raise BudgetError(
+            "As many debates are running as this bot may hold at once, here and elsewhere; try "
+            "again in some minutes.",
+            hint="The cap is ROSTRUM_BUDGET__MAX_LIVE.",
+        )
+    held = connection.first(DAY, day=day)
+    if cap is not None and held.reserved + held.spent > cap + 1e-9:
+        raise BudgetError(
+            "This debate may cost up to {usd:.2f} USD, more than is left of what this bot may "
+            "spend today, here and elsewhere; start again tomorrow (UTC) or choose cheaper models.",
+            usd=usd,
+            hint="The cap is ROSTRUM_BUDGET__INSTALLATION_DAILY_USD.",
         )
 
 

@@ -9,10 +9,16 @@ from typing import Any
 
 import orjson
 
-from adapters.storage.budgets import community_scope
+from adapters.storage.budgets import community_scope, day_of
 from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
-from adapters.storage.purge import finish_purge, load_tables, purge_some
+from adapters.storage.purge import (
+    ANY_LATE_USAGE,
+    DELETE_LATE_USAGE,
+    finish_purge,
+    load_tables,
+    purge_some,
+)
 from engine.debate import Status
 from engine.store import HeldDebate, Holdings, Left, Shown
 from engine.store.community import CommunitySettings
@@ -162,6 +168,11 @@ class CommunityTable:
             total += some
         await self._database.write(lambda connection: finish_purge(connection, left))
         return total
+
+    async def drop_late_budgets(self, now: datetime) -> None:
+        today = day_of(now)
+        if await self._database.value(ANY_LATE_USAGE, today=today) is not None:
+            await self._database.run(DELETE_LATE_USAGE, today=today)
 
 
 def _held(row: Any) -> HeldDebate:

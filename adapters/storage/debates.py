@@ -289,7 +289,7 @@ class DebateTable:
             alerts = budgets.reserve_rest(connection, debate, caps, now)
             move(connection, debate.id, Status.QUEUED)
             cap = caps.debate_usd
-            if cap is None and caps.community_daily_usd is not None:
+            if cap is None and caps.by_day:
                 cap = debate.setup.reserved_usd
             going = (setup or debate.setup).model_copy(update={"cap_usd": cap})
             frozen = {"setup": going.model_dump_json(), "rehearsal": bool(going.rehearsal)}

@@ -6,9 +6,10 @@ import asyncio
 from collections.abc import Sequence
 from importlib import import_module
 
-from adapters.storage.budgets import community_scope
+from adapters.storage.budgets import community_scope, day_of
 from adapters.storage.connection import SqlConnection
 from adapters.storage.installation import mark_unwiped
+from engine.ports import utc_now
 from engine.store import Left
 from engine.votes.questions import KINDS
 
@@ -24,6 +25,11 @@ DELETE_LEASES = "DELETE FROM leases WHERE name IN :names"
 DELETE_DEBATES = "DELETE FROM debates WHERE id IN :debates"
 ANY_LEFT = "SELECT 1 FROM debates WHERE platform = :platform AND community = :community LIMIT 1"
 DELETE_USAGE = "DELETE FROM usage WHERE scope = :scope"
+# That of today stays: a community that comes back, and the installation, have spent it.
+DELETE_PAST_USAGE = "DELETE FROM usage WHERE scope = :scope AND day < :today"
+MARK_USAGE = "UPDATE usage SET purged = TRUE WHERE scope = :scope"
+ANY_LATE_USAGE = "SELECT 1 FROM usage WHERE purged AND day < :today LIMIT 1"
+DELETE_LATE_USAGE = "DELETE FROM usage WHERE purged AND day < :today"
 DELETE_SERIES_USAGE = """
 DELETE FROM usage WHERE scope IN (
     SELECT 'series:' || name FROM series WHERE platform = :platform AND community = :community
@@ -95,7 +101,9 @@ def delete_debates(connection: SqlConnection, ids: Sequence[str]) -> int:
 def finish_purge(connection: SqlConnection, left: Left) -> None:
     """Delete the rest of a community without debates, and people without any record."""
     if connection.value(ANY_LEFT, **left._asdict()) is None:
-        connection.run(DELETE_USAGE, scope=community_scope(*left))
+        scope = community_scope(*left)
+        connection.run(DELETE_PAST_USAGE, scope=scope, today=day_of(utc_now()))
+        connection.run(MARK_USAGE, scope=scope)
         connection.run(DELETE_DELETIONS, **left._asdict())
         suggested = [text.format(OF_COMMUNITY) for text in (DELETE_UPVOTES, DELETE_SUGGESTIONS)]
         for statement in (

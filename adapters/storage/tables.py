@@ -112,6 +112,15 @@ usage = Table(
     Column("spent_usd", Float, nullable=False, default=0.0),
     Column("debates", Integer, nullable=False, default=0),
     Column("warned", Boolean, nullable=False, server_default=false(), comment="of nearing its cap"),
+    Column(
+        "purged",
+        Boolean,
+        nullable=False,
+        server_default=false(),
+        comment="it stays until its day is over, though its community's data was deleted",
+    ),
+    Index(None, "day"),
+    partial_index("usage_purged", "day", where="purged"),
     comment="Budgets: a community's money and a person's debates, by UTC day",
 )
 

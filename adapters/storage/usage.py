@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from datetime import datetime
 
+from adapters.storage.budgets import DAY, day_of
 from adapters.storage.database import Database
-from engine.store.usage import By, Takings, Usage, UsageFilter
+from engine.store.usage import By, Day, Takings, Usage, UsageFilter
 
 ROLE = """
 CASE
@@ -65,6 +67,10 @@ class UsageTable:
     async def debates(self, where: UsageFilter) -> int:
         query = DEBATES.format(conditions=_conditions(where))
         return int(await self._database.value(query, **asdict(where)))
+
+    async def day(self, moment: datetime) -> Day:
+        row = await self._database.first(DAY, day=day_of(moment))
+        return Day(row.reserved, row.spent, row.debates)
 
 
 def _conditions(where: UsageFilter) -> str:

@@ -251,6 +251,8 @@ class BudgetSettings(Section):
     community_daily_usd: Usd = 10.0
     user_daily_debates: Count = 10
     max_live_per_community: Count = 3
+    installation_daily_usd: Usd = None
+    max_live: Count = None
     alert_percent: Percent = 80
 
 

@@ -76,4 +76,5 @@ async def tidy(store: Store, clock: Clock, grace: timedelta) -> None:
     for left in await store.communities.gone(clock.now() - grace):
         debates = await store.communities.purge(left.platform, left.community)
         log.info("community purged", debates=debates)
+    await store.communities.drop_late_budgets(clock.now())
     await store.people.wipe()

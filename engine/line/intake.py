@@ -470,14 +470,15 @@ def _mode_before(order: Order) -> PanelMode | None:
 def check_prices(prices: Mapping[str, Price | None], caps: Caps) -> None:
     """Refuse a dollar cap that cannot be enforced. Raises BudgetError naming what to set."""
     unknown = sorted(ref for ref, price in prices.items() if price is None)
-    if unknown and (caps.debate_usd is not None or caps.community_daily_usd is not None):
+    if unknown and (caps.debate_usd is not None or caps.by_day):
         raise BudgetError(
             "The price of {unknown} is unknown, so the cap cannot be enforced. Choose "
             "other models, or ask the operator to set their price.",
             unknown=tuple(unknown),
             hint=f"Set ROSTRUM_PRICES, for example '{{\"{unknown[0]}\": [0.3, 1.2]}}' in USD per "
             "million tokens in and out, or ROSTRUM_BUDGET__DEBATE_USD=off and "
-            "ROSTRUM_BUDGET__COMMUNITY_DAILY_USD=off.",
+            "ROSTRUM_BUDGET__COMMUNITY_DAILY_USD=off and "
+            "ROSTRUM_BUDGET__INSTALLATION_DAILY_USD=off.",
         )
 
 

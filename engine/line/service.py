@@ -379,8 +379,8 @@ def reserve(setup: Setup, expected: Estimate, caps: Caps) -> Setup:
             hint="The cap is ROSTRUM_BUDGET__DEBATE_USD.",
         )
     reserved = most if cap is None else min(most, cap)
-    if cap is None and caps.community_daily_usd is not None:
-        cap = reserved  # what was not reserved from the community's day may not be spent
+    if cap is None and caps.by_day:
+        cap = reserved  # what was not reserved from the day may not be spent
     return setup.model_copy(update={"reserved_usd": reserved, "cap_usd": cap})
 
 

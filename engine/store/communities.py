@@ -94,5 +94,9 @@ class Communities(Protocol):
     async def purge(self, platform: str, community: str) -> int:
         """Delete everything stored for a community; return the number of debates deleted.
 
-        Queued and running debates stay. People without any other record are deleted too.
+        Queued and running debates stay, and so does what today's cost, until the day is over.
+        People without any other record are deleted too.
         """
+
+    async def drop_late_budgets(self, now: datetime) -> None:
+        """Delete what is kept of purged communities' budgets of days before that of `now`."""

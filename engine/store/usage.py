@@ -68,6 +68,19 @@ class Usage(NamedTuple):
         return sum(getattr(one, name) for one in self.takings)
 
 
+class Day(NamedTuple):
+    """What the debates of a UTC day may still cost and have cost, in USD, and how many they are."""
+
+    reserved: float = 0.0
+    spent: float = 0.0
+    debates: int = 0
+
+    @property
+    def held(self) -> float:
+        """Return what counts towards the caps."""
+        return self.reserved + self.spent
+
+
 class UsageStore(Protocol):
     """What calls took."""
 
@@ -76,3 +89,6 @@ class UsageStore(Protocol):
 
     async def debates(self, where: UsageFilter) -> int:
         """Return how many debates the calls belong to."""
+
+    async def day(self, moment: datetime) -> Day:
+        """Return what all communities together have of a moment's UTC day."""

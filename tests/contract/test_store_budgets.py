@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import AsyncExitStack
 from datetime import UTC, datetime, timedelta
+from itertools import cycle
 from typing import Any
 
 import pytest
 
+from adapters.storage.database import Database
+from adapters.storage.store import SqlStore
 from engine.debate import Debate, Status
 from engine.errors import BudgetError, NotFoundError
 from engine.messages import Alert
+from engine.ports import utc_now
 from engine.store import Caps, Store
 from tests.sample import NO_CAPS, NOW, new_debate, notice, run
 from tests.sample import create as create_debate
@@ -276,3 +281,111 @@ async def test_a_debate_that_is_resumed_may_pass_the_share_too(store: Store) -> 
     caps = ONE_DOLLAR.model_copy(update={"debate_usd": 0.2})
     await store.debates.requeue(held.id, caps, NOW)
     assert await store.outbox.find(held.id, "alert") is not None
+
+
+# --- the whole installation --------------------------------------------------------------
+
+ALL_TOGETHER = NO_CAPS.model_copy(update={"installation_daily_usd": 1.0})
+
+
+async def test_the_money_of_all_communities_together_is_capped_by_day(store: Store) -> None:
+    await create(store, ALL_TOGETHER, reserved=0.6, community="one")
+    await create(store, ALL_TOGETHER, reserved=0.3, community="two", platform="elsewhere")
+    with pytest.raises(
+        BudgetError,
+        match=r"may cost up to 0\.20 USD, more than is left of what this bot may spend today, "
+        r"here and elsewhere; start again tomorrow",
+    ):
+        await create(store, ALL_TOGETHER, reserved=0.2, community="three")
+    await create(store, ALL_TOGETHER, reserved=0.1, community="three")
+    tomorrow = NOW + timedelta(days=1)
+    await create(store, ALL_TOGETHER, reserved=1.0, community="one", created_at=tomorrow)
+    day = await store.usage.day(NOW)
+    assert day.held == pytest.approx(1.0)
+    assert (day.spent, day.debates) == (0.0, 3)
+
+
+async def test_what_a_debate_did_not_spend_is_there_for_another_community(store: Store) -> None:
+    r = await run(store, new_debate(reserved=0.95, community="one"), ALL_TOGETHER)
+    await r.call("turn/opening/A", cost=0.25)
+    await r.advance(Status.FAILED)
+    await create(store, ALL_TOGETHER, reserved=0.7, community="two")
+    with pytest.raises(BudgetError, match="here and elsewhere"):
+        await store.debates.requeue(r.id, ALL_TOGETHER, NOW)
+    assert (await r.get()).status is Status.FAILED
+    day = await store.usage.day(NOW)
+    assert day.reserved == pytest.approx(0.7)
+    assert day.spent == pytest.approx(0.25)
+
+
+async def test_the_live_debates_of_all_communities_together_are_capped(store: Store) -> None:
+    two = NO_CAPS.model_copy(update={"max_live": 2})
+    first = await run(store, new_debate(community="one"), two)
+    await create(store, two, community="two")
+    with pytest.raises(BudgetError, match="As many debates are running as this bot may hold"):
+        await create(store, two, community="three")
+    await first.advance(Status.VOTING)
+    await create(store, two, community="three")
+
+
+@pytest.mark.parametrize(
+    ("changes", "fits"),
+    [({"installation_daily_usd": 0.7, "community_daily_usd": 0.5}, 7), ({"max_live": 7}, 7)],
+    ids=["money", "live"],
+)
+async def test_starts_from_ten_communities_at_once_fill_the_installations_cap_exactly(
+    store: Store, database_url: str, changes: dict[str, float], fits: int
+) -> None:
+    caps = NO_CAPS.model_copy(update=changes)
+    async with AsyncExitStack() as others:
+        stores = [store]
+        for _ in range(3 if "postgresql" in database_url else 0):  # of other processes
+            stores.append(other := SqlStore(Database(database_url)))
+            others.push_async_callback(other.close)
+        starts = (
+            create_debate(one, new_debate(reserved=0.1, community=f"c{at % 10}"), caps)
+            for at, one in zip(range(100), cycle(stores), strict=False)
+        )
+        results = await asyncio.gather(*starts, return_exceptions=True)
+    refused = [result for result in results if isinstance(result, BudgetError)]
+    started = [result for result in results if isinstance(result, Debate)]
+    assert (len(started), len(refused)) == (fits, 100 - fits)
+    if "installation_daily_usd" in changes:
+        assert (await store.usage.day(NOW)).held == pytest.approx(0.7)
+
+
+async def test_a_days_money_survives_a_purge_and_an_invitation(store: Store) -> None:
+    """A community that removes Rostrum, is purged and invites it again has spent its day."""
+    today = utc_now()
+    caps = ONE_DOLLAR.model_copy(update={"installation_daily_usd": 1.0})
+    r = await run(store, new_debate(reserved=0.9, created_at=today), caps)
+    await r.call("turn/opening/A", cost=0.8)
+    await r.advance(Status.FAILED)
+    debate = await r.get()
+    which = (debate.platform, debate.community)
+    await store.communities.left(*which, today)
+    assert await store.communities.purge(*which) == 1
+    await store.communities.drop_late_budgets(today)
+    await store.communities.joined(*which, today)
+    with pytest.raises(BudgetError, match=r"today's 1\.00 USD here"):
+        await create(store, ONE_DOLLAR, reserved=0.5, created_at=today)
+    with pytest.raises(BudgetError, match="here and elsewhere"):
+        await create(store, caps, reserved=0.5, community="another", created_at=today)
+
+
+async def test_past_days_of_a_purged_community_are_deleted_with_the_day(store: Store) -> None:
+    today = utc_now()
+    for created_at, cost in ((today - timedelta(days=2), 0.2), (today, 0.3)):
+        r = await run(store, new_debate(reserved=0.9, created_at=created_at), ONE_DOLLAR)
+        await r.call("turn/opening/A", cost=cost)
+        await r.advance(Status.FAILED)
+    debate = await r.get()
+    which = (debate.platform, debate.community)
+    await create(store, NO_CAPS, reserved=0.1, community="stays", created_at=today)
+    await store.communities.purge(*which)
+    spent = [(await store.usage.day(today - timedelta(days=ago))).held for ago in (2, 0)]
+    assert spent == [0.0, pytest.approx(0.4)]
+    assert (await store.communities.holdings(*which)).known
+    await store.communities.drop_late_budgets(today + timedelta(days=1))
+    assert not (await store.communities.holdings(*which)).known
+    assert (await store.usage.day(today)).held == pytest.approx(0.1)

@@ -95,7 +95,7 @@ def test_the_defaults_are_those_of_the_documents(place: Place) -> None:
         "judge": 0.2,
         "captain": 0.2,
     }
-    assert tuple(dict(settings.budget).values()) == (1, 10, 10, 3, 80)
+    assert tuple(dict(settings.budget).values()) == (1, 10, 10, 3, None, None, 80)
     assert (settings.slack.mode, settings.slack.host, settings.slack.port) == (
         "socket",
         "127.0.0.1",
