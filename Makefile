@@ -6,13 +6,14 @@ OUT    ?= demo-export
 ARGS   ?=
 FUZZ_SECONDS ?= 120
 TARGETS ?=
+ADVISORIES ?=
 # The tests wait more than they compute: two for each core of a small machine.
 WORKERS ?= 4
 # In their own order, as xdist would keep the long modules of few tests for the end.
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo docs schema test test-browser quick record bands fuzz test-datasets check static format lint types architecture deployment lock clean
+.PHONY: help demo docs schema test test-browser quick record bands fuzz audit sbom test-datasets check static format lint types architecture deployment lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -68,6 +69,12 @@ bands: $(VENV)/dev ## a million random debates within their calibration bands
 
 fuzz: $(VENV)/dev ## every parser of what comes in, on changed inputs, for FUZZ_SECONDS in all: make fuzz [TARGETS="model-ballot …"]
 	@$(BIN)/python -m tests.fuzz $(FUZZ_SECONDS) $(TARGETS)
+
+audit: $(VENV)/dev ## the lock files: pinned, hashed, in agreement, licensed; and make audit ADVISORIES=all.zip (OSV)
+	@$(BIN)/python -m tests.supply $(ADVISORIES)
+
+sbom: $(VENV)/dev ## what the image installs, as CycloneDX, in build/sbom
+	@$(BIN)/python -m tests.supply.sbom
 
 test-datasets: .venv-datasets/made ## check that exports load in the tools that they are meant for (a large install)
 	@.venv-datasets/bin/python -m pytest --noconftest -W ignore $(ARGS) tests/datasets/check_loading.py tests/datasets/check_layouts.py tests/datasets/check_croissant.py
