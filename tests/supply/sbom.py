@@ -53,9 +53,10 @@ def license_of(name: str) -> str:
         return ""
     classified = [one.rpartition(" :: ")[2] for one in told.get_all("Classifier") or ()
                   if one.startswith("License :: ")]  # fmt: skip
-    written = told["License"] if "License" in told else ""
+    written, expression = (
+        next(iter(told.get_all(field) or ()), "") for field in ("License", "License-Expression")
+    )
     short = written if len(written.splitlines()) == 1 else ""
-    expression = told["License-Expression"] if "License-Expression" in told else ""
     return expression or short or " AND ".join(classified)
 
 
