@@ -106,7 +106,8 @@ def open_configured_models(settings: Settings, fleet: Fleet | None = None) -> Mo
         # Import it while the database is opened, so that the first call need not wait.
         Thread(target=import_module, args=("aiohttp",), name="aiohttp", daemon=True).start()
     search = settings.retrieval.endpoint()
-    return open_models(endpoints, settings.prices, search=search, fleet=fleet)
+    secrets = tuple(settings.secrets())
+    return open_models(endpoints, settings.prices, search=search, fleet=fleet, secrets=secrets)
 
 
 def open_moderator(settings: Settings) -> Moderator | None:

@@ -33,6 +33,7 @@ from __future__ import annotations
 
 from typing import Self
 
+from engine.failures import no_answer, without_words
 from engine.language import Text
 
 # What reading a value from outside raises where it is not of the form that it should have.
@@ -107,12 +108,32 @@ class ModelError(RostrumError):
     """A model call failed for good; the message names the backend, the model and what to do.
 
     `passing`: retries are used up, but a later call may succeed; `model` is that of the call.
+    `failure` is the public name of a backend's failure. The message has the backend's own words:
+    the journal and the log have it, chats and exports the `problem`.
     """
 
-    def __init__(self, message: str = "", *, model: str = "", passing: bool = False) -> None:
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        model: str = "",
+        passing: bool = False,
+        failure: str = "",
+    ) -> None:
         super().__init__(message)
         self.model = model
         self.passing = passing
+        self.failure = failure
+
+    @property
+    def problem(self) -> str:
+        """Why there is no answer, as everyone may read it."""
+        return no_answer(self.failure) if self.failure else without_words(str(self))
+
+    @property
+    def text(self) -> str:
+        """What chats say."""
+        return self.problem if self.failure else super().text
 
 
 class RefusedError(ModelError):

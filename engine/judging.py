@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple
 from pydantic import Field
 
 from engine.debate import PanelMode, Usage, Value
+from engine.failures import Problem
 
 TIE = "tie"
 WEAK = "weak"  # a vote's “neither”
@@ -34,7 +35,7 @@ class Ballot(Value):
     audit: bool = False
     recused: bool = False
     valid: bool
-    problem: str = ""
+    problem: Problem = ""
     repaired: bool = False
     contradictory: bool = False
     scores: dict[str, dict[str, int]] | None = None
@@ -64,7 +65,7 @@ class Summary(Value):
 
     text: str = ""
     fit: Literal["as_written", "trimmed", "cut", "too_short"] = "as_written"
-    problem: str = ""
+    problem: Problem = ""
 
 
 class Why(Value):
@@ -80,7 +81,7 @@ class Why(Value):
     differed: str = ""
     juror: str = ""
     quoted: bool = False
-    problem: str = ""
+    problem: Problem = ""
 
 
 def _missing(value: object) -> bool:
@@ -103,7 +104,7 @@ class Verdict(Value):
     """
 
     winner: str | None
-    problem: str = ""
+    problem: Problem = ""
     p: Mapping[str, float] = {}
     z: float | None = None
     valid: int

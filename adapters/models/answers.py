@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeGuard, TypeVar
 
@@ -9,22 +10,25 @@ import orjson
 
 from adapters.models.decoding import decode
 from adapters.models.faults import POLICY, spoken
-from adapters.models.outcomes import LATER, REWORD, CallAnswer, CallFault, Outcome, redact
+from adapters.models.outcomes import LATER, REWORD, CallAnswer, CallFault, Outcome
+from adapters.models.redaction import redact
 from engine.debate import Origin, Usage
 from engine.ports import FaultKind
+from engine.text import clean, headline
 
 CAPPED = "used up the token cap before it wrote anything"
 CAP_ADVICE = (
     "raise the token cap of the role: ROSTRUM_SAMPLING__DEBATER__MAX_TOKENS, "
     "…__CLOSING__MAX_TOKENS or …__JUROR__MAX_TOKENS"
 )
+LONGEST_NAME = 200  # characters of a model's name, or of why it stopped
 MOST_AMOUNT = 1e12  # tokens or USD; far above any call, and within a database's number types
 _Judged = TypeVar("_Judged", CallAnswer, CallFault)
 _CACHED = ("prompt_cache_hit_tokens", "cache_read_input_tokens", "cached_tokens")
 _WRITTEN = ("cache_creation_input_tokens",)
 
 
-def read_answer(content: bytes, asked: str, secret: str = "") -> Outcome:
+def read_answer(content: bytes, asked: str, secrets: Sequence[str] = ()) -> Outcome:
     """Read a body with status 200; `asked` is the requested model.
 
     The cost is the one stated in the body, or None; billing.py says what it counts at.
@@ -39,11 +43,10 @@ def read_answer(content: bytes, asked: str, secret: str = "") -> Outcome:
     failure = body.get("error") or choice.get("error")
     if failure:
         words, code = spoken({"error": failure})
-        said = redact(words, secret)
-        fault = _spent(f"answered with an error{f': {said}' if said else ''}", body, asked)
+        fault = _spent("answered with an error", body, asked)
         declined = bool(POLICY.search(f"{words} {code}"))
         kind = FaultKind.DECLINED if declined else FaultKind.FAILED
-        return replace(fault, refused=declined, kind=kind)
+        return replace(fault, refused=declined, kind=kind, said=redact(words, *secrets))
     if not choice:
         return _unreadable("answered with JSON that is not a completion")
     outcome = _read_choice(body, choice, asked)
@@ -51,7 +54,10 @@ def read_answer(content: bytes, asked: str, secret: str = "") -> Outcome:
 
 
 def _read_choice(body: dict[str, Any], choice: dict[str, Any], asked: str) -> Outcome:
-    text, finish = _written(choice.get("message")), str(choice.get("finish_reason") or "stop")
+    text, finish = (
+        _written(choice.get("message")),
+        _name(str(choice.get("finish_reason") or "stop")),
+    )
     if finish == "error":
         fault = _spent("stopped in the middle of an answer", body, asked)
         return replace(fault, kind=FaultKind.BROKEN)
@@ -121,7 +127,12 @@ def _written(message: Any) -> str:
 def model_of(body: dict[str, Any], asked: str) -> str:
     """Return the model named in a body or chunk, or else the requested one."""
     model = body.get("model")
-    return model if isinstance(model, str) and model else asked
+    return _name(model) if isinstance(model, str) and model else asked
+
+
+def _name(text: str) -> str:
+    """Return a backend's name for something, on one short line."""
+    return headline(clean(text[: 2 * LONGEST_NAME]), LONGEST_NAME)
 
 
 def read_usage(body: dict[str, Any]) -> Usage:

@@ -66,11 +66,15 @@ async def persist(call: Call, log: AttemptLog, policy: RetryPolicy, sender: Send
         failures += 1
         wait = wait_after(outcome, failures, policy)
         if wait is None:
-            passing = outcome.then is not Next.FINAL
+            passing = outcome.then is not Next.FINAL and not outcome.refused
             sentence = _sentence(call, outcome, number, policy)
-            if outcome.refused:
-                raise RefusedError(sentence, model=call.model.ref)
-            raise ModelError(sentence, model=call.model.ref, passing=passing)
+            kind = RefusedError if outcome.refused else ModelError
+            raise kind(
+                sentence,
+                model=call.model.ref,
+                passing=passing,
+                failure=outcome.failure,
+            )
         await asyncio.sleep(wait)
 
 
@@ -89,7 +93,7 @@ def _sentence(call: Call, fault: CallFault, tries: int, policy: RetryPolicy) -> 
         asked = f" and asks to wait {fault.wait:.0f} s, more than {policy.max_retry_after:.0f} s"
     counted = f", {tries} tries" if tries > 1 else ""
     return (
-        f"Backend “{call.model.backend}” {fault.what}{asked} "
+        f"Backend “{call.model.backend}” {fault.whole}{asked} "
         f"(model “{call.model.name}”{counted}); {fault.advice}."
     )
 
@@ -150,7 +154,7 @@ def _entry(outcome: Outcome, number: int, latency: float, waited: float) -> Atte
     fault = outcome if isinstance(outcome, CallFault) else None
     return Attempt(
         number=number,
-        error=fault.what if fault else "",
+        error=fault.whole if fault else "",
         model=outcome.model,
         usage=outcome.usage,
         cost=outcome.cost,

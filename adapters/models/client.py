@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 
@@ -32,7 +32,8 @@ USUAL_S = 20.0  # a turn of a few hundred words at 30 tokens a second
 class HttpModels:
     """The Models port over HTTP: every model of the given backends.
 
-    What refusals teach is remembered per backend and model until the process exits.
+    What refusals teach is remembered per backend and model until the process exits. `secrets` are
+    taken out of what backends say, beside their own keys.
     """
 
     def __init__(
@@ -41,8 +42,10 @@ class HttpModels:
         prices: Mapping[str, Price],
         policy: RetryPolicy,
         fleet: Fleet | None = None,
+        secrets: Sequence[str] = (),
     ) -> None:
         self.backends = dict(backends)
+        self.secrets = tuple({*secrets, *(one.secret for one in backends.values())} - {""})
         self.policy = policy
         self.connection = ConnectionPool(sum(b.max_concurrency for b in backends.values()) + 8)
         self.prices = PriceBook(prices, self.connection)
@@ -177,14 +180,14 @@ class Exchange:
     def _judge(self, response: HttpResponse | CallFault, habits: Habits) -> Outcome:
         if isinstance(response, CallFault):
             return response
-        secret = self._backend.secret
+        secrets = self._models.secrets
         if response.status >= 400:
-            fault = status_fault(response.status, response.content, response.headers, secret)
+            fault = status_fault(response.status, response.content, response.headers, secrets)
             unfit = response.status in (400, 422) and not fault.refused
             if unfit and self._models.learn(self._call.model, habits, complaint(response.content)):
                 return replace(fault, then=Next.NOW)
             return fault
-        outcome = read_answer(response.content, self._call.model.name, secret)
+        outcome = read_answer(response.content, self._call.model.name, secrets)
         return self._widen(outcome) if isinstance(outcome, CallFault) else outcome
 
     def _widen(self, fault: CallFault) -> CallFault:

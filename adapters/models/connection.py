@@ -31,7 +31,8 @@ from adapters.models.faults import (
     proxy_fault,
     unreachable_fault,
 )
-from adapters.models.outcomes import CallFault, redact
+from adapters.models.outcomes import CallFault
+from adapters.models.redaction import redact
 from adapters.proxies import OtherProxy, find_proxy
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from adapters.models.backends import PRESETS, Backend
@@ -58,7 +58,9 @@ def is_listed(name: str, listed: Collection[str]) -> bool:
     return any(one in listed for one in same)
 
 
-async def probe(backend: Backend, timeout_s: float = PROBE_S) -> list[str]:
+async def probe(
+    backend: Backend, timeout_s: float = PROBE_S, secrets: Sequence[str] = ()
+) -> list[str]:
     """Return a backend's models. Raises ModelError that says what to do."""
     connection = ConnectionPool(1)
     try:
@@ -73,8 +75,9 @@ async def probe(backend: Backend, timeout_s: float = PROBE_S) -> list[str]:
                 f"Backend “{backend.name}” has no list of models ({found.status}); check its "
                 "BASE_URL in ROSTRUM_BACKENDS, which usually ends in /v1."
             )
-        found = status_fault(found.status, found.content, found.headers, backend.secret)
-    raise ModelError(f"Backend “{backend.name}” {found.what}; {found.advice}.")
+        hidden = (backend.secret, *secrets)
+        found = status_fault(found.status, found.content, found.headers, hidden)
+    raise ModelError(f"Backend “{backend.name}” {found.whole}; {found.advice}.")
 
 
 async def find_local_servers(

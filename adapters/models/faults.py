@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
 import orjson
 
-from adapters.models.outcomes import REWORD, CallFault, Next, redact
+from adapters.models.outcomes import REWORD, CallFault, Next
+from adapters.models.redaction import redact
 from engine.ports import FaultKind
 
 _AGAIN = frozenset({408, 409, 425, 429})
@@ -22,6 +24,7 @@ _WORDS = {
     425: _BUSY,
     429: "allows no more calls for now",
     503: _BUSY,
+    504: "timed out",
     529: _BUSY,
 }
 _KINDS = {
@@ -46,36 +49,41 @@ MODEL = "check ROSTRUM_MODELS, ROSTRUM_JURORS and the name of the model"
 
 
 def status_fault(
-    status: int, body: bytes, headers: Mapping[str, str], secret: str = ""
+    status: int, body: bytes, headers: Mapping[str, str], secrets: Sequence[str] = ()
 ) -> CallFault:
-    """Classify a response with an error status."""
+    """Classify a response with an error status; the secrets are taken out of its words."""
     message, code = error_words(body)
-    said = f": {redact(message, secret)}" if message else ""
+    fault = _classified(status, message, code, headers)
+    # Of a refused key, providers repeat parts.
+    said = "" if fault.kind is FaultKind.KEY else redact(message, *secrets)
+    return replace(fault, status=status, said=said)
+
+
+def _classified(status: int, message: str, code: str, headers: Mapping[str, str]) -> CallFault:
     if status == 401:
-        # Providers repeat part of a refused key in their message.
         return CallFault("refused the key (401)", KEY, Next.FINAL, kind=FaultKind.KEY)
     if status == 402 or code in _BROKE:
         what = f"has no credit left ({status})"
         return CallFault(what, CREDIT, Next.FINAL, kind=FaultKind.CREDIT)
     if status in (400, 403, 422, 451) and POLICY.search(f"{message} {code}"):
-        what = f"declined to answer ({status}){said}"
+        what = f"declined to answer ({status})"
         return CallFault(what, REWORD, Next.FINAL, refused=True, kind=FaultKind.DECLINED)
     if status == 403:
         advice = "check that the key may use this model, or reword the topic"
-        what = f"forbids the call (403){said}"
+        what = "forbids the call (403)"
         return CallFault(what, advice, Next.FINAL, kind=FaultKind.FORBIDDEN)
     if status == 404:
-        what = f"does not know the model (404){said}"
+        what = "does not know the model (404)"
         return CallFault(what, MODEL, Next.FINAL, kind=FaultKind.UNKNOWN_MODEL)
     if status in _AGAIN or status >= 500:
-        what = f"{_WORDS.get(status, 'failed')} ({status}){said}"
+        what = f"{_WORDS.get(status, 'failed')} ({status})"
         # Behind a gateway's timeout the model may have continued, and be billed.
         unbilled = status in (409, 425, 429, 503, 529)
         wait = retry_after(headers)
         kind = _KINDS.get(status, FaultKind.FAILED)
         return CallFault(what, cost=0.0 if unbilled else None, wait=wait, kind=kind)
     advice = "check the model's limits and the settings of this debate"
-    what = f"refused the request ({status}){said}"
+    what = f"refused the request ({status})"
     return CallFault(what, advice, Next.FINAL, kind=FaultKind.REJECTED)
 
 

@@ -83,8 +83,8 @@ class HttpModerator:
         if isinstance(response, CallFault):
             return response
         if response.status != 200:
-            secret = self._backend.secret
-            fault = status_fault(response.status, response.content, response.headers, secret)
+            secrets = (self._backend.secret,)
+            fault = status_fault(response.status, response.content, response.headers, secrets)
             return replace(fault, advice=ADVICE) if fault.then is Next.FINAL else fault
         try:
             return _read(orjson.loads(response.content), self._model, len(texts))

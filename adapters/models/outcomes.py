@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from enum import Enum
 
 from engine.debate import Origin, Usage
+from engine.failures import name_failure
 from engine.ports import FaultKind
-
-_KEY = re.compile(r"\b(?:sk|pk|key|gsk|AIza)[-_A-Za-z0-9*.]{8,}")
 
 REWORD = "reword the topic or choose another model"
 LATER = "try again later or choose another model"
@@ -46,7 +44,8 @@ class CallAnswer:
 class CallFault:
     """A try that gave no answer.
 
-    `what` is a clause after the backend's name; `advice` says what to do when retries are used
+    `what` is a clause after the backend's name, and `said` what the backend itself said, for the
+    operator only; `status` is that of its response; `advice` says what to do when retries are used
     up; `cost` is USD (0: certainly unbilled, None: unknown); `wait` is the backend's Retry-After,
     in seconds. `refused`: the model or a filter declined the content. `doubtful` as of an answer.
     """
@@ -62,14 +61,18 @@ class CallFault:
     refused: bool = False
     kind: FaultKind = FaultKind.OTHER
     doubtful: bool = False
+    said: str = ""
+    status: int | None = None
+
+    @property
+    def whole(self) -> str:
+        """What happened, with the backend's own words: for the journal and the operator."""
+        return f"{self.what}: {self.said}" if self.said else self.what
+
+    @property
+    def failure(self) -> str:
+        """Its public name."""
+        return name_failure(self.kind.value, self.status)
 
 
 Outcome = CallAnswer | CallFault
-
-
-def redact(text: str, secret: str = "") -> str:
-    """Return one short line of a backend's words without anything that looks like a key."""
-    if secret:
-        text = text.replace(secret, "***")
-    line = " ".join(_KEY.sub("***", text).split())
-    return line if len(line) <= 300 else f"{line[:299]}…"

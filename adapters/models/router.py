@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -78,12 +78,13 @@ def open_models(
     policy: RetryPolicy | None = None,
     search: SearchEndpoint | None = None,
     fleet: Fleet | None = None,
+    secrets: Sequence[str] = (),
 ) -> ModelRouter:
     """Return the models of the given backends; connects on the first call.
 
     `prices` is by `backend/model` or model, in USD per million tokens. `search` is where debaters
-    may look things up; `fleet` divides the backends' limits among processes. Raises SettingsError
-    if a backend has the built-in one's name.
+    may look things up; `fleet` divides the backends' limits among processes; `secrets` are taken
+    out of what backends say. Raises SettingsError if a backend has the built-in one's name.
     """
     if REHEARSAL in backends:
         raise SettingsError("“rehearsal” is built in; give that backend another name.")
@@ -97,10 +98,11 @@ def open_models(
     if search is not None and search.model:  # a model that searches is a backend like others
         named[RETRIEVAL] = search.backend(search.url)
     fleet = fleet or Fleet()
-    online = HttpModels(named, prices or {}, policy, fleet)
+    online = HttpModels(named, prices or {}, policy, fleet, secrets)
     if search is None or search.model:
         return ModelRouter(online, policy)
     at = search.backend(origin_of(search.url))
+    pool = online.connection
     return ModelRouter(
-        online, policy, SearchModels(at, search.url, policy, online.connection, fleet)
+        online, policy, SearchModels(at, search.url, policy, pool, fleet, online.secrets)
     )

@@ -7,7 +7,7 @@ a text is read. The journal, retries and deadlines are those of any other call.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from html import unescape
@@ -51,8 +51,10 @@ class SearchModels:
         policy: RetryPolicy,
         pool: ConnectionPool,
         fleet: Fleet | None = None,
+        secrets: Sequence[str] = (),
     ) -> None:
         self.backend, self._url = backend, url
+        self._secrets = tuple({backend.secret, *secrets} - {""})
         self._policy, self._pool = policy, pool
         self._gate = Gate(backend, Pace(), fleet)
 
@@ -83,9 +85,7 @@ class SearchModels:
         if isinstance(response, CallFault):
             return response
         if response.status != 200:
-            fault = status_fault(
-                response.status, response.content, response.headers, self.backend.secret
-            )
+            fault = status_fault(response.status, response.content, response.headers, self._secrets)
             what = f"refused the search ({response.status})"
             final = fault.then is Next.FINAL
             return replace(fault, what=what, advice=ADVICE, refused=False) if final else fault

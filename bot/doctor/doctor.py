@@ -126,7 +126,7 @@ async def _check_moderation(settings: Settings) -> AsyncIterator[Finding]:
     finally:
         await moderator.aclose()
     if isinstance(said, CallFault):
-        yield Finding(subject, False, f"{said.what}; {said.advice}")
+        yield Finding(subject, False, f"{said.whole}; {said.advice}")
     elif said.flagged:
         yield Finding(subject, None, f"{said.model} flags even “{HARMLESS}”; choose another model")
     else:
@@ -137,7 +137,7 @@ async def check_backend(settings: Settings, backend: Backend) -> Finding:
     """Check that a backend answers, and lists the models that are named."""
     subject, sides = f"backend {backend.name}", (settings.default_a, settings.default_b)
     try:
-        listed = set(await probe(backend))
+        listed = set(await probe(backend, secrets=tuple(settings.secrets())))
     except NoListError as error:
         return Finding(subject, None, f"{error} Its models could not be checked")
     except ModelError as error:

@@ -24,6 +24,7 @@ from engine.dataset.columns import (
 )
 from engine.dataset.entry import Entry
 from engine.dataset.keys import scrub_keys
+from engine.failures import failure_in
 from engine.store import CallRecord
 
 
@@ -54,8 +55,8 @@ class _Asked(NamedTuple):
 
     @property
     def error(self) -> str | None:
-        """Why there is no answer."""
-        return self.clean(self.call.error) or None
+        """Why there is no answer: the backend's own words stay in the journal."""
+        return failure_in(self.call.error) if self.call.error else None
 
     def clean(self, text: str) -> str:
         """Return a text without keys and mentions."""
@@ -101,7 +102,8 @@ PROMPTS = Table(
         ),
         Column("reply", TEXT, "the reply; keys and mentions removed; null without one, or if it "
                "was deleted", maker="model"),
-        Column("error", TEXT, "why there is no answer; keys removed; null with one"),
+        Column("error", TEXT, "the kind of failure and its status, such as `overloaded (503)`; "
+               "null with an answer"),
         Column("temperature", REAL, "the requested temperature; null if it was deleted or left to "
                "the backend", lambda asked: asked.sampled("temperature")),
         Column("max_tokens", WHOLE, "the requested limit; null if it was deleted or there is none",

@@ -20,6 +20,7 @@ from engine.errors import (
     StoreError,
     ThreadGoneError,
 )
+from engine.failures import without_words
 from engine.messages import Reveal, Where
 from engine.store import DeliveryState, Outbox
 from engine.words.translation import say
@@ -120,7 +121,7 @@ def why(debate: Debate) -> str:
         return HELD_UP if debate.reason.startswith(HELD_UP) else MODEL_FAILED
     if debate.cause is Cause.BUDGET:
         return OVER_BUDGET
-    return without_settings(debate.reason)
+    return without_settings(without_words(debate.reason))
 
 
 def refusal_of(error: RostrumError) -> str:
@@ -128,6 +129,9 @@ def refusal_of(error: RostrumError) -> str:
     if isinstance(error, SettingsError | StoreError):
         log.error("command refused", why=str(error))
         return say(REFUSED)
+    if isinstance(error, ModelError) and error.failure:
+        log.error("command refused", why=str(error))
+        return say(MODEL_FAILED)
     return without_settings(say(error.text))
 
 

@@ -351,7 +351,7 @@ class Floor:
             try:
                 return await self._ask(step, model, messages, role, shape, cue, again)
             except ModelError as error:
-                problem = str(error)
+                problem = error.problem
         await self._keep_unanswered(step, problem)
         return unanswered(problem)
 
@@ -392,7 +392,7 @@ class Floor:
                 reply = await self._desk.call(step, plan.model, [_user(query)], sampling)
                 return clean(reply.text), ""
             except ModelError as error:
-                problem = str(error)
+                problem = error.problem
         await self._keep_unanswered(step, problem)
         return "", problem
 

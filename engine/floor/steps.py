@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 import orjson
 
 from engine.debate import Debate, Model, Origin, Sampling
-from engine.errors import BudgetError
+from engine.errors import BudgetError, ModelError
 from engine.floor.keeper import Keeper
 from engine.floor.loop_pace import Pace
 from engine.floor.structured import TOO_LONG
@@ -110,7 +110,14 @@ class Steps:
             price=self._debate.setup.prices.get(model.ref),
             on_text=on_text,
         )
-        reply = await self._models.complete(call, Tries(self, call))
+        try:
+            reply = await self._models.complete(call, Tries(self, call))
+        except ModelError as error:
+            import structlog  # settings import this module, and start without it
+
+            log = structlog.get_logger(__name__)
+            log.warning("no answer", debate=self._debate.id, step=step, why=str(error))
+            raise
         # Debates whose calls end together are handled one by one.
         await self._pace.turn()
         return self._cut(reply)

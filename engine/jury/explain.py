@@ -80,7 +80,8 @@ async def explain(case: Case, prompts: Prompts, steps: Caller) -> Why | None:
         )
         return read_why(reply.text, reply.finish, case).model_copy(update={"juror": juror.ref})
     except FAILURES as error:
-        return unwritten(case, str(error))
+        told = error.problem if isinstance(error, ModelError) else str(error)
+        return unwritten(case, told)
 
 
 def unwritten(case: Case, problem: str) -> Why | None:

@@ -119,7 +119,7 @@ class Panel:
                     step, messages, reply, outcome = f"{step}/again", again, second, judged
         except ModelError as error:
             # The first answer and its problem stand.
-            problem = "; ".join(filter(None, (outcome.problem, str(error))))
+            problem = "; ".join(filter(None, (outcome.problem, error.problem)))
             outcome = replace(outcome, problem=problem)
         names = self.debate.setup.names
         return step, make_ballot(reading, names, outcome, reply, prompt_hash(messages))

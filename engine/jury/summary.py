@@ -62,7 +62,7 @@ async def summarise(
                 ChatMessage(role="user", content=again),
             ]
     except ModelError as error:
-        problem = str(error)
+        problem = error.problem
     best = min(filter(None, written), key=_distance, default="")
     if not best:
         return Summary(problem=problem or "the answer is empty")

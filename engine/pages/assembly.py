@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from engine.dataset.entry import may_be_read
 from engine.dataset.page import lay_out
 from engine.debate import Debate, Source, Status, Turn
+from engine.failures import without_words
 from engine.judging import Ballot
 from engine.language import speaking
 from engine.messages import Reveal
@@ -56,7 +57,7 @@ def assemble(found: Found, part: Part) -> DebatePage:
         sections = read_sections(rows, names) if rows and part.last else ()
         shown = {turn.number for turn in part.turns}
         marks = read_marks(rows) if rows else {}
-        waits = told_reason(debate.reason) if debate.reason else ""
+        waits = told_reason(without_words(debate.reason)) if debate.reason else ""
     return DebatePage(
         item=found.item,
         page=page,

@@ -17,6 +17,7 @@ import structlog
 from engine.debate import Status
 from engine.delivery.ending import awaited
 from engine.errors import LeaseLostError, RostrumError, SeriesCapError, StoreError
+from engine.failures import without_words
 from engine.floor.keeper import Keeper
 from engine.floor.wake import Bell
 from engine.line.intake import Defaults
@@ -201,7 +202,7 @@ class Schedule:
         except RostrumError as error:
             log.warning("series waits", series=series.name, why=str(error))
             self._put_off(series.name)
-            await self._keep(lease, stored, problem=str(error))
+            await self._keep(lease, stored, problem=without_words(str(error)))
 
     async def _next(self, series: Series, debates: Sequence[SeriesDebate]) -> Planned | None:
         begun = {debate.key for debate in debates}

@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 import pytest
 from pydantic import SecretStr
+from structlog.testing import capture_logs
 from ulid import ULID
 
 from adapters.models.backends import SearchEndpoint
@@ -209,13 +210,17 @@ async def test_a_final_failure_is_recorded_and_the_debate_goes_on(
     stage: Stage, search: SearchServer, act: int | str
 ) -> None:
     search.script = [act] * 4
-    async with stage.process() as line:
-        debate = await line.hold(SEARCHING)
-        assert debate.status is Status.CLOSED, debate.reason
-        record = await line.record(debate.id)
+    with capture_logs() as logs:
+        async with stage.process() as line:
+            debate = await line.hold(SEARCHING)
+            assert debate.status is Status.CLOSED, debate.reason
+            record = await line.record(debate.id)
     problems = [one.body["problem"] for one in record.artifacts if one.kind == "unanswered"]
-    assert len(problems) == 4
-    assert all("ROSTRUM_RETRIEVAL__URL" in str(problem) for problem in problems)
+    kind = "unknown model (404)" if act == 404 else "unreadable"
+    assert problems == [f"no answer: {kind}"] * 4
+    told = [entry["why"] for entry in logs if entry["event"] == "no answer"]
+    assert len(told) == 4
+    assert all("ROSTRUM_RETRIEVAL__URL" in why for why in told)
     assert any("the search gave no answer" in message.body for message in in_thread(stage))
     assert not any("<source>" in str(body["messages"][0]["content"]) for body in spoken(stage))
 

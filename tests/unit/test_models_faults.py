@@ -13,9 +13,10 @@ from adapters.models.answers import read_answer
 from adapters.models.backends import Backend
 from adapters.models.faults import complaint, retry_after, status_fault
 from adapters.models.habits import Habits
-from adapters.models.outcomes import CallAnswer, Next, redact
+from adapters.models.outcomes import CallAnswer, Next
 from adapters.models.pacing import Gate
 from adapters.models.prices import model_entries, read_prices
+from adapters.models.redaction import redact
 from engine.floor.loop_pace import Pace
 from tests.doubles.waiting import HANG_SECONDS
 

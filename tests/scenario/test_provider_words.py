@@ -1,0 +1,120 @@
+"""What a provider says in an error stays with the operator: no chat, page or export repeats it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from pathlib import Path
+
+import pytest
+from structlog.testing import capture_logs
+
+from adapters.storage.database import Database
+from bot.exporting import Chosen, run_export
+from bot.paging import export_pages
+from engine.debate import Debate, Status
+from tests.doubles import model_server as acts
+from tests.scenario.conftest import JURORS, Running, Stage, in_thread
+from tests.scenario.test_reading import _read_all, reading, stored, text_of
+
+KEY = "sk-ant-api03-abcdefghijklmnop"
+WORDS = (
+    f"upstream-canary said\x1b]52;c;aGk=\x07 that {KEY} at https://ops:hunter22@10.0.0.7/v1 is "
+    "\u202ewrong\x9b31m"
+)
+CANARIES = ("upstream-canary", "hunter22", "10.0.0.7", "Backend “near”")
+OLD = f"Backend “near” is overloaded (503): {WORDS} (model “j1”, 6 tries); try again later."
+
+
+async def everything_public(
+    stage: Stage, debate: Debate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> dict[str, str]:
+    """Return all that people may read of a debate, by where it stands."""
+    monkeypatch.setenv("ROSTRUM_DATABASE_URL", stage.url)
+    chosen = Chosen(prompts=True, include_rehearsal=True)
+    await run_export(tmp_path / "rows", chosen)
+    await export_pages(tmp_path / "html", chosen)
+    files = await asyncio.to_thread(_read_all, tmp_path)
+    found = {path: body.decode() for path, body in files.items() if not path.endswith(".db")}
+    found["thread"] = "\n".join(message.body for message in in_thread(stage))
+    async with stored(stage.url) as library, reading(library) as client:
+        found["page"] = await text_of(client, f"/debates/{debate.code}")
+        calls = (await library.calls(debate.id)).total
+        for number in range(1, calls + 1):
+            path = f"/debates/{debate.code}/calls/{number}"
+            found[path] = await text_of(client, path)
+    return found
+
+
+def check(found: dict[str, str], failure: str) -> None:
+    repeated = [(place, word) for place, text in found.items() for word in CANARIES if word in text]
+    assert not repeated
+    assert f"no answer: {failure}" in rows_of(found, "verdicts")
+    assert f"no answer: {failure}" in found["page"]
+
+
+def rows_of(found: dict[str, str], table: str) -> str:
+    return "".join(text for place, text in found.items() if f"/{table}" in place)
+
+
+async def hold(line: Running, stage: Stage) -> Debate:
+    """Hold a debate of which a juror fails for good, and a speaker once."""
+    stage.server.always(acts.status(503, message=WORDS), model=JURORS[0].name)
+    stage.server.script(acts.status(500, message=WORDS), acts.error_body(WORDS))
+    debate = await line.hold()
+    assert debate.status is Status.CLOSED, debate.reason
+    return debate
+
+
+async def test_a_jurors_error_is_told_by_its_kind_and_status_alone(
+    stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with capture_logs() as logs:
+        async with stage.process() as line:
+            debate = await hold(line, stage)
+            calls = (await line.record(debate.id)).calls
+    check(await everything_public(stage, debate, tmp_path, monkeypatch), "overloaded (503)")
+    # The operator reads it: in the journal, and in the log.
+    kept = [call.error for call in calls if call.error]
+    assert {error.partition(": ")[0] for error in kept} == {
+        "is overloaded (503)",
+        "failed (500)",
+        "answered with an error",
+    }
+    for told in (*kept, *(entry["why"] for entry in logs if entry["event"] == "no answer")):
+        assert "upstream-canary" in told
+        assert not re.search("[\x00-\x1f\x7f-\x9f\u202e]", told)
+        assert KEY[6:] not in told
+        assert "hunter22" not in told
+        assert len(told) < 600
+
+
+async def test_what_older_versions_stored_is_told_likewise(
+    stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stage.process() as line:
+        debate = await hold(line, stage)
+    await store_as_before(stage.url)
+    found = await everything_public(stage, debate, tmp_path, monkeypatch)
+    check(found, "overloaded (503)")
+    assert "no answer: overloaded (503)" in rows_of(found, "artifacts")
+
+
+async def store_as_before(url: str) -> None:
+    """Put a provider's words where versions up to now had them."""
+    problem = OLD.replace("\x1b", "").replace("\x07", "")
+    database = Database(url)
+    await database.run(
+        "UPDATE ballots SET body = replace(body, :was, :now)",
+        was="no answer: overloaded (503)",
+        now=problem,
+    )
+    await database.run("UPDATE debates SET reason = :why", why=OLD)
+    await database.run(
+        "INSERT INTO artifacts (debate, name, kind, valid, body) "
+        "SELECT id, 'unanswered/x', 'unanswered', :no, :body FROM debates",
+        no=False,
+        body=json.dumps({"problem": problem}, ensure_ascii=False),
+    )
+    await database.close()
