@@ -7,8 +7,8 @@ ARGS   ?=
 FUZZ_SECONDS ?= 120
 TARGETS ?=
 ADVISORIES ?=
-# The tests wait more than they compute: two for each core of a small machine.
-WORKERS ?= 4
+# The tests wait more than they compute: three for each core of a small machine.
+WORKERS ?= 6
 # In their own order, as xdist would keep the long modules of few tests for the end.
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import importlib
 import itertools
 import os
@@ -20,6 +21,7 @@ from hypothesis import HealthCheck, settings
 from adapters.storage.database import Database
 from adapters.storage.migrate import migrate
 from adapters.storage.store import SqlStore
+from bot.exits import COLLECT_AFTER
 from tests.doubles.postgres import PostgresDouble
 
 # Machines are shared: an example that takes long says nothing about the code.
@@ -36,6 +38,17 @@ if IN_MEMORY.is_dir() and shutil.disk_usage(IN_MEMORY).free > ROOM:
 # What is started in the background ignores Ctrl-C, and so would all that tests start and stop.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+# As the command line does. To look through all that was loaded and collected for garbage, as often
+# as Python does by itself, took a twentieth of the tests' time.
+gc.set_threshold(*COLLECT_AFTER)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    """Leave out of collections of garbage what stays until the end."""
+    gc.freeze()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -24,8 +24,8 @@ from bot.run import serving
 from tests.doubles.slack import SlackServer
 from tests.doubles.slack.oauth import CLIENT_ID, CLIENT_SECRET
 from tests.doubles.slack.state import Message
-from tests.scenario.discord_stage import settings_of, until
-from tests.scenario.slack_stage import OPTIONS, SWIFT, title
+from tests.scenario.discord_stage import SWIFT, settings_of, until
+from tests.scenario.slack_stage import OPTIONS, title
 
 KEY = "a-key-of-the-operator"
 

@@ -30,10 +30,9 @@ from tests.doubles.references import on_slack
 from tests.doubles.slack import Asked, SlackServer
 from tests.doubles.slack.state import Message
 from tests.doubles.waiting import HANG_SECONDS
-from tests.scenario.discord_stage import served, settings_of, state, until
+from tests.scenario.discord_stage import SWIFT, served, settings_of, state, until
 from tests.scenario.told_votes import told_votes
 
-SWIFT = VenueLimits(typing_seconds=0.1, send_seconds=1.0, state_seconds=0.05)
 TEA = '"Tea beats coffee"'
 VOTES = ("Vote", "Oylama")  # the invitation, in English and in Turkish
 OPTIONS = ("large_blue_circle", "red_circle", "handshake", "no_entry_sign")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -27,6 +26,7 @@ from tests.doubles.discord import (
     status,
 )
 from tests.scenario.discord_stage import (
+    HASTY,
     SWIFT,
     DiscordStage,
     author,
@@ -42,7 +42,7 @@ POST = ("POST", "/channels/*/messages")
 async def stage(database_url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[DiscordStage]:
     monkeypatch.setattr(engine.delivery.outbox, "LOOK_SECONDS", 0.02)
     async with DiscordServer(rates=Rates.generous(), rules=Rules(nonce_seconds=0.0)) as discord:
-        yield DiscordStage(database_url, discord)
+        yield DiscordStage(database_url, discord, limits=HASTY)
 
 
 def assert_whole(stage: DiscordStage) -> None:
@@ -147,7 +147,7 @@ async def test_where_reading_is_refused_there_is_a_gap_and_no_duplicate(
     stage: DiscordStage, discord: DiscordServer
 ) -> None:
     # On a slow machine too only what is meant is in doubt.
-    stage.limits = replace(SWIFT, send_seconds=8.0)
+    stage.limits = SWIFT
     discord.fail(drop("after"), *POST, skip=3)
     discord.fail(denied(Code.MISSING_PERMISSIONS), "GET", "/channels/*/messages", times=-1)
     async with stage.at_vote():

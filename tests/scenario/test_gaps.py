@@ -15,7 +15,7 @@ from tests.doubles.discord import Code, denied
 from tests.doubles.faults import drop
 from tests.doubles.slack import refused
 from tests.scenario.chat_stage import Chat, OnDiscord, OnSlack, close, vote
-from tests.scenario.discord_stage import voting
+from tests.scenario.discord_stage import HASTY, voting
 from tests.scenario.test_export import table
 
 SECOND = "turn 2 of 8"
@@ -54,6 +54,7 @@ async def test_a_refused_turn_is_plain_and_in_its_place(chat: Chat) -> None:
 
 
 async def test_a_plain_turn_whose_answer_is_lost_is_found(chat: Chat) -> None:
+    chat.stage.limits = HASTY
     chat.refuse_posts(SECOND)
     chat.fail_posts(f"{SECOND}\\n", drop("after"))
     async with chat.stage.process() as app:

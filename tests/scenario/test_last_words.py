@@ -15,7 +15,7 @@ from tests.doubles.discord import Code, DiscordServer, Interaction, Rates, Rules
 from tests.doubles.discord.state import DIRECT, Message
 from tests.doubles.slack import Rules as SlackRules
 from tests.doubles.slack import SlackServer, refused
-from tests.scenario.discord_stage import DiscordStage, author, ended, until, voting
+from tests.scenario.discord_stage import HASTY, DiscordStage, author, ended, until, voting
 from tests.scenario.slack_stage import SlackStage, title
 from tests.scenario.slack_stage import ended as ended_on_slack
 from tests.scenario.slack_stage import voting as voting_on_slack
@@ -135,6 +135,7 @@ async def test_status_claims_no_reveal_that_nobody_saw(
 async def test_a_reveal_whose_answer_was_lost_is_in_the_channel_once(
     stage: DiscordStage, discord: DiscordServer
 ) -> None:
+    stage.limits = HASTY
     async with stage.at_vote() as (app, _, debate):
         discord.delete_thread(stage.thread.id)
         place = f"/channels/{discord.channel.id}/messages"

@@ -22,7 +22,7 @@ from tests.doubles.facts import Slack
 from tests.doubles.faults import drop
 from tests.doubles.slack import refused
 from tests.doubles.waiting import HANG_SECONDS
-from tests.scenario.discord_stage import MODELS, DiscordStage, author, ended, until, voting
+from tests.scenario.discord_stage import HASTY, MODELS, DiscordStage, author, ended, until, voting
 from tests.scenario.slack_stage import SlackStage, title
 from tests.scenario.slack_stage import ended as slack_ended
 from tests.scenario.slack_stage import voting as slack_voting
@@ -208,6 +208,7 @@ async def test_a_turn_whose_answer_was_lost_is_found_by_its_reference_and_posted
 ) -> None:
     """Discord knows no nonce of webhooks: what is in doubt is looked for in the thread."""
     discord = on_discord.discord
+    on_discord.limits = HASTY
     discord.allow("manage_webhooks")
     discord.fail(drop(when="after"), "POST", "/webhooks/*/*", times=3)
     async with on_discord.at_vote() as (_, _, debate):

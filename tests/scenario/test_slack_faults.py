@@ -32,11 +32,10 @@ from tests.doubles.slack.state import BOT_USER, TEAM
 from tests.doubles.waiting import HANG_SECONDS
 from tests.scenario import crowd
 from tests.scenario.conftest import play
-from tests.scenario.discord_stage import state, until
-from tests.scenario.slack_stage import SWIFT, SlackStage, counted, ended, title, voting
+from tests.scenario.discord_stage import HASTY, SWIFT, state, until
+from tests.scenario.slack_stage import SlackStage, counted, ended, title, voting
 
 HISTORY = ("channels:history", "groups:history")
-PATIENT = replace(SWIFT, send_seconds=8.0)  # on a slow machine too only what is meant is in doubt
 
 
 pytestmark = pytest.mark.usefixtures("swift")
@@ -45,7 +44,7 @@ pytestmark = pytest.mark.usefixtures("swift")
 @pytest.fixture
 async def stage(database_url: str) -> AsyncIterator[SlackStage]:
     async with SlackServer(rules=Rules.generous()) as slack:
-        yield SlackStage(database_url, slack)
+        yield SlackStage(database_url, slack, limits=HASTY)
 
 
 def assert_nothing_twice(stage: SlackStage) -> None:
@@ -70,7 +69,7 @@ async def test_an_answer_lost_after_storing_posts_nothing_twice(
 async def test_without_the_right_to_read_a_post_in_doubt_is_left_alone_and_flagged(
     stage: SlackStage, slack: SlackServer, when: When, shown: int
 ) -> None:
-    stage.limits = PATIENT
+    stage.limits = SWIFT
     slack.rules.scopes = tuple(scope for scope in Slack.SCOPES if scope not in HISTORY)
     slack.fail(drop(when), "chat.postMessage", text="turn 2 of 8")
     with capture_logs() as logs:

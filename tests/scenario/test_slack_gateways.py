@@ -22,8 +22,8 @@ from bot.platforms import Slack
 from bot.run import serving
 from tests.doubles.postgres import PostgresDouble
 from tests.doubles.slack import Rules, SlackServer
-from tests.scenario.discord_stage import settings_of, until
-from tests.scenario.slack_stage import SWIFT, SlackStage, counted
+from tests.scenario.discord_stage import SWIFT, settings_of, until
+from tests.scenario.slack_stage import SlackStage, counted
 
 
 @pytest.fixture

@@ -14,7 +14,8 @@ from bot.app import App
 from engine.store import ExportFilter
 from tests.doubles.slack import Rules, SlackServer, delay, limited, status
 from tests.doubles.waiting import HANG_SECONDS, until_true
-from tests.scenario.slack_stage import OPTIONS, SWIFT, SlackStage, counted, ended, voting
+from tests.scenario.discord_stage import SWIFT
+from tests.scenario.slack_stage import OPTIONS, SlackStage, counted, ended, voting
 
 NOBODY = {"A": 0, "B": 0, "tie": 0, "neither": 0}
 
