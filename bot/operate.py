@@ -102,7 +102,7 @@ async def forget_person(platform: str, user: str, *, yes: bool = False) -> None:
 async def _find_traces(store: SqlStore, platform: str, user: str) -> str:
     """Describe what is stored about a person; empty for nothing."""
     traces = await store.people.traces(platform, user)
-    mentions = await store.people.mentions(user)
+    mentions = await store.people.mentions(platform, user)
     found = _listed(
         (traces.votes, "vote"),
         (traces.confidences, "answer to how clear it was", "answers to how clear it was"),

@@ -1,4 +1,4 @@
--- Every table of revision 0037, as the migrations make them. Renew it by: make schema
+-- Every table of revision 0038, as the migrations make them. Renew it by: make schema
 CREATE TABLE adjustments (
 	debate VARCHAR(26) NOT NULL, 
 	name VARCHAR(255) NOT NULL, 
@@ -430,6 +430,7 @@ CREATE INDEX ix_debates_mirror ON debates (mirror);
 CREATE INDEX ix_debates_platform_thread ON debates (platform, thread);
 CREATE INDEX ix_debates_rematch_of ON debates (rematch_of);
 CREATE UNIQUE INDEX ix_debates_series_series_key ON debates (series, series_key);
+CREATE INDEX ix_debates_starter ON debates (starter);
 CREATE INDEX ix_debates_status_platform_community ON debates (status, platform, community);
 CREATE INDEX ix_debates_unpruned ON debates (created_at) WHERE pruned_at IS NULL;
 CREATE INDEX ix_guests_person ON guests (person);
@@ -455,4 +456,6 @@ CREATE INDEX ix_upvotes_person ON upvotes (person);
 CREATE INDEX ix_usage_day ON usage (day);
 CREATE INDEX ix_usage_purged ON usage (day) WHERE purged;
 CREATE INDEX ix_vote_events_debate_question ON vote_events (debate, question);
-INSERT INTO alembic_version VALUES ('0037');
+CREATE INDEX ix_vote_events_person ON vote_events (person);
+CREATE INDEX ix_votes_person ON votes (person);
+INSERT INTO alembic_version VALUES ('0038');

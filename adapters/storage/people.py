@@ -9,9 +9,8 @@ from __future__ import annotations
 import asyncio
 import hmac
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
-from itertools import product
 from typing import NamedTuple
 
 import orjson
@@ -19,14 +18,15 @@ import orjson
 from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
 from adapters.storage.installation import find_secret, make_secret, mark_unwiped, wipe
+from adapters.storage.mentions import NOWHERE, Mentioning, erase_mentions, find_mentions
 from adapters.storage.own_data import read_own
 from adapters.storage.own_votes import read_guessers, read_own_guesses, read_own_votes
+from adapters.storage.purge import load_tables
 from engine.errors import NotAllowedError
 from engine.judging import Question
 from engine.store import Guessed, OwnData, OwnVote, Traces
 
 KEY = "forget"
-ERASED = "@somebody"
 FIND = 'SELECT id, since, opted_out FROM people WHERE platform = :platform AND "user" = :user'
 # Until this write ends, nobody forgets them.
 FIND_KEPT = f"{FIND} /*+ FOR KEY SHARE */"
@@ -61,12 +61,9 @@ CUT_USAGE = "DELETE FROM usage WHERE scope = :scope"
 CUT_UPVOTES = "DELETE FROM upvotes WHERE person = :person"
 CUT_SUGGESTIONS = """
 DELETE FROM suggestions WHERE suggester = :person AND NOT approved AND debate IS NULL
-    AND number NOT IN (SELECT suggestion FROM upvotes)
+    AND NOT EXISTS (SELECT 1 FROM upvotes WHERE suggestion = suggestions.number)
 """
 CUT_SUGGESTER = "UPDATE suggestions SET suggester = NULL WHERE suggester = :person"
-ERASE_SUGGESTED = """
-UPDATE suggestions SET text = replace(text, :form, :erased) WHERE replace(text, :form, '') <> text
-"""
 IS_FORGOTTEN = "SELECT 1 FROM tombstones WHERE digest = :digest"
 BURY = "INSERT INTO tombstones (digest) VALUES (:digest) ON CONFLICT DO NOTHING"
 UNBURY = "DELETE FROM tombstones WHERE digest = :digest"
@@ -92,16 +89,14 @@ WHERE debates.id = :debate
 """
 MENTIONS = """
 SELECT count(*) FROM debates
-WHERE replace(setup, :plain, '') <> setup OR replace(setup, :nick, '') <> setup
+WHERE platform = :platform AND (
+    replace(setup, :plain, '') <> setup OR replace(setup, :nick, '') <> setup
     OR replace(setup, :named, '') <> setup
+)
 """
 ANSWERED = """
 SELECT question, count(DISTINCT debate || step) AS answers, count(*) AS entries FROM vote_events
 WHERE person = :person GROUP BY question
-"""
-MENTIONING = """
-SELECT id FROM debates
-WHERE replace(setup, :plain, '') <> setup OR replace(setup, :nick, '') <> setup
 """
 QUESTIONS_OF = "SELECT count(*) FROM asked WHERE person = :person"
 STARTED = "SELECT count(*) FROM debates WHERE starter = :person"
@@ -252,12 +247,21 @@ class PeopleTable:
         if found:
             await self._database.write(store)
 
-    async def mentions(self, user: str) -> int:
+    async def mentions(self, platform: str, user: str) -> int:
         forms = {"plain": f"<@{user}>", "nick": f"<@!{user}>", "named": f"<@{user}|"}
-        return int(await self._database.value(MENTIONS, **forms))
+        return int(await self._database.value(MENTIONS, platform=platform, **forms))
 
     async def forget(self, platform: str, user: str) -> None:
-        await self._database.write(lambda connection: forget(connection, platform, user))
+        await load_tables()
+        found = await self._mentioning(platform, user)
+        await self._database.write(lambda connection: forget(connection, platform, user, found))
+        if any(later := await self._mentioning(platform, user)):  # stored since the first search
+            await self._database.write(lambda connection: erase_mentions(connection, user, later))
+
+    async def _mentioning(self, platform: str, user: str) -> Mentioning:
+        return await asyncio.to_thread(
+            self._database.look, lambda connection: find_mentions(connection, platform, user)
+        )
 
     async def opt_out(self, platform: str, user: str) -> None:
         def store(connection: SqlConnection) -> None:
@@ -280,14 +284,16 @@ class PeopleTable:
         return await wipe(self._database)
 
 
-def forget(connection: SqlConnection, platform: str, user: str) -> None:
-    """Delete what identifies a user, and keep a tombstone in its place."""
+def forget(
+    connection: SqlConnection, platform: str, user: str, found: Mentioning = NOWHERE
+) -> None:
+    """Delete what identifies a user, also where it was found, and keep a tombstone in its place."""
     _lock_user(connection, platform, user)
     connection.run(BURY, digest=_digest(make_secret(connection, KEY), platform, user))
     person = _find(connection, platform, user)
     if person is not None:
         _cut_off(connection, person.id)
-    _erase_mentions(connection, user)
+    erase_mentions(connection, user, found)
     mark_unwiped(connection)
 
 
@@ -317,28 +323,6 @@ def _let_return(connection: SqlConnection, platform: str, user: str, now: dateti
         return False
     connection.run(ADD_AGAIN, platform=platform, user=user, now=now)
     return True
-
-
-def _erase_mentions(connection: SqlConnection, user: str) -> None:
-    """Erase a user's id from the debates whose topic or conditions mention them."""
-    forms = {"plain": f"@{user}", "nick": f"@!{user}"}
-    ids = connection.column(MENTIONING, **forms)
-    for erase, form in product(_erasures() if ids else (), forms.values()):
-        connection.run(erase, debates=ids, form=form, erased=ERASED)
-    for form in forms.values():
-        connection.run(ERASE_SUGGESTED, form=form, erased=ERASED)
-
-
-def _erasures() -> Iterator[str]:
-    """Yield the statement that erases a mention from each text column."""
-    # Only here: SQLAlchemy, which describes the tables, takes a third of a second to import.
-    from adapters.storage.tables import TEXTS_OF_DEBATES
-
-    for table, key, column in TEXTS_OF_DEBATES:
-        yield (
-            f"UPDATE {table} SET {column} = replace({column}, :form, :erased) "  # noqa: S608
-            f"WHERE {key} IN :debates AND replace({column}, :form, '') <> {column}"
-        )
 
 
 def lock_person(connection: SqlConnection, person: int) -> None:

@@ -127,8 +127,8 @@ class People(Protocol):
     async def note_bots(self, platform: str, found: Mapping[str, bool]) -> None:
         """Note which users the platform calls bots; anyone who is not stored is skipped."""
 
-    async def mentions(self, user: str) -> int:
-        """Return how many debates have a topic or conditions that mention a user."""
+    async def mentions(self, platform: str, user: str) -> int:
+        """Return how many debates of a platform have a topic or conditions that mention a user."""
 
     async def forget(self, platform: str, user: str) -> None:
         """Delete the user behind a surrogate id for good, and never store them again."""

@@ -8,6 +8,9 @@ from typing import Any
 
 import pytest
 
+from adapters.storage.database import Database
+from adapters.storage.mentions import Mentioning
+from adapters.storage.people import PeopleTable
 from engine.debate import Status
 from engine.errors import NotAllowedError
 from engine.store import (
@@ -352,9 +355,80 @@ async def test_mentions_are_counted_by_whole_ids(store: Store) -> None:
         setup = new_debate().setup
         request = setup.request.model_copy(update={"topic": topic})
         await voting(store, topic, setup=setup.model_copy(update={"request": request}))
-    assert await store.people.mentions("U12") == 2
-    assert await store.people.mentions("U1") == 1
-    assert await store.people.mentions("U") == 0
+    assert await store.people.mentions("chat", "U12") == 2
+    assert await store.people.mentions("chat", "U1") == 1
+    assert await store.people.mentions("chat", "U") == 0
+
+
+async def about(store: Store, topic: str, **fields: Any) -> Running:
+    return await run(store, new_debate(request={"topic": topic}, **fields))
+
+
+async def test_forgetting_leaves_longer_ids_as_they_are(store: Store) -> None:
+    r = await about(store, "<@12> and <@!12>, <@12|ann> or @12. Not <@123>, @!12a, 12 or 312")
+    said = turn(text="I agree with @12, and with <@123>.")
+    await store.journal.record_turn(r.lease, r.id, said, turn_post(text=said.text))
+    await store.people.forget("chat", "12")
+    assert (await r.get()).request.topic == (
+        "<@somebody> and <@somebody>, <@somebody|ann> or @somebody. Not <@123>, @!12a, 12 or 312"
+    )
+    [kept] = await store.journal.turns_between(r.id, 1, 1)
+    assert kept.text == "I agree with @somebody, and with <@123>."
+    assert await store.people.mentions("chat", "12") == 0
+
+
+async def test_forgetting_leaves_the_same_id_on_another_platform(store: Store) -> None:
+    here = await about(store, "<@12> is right")
+    there = await about(store, "<@12> is right", platform="talk")
+    for platform in ("chat", "talk"):
+        await store.communities.joined(platform, "club", NOW)
+        said = (platform, "club", "ann", "Is <@12> right?", NOW)
+        await store.suggestions.suggest(*said, approved=True)
+    assert await store.people.mentions("chat", "12") == 1
+    await store.people.forget("chat", "12")
+    assert (await here.get()).request.topic == "<@somebody> is right"
+    assert (await there.get()).request.topic == "<@12> is right"
+    assert await store.people.mentions("talk", "12") == 1
+    for platform, expected in (("chat", "Is <@somebody> right?"), ("talk", "Is <@12> right?")):
+        [one] = await store.suggestions.open(platform, "club", "ann")
+        assert one.text == expected
+
+
+async def test_a_mention_that_comes_while_they_are_being_forgotten_goes_too(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    late: list[Running] = []
+    search = PeopleTable._mentioning
+
+    async def slow(self: PeopleTable, platform: str, user: str) -> Mentioning:
+        found = await search(self, platform, user)
+        if not late:
+            late.append(await about(store, "<@12> is late"))
+        return found
+
+    monkeypatch.setattr(PeopleTable, "_mentioning", slow)
+    await store.people.forget("chat", "12")
+    assert (await late[0].get()).request.topic == "<@somebody> is late"
+
+
+@pytest.mark.sqlite
+async def test_the_write_that_forgets_reads_no_table_from_end_to_end(
+    store: Store, database: Database
+) -> None:
+    r = await about(store, "<@ann> is right", user="ann")
+    await r.open_vote()
+    await store.votes.cast(cast("ann"))
+    run_there: list[str] = []
+    await database.write(lambda c: c.driver.set_trace_callback(run_there.append))
+    await store.people.forget("chat", "ann")
+    await database.write(lambda c: c.driver.set_trace_callback(None))
+    changes = [sql for sql in run_there if sql.split()[0] in ("UPDATE", "DELETE", "SELECT")]
+    assert len(changes) > 20
+    with database.snapshot() as view:
+        plans = [(sql, view.driver.execute(f"EXPLAIN QUERY PLAN {sql}")) for sql in changes]
+        scans = [(sql, step[3]) for sql, plan in plans for step in plan if "SCAN" in step[3]]
+    assert scans == []
+    assert (await r.get()).request.topic == "<@somebody> is right"
 
 
 async def test_what_is_stored_of_a_community_is_counted(store: Store) -> None:

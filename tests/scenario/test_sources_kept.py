@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.storage.people import ERASED
+from adapters.storage.mentions import ERASED
 from bot.clock import SystemClock
 from engine.chat.privacy import forget, purge
 from engine.dataset.page import read_page
