@@ -93,6 +93,7 @@ def defaults_of(settings: Settings) -> Defaults:
         retrieval=settings.retrieval.plan(),
         caps=Caps(**dict(settings.budget)),
         web_url=settings.web.url or "",
+        allowed=settings.allowed(),
     )
 
 

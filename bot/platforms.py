@@ -194,7 +194,7 @@ def _open_slack(slack: SlackSettings) -> Slack:
     workspaces: Workspaces = OneWorkspace(rest)
     installer = None
     if (given := credentials_of(slack)) is not None:
-        workspaces = installations = Installations(rest)
+        workspaces = installations = Installations(rest, frozenset(slack.allowed_teams))
         installer = Installer(given, installations)
     connection = SlackConnection(
         workspaces, _transport(rest, slack, site), site, slack.managers, installer=installer

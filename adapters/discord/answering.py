@@ -43,8 +43,9 @@ from engine.chat.following import OVER, Followers, follow
 from engine.chat.invocation import Invocation, RemarkArguments, SettingsArguments
 from engine.chat.person import Person, Trial, own_community
 from engine.delivery.ending import refusal_of
-from engine.errors import RostrumError, UsageError
+from engine.errors import NotAllowedError, RostrumError, UsageError
 from engine.language import speaking
+from engine.line.intake import check_allowed
 from engine.messages import File
 from engine.ports import ButtonPressed, Listener
 from engine.text import headline, split_markdown
@@ -170,6 +171,18 @@ class FrontDesk:
                 log.warning("form not opened", form=form.title, code=error.code)
             except NETWORK as error:
                 log.warning("form not opened", form=form.title, why=str(error))
+
+    async def admits(self, interaction: Interaction) -> bool:
+        """Return whether its server is served; a person elsewhere is told, but not while typing."""
+        if interaction.guild_id is None:
+            return True
+        try:
+            check_allowed(self.commands.defaults, PLATFORM, str(interaction.guild_id))
+        except NotAllowedError as error:
+            if interaction.type is not discord.InteractionType.autocomplete:
+                await self.refuse(interaction, error)
+            return False
+        return True
 
     async def refuse(self, interaction: Interaction, error: RostrumError) -> None:
         """Say to the person alone why nothing was done."""

@@ -89,7 +89,7 @@ class Client(discord.AutoShardedClient):
         # Only READY lists the current servers; discord.py keeps the earlier ones too.
         parse = self._connection.parsers["READY"]
         self._connection.parsers["READY"] = partial(self._read_ready, parse)
-        self.tree = app_commands.CommandTree(self)
+        self.tree = _Tree(self, desk)
         self.tree.add_command(DebateCommands(desk))
         self.tree.add_command(debate_this(desk))
 
@@ -190,7 +190,7 @@ class Client(discord.AutoShardedClient):
         """A button, menu or form was used; its custom id says which."""
         data: dict[str, Any] = dict(interaction.data or {})
         pressed = read_button(str(data.get("custom_id")))
-        if pressed is None:
+        if pressed is None or not await self._desk.admits(interaction):
             return
         if interaction.type is discord.InteractionType.modal_submit:
             given = submitted_invocation(pressed.what, pressed.of, typed_in(data))
@@ -249,6 +249,18 @@ class Client(discord.AutoShardedClient):
             log.error("event not stored", kind=type(event).__name__, why=str(error))
         except Exception:  # a bug in one event must not lose the next ones
             log.exception("unhandled error in an event", kind=type(event).__name__)
+
+
+class _Tree(app_commands.CommandTree[discord.Client]):
+    """The commands, in servers that are served."""
+
+    def __init__(self, client: discord.Client, desk: FrontDesk) -> None:
+        super().__init__(client)
+        self._desk = desk
+
+    async def interaction_check(self, interaction: Interaction, /) -> bool:
+        """Return whether a command may run, or its choices be shown."""
+        return await self._desk.admits(interaction)
 
 
 def _is_of(shard: int, shards: int, server: str) -> bool:

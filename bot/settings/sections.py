@@ -240,6 +240,7 @@ class SlackSettings(Section):
     port: Port = 3000
     client_id: str | None = None
     client_secret: SecretStr | None = None
+    allowed_teams: Annotated[tuple[str, ...], BeforeValidator(_items)] = ()
     public_url: Address | None = None
     managers: Annotated[tuple[str, ...], BeforeValidator(_items), AfterValidator(_users)] = ()
 

@@ -195,6 +195,12 @@ class Settings(BaseSettings):
         """Return the configured backends, with presets applied. Raises SettingsError."""
         return tuple(Backend.of(name, **dict(given)) for name, given in self.backends.items())
 
+    def allowed(self) -> dict[str, frozenset[str]]:
+        """Return the communities that are served, by platform; without an entry all are."""
+        guilds = frozenset(map(str, self.discord.guild_ids))
+        named = {"discord": guilds, "slack": frozenset(self.slack.allowed_teams)}
+        return {platform: ids for platform, ids in named.items() if ids}
+
     def topic_list(self) -> TopicList:
         """Return the topics of the operator's file, or the built-in ones."""
         if self.topics_file is None:

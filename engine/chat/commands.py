@@ -64,6 +64,7 @@ from engine.chat.settings import show_settings
 from engine.debate import BallotKind
 from engine.errors import UsageError
 from engine.language import Text
+from engine.line.intake import check_allowed
 from engine.options import hint, suggest
 from engine.text import clean, headline
 
@@ -270,7 +271,8 @@ class Commands(Context):
     """The entry points for chat platforms."""
 
     async def run(self, person: Person, asked: Invocation) -> Answer:
-        """Run a command, if the person may use it."""
+        """Run a command, if the person may use it and their community is served."""
+        check_allowed(self.defaults, person.platform, person.community)
         if asked.name in FORMS:
             return await FORMS[asked.name](self, person, asked.arguments)
         command = COMMANDS[asked.name]

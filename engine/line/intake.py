@@ -40,6 +40,7 @@ from engine.prompts.languages import check_language
 from engine.prompts.library import AUDIENCE, SOURCES, Prompts
 from engine.sources import SourceFile, SourceLimits, read_sources
 from engine.store import Caps
+from engine.store.served import OWN
 from engine.text import clean, is_visible
 from engine.topics import (
     LONGEST_STANCE,
@@ -56,6 +57,10 @@ MOST_JUDGES = 9  # of a format's own
 ME = "me"  # in place of a model: whoever starts the debate argues that side
 ONLY_ONE = "Only one side can be a person. Choose a model for the other one."
 TURN_MINUTES = 10.0  # for a turn of a person
+NOT_ALLOWED = (
+    "This bot serves only the servers and workspaces that its operator has chosen, and this is "
+    "none of them; ask the operator to add it."
+)
 NO_MIRROR = (
     "A mirror swaps the models of both sides, and a person can argue only one debate at a time; "
     "leave mirror out."
@@ -122,7 +127,8 @@ class Defaults(Options):
     seats. Without a `rubric` jurors score by the format's own. `topics` are those to offer and to
     draw from; those with a word of `blocked_words` are refused, and with `topic_approval` managers
     approve the ones that people suggest. `value_per_usd` is how many points of a panel's accuracy a
-    USD is worth. Pages are served at `web_url`, if they are.
+    USD is worth. Pages are served at `web_url`, if they are. `allowed` are the communities of a
+    platform that are served; of one that it does not name, all are.
     """
 
     models: tuple[Model, ...]
@@ -143,6 +149,7 @@ class Defaults(Options):
     blocked_words: tuple[str, ...] = ()
     topic_approval: bool = True
     web_url: str = ""
+    allowed: Mapping[str, frozenset[str]] = {}
 
     @property
     def debaters(self) -> tuple[Model, ...]:
@@ -480,6 +487,16 @@ def check_prices(prices: Mapping[str, Price | None], caps: Caps) -> None:
             "ROSTRUM_BUDGET__COMMUNITY_DAILY_USD=off and "
             "ROSTRUM_BUDGET__INSTALLATION_DAILY_USD=off.",
         )
+
+
+def check_allowed(defaults: Defaults, platform: str, community: str) -> None:
+    """Refuse a community that the operator does not serve. Raises NotAllowedError.
+
+    A person's direct messages are not one of theirs.
+    """
+    allowed = defaults.allowed.get(platform)
+    if allowed is not None and community not in allowed and not community.startswith(OWN):
+        raise NotAllowedError(NOT_ALLOWED)
 
 
 def _seat_contenders(

@@ -37,6 +37,7 @@ from engine.line.intake import (
     Defaults,
     Order,
     Rematch,
+    check_allowed,
     check_prices,
     complete,
     freeze,
@@ -123,8 +124,9 @@ class Service:
         """Queue a debate, and its mirror if requested.
 
         Raises UsageError or BudgetError, and ModelError while a moderation model cannot be asked;
-        then nothing is stored.
+        then nothing is stored. Raises NotAllowedError for a community that is not served.
         """
+        check_allowed(defaults, order.platform, order.community)
         seed = self.new_seed() if order.seed is None else order.seed
         request, script = _requested(order, defaults, seed)
         guest = await self.guests.named(order, request)

@@ -20,7 +20,7 @@ from engine.errors import LeaseLostError, RostrumError, SeriesCapError, StoreErr
 from engine.failures import without_words
 from engine.floor.keeper import Keeper
 from engine.floor.wake import Bell
-from engine.line.intake import Defaults
+from engine.line.intake import Defaults, check_allowed
 from engine.line.service import Service
 from engine.messages import LeagueTable, Outcome
 from engine.ports import Clock, Location, Venue
@@ -221,6 +221,7 @@ class Schedule:
         """Begin a debate, or the newest one again if it could not be posted."""
         people = _people_of(series)
         where = await self.venues[people.place.platform].locate(people.place.channel)
+        check_allowed(self.installed, people.place.platform, where.community)
         defaults = await self._defaults(series, where)
         stored = await self._keep(lease, stored, community=where.community)
         if debates and debates[-1].gone and debates[-1].status is Status.FAILED:

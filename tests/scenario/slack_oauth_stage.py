@@ -55,7 +55,8 @@ class OAuthStage:
     async def process(self) -> AsyncIterator[App]:
         """Run a process until the body ends, connected."""
         rest = Rest(None, self.slack.api_url, minute=0.0)
-        workspaces = Installations(rest)
+        settings = settings_of(self.url, secret_key=self.keys, **self.settings)
+        workspaces = Installations(rest, frozenset(settings.slack.allowed_teams))
         transport = (
             HttpTransport(SecretStr(self.slack.signing_secret), self.site)
             if self.http
@@ -66,7 +67,6 @@ class OAuthStage:
         connection = Connection(
             workspaces, transport, self.site, installer=installer, first_pause=0.05
         )
-        settings = settings_of(self.url, secret_key=self.keys, **self.settings)
         async with serving(settings, Slack(workspaces, venue, connection)) as app:
             await until(lambda: connection.connected and self.site.address)
             self.slack.oauth.redirect_urls = (f"{self.address}/slack/oauth_redirect",)

@@ -17,6 +17,7 @@ from adapters.slack.install.workspaces import Workspace
 from adapters.slack.people import Profiles
 from adapters.slack.rest import Rest
 from engine.errors import VenueAwayError, VenueError, VenueGoneError
+from engine.line.intake import NOT_ALLOWED
 from engine.store.installs import Install, Installs
 from engine.store.people import People
 from engine.text import clean, headline
@@ -37,6 +38,8 @@ class _Known(NamedTuple):
 class Installations(AsyncInstallationStore):
     """Every workspace that installed Rostrum, each with its own token.
 
+    With some `allowed` no other one is served, whenever it was installed.
+
     They are cached for some seconds only: behind a load balancer, a workspace may leave or install
     again, with a new token, through another process.
     """
@@ -45,8 +48,8 @@ class Installations(AsyncInstallationStore):
     installs: Installs  # these two since `open`
     people: People
 
-    def __init__(self, app: Rest) -> None:
-        self.app = app
+    def __init__(self, app: Rest, allowed: frozenset[str] = frozenset()) -> None:
+        self.app, self._allowed = app, allowed
         self._known: dict[str, _Known] = {}
         self._of_bot: dict[str, Workspace] = {}
 
@@ -55,7 +58,8 @@ class Installations(AsyncInstallationStore):
         self.installs, self.people = installs, people
         await installs.reseal()
         for install in await installs.every(PLATFORM):
-            self._know(_bot_of(install))
+            if self._is_allowed(install.community):
+                self._know(_bot_of(install))
 
     # --- as the adapter sees it -------------------------------------------------------------
 
@@ -65,6 +69,8 @@ class Installations(AsyncInstallationStore):
 
     async def find(self, team: str) -> Workspace:
         """Return a workspace. Raises VenueGoneError if Rostrum is not installed there."""
+        if not self._is_allowed(team):
+            raise VenueGoneError(NOT_ALLOWED)
         known = self._known.get(team)
         if known is None or known.until <= time.monotonic():
             bot = await self.async_find_bot(enterprise_id=None, team_id=team)
@@ -96,6 +102,8 @@ class Installations(AsyncInstallationStore):
         team, token = installation.team_id, installation.bot_token
         if installation.is_enterprise_install or team is None:
             raise BoltError(texts.WHOLE_ORGANISATION)
+        if not self._is_allowed(team):
+            raise BoltError(NOT_ALLOWED)
         if installation.bot_refresh_token is not None:
             raise BoltError(texts.ROTATES)
         if token is None or installation.bot_user_id is None:
@@ -128,6 +136,9 @@ class Installations(AsyncInstallationStore):
         self._forget(team_id or "")
 
     # --- inside -----------------------------------------------------------------------------
+
+    def _is_allowed(self, team: str) -> bool:
+        return not self._allowed or team in self._allowed
 
     def _know(self, bot: Bot) -> None:
         """Cache a workspace; with the same token its known people are kept."""
