@@ -68,7 +68,13 @@ class Learner:
     _looking: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def fit(self, *, rehearsal: bool) -> PanelFit:
-        """Return the newest fit, looking at most once a minute whether it should be made again."""
+        """Return the newest fit, looking at most once a minute whether it should be made again.
+
+        While that is done for one debate, others begin with the last one.
+        """
+        known = self._known.get(rehearsal)
+        if known is not None and self._looking.locked():
+            return known.fit
         async with self._looking:
             known = self._known.get(rehearsal)
             if known is None or self.clock.now() > known.until:

@@ -7,6 +7,8 @@ import asyncio
 import pytest
 
 from adapters.storage.database import Database
+from adapters.storage.debates import CENSUS
+from adapters.storage.outbox import BACKLOG
 from engine.debate import Status
 from engine.messages import Notice
 from engine.ports import Part, utc_now
@@ -300,3 +302,15 @@ async def test_queued_again_a_debate_delivers_what_was_given_up(store: Store) ->
     assert await store.votes.due("chat") == {}
     await store.votes.open(r.lease, r.id, "vote-message", NOW, LATER)
     assert await store.votes.due("chat") == {Asked(r.id): LATER}
+
+
+@pytest.mark.sqlite
+async def test_what_metrics_ask_is_counted_by_indexes(database: Database) -> None:
+    with database.snapshot() as view:
+        plans = {sql: view.rows(f"EXPLAIN QUERY PLAN {sql}") for sql in (CENSUS, BACKLOG)}
+    steps = {
+        sql: [step[3] for step in plan if "debates" in step[3] or "outbox" in step[3]]
+        for sql, plan in plans.items()
+    }
+    assert all("USING COVERING INDEX" in step for step in steps[CENSUS])
+    assert all("USING INDEX ix_outbox_open" in step for step in steps[BACKLOG])

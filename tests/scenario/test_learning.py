@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import random
 from collections.abc import MutableMapping, Sequence
@@ -83,6 +84,30 @@ async def learn(store: SqlStore, found: list[Learnt]) -> None:
 
 def learner(store: SqlStore) -> Learner:
     return Learner(store, FixedClock(NOW))
+
+
+async def test_a_debate_does_not_wait_for_the_fit_that_another_one_waits_for(
+    store: SqlStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = FixedClock(NOW)
+    learner = Learner(store, clock)
+    first = await learner.fit(rehearsal=False)
+    clock.pass_seconds(3600)
+    looking, go_on, look = asyncio.Event(), asyncio.Event(), Learner._look
+
+    async def slowly(self: Learner, *, rehearsal: bool) -> Known:
+        looking.set()
+        await go_on.wait()
+        return await look(self, rehearsal=rehearsal)
+
+    monkeypatch.setattr(Learner, "_look", slowly)
+    waiting = asyncio.create_task(learner.fit(rehearsal=False))
+    await looking.wait()
+    async with asyncio.timeout(20):
+        assert await learner.fit(rehearsal=False) == first
+    assert not waiting.done()
+    go_on.set()
+    assert await waiting == first
 
 
 async def test_a_debate_freezes_the_newest_fit_and_a_restart_makes_no_other(stage: Stage) -> None:
