@@ -19,10 +19,10 @@ from tests.crash.lives import CONNECTED, LIVES, LOG
 from tests.doubles.control import Json
 from tests.doubles.faults import When
 from tests.doubles.remote import RemoteDouble
+from tests.doubles.waiting import PROCESS_SECONDS
 
 P = TypeVar("P", bound=RemoteDouble)
 B = TypeVar("B")
-PATIENCE = 300.0
 SHOWN = 30  # of the newest lines in each file, where a wait was in vain
 
 
@@ -112,7 +112,7 @@ class Bot(ABC, Generic[P]):
         scene.doom(sorted(cls.points(users)) if doomed else ["none"])
         async with cls.serving(scene, platform) as bot:
             await lead(bot)
-            state = await platform.until(cls.is_over, PATIENCE)
+            state = await platform.until(cls.is_over)
             return Held(state, await platform.sent(), scene, bot.kills)
 
     @classmethod
@@ -181,10 +181,10 @@ class Bot(ABC, Generic[P]):
         await self.hang(*points[0])
         await begin()
         for following in [*points[1:], None]:
-            await self.platform.until(lambda state: state["hanging"], PATIENCE)
+            await self.platform.until(lambda state: state["hanging"])
             async with self.dead():
                 await self.platform.release()
-                await self.platform.until(lambda state: not state["hanging"], PATIENCE)
+                await self.platform.until(lambda state: not state["hanging"])
                 if following is not None:
                     await self.hang(*following)
 
@@ -203,7 +203,7 @@ class Bot(ABC, Generic[P]):
     async def live_quietly(self) -> None:
         """Lead a debate to its end, with the votes of some, killed never."""
         await self.start()
-        await self.platform.until(self.is_open, PATIENCE)
+        await self.platform.until(self.is_open)
         for act in self.voters.of(self.voters.told["before"]):
             await self.vote(act)
         await self.close()
@@ -252,7 +252,7 @@ class Bot(ABC, Generic[P]):
         return born[-1:] if len(born) > self.kills else []
 
     async def _until(self, reached: Callable[[], object]) -> None:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(PROCESS_SECONDS):
             while not reached():
                 assert self._lives.returncode is None, "a process ended without being killed"
                 await asyncio.sleep(0.02)

@@ -193,7 +193,7 @@ def kill_at(points: list[str], new_scene: NewScene, format_name: str = "classic"
     return scenes
 
 
-def finish(process: subprocess.Popen[str], seconds: float = 300) -> None:
+def finish(process: subprocess.Popen[str], seconds: float = 900) -> None:
     """Wait until a process has come to the end of its debate."""
     with process:
         try:

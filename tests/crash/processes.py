@@ -26,13 +26,15 @@ from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
 from adapters.storage.tables import metadata
 from bot.bench.loopback import Answering
+from engine.debate import Model
+from tests.doubles import waiting
 from tests.doubles.command import environment_of
 from tests.doubles.control import Json
 from tests.doubles.discord import Remote
 from tests.doubles.discord.server import TOKEN
 from tests.doubles.postgres import PostgresDouble
 from tests.doubles.remote import RemoteError
-from tests.doubles.waiting import until, until_true
+from tests.doubles.waiting import PROCESS_SECONDS
 from tests.scenario.discord_stage import OPTIONS
 
 # As the command line, but leases run out sooner where a test waits for that, and messages of a
@@ -51,6 +53,8 @@ from bot.cli import main
 main()
 """
 STARTED = "rostrum started"
+until = partial(waiting.until, seconds=PROCESS_SECONDS)
+until_true = partial(waiting.until_true, seconds=PROCESS_SECONDS)
 SERVING = ("run", "gateway")
 NAMES = [f"near/{name}#{name}" for name in ("maple", "cedar")]
 JURORS = [f"near/{name}#{name}" for name in ("birch", "elm", "rowan")]
@@ -62,6 +66,11 @@ OFF = {
 }
 
 
+def key_of(model: str, messages: list[Json]) -> bytes:
+    """Return what a call is known by: a hash of what is asked of whom."""
+    return hashlib.sha256(orjson.dumps([model, messages])).digest()
+
+
 @dataclass
 class Calls:
     """What a model server was asked, by a hash of it; it answers while its gate is open."""
@@ -70,7 +79,6 @@ class Calls:
     gate: asyncio.Event = field(default_factory=asyncio.Event)
     asked: Counter[bytes] = field(default_factory=Counter)
     unanswered: Counter[bytes] = field(default_factory=Counter)
-    answered_at: dict[bytes, float] = field(default_factory=dict)
     last_at: float = 0.0
     most: int = 0  # at once
     _answering: set[asyncio.Task[None]] = field(default_factory=set)
@@ -90,7 +98,7 @@ class Counting(Answering):
     def take(self, body: bytes) -> None:
         """Count a request as it arrives."""
         asked = orjson.loads(body)
-        key = hashlib.sha256(orjson.dumps([asked["model"], asked["messages"]])).digest()
+        key = key_of(asked["model"], asked["messages"])
         self._calls.asked[key] += 1
         self._calls.unanswered[key] += 1
         self._calls.last_at = time.monotonic()
@@ -104,7 +112,6 @@ class Counting(Answering):
         await self._calls.gate.wait()
         if self._transport is not None:
             self._calls.unanswered[key] -= 1
-            self._calls.answered_at[key] = time.monotonic()
         self.answer(body)
 
 
@@ -126,19 +133,19 @@ class Running:
 
     async def started(self) -> None:
         """Wait until it serves."""
-        await until(lambda: STARTED in self.said or self.process.returncode is not None, 60)
+        await until(lambda: STARTED in self.said or self.process.returncode is not None)
         assert self.process.returncode is None, self.said
 
     async def done(self) -> str:
         """Wait until it has succeeded; return what it said."""
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PROCESS_SECONDS):
             assert await self.process.wait() == 0, self.said
         return self.said
 
     async def stop(self) -> None:
         """End it in order."""
         self.signal(signal.SIGTERM)
-        async with asyncio.timeout(45):
+        async with asyncio.timeout(PROCESS_SECONDS):
             assert await self.process.wait() == 0, self.said
 
     async def kill(self) -> None:
@@ -167,6 +174,19 @@ class Town:
     def store(self) -> SqlStore:
         """What is stored, as a test reads it."""
         return SqlStore(self.database)
+
+    @property
+    def pids(self) -> list[int]:
+        """The ids of the processes that live."""
+        return [one.process.pid for one in self.running if one.process.returncode is None]
+
+    async def stored(self) -> set[bytes]:
+        """Return the calls whose answer is stored, as `Calls` has them."""
+        done = "SELECT model, request FROM calls WHERE state = 'done'"
+        return {
+            key_of(Model.parse(row.model).name, orjson.loads(row.request)["messages"])
+            for row in await self.database.rows(done)
+        }
 
     async def start_all(self, *roles: str) -> list[Running]:
         """Start processes side by side."""
@@ -212,7 +232,7 @@ class Town:
 
     async def debate(self, number: int, about: str = "Topic") -> list[str]:
         """Have so many debates started in the chat; return their ids."""
-        await self.discord.until(lambda state: state["connected"], 30)
+        await self.discord.until(lambda state: state["connected"])
         before = {debate.id for debate in await self.store.debates.recent()}
         for one in range(number):
             options = {"topic": f"{about} {one}"}
@@ -245,14 +265,14 @@ class Town:
         message = (await self.store.debates.get(debate_id)).vote_message
         await self.discord.act("react", user, message, OPTIONS[option])
 
-    async def until_all(self, debates: list[str], status: str, seconds: float = 60.0) -> None:
+    async def until_all(self, debates: list[str], status: str) -> None:
         """Wait until debates have a status."""
 
         async def reached() -> bool:
             found = {debate.id: debate.status for debate in await self.store.debates.recent()}
             return all(found[debate] == status for debate in debates)
 
-        await until_true(reached, seconds)
+        await until_true(reached)
 
     async def holders(self) -> dict[str, str]:
         """Return who holds which debate."""

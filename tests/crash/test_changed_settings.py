@@ -13,9 +13,10 @@ from collections.abc import Callable
 import orjson
 
 from tests.crash.conftest import ROOT, Scene
+from tests.doubles.waiting import PROCESS_SECONDS
 
 TOPIC = "Tea is better than coffee"
-SLOW = "?latency=0.15"
+SLOW = "?latency=0.4"  # time enough to kill it in the middle
 FIRST = {
     "ROSTRUM_DEFAULT_A": f"rehearsal/maple{SLOW}",
     "ROSTRUM_DEFAULT_B": f"rehearsal/willow{SLOW}",
@@ -56,7 +57,7 @@ def say(process: subprocess.Popen[str]) -> str:
     """Wait for a process to end well, and return what it printed."""
     with process:
         try:
-            said, _ = process.communicate(timeout=60)
+            said, _ = process.communicate(timeout=PROCESS_SECONDS)
         finally:
             process.kill()
     assert process.returncode == 0, said
@@ -71,7 +72,7 @@ def kill_after(process: subprocess.Popen[str], line: str) -> str:
     with process:
         for printed in process.stdout:
             said += printed
-            if line in printed or time.monotonic() - began > 60:
+            if line in printed or time.monotonic() - began > PROCESS_SECONDS:
                 os.kill(process.pid, signal.SIGKILL)
     assert line in said
     return said

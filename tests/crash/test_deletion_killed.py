@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.crash.processes import Town, town
+from tests.crash.processes import Town, town, until, until_true
+from tests.doubles.discord import hang
 from tests.doubles.postgres import PostgresDouble
-from tests.doubles.waiting import until, until_true
 
 CALL_SECONDS = 0.05
 
@@ -35,19 +35,22 @@ async def test_a_deletion_goes_on_where_a_killed_gateway_left_it(here: Town) -> 
         left = [debate.id for debate in await here.store.debates.recent()]
         return left == [other] and not await due("discord")
 
+    await here.discord.fail(hang(), "DELETE", "/channels/*/messages/*", skip=3)
     await delete(here, doomed)
-    await until_true(begun)
+    await here.discord.until(lambda state: state["hanging"])
+    assert await begun()
     await gateway.kill()
+    await here.discord.release()
     assert debate.thread is not None
     assert debate.thread in {place for place, _ in await here.posts()}, "nothing was left to do"
     await here.start("gateway")
-    await until_true(done, 60)
+    await until_true(done)
     # One that a worker thinks for is stopped first, its call in flight included.
     here.calls.gate.clear()
     [running] = await here.debate(1, "Held by the worker")
     await until(lambda: here.calls.unanswered.total() > 0)
     await delete(here, running)
-    await until_true(done, 60)
+    await until_true(done)
     posts = await here.posts()
     threads = {place for place, _ in posts} - {debate.place}
     assert threads == {(await here.store.debates.get(other)).thread}

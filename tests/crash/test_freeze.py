@@ -15,6 +15,7 @@ import pytest
 
 from engine.floor.keeper import LEASE_SECONDS, RENEW_SECONDS
 from tests.crash.conftest import Scene, finish
+from tests.doubles.waiting import PROCESS_SECONDS
 
 POINTS = (
     "journal.began debate turn/rebuttal/A, after",
@@ -26,8 +27,9 @@ WHILE_THINKING = POINTS[:3]
 
 
 def wait_until_stopped(process: subprocess.Popen[str]) -> None:
-    """Wait, at most 60 s, until a process stands still."""
-    for _ in range(6000):
+    """Wait until a process stands still."""
+    give_up = time.monotonic() + PROCESS_SECONDS
+    while time.monotonic() < give_up:
         changed, how = os.waitpid(process.pid, os.WNOHANG | os.WUNTRACED)
         if changed:
             assert os.WIFSTOPPED(how), "it ended instead"
@@ -50,13 +52,14 @@ def test_who_was_frozen_stores_and_sends_nothing(
             # As on another host, which has no lock on this file: only leases are between them.
             (scene.folder / "debate.db.lock").unlink()
             scene.run()
-            before = scene.tables(), scene.platform
+            tables, platform = scene.tables(), scene.platform
             os.kill(frozen.pid, signal.SIGCONT)
-            _, said = frozen.communicate(timeout=60)
+            _, said = frozen.communicate(timeout=PROCESS_SECONDS)
         finally:
             frozen.kill()
     assert frozen.returncode == 0, said
-    assert (scene.tables(), scene.platform) == before
+    assert {name: rows for name, rows in scene.tables().items() if rows != tables[name]} == {}
+    assert scene.platform == platform
     assert scene.transcript() == clean.transcript()
 
 
@@ -96,13 +99,14 @@ def test_a_successor_waits_for_the_lease_to_run_out_and_the_first_does_nothing_m
     point: str, clean: Scene, relays: dict[str, Relay]
 ) -> None:
     scene, frozen = relays[point].scene, relays[point].frozen
-    before = scene.tables(), scene.platform
+    tables, platform = scene.tables(), scene.platform
     if point in WHILE_THINKING:
-        begun = sorted(call["started_at"] for call in before[0]["calls"])
+        begun = sorted(call["started_at"] for call in tables["calls"])
         pauses = [(later - sooner).total_seconds() for sooner, later in pairwise(begun)]
         assert max(pauses) > LEASE_SECONDS - RENEW_SECONDS
     os.kill(frozen.pid, signal.SIGCONT)
-    _, said = frozen.communicate(timeout=60)
+    _, said = frozen.communicate(timeout=PROCESS_SECONDS)
     assert frozen.returncode == 0, said
-    assert (scene.tables(), scene.platform) == before
+    assert {name: rows for name, rows in scene.tables().items() if rows != tables[name]} == {}
+    assert scene.platform == platform
     assert scene.transcript() == clean.transcript()

@@ -16,6 +16,7 @@ from bot.clock import SystemClock
 from engine.labelling.labelling import Labelling
 from engine.store.labelling import Terms
 from tests.contract.test_store_labelling import debates, labels
+from tests.doubles.waiting import PROCESS_SECONDS
 from tests.scenario.test_label_pages import Browser, answer
 
 ROOT = Path(__file__).parents[2]
@@ -31,7 +32,7 @@ async def pages(url: str, when: str, browser: Browser) -> AsyncIterator[None]:
     )
     try:
         assert process.stdout is not None
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PROCESS_SECONDS):
             origin = (await process.stdout.readline()).decode().strip()
         await browser.client.close()
         browser.client = ClientSession(origin, cookie_jar=browser.jar)

@@ -25,13 +25,15 @@ from tests.crash.inputs import ORDER
 from tests.crash.test_kill import choices, essence
 from tests.doubles.command import rostrum
 from tests.doubles.postgres import PostgresDouble
+from tests.doubles.waiting import PROCESS_SECONDS
 
 pytestmark = pytest.mark.sqlite  # it begins in a file
 KEYS = Keys(splits=b"splits", master=b"master")
 OURS = ExportFilter(community=ORDER.community)
 TIME = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+(Z|\+00:00)")
-# How long it took, in how many tries, and a hash that has the debate's id in it.
-MACHINE = {"latency_s", "attempt", "n_calls", "voter", "judge"}
+# How long it took, whether one can have read it by then, in how many tries, and a hash that has the
+# debate's id in it.
+MACHINE = {"latency_s", "fast", "attempt", "n_calls", "voter", "judge"}
 # The middle one of the points of a kind.
 POINTS = {
     "while a model is asked": ("journal.began", ", after"),
@@ -56,7 +58,7 @@ def moved(
     points = [met for met in clean.met if met.startswith(begins) and met.endswith(ends)]
     scene.doom([points[len(points) // 2]])
     with scene.open() as process:
-        assert process.wait(120) == -signal.SIGKILL
+        assert process.wait(PROCESS_SECONDS) == -signal.SIGKILL
     name = postgres.create()
     url = postgres.url(name)
     here = f"sqlite+aiosqlite:///{scene.folder / 'debate.db'}"
@@ -64,9 +66,7 @@ def moved(
     assert ended.code == 0, ended
     (scene.folder / "debate.db").rename(scene.folder / "left.db")
     words = [sys.executable, "-m", "tests.crash.moved", str(scene.folder), scene.format, url]
-    finish(
-        subprocess.Popen(words, cwd=ROOT, process_group=0, stderr=subprocess.PIPE, text=True), 120
-    )
+    finish(subprocess.Popen(words, cwd=ROOT, process_group=0, stderr=subprocess.PIPE, text=True))
     yield Moved(scene, url)
     postgres.drop(name)
 

@@ -14,7 +14,7 @@ import pytest
 
 from adapters.slack.votes import NAMES
 from engine.words import cards as card_markdown
-from tests.crash.bot import PATIENCE, Act, Bot, Held, Send, Voters
+from tests.crash.bot import Act, Bot, Held, Send, Voters
 from tests.crash.conftest import NewScene, Scene
 from tests.doubles.faults import When
 from tests.doubles.references import on_slack
@@ -43,7 +43,7 @@ class SlackBot(Bot[Remote]):
         """Lead a debate to its end through every kill."""
         await self.kill_at(BEFORE_VOTES, self.start)
         await self.back()
-        await self.platform.until(self.is_open, PATIENCE)
+        await self.platform.until(self.is_open)
         await self.die_at_votes()
         await self.kill_at((*AFTER_VOTES, SECOND_REMOVAL), self.close)
 

@@ -27,9 +27,9 @@ import orjson
 
 from tests.doubles.control import ITSELF, Json
 from tests.doubles.faults import Fault
+from tests.doubles.waiting import PROCESS_SECONDS
 
 ROOT = Path(__file__).resolve().parents[2]
-START_SECONDS = 120.0
 SHOWN = 8  # of the newest calls, messages and answers, where a state was not reached
 
 
@@ -76,7 +76,7 @@ class RemoteDouble:
         found: list[Json] = await self._get("sent")
         return found
 
-    async def until(self, reached: Callable[[Json], Any], seconds: float = 60.0) -> Json:
+    async def until(self, reached: Callable[[Json], Any], seconds: float = PROCESS_SECONDS) -> Json:
         """Wait for a state; raises TimeoutError, which has the state in its notes."""
         state: Json = {}
         try:
@@ -139,7 +139,7 @@ def _end(known: Any) -> str:
 
 async def _port(file: Path, process: asyncio.subprocess.Process) -> int:
     """Wait until the double has written where it listens."""
-    async with asyncio.timeout(START_SECONDS):
+    async with asyncio.timeout(PROCESS_SECONDS):
         while not (text := await asyncio.to_thread(_read, file)):
             if process.returncode is not None:
                 raise RemoteError(f"The double ended with {process.returncode}.")

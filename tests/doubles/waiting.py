@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import io
-from collections.abc import Awaitable, Callable
+import os
+import time
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TypeVar
 
 T = TypeVar("T")
 # What only ends a hang: on a busy machine all takes longer. Yet less than a minute, after which the
 # product itself looks for what no bell told.
 HANG_SECONDS = 55.0
+# The same where processes start, and die, that compete for the processors.
+PROCESS_SECONDS = 300.0
 
 
 async def until(look: Callable[[], T | None], seconds: float = HANG_SECONDS) -> T:
@@ -26,6 +32,38 @@ async def until_true(ask: Callable[[], Awaitable[object]], seconds: float = HANG
     async with asyncio.timeout(seconds):
         while not await ask():  # noqa: ASYNC110
             await asyncio.sleep(0.01)
+
+
+class Starved:
+    """How long processes were ready to run and had no processor, since this was made.
+
+    Counted are this process and others by their ids; 0 where the system does not say.
+    """
+
+    def __init__(self, processes: Iterable[int] = ()) -> None:
+        self._before = {pid: _starved(pid) for pid in (os.getpid(), *processes)}
+
+    @property
+    def seconds(self) -> float:
+        """The sum of all."""
+        return sum(max(0.0, _starved(pid) - known) for pid, known in self._before.items())
+
+
+@contextmanager
+def within(seconds: float, processes: Iterable[int] = ()) -> Iterator[None]:
+    """Check that the body takes less time, without what the machine's other work costs it."""
+    starved, began = Starved(processes), time.monotonic()
+    yield
+    took = time.monotonic() - began - starved.seconds
+    assert took < seconds, f"it took {took:.1f} s"
+
+
+def _starved(pid: int) -> float:
+    waited = 0
+    for told in Path(f"/proc/{pid}/task").glob("*/schedstat"):
+        with suppress(OSError):  # the thread has ended
+            waited += int(told.read_text().split()[1])
+    return waited / 1e9
 
 
 async def until_shown(what: str, screen: io.StringIO) -> str:

@@ -1,0 +1,21 @@
+"""How long something took: what a busy machine adds to it does not count."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from tests.doubles.waiting import within
+
+
+def test_what_takes_too_long_fails() -> None:
+    with pytest.raises(AssertionError, match="it took"), within(0.1):
+        time.sleep(0.3)
+
+
+def test_time_without_a_processor_does_not_count() -> None:
+    with within(1.0):  # also where many other processes have much to do
+        began = time.process_time()
+        while time.process_time() - began < 0.5:
+            pass
