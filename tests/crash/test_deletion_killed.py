@@ -12,6 +12,7 @@ from tests.doubles.discord import hang
 from tests.doubles.postgres import PostgresDouble
 
 CALL_SECONDS = 0.05
+ANNOUNCED = "argues for it"
 
 
 @pytest.fixture
@@ -54,7 +55,9 @@ async def test_a_deletion_goes_on_where_a_killed_gateway_left_it(here: Town) -> 
     posts = await here.posts()
     threads = {place for place, _ in posts} - {debate.place}
     assert threads == {(await here.store.debates.get(other)).thread}
-    assert sum(place == debate.place for place, _ in posts) == 1
+    # On a busy machine a command's answer may stand in the channel, too.
+    announced = [shown for place, shown in posts if place == debate.place and ANNOUNCED in shown]
+    assert len(announced) == 1
     assert max(posts.values()) == 1
 
 
