@@ -204,6 +204,7 @@ class FaultKind(StrEnum):
     REJECTED = "rejected"  # the request or its parameters
     UNREADABLE = "unreadable"  # not a completion
     EMPTY = "empty"
+    REDIRECTED = "redirected"  # to another address, which is not followed
     CAPPED = "capped"  # at the token cap, without any text
     CANCELLED = "cancelled"
     OTHER = "other"

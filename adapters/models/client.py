@@ -14,7 +14,7 @@ from adapters.models.backends import Backend
 from adapters.models.billing import billed, bounded
 from adapters.models.connection import ConnectionPool, HttpResponse
 from adapters.models.events import Completion
-from adapters.models.faults import broken_fault, complaint, status_fault
+from adapters.models.faults import broken_fault, complaint, endless_fault, status_fault
 from adapters.models.habits import Habits, request_body, streams
 from adapters.models.outcomes import CallAnswer, CallFault, Next, Outcome
 from adapters.models.pacing import Gate, Weighed
@@ -165,6 +165,8 @@ class Exchange:
         )
         if isinstance(response, CallFault) or not completion.begun:
             return response
+        if completion.endless:
+            return endless_fault(completion.size)
         return (
             response._replace(content=completion.body()) if completion.complete else broken_fault()
         )
@@ -181,7 +183,7 @@ class Exchange:
         if isinstance(response, CallFault):
             return response
         secrets = self._models.secrets
-        if response.status >= 400:
+        if response.status >= 300:
             fault = status_fault(response.status, response.content, response.headers, secrets)
             unfit = response.status in (400, 422) and not fault.refused
             if unfit and self._models.learn(self._call.model, habits, complaint(response.content)):

@@ -77,6 +77,7 @@ class Endpoint(NamedTuple):
             headers=self.headers,
             timeout=self.timeout,
             proxy=self.proxy,
+            allow_redirects=False,  # a 307 would take prompt and key to another host
         )
 
 
@@ -107,7 +108,7 @@ class ConnectionPool:
 
         async def ask(endpoint: Endpoint) -> HttpResponse | CallFault:
             async with endpoint.ask(path, content) as raw:
-                return await _whole(raw)
+                return await read_whole(raw)
 
         return await self._exchange(backend, backend.timeout_s, ask)
 
@@ -131,7 +132,7 @@ class ConnectionPool:
 
         async def ask(endpoint: Endpoint) -> HttpResponse | CallFault:
             async with endpoint.ask(path) as raw:
-                return await _whole(raw)
+                return await read_whole(raw)
 
         return await self._exchange(backend, timeout_s, ask)
 
@@ -184,7 +185,8 @@ class ConnectionPool:
         self._endpoints.clear()
 
 
-async def _whole(raw: ClientResponse) -> HttpResponse | CallFault:
+async def read_whole(raw: ClientResponse) -> HttpResponse | CallFault:
+    """Read a response; one with too much in it, as it is decompressed, is a fault."""
     pieces, size = [], 0
     async for piece in raw.content.iter_any():
         pieces.append(piece)
@@ -196,7 +198,7 @@ async def _whole(raw: ClientResponse) -> HttpResponse | CallFault:
 
 async def _taken(raw: ClientResponse, take: Callable[[bytes], bool]) -> HttpResponse | CallFault:
     if not raw.headers.get("content-type", "").startswith(_EVENTS):
-        return await _whole(raw)
+        return await read_whole(raw)
     async for piece in raw.content.iter_any():
         if not take(piece):
             break
@@ -204,7 +206,7 @@ async def _taken(raw: ClientResponse, take: Callable[[bytes], bool]) -> HttpResp
 
 
 def _headers(raw: ClientResponse) -> dict[str, str]:
-    if raw.status < HTTPStatus.BAD_REQUEST:
+    if raw.status < HTTPStatus.MULTIPLE_CHOICES:
         return {}
     return {name.lower(): value for name, value in raw.headers.items()}
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from adapters.models.backends import PRESETS, Backend
-from adapters.models.connection import ConnectionPool
+from adapters.models.connection import ConnectionPool, read_whole
 from adapters.models.faults import status_fault
 from adapters.models.outcomes import CallFault
 from adapters.models.prices import model_entries
@@ -96,9 +96,11 @@ async def _look(session: aiohttp.ClientSession, place: KnownServer) -> LocalServ
     import aiohttp
 
     try:
-        async with session.get(f"{place.base_url}/models") as response:
-            content = await response.read() if response.status == 200 else b""
+        async with session.get(f"{place.base_url}/models", allow_redirects=False) as response:
+            found = await read_whole(response)
     except (aiohttp.ClientError, TimeoutError, OSError):
         return None
-    models = tuple(entry["id"] for entry in model_entries(content))[:5]
+    if isinstance(found, CallFault) or found.status != 200:
+        return None
+    models = tuple(entry["id"] for entry in model_entries(found.content))[:5]
     return LocalServer(*place, models) if models else None

@@ -18,6 +18,8 @@ from adapters.models.decoding import decode_raw, join
 DONE = "[DONE]"
 MOST_TEXT = 2_000_000  # characters read of an answer; no debate needs more
 MOST_DATA = 16_000_000  # bytes read of a stream
+MOST_EVENT = 4_000_000  # bytes of one event
+MOST_LINES = 500_000  # two a token at most, and some more
 _LINE_END = re.compile(rb"\r\n|\r|\n")
 _MARK = b"\xef\xbb\xbf"
 _UNREADABLE = {"message": "a part of its stream is not JSON"}
@@ -34,11 +36,13 @@ class EventReader:
     """Reads an event stream piece by piece (WHATWG HTML, 9.2.6)."""
 
     def __init__(self) -> None:
-        self._rest = b""
+        self._rest: list[bytes] = []  # pieces of a line that has not ended
         self._at_start = True
         self._returned = False  # the last piece ended with a carriage return
         self._kind = ""
         self._data: list[str] = []
+        self.pending = 0  # bytes of the event that has not ended
+        self.lines = 0
 
     def feed(self, piece: bytes) -> list[Event]:
         """Return the events that this piece completes; the rest waits for the next."""
@@ -46,9 +50,15 @@ class EventReader:
             return []
         if self._returned:
             piece = piece.removeprefix(b"\n")
-        held = self._rest + piece
-        self._returned = held.endswith(b"\r")
-        *lines, self._rest = _LINE_END.split(held)
+        self._returned = piece.endswith(b"\r")
+        self.pending += len(piece)
+        ended, *lines = _LINE_END.split(piece)
+        self._rest.append(ended)
+        if not lines:
+            return []
+        lines, rest = [b"".join(self._rest), *lines[:-1]], lines[-1]
+        self._rest = [rest]
+        self.lines += len(lines)
         return [event for line in lines if (event := self._line(line)) is not None]
 
     def _line(self, line: bytes) -> Event | None:
@@ -66,25 +76,28 @@ class EventReader:
 
     def _dispatch(self) -> Event | None:
         event = Event(self._kind or "message", "\n".join(self._data)) if self._data else None
-        self._kind, self._data = "", []
+        self._kind, self._data, self.pending = "", [], 0
         return event
 
 
 class Completion:
     """A streamed chat completion so far.
 
-    `heard` is called with the text so far and the model, whenever text arrives.
+    `heard` is called with the text so far and the model, whenever text arrives. One with too much
+    in it ends as at a token cap; it is `endless` if it had no text at all.
     """
 
     def __init__(self, asked: str, heard: Callable[[str, str], None]) -> None:
         self._heard = heard
         self._events = EventReader()
         self._model = asked
-        self._text = self._refusal = self._finish = ""
+        self._texts: list[str] = []
+        self._length = 0
+        self._refusal = self._finish = ""
         self._usage: Any = None
         self._error: Any = None
-        self._size = 0
-        self.begun = False
+        self.size = 0
+        self.begun = self.endless = False
         self._over = False
 
     @property
@@ -95,16 +108,25 @@ class Completion:
     def take(self, piece: bytes) -> bool:
         """Add a piece of the stream; False if the rest does not matter, or it is endless."""
         self.begun = True
-        self._size += len(piece)
-        before = len(self._text)
+        self.size += len(piece)
+        before = self._length
         for event in self._events.feed(piece):
             if not self._over:
                 self._add(event)
-        if len(self._text) > before:
+        if self._length > before:
             self._heard(join(self._text)[0], self._model)
-        if not self._over and (len(self._text) > MOST_TEXT or self._size > MOST_DATA):
-            self._finish, self._over = "length", True
+        if not self._over and self._is_too_much():
+            self._finish, self._over, self.endless = "length", True, not self._length
         return not self._over
+
+    def _is_too_much(self) -> bool:
+        much = self._length > MOST_TEXT or self.size > MOST_DATA
+        return much or self._events.pending > MOST_EVENT or self._events.lines > MOST_LINES
+
+    @property
+    def _text(self) -> str:
+        self._texts = ["".join(self._texts)]
+        return self._texts[0]
 
     def body(self) -> bytes:
         """Return it as the JSON of an unstreamed response."""
@@ -140,8 +162,9 @@ class Completion:
 
     def _extend(self, choice: dict[str, Any]) -> None:
         delta = read_delta(choice)
-        self._text += delta.text
-        self._refusal += delta.refusal
+        self._texts.append(delta.text)
+        self._length += len(delta.text)
+        self._refusal = (self._refusal + delta.refusal)[:MOST_TEXT]
         self._finish = str(choice.get("finish_reason") or self._finish)
         if choice.get("error"):
             self._error, self._over = choice["error"], True

@@ -45,6 +45,10 @@ POLICY = re.compile(
 )
 CREDIT = "add credit to the account or choose another backend"
 KEY = "check its key in ROSTRUM_BACKENDS"
+MOVED = (
+    "redirects are not followed, as they would take prompt and key along; set its BASE_URL in "
+    "ROSTRUM_BACKENDS to the address that answers"
+)
 MODEL = "check ROSTRUM_MODELS, ROSTRUM_JURORS and the name of the model"
 
 
@@ -55,11 +59,15 @@ def status_fault(
     message, code = error_words(body)
     fault = _classified(status, message, code, headers)
     # Of a refused key, providers repeat parts.
-    said = "" if fault.kind is FaultKind.KEY else redact(message, *secrets)
+    words = headers.get("location", "") if status < 400 else message
+    said = "" if fault.kind is FaultKind.KEY else redact(words, *secrets)
     return replace(fault, status=status, said=said)
 
 
 def _classified(status: int, message: str, code: str, headers: Mapping[str, str]) -> CallFault:
+    if 300 <= status < 400:
+        what = f"redirects to another address ({status})"
+        return CallFault(what, MOVED, Next.FINAL, kind=FaultKind.REDIRECTED)
     if status == 401:
         return CallFault("refused the key (401)", KEY, Next.FINAL, kind=FaultKind.KEY)
     if status == 402 or code in _BROKE:

@@ -477,14 +477,6 @@ async def test_of_two_proxies_the_one_for_the_address_is_used(
     assert await probe(Backend.of("online", base_url="http://models.example/v1")) == ["maple"]
 
 
-async def test_a_backend_that_moved_is_followed_without_its_key(server: ModelServer) -> None:
-    async with ModelServer() as elsewhere:
-        moved = acts.Act(status=307, headers={"Location": f"{elsewhere.base_url}/chat/completions"})
-        server.always(moved)
-        await ask(server, RecordedAttempts())
-        assert "Authorization" not in elsewhere.headers[-1]
-
-
 async def test_headers_are_the_sdk_s_own_before_and_after_it_is_loaded(
     server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
