@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import os
 import signal
 import sys
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
@@ -28,7 +29,7 @@ from adapters.storage.tables import metadata
 from bot.bench.loopback import Answering
 from engine.debate import Model
 from tests.doubles import waiting
-from tests.doubles.command import environment_of
+from tests.doubles.command import Forked, environment_of, fork
 from tests.doubles.control import Json
 from tests.doubles.discord import Remote
 from tests.doubles.discord.server import TOKEN
@@ -115,11 +116,38 @@ class Counting(Answering):
         self.answer(body)
 
 
+Begin = Callable[
+    [str, Path, Sequence[str], Mapping[str, str], Sequence[int]],
+    Awaitable[asyncio.subprocess.Process | Forked],
+]
+
+
+async def alone(
+    code: str,
+    folder: Path,
+    arguments: Sequence[str],
+    environment: Mapping[str, str],
+    streams: Sequence[int],
+) -> asyncio.subprocess.Process:
+    """Start a process that runs code on open files, and loads all of it itself."""
+    command, (stdin, stdout, stderr) = (sys.executable, "-c", code, *arguments), streams
+    return await asyncio.create_subprocess_exec(
+        *command, cwd=folder, env=environment, stdin=stdin, stdout=stdout, stderr=stderr
+    )
+
+
+@contextmanager
+def streams_to(log: Path) -> Iterator[tuple[int, int, int]]:
+    """Open the streams of a process that reads nothing and says all to a file."""
+    with open(os.devnull, "rb") as nothing, log.open("wb") as said:
+        yield nothing.fileno(), said.fileno(), said.fileno()
+
+
 @dataclass
 class Running:
     """A process of Rostrum."""
 
-    process: asyncio.subprocess.Process
+    process: asyncio.subprocess.Process | Forked
     log: Path
 
     @property
@@ -167,6 +195,7 @@ class Town:
     pace: float = 1.0
     at_once: int = 2000
     command: str = COMMAND
+    begin: Begin = alone
     running: list[Running] = field(default_factory=list)
     _numbers: Iterator[int] = field(default_factory=count)
 
@@ -217,15 +246,9 @@ class Town:
             **settings,
         }
         log = self.folder / f"{role}-{number}.log"
-        with log.open("wb") as errors:
-            process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-c", self.command.format(pace=self.pace), role, *arguments),
-                cwd=self.folder,
-                env=environment_of(given),
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=errors,
-                stderr=errors,
-            )
+        code, words = self.command.format(pace=self.pace), (role, *arguments)
+        with streams_to(log) as streams:
+            process = await self.begin(code, self.folder, words, environment_of(given), streams)
         running = Running(process, log)
         self.running.append(running)
         return running
@@ -328,7 +351,7 @@ async def town(
         discord = await stack.enter_async_context(Remote.spawned(folder, "--generous"))
         database = Database(postgres.url(name), writable=False)
         stack.push_async_callback(database.close)
-        made = Town(folder, postgres.url(name), database, discord, calls, model_url)
+        made = Town(folder, postgres.url(name), database, discord, calls, model_url, begin=fork)
         try:
             yield made
         finally:

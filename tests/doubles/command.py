@@ -6,6 +6,7 @@ from one process that has loaded them, and begins with its own folder, environme
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import random
@@ -27,6 +28,7 @@ from pkgutil import walk_packages
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("bot", "engine", "adapters.models", "adapters.storage", "adapters.terminal")
+MAIN = "from bot.cli import main; main()"
 SECONDS = 120
 MOST_ASKED = 1_000_000  # bytes
 BY_PYTHON_ITSELF = ("PYTHON", "LC_", "LANG", "TZ")  # what is read before any program begins
@@ -100,19 +102,96 @@ def run_forked(
     folder: Path, arguments: Sequence[str], environment: Mapping[str, str], streams: Sequence[int]
 ) -> int:
     """Run a command on open files, and return its exit code; minus the signal that ended it."""
+    with closing(_ask(MAIN, folder, arguments, environment, streams)) as line:
+        line.settimeout(SECONDS)
+        with line.makefile() as said:
+            _, code = said
+            return int(code)
+
+
+class Forked(asyncio.Protocol):
+    """A process that runs beside the tests, with what they use of asyncio's own."""
+
+    def __init__(self) -> None:
+        self._said, self._told = b"", asyncio.Event()
+
+    def data_received(self, data: bytes) -> None:
+        """Note what is told of it: its number, and at the end its exit code."""
+        self._said += data
+        self._told.set()
+
+    @property
+    def pid(self) -> int:
+        """Its number."""
+        return self._numbers[0]
+
+    @property
+    def returncode(self) -> int | None:
+        """The exit code, once it has ended; minus the signal that ended it."""
+        return next(iter(self._numbers[1:]), None)
+
+    @property
+    def _numbers(self) -> list[int]:
+        return [int(line) for line in self._said.split(b"\n")[:-1]]
+
+    def send_signal(self, number: int) -> None:
+        """Send it a signal. Raises ProcessLookupError."""
+        if self.returncode is not None:
+            raise ProcessLookupError
+        os.kill(self.pid, number)
+
+    async def begun(self) -> None:
+        """Wait until it has a number."""
+        while not self._numbers:
+            await self._news()
+
+    async def wait(self) -> int:
+        """Wait until it has ended."""
+        while self.returncode is None:
+            await self._news()
+        return self.returncode
+
+    async def _news(self) -> None:
+        self._told.clear()
+        await self._told.wait()
+
+
+async def fork(
+    code: str,
+    folder: Path,
+    arguments: Sequence[str],
+    environment: Mapping[str, str],
+    streams: Sequence[int],
+) -> Forked:
+    """Start a process that runs code on open files."""
+    line = _ask(code, folder, arguments, environment, streams)
+    loop = asyncio.get_running_loop()
+    _, forked = await loop.create_unix_connection(Forked, sock=line)
+    await forked.begun()
+    return forked
+
+
+def _ask(
+    code: str,
+    folder: Path,
+    arguments: Sequence[str],
+    environment: Mapping[str, str],
+    streams: Sequence[int],
+) -> socket.socket:
+    """Ask for a process; on the line, its number is told, and its exit code when it has ended."""
     os.umask(umask := os.umask(0))
     asked = {
+        "code": code,
         "folder": str(folder),
         "arguments": arguments,
         "environment": environment,
         "umask": umask,
     }
-    with closing(socket.socket(socket.AF_UNIX)) as line:
-        line.settimeout(SECONDS)
-        line.connect(_address())
-        socket.send_fds(line, [json.dumps(asked).encode()], list(streams))
-        line.shutdown(socket.SHUT_WR)
-        return int(line.recv(20))
+    line = socket.socket(socket.AF_UNIX)
+    line.connect(_address())
+    socket.send_fds(line, [json.dumps(asked).encode()], list(streams))
+    line.shutdown(socket.SHUT_WR)
+    return line
 
 
 def _run_alone(
@@ -120,7 +199,7 @@ def _run_alone(
 ) -> int:
     stdin, stdout, stderr = streams
     return subprocess.run(
-        [sys.executable, "-c", "from bot.cli import main; main()", *arguments],
+        [sys.executable, "-c", MAIN, *arguments],
         cwd=folder,
         env=environment,
         stdin=stdin,
@@ -158,8 +237,8 @@ _kept: list[subprocess.Popen[bytes]] = []
 # --- in the process that has loaded everything ---------------------------------------------
 
 
-def serve(address: str) -> None:
-    """Fork a process for each command, and return only there."""
+def serve(address: str) -> str:
+    """Fork a process for each command, and return only there, with the code to run."""
     for package in PACKAGES:
         for module in walk_packages(import_module(package).__path__, f"{package}."):
             import_module(module.name)
@@ -181,7 +260,7 @@ def serve(address: str) -> None:
     sys.exit()
 
 
-def _begin(line: socket.socket) -> None:
+def _begin(line: socket.socket) -> str:
     """Become a command in a child, whose exit code is told here when it has ended."""
     said, streams, _, _ = socket.recv_fds(line, MOST_ASKED, 3)
     while more := line.recv(MOST_ASKED):
@@ -190,8 +269,9 @@ def _begin(line: socket.socket) -> None:
     if child:
         for stream in streams:
             os.close(stream)
+        line.sendall(f"{child}\n".encode())
         code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        line.sendall(str(code).encode())
+        line.sendall(f"{code}\n".encode())
         os._exit(0)
     line.close()
     asked = json.loads(said)
@@ -205,10 +285,8 @@ def _begin(line: socket.socket) -> None:
     sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w"), open(2, "w", buffering=1)  # noqa: SIM115
     sys.argv = ["-c", *asked["arguments"]]
     random.seed()
+    return str(asked["code"])
 
 
 if __name__ == "__main__":
-    serve(sys.argv[1])
-    from bot.cli import main
-
-    main()
+    exec(serve(sys.argv[1]), {"__name__": "__main__"})  # noqa: S102 - what a test asked for

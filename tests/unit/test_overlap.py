@@ -140,7 +140,7 @@ def test_edits_are_those_of_the_whole_table(wanted: list[str], words: list[str])
 
 def test_many_long_quotations_take_seconds_at_most() -> None:
     text, quoted = "甲乙丙丁戊" * 8_000, "乙甲丁丙戊" * 40
-    began = time.perf_counter()
+    began = time.process_time()
     for _ in range(5):
         share_of(quoted, text)
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5
