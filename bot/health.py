@@ -21,6 +21,7 @@ from engine.errors import StoreError
 from engine.line.learning import left_out_of
 from engine.ports import utc_now
 from engine.store import Backlog, Store
+from engine.store.usage import Day
 
 PROBE_SECONDS = 5.0  # how long a database probe is valid: each is a write
 ANSWER_SECONDS = 3.0  # that the database may take for one
@@ -105,6 +106,7 @@ class Stored:
     debates: Mapping[Status, int]
     outbox: Mapping[str, Backlog]
     left_out: Mapping[str, int]
+    day: Day | None = None
 
 
 NOTHING = Stored({}, {}, {})
@@ -149,6 +151,7 @@ class Health:
             debates=stored.debates,
             outbox=stored.outbox,
             left_out=stored.left_out,
+            day=stored.day,
         )
         # In a thread: its first import is slow, and only a scrape needs it.
         return await asyncio.to_thread(write_page, self.loop.counts.copy(), snapshot)
@@ -163,6 +166,7 @@ class Health:
                             await self._store.debates.census(),
                             await self._store.outbox.backlog(),
                             left_out_of(await self._store.learning.newest(rehearsal=False)),
+                            await self._store.usage.day(utc_now()),
                         )
                 except (StoreError, TimeoutError):  # a probe logs it
                     self._stored = NOTHING

@@ -13,6 +13,7 @@ from bot.filters import read_moment
 from bot.reading import read_store
 from bot.settings.settings import load_store_settings
 from engine.errors import UsageError
+from engine.ports import utc_now
 from engine.store import Store
 from engine.store.usage import By, Usage, UsageFilter
 from engine.words.translation import plural
@@ -33,6 +34,9 @@ WHOLE_NUMBERS = (
 SUMMED = (*WHOLE_NUMBERS[1:], "usd", "unpriced")
 WITHOUT_KEY = {By.USER: "nobody known", By.SERIES: "no series"}
 NOTHING = "No such calls have been made yet."
+TODAY = (
+    "Today (UTC): {day.spent:.4f} USD spent, {day.reserved:.4f} USD reserved, everywhere together."
+)
 UNPRICED = (
     "USD leaves out {n} call of unknown cost.",
     "USD leaves out {n} calls of unknown cost.",
@@ -63,14 +67,18 @@ async def show_usage(
     async with read_store(load_store_settings()) as store:
         usage = await store.usage.read(where, key)
         left_out = await _count_left_out(store, where, usage.debates)
+        today = await store.usage.day(utc_now())
     if as_json:
         found = {"schema_version": SCHEMA_VERSION, "by": key, "rehearsal_left_out": left_out}
+        found |= {"today": {"spent_usd": today.spent, "reserved_usd": today.reserved}}
         found |= {"rows": to_rows(usage, key), "all": _add_up(usage)}
         print(orjson.dumps(found, option=orjson.OPT_INDENT_2).decode())
         return
     print_usage(usage, key)
     if left_out:
         print(plural(LEFT_OUT, left_out))
+    if usage.takings and today.debates:
+        print(TODAY.format(day=today))
 
 
 def _read_by(text: str) -> By:

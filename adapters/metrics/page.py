@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from adapters.metrics.counts import Figures, Histogram, Labels
 from engine.debate import Status
 from engine.store import Backlog
+from engine.store.usage import Day
 
 if TYPE_CHECKING:
     from prometheus_client.core import Metric
@@ -68,6 +69,12 @@ LEFT_OUT = Family(
     "Older ballots of a juror that has changed since, which no longer count.",
     ("juror",),
 )
+DAY = Family(
+    "rostrum_day_usd",
+    "gauge",
+    "What all communities together have spent or reserved today (UTC), in USD.",
+    ("kind",),
+)
 WRITABLE = Family("rostrum_database_writable", "gauge", "Whether the database can be written.")
 CONNECTED = Family(
     "rostrum_gateway_connected",
@@ -87,7 +94,7 @@ BUILD = Family(
 FAMILIES = (
     *(CALLS, RETRIES, IN_FLIGHT, DURATIONS, TOKENS, USD, UNPRICED, WAITS, WAITED),
     *(ANSWERS, ENDED, LOST, LAGS),
-    *(DEBATES, OUTBOX, OLDEST, LEFT_OUT, WRITABLE, CONNECTED, STANDING_BY, BUILD),
+    *(DEBATES, OUTBOX, OLDEST, LEFT_OUT, DAY, WRITABLE, CONNECTED, STANDING_BY, BUILD),
 )
 
 
@@ -104,6 +111,7 @@ class Snapshot:
     debates: Mapping[Status, int]
     outbox: Mapping[str, Backlog]
     left_out: Mapping[str, int]
+    day: Day | None
 
 
 def write_page(figures: Figures, snapshot: Snapshot) -> bytes:
@@ -160,6 +168,7 @@ def _read(now: Snapshot) -> _Values:
         OUTBOX: {(name,): one.messages for name, one in now.outbox.items()},
         OLDEST: {(name,): age for name, age in ages.items()},
         LEFT_OUT: {(juror,): number for juror, number in now.left_out.items()},
+        DAY: {("spent",): now.day.spent, ("reserved",): now.day.reserved} if now.day else {},
         WRITABLE: {(): now.writable},
         CONNECTED: {(name,): well for name, well in now.connected.items()},
         STANDING_BY: {(name,): stands for name, stands in now.standing_by.items()},

@@ -13,6 +13,7 @@ from adapters.models.discovery import NoListError, find_local_servers, is_listed
 from adapters.models.moderation import HttpModerator
 from adapters.models.outcomes import CallFault
 from adapters.proxies import proxy_of
+from bot.doctor.budget import check_day
 from bot.doctor.database import check_database, check_retention
 from bot.doctor.debate import check_debate
 from bot.settings.settings import Settings, examine_settings, find_secrets, load_store_settings
@@ -78,7 +79,8 @@ async def _look() -> AsyncIterator[Finding]:
         yield Finding("secret", True, f"{name} is from {place}")
     yield _check_templates(settings)
     yield check_retention(settings)
-    for part in (check_database, _check_backends, _check_moderation, check_roster, check_debate):
+    of_models = (_check_backends, _check_moderation, check_roster, check_debate)
+    for part in (check_database, *of_models, check_day):
         async for finding in part(settings):
             yield finding
     for subject, part in (("discord", _check_discord), ("slack", _check_slack)):
