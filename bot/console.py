@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import sys
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from rich.console import Console
+from rich.text import Text
+
+from engine.text import clean
 
 PIPE_WIDTH = 200  # pipes need whole lines
 BETWEEN = " · "
+# What JSON leaves as it is, and a terminal may obey.
+_OBEYED = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
 class TableConsole(Console):
@@ -23,9 +30,18 @@ class TableConsole(Console):
         super().__init__(highlight=False, emoji=False)
         self.width = max(self.width, narrowest) if sys.stdout.isatty() else PIPE_WIDTH
 
+    def render_str(self, text: str, **how: Any) -> Text:
+        """Return a text to print; nothing in it is obeyed by the terminal."""
+        return super().render_str(clean(text), **how)
+
     def on_broken_pipe(self) -> None:
         """Raise BrokenPipeError; rich's own would exit 1."""
         raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
+
+
+def escaped(json: str) -> str:
+    """Return JSON of the same value in which nothing is obeyed by a terminal."""
+    return _OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", json)
 
 
 def pack(parts: Iterable[str], width: int) -> Iterator[str]:

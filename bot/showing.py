@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import orjson
 from rich.table import Column, Table
 
-from bot.console import TableConsole
+from bot.console import TableConsole, escaped
 from bot.reading import read_store
 from bot.settings.settings import load_store_settings
 from engine.blinding.mentions import scrub
@@ -71,7 +71,7 @@ async def show_debate(debate_id: str, *, as_json: bool = False, transcript: bool
         _print_json(_to_json(seen))
         return
     for name, value in _lines(seen):
-        print(f"{name:<10} {value}")
+        print(clean(f"{name:<10} {value}").replace("\n", " "))
 
 
 async def _print_transcript(store: Store, debate: Debate) -> None:
@@ -91,7 +91,7 @@ async def _print_transcript(store: Store, debate: Debate) -> None:
 
 def _print_json(found: Mapping[str, Any]) -> None:
     document = {"schema_version": SCHEMA_VERSION, **found}
-    print(orjson.dumps(document, option=orjson.OPT_INDENT_2).decode())
+    print(escaped(orjson.dumps(document, option=orjson.OPT_INDENT_2).decode()))
 
 
 def _read_states(state: str | None) -> tuple[Status, ...]:
