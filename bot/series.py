@@ -59,7 +59,7 @@ def _read_toml(file: Path) -> dict[str, Any]:
         raise UsageError(f"{file} cannot be read: {error.strerror}.") from None
     except UnicodeDecodeError:
         raise UsageError(f"{file} is not UTF-8 text; save it as UTF-8.") from None
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise UsageError(f"{file} is not valid TOML: {error}.") from None
 
 

@@ -80,6 +80,11 @@ def explain(error: Exception, act: Act, place: str, message: str = "") -> VenueE
     return away.because(why_of(error))
 
 
+def unreadable() -> VenueAwayError:
+    """Return the error for an answer that is not Discord's; the request may have succeeded."""
+    return VenueAwayError(texts.UNANSWERED, retry_after=RETRY_SECONDS, maybe_stored=True)
+
+
 NETWORK = (aiohttp.ClientError, OSError, asyncio.TimeoutError)
 KNOWN = (discord.DiscordException, UnreadyError, *NETWORK)
 

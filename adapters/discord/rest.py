@@ -18,7 +18,8 @@ import aiohttp
 from discord.http import HTTPClient, Route
 from pydantic import SecretStr
 
-from adapters.discord.errors import KNOWN, Act, UnreadyError, explain, slow_down
+from adapters.answers import reads
+from adapters.discord.errors import KNOWN, Act, UnreadyError, explain, slow_down, unreadable
 from adapters.discord.way_out import WayOut
 
 MARGIN = 0.05  # seconds, so as never to retry early
@@ -101,6 +102,7 @@ class Rest:
             raise explain(error, Act.READ, "") from error
         return self.me
 
+    @reads(unreadable)
     async def gateway(self) -> Gateway:
         """Ask how to connect. Raises VenueAwayError, or VenueGoneError for a wrong token."""
         async with self._asking:

@@ -10,6 +10,7 @@ from typing import Any
 
 import structlog
 
+from adapters.answers import reads
 from adapters.discord import render, texts
 from adapters.discord.errors import (
     ARCHIVED,
@@ -23,6 +24,7 @@ from adapters.discord.errors import (
     WRONG_KIND,
     Act,
     code_of,
+    unreadable,
 )
 from adapters.discord.payload import NO_MENTIONS, Payload, carries, nonce_of
 from adapters.discord.permissions import lacking
@@ -133,6 +135,7 @@ class DiscordVenue:
         )
         return kept
 
+    @reads(unreadable)
     async def find(self, place: str, reference: str, after: str | None) -> str | None:
         """Return the bot's own message whose footer carries a reference, posted after `after`."""
         pages = self._since(place, after) if after else self._newest(place)
@@ -143,6 +146,7 @@ class DiscordVenue:
                     return str(message["id"])
         return None
 
+    @reads(unreadable)
     async def open_thread(self, channel: str, message: str, title: str) -> str:
         """Open a public thread on a message; on Discord it has the message's id.
 
@@ -169,6 +173,7 @@ class DiscordVenue:
         within = "@me" if community.startswith(OWN) else community
         return f"https://discord.com/channels/{within}/{place}/{message}"
 
+    @reads(unreadable)
     async def locate(self, channel: str) -> Location:
         """Find a text channel. Raises VenueError for any other, and without a permission."""
         if not (channel.isascii() and channel.isdigit()):
@@ -182,6 +187,7 @@ class DiscordVenue:
             raise VenueError(texts.LACKS.format(place=channel, permissions=said))
         return Location(rights.guild, channel)
 
+    @reads(unreadable)
     async def written_by(self, place: str, user: str, after: str) -> Sequence[str]:
         """Return what a user wrote in a thread since a message, edited as it is now.
 
@@ -195,6 +201,7 @@ class DiscordVenue:
         found.sort(key=lambda message: int(message["id"]))
         return [said for one in found if (said := me.sub(" ", one.get("content") or "").strip())]
 
+    @reads(unreadable)
     async def member(self, place: str, user: str) -> Member | None:
         """Look a member of the server up."""
         if not (user.isascii() and user.isdigit()):
@@ -216,6 +223,7 @@ class DiscordVenue:
         names = (found.get("nick"), who.get("global_name"), who.get("username"))
         return Member(tuple(dict.fromkeys(filter(None, names))), bool(who.get("bot")))
 
+    @reads(unreadable)
     async def direct(self, place: str, user: str) -> str:
         """Return the channel of direct messages to a user."""
         asked = {"recipient_id": user}
@@ -224,6 +232,7 @@ class DiscordVenue:
         )
         return str(opened["id"])
 
+    @reads(unreadable)
     async def managers(self, place: str) -> Sequence[str]:
         """Return the channel where moderators get Discord's own notices, else the server's owner.
 
@@ -247,6 +256,7 @@ class DiscordVenue:
         """Return the number of shards: as set, else as Discord recommends."""
         return self._shards or (await self._rest.gateway()).shards
 
+    @reads(unreadable)
     async def seed(self, place: str, message: str, options: Sequence[str]) -> None:
         """Add the bot's own reactions that are missing, in order."""
         mine = _seeded(await self.read(place, message))
@@ -270,6 +280,7 @@ class DiscordVenue:
                 if code_of(error) != UNKNOWN_EMOJI:
                     raise
 
+    @reads(unreadable)
     async def reactions(self, place: str, message: str) -> Reactions:
         """Read who holds which option; incomplete if Discord refuses an option for good."""
         kept = await self.read(place, message)
@@ -338,7 +349,7 @@ class DiscordVenue:
             # Without Attach Files a picture is left out: the text says what it shows.
             sent = {"body": body, "place": place, "admitted": True}
             posted = await self._rest.request(Act.POST, "POST", MESSAGES, **sent)
-        return str(posted["id"])
+        return await _id_of(posted)
 
     async def _guild_of(self, place: str) -> dict[str, Any] | None:
         """Return the server of a channel or thread, None for direct messages."""
@@ -428,6 +439,11 @@ class DiscordVenue:
                 raise
             await asyncio.sleep(error.retry_after)
         return await self._rest.request(Act.READ, "GET", path, **asked)
+
+
+@reads(unreadable)
+async def _id_of(posted: Any) -> str:
+    return str(posted["id"])
 
 
 def _seeded(message: dict[str, Any]) -> frozenset[str]:

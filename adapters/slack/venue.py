@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 
 import structlog
 
+from adapters.answers import reads
 from adapters.pictures.png import drawn
 from adapters.slack import render, texts
-from adapters.slack.errors import Act, name_of
+from adapters.slack.errors import Act, name_of, unreadable
 from adapters.slack.faces import SCOPE, shown_as
 from adapters.slack.files import share_files
 from adapters.slack.grounds import ground_of
@@ -135,6 +136,7 @@ class SlackVenue:
         rest = (await self._home(where)).rest
         await rest.write(Act.EDIT, "chat.update", body, place=where.channel, message=message)
 
+    @reads(unreadable)
     async def find(self, place: str, reference: str, after: str | None) -> str | None:
         """Return the bot's own message that carries a reference, posted after `after`."""
         where = Place.parse(place)
@@ -158,6 +160,7 @@ class SlackVenue:
         url = (await (await self._home(where)).rest.identity()).url
         return link_to(url, where._replace(root=where.root or message), message)
 
+    @reads(unreadable)
     async def locate(self, channel: str) -> Location:
         """Find a channel, `team:channel` or an id in the only workspace. Raises VenueError."""
         team, colon, _ = channel.partition(":")
@@ -170,11 +173,13 @@ class SlackVenue:
             raise VenueError(unfit)
         return Location(where.team, str(where))
 
+    @reads(unreadable)
     async def written_by(self, place: str, user: str, after: str) -> Sequence[str]:
         """Return what a user wrote in a thread since a message, edited as it is now."""
         own = [one async for one in self._read(Place.parse(place), after) if _is_of(one, user)]
         return [said for one in own if (said := typed(str(one.get("text") or "")).strip())]
 
+    @reads(unreadable)
     async def member(self, place: str, user: str) -> Member | None:
         """Look a user of the workspace up."""
         try:
@@ -224,6 +229,7 @@ class SlackVenue:
                 if name_of(error) != "no_reaction":
                     raise
 
+    @reads(unreadable)
     async def reactions(self, place: str, message: str) -> Reactions:
         """Read who holds which option; incomplete if Slack names fewer people than it counts."""
         where = Place.parse(place)

@@ -22,7 +22,24 @@ class _Named(BaseModel):
     name: str = ""
 
 
-class _Command(BaseModel):
+class _Authorization(BaseModel):
+    team_id: str | None = None
+    user_id: str | None = None
+
+
+class _User(_Named):
+    team_id: str | None = None
+
+
+class _Request(BaseModel):
+    """Where Bolt looks for the workspace."""
+
+    team: _Named | str | None = None
+    team_id: str | None = None
+    authorizations: list[_Authorization] | None = None
+
+
+class _Command(_Request):
     team_id: Id
     channel_id: Id
     channel_name: str = ""
@@ -38,10 +55,10 @@ class _Message(BaseModel):
     thread_ts: str | None = None
 
 
-class _Shortcut(BaseModel):
+class _Shortcut(_Request):
     team: _Named
     channel: _Named
-    user: _Named
+    user: _User
     message: _Message
     trigger_id: str
     response_url: str = ""
@@ -63,8 +80,8 @@ class _Container(BaseModel):
     thread_ts: str | None = None
 
 
-class _PressedAtHome(BaseModel):
-    user: _Named
+class _PressedAtHome(_Request):
+    user: _User
     actions: Annotated[list[_Action], Field(min_length=1)]
     trigger_id: str
 
@@ -113,11 +130,12 @@ class _View(BaseModel):
     state: _State
 
 
-class _Submitted(BaseModel):
+class _Submitted(_Request):
+    user: _User
     view: _View
 
 
-class _Event(BaseModel):
+class _Event(_Request):
     event_id: Id
     event_time: float
 

@@ -163,7 +163,7 @@ def read_layers(
 def _read_toml(settings: type[BaseSettings], file: Path) -> dict[str, Any]:
     try:
         return TomlConfigSettingsSource(settings, file).toml_data
-    except (TOMLDecodeError, UnicodeDecodeError) as error:
+    except (TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise SettingsError(f"{file} is not valid TOML: {error}.") from None
     except OSError as error:
         raise SettingsError(f"{file} cannot be read: {error.strerror}.") from None
@@ -285,6 +285,8 @@ def json_object(value: object) -> dict[str, Any]:
                 f"is not valid JSON at line {error.lineno}, column {error.colno}; "
                 'it must be a JSON object such as {"name": …}'
             ) from None
+        except RecursionError:
+            raise ValueError("is nested too deeply") from None
     if not isinstance(value, dict):
         raise ValueError('must be a JSON object such as {"name": …}')
     return value

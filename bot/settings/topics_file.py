@@ -21,7 +21,9 @@ YAML = (".yaml", ".yml")
 KEYS = ("text", "for", "against", "conditions", "language")
 LONGEST = 1000  # characters of a topic, or of its conditions
 MOST = 2000  # topics
+DEEP = "it is nested too deeply; write a plain list of topics."
 _TABLE = re.compile(r"\s*\[\[\s*topics\s*\]\]")
+_NESTED = re.compile(r"(?:[\[{]\s*){20}")
 _LANGUAGE = re.compile(r"\[([\w-]+)\]")
 
 
@@ -115,6 +117,9 @@ def _topic(held: dict[str, Any]) -> Topic:
 def _from_toml(text: str) -> Iterator[TopicEntry]:
     try:
         data = tomllib.loads(text)
+    except RecursionError:
+        yield TopicEntry(1, {}, DEEP)
+        return
     except tomllib.TOMLDecodeError as error:
         place = re.search(r"line (\d+)", str(error))
         line = int(place[1]) if place else len(text.splitlines()) or 1
@@ -138,7 +143,12 @@ def _from_yaml(text: str) -> Iterator[TopicEntry]:
     import yaml  # few use it
 
     try:
+        if _NESTED.search(text):  # which takes PyYAML quadratic time
+            raise RecursionError
         root = yaml.compose(text, Loader=yaml.SafeLoader)
+    except RecursionError:
+        yield TopicEntry(1, {}, DEEP)
+        return
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark else 1

@@ -116,8 +116,8 @@ def _chosen(annotation: Mapping[str, Any]) -> Any:
 def _label(number: int, told: Any, answer: Any, user: Any, at: datetime | None) -> Label | Fault:
     if not isinstance(told, dict):
         return Fault(number, "it does not say which debate it is about")
-    debate, order = told.get("debate_id"), told.get("order")
-    if not (isinstance(debate, str) and isinstance(order, str) and debate and order):
+    debate, order = (_text(told.get(name)) for name in ("debate_id", "order"))
+    if not (debate and order):
         return Fault(number, "it has no debate_id and order")
     if isinstance(answer, dict):
         answer = answer.get("choices")
@@ -125,10 +125,13 @@ def _label(number: int, told: Any, answer: Any, user: Any, at: datetime | None) 
         answer = answer[0]
     if not isinstance(answer, str) or not answer:
         return Fault(number, f"it has no one answer to “{QUESTION}”")
-    if user in (None, ""):
+    if not (said := _text("" if user is None else str(user))):
         return Fault(number, "it does not say who gave it")
-    said = headline(clean(str(user)), _LONGEST)
-    return Label(number, headline(clean(debate), 40), order[:8], answer[:40], said, at)
+    return Label(number, debate[:40], order[:8], answer[:40], said, at)
+
+
+def _text(given: object) -> str:
+    return headline(clean(given), _LONGEST) if isinstance(given, str) else ""
 
 
 def _user(row: Mapping[str, Any]) -> Any:

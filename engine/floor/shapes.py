@@ -22,6 +22,8 @@ from engine.ports import AnswerSchema, Reply
 UNREADABLE = "unreadable"
 MOST_FAULTS = 12  # sent back at once; more would bury the important ones
 
+LARGEST = 2**63  # of a number: what JSON and databases hold
+
 T = TypeVar("T", bound=BaseModel)
 
 
@@ -124,6 +126,7 @@ def read_shape(reply: Reply, shape: Shape[T]) -> ShapedAnswer[T]:
         return ShapedAnswer(None, (fault,), reply.text, reply.model)
     try:
         parsed = read_object(reply.text, reply.finish)
+        _check_numbers(parsed.value)
         value = shape.model.model_validate(parsed.value)
     except UnreadableError as error:
         return ShapedAnswer(
@@ -137,6 +140,15 @@ def read_shape(reply: Reply, shape: Shape[T]) -> ShapedAnswer[T]:
         return ShapedAnswer(None, _misfits(error), reply.text, reply.model, reply.replaced)
     replaced_here = reply.replaced + parsed.replaced
     return ShapedAnswer(value, shape.check(value), reply.text, reply.model, replaced_here)
+
+
+def _check_numbers(value: object) -> None:
+    """Raise UnreadableError for a number that cannot be stored, wherever it is."""
+    if isinstance(value, dict | list):
+        for part in value.values() if isinstance(value, dict) else value:
+            _check_numbers(part)
+    elif isinstance(value, int | float) and not abs(value) < LARGEST:
+        raise UnreadableError("the answer's JSON holds a number that is too large")
 
 
 def kept(answer: ShapedAnswer[T], name: str, kind: str) -> Artifact:

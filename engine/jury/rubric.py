@@ -140,7 +140,7 @@ def read_rubric(text: str, name: str) -> Rubric:
     """
     try:
         given = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise ValueError(f"which is not valid TOML: {error}") from None
     name = _check_name(given.pop("name", name), "whose name")
     if name in RUBRICS or name in _FORMERLY:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from typing import Any
 
 from hypothesis import strategies as st
@@ -98,7 +99,7 @@ def _changed(draw: DrawFn, value: Any) -> Any:
     """Change one part of a value, somewhere within it."""
     places = _places(value) if isinstance(value, dict | list) else []
     if not places:
-        return draw(st.sampled_from(ODD_VALUES))
+        return deepcopy(draw(st.sampled_from(ODD_VALUES)))
     whole, key = draw(st.sampled_from(places))
     kind = draw(st.sampled_from(("other", "other", "none", "twice", "elsewhere")))
     if kind == "none":
@@ -107,9 +108,10 @@ def _changed(draw: DrawFn, value: Any) -> Any:
         whole[key] = [whole[key]] * 2
     elif kind == "elsewhere":
         holder, name = draw(st.sampled_from(places))
-        whole[key] = json.loads(json.dumps(holder[name]))
+        whole[key] = deepcopy(holder[name])
     else:
-        whole[key] = draw(st.sampled_from(ODD_VALUES) | st.text(max_size=20) | st.integers())
+        other = draw(st.sampled_from(ODD_VALUES) | st.text(max_size=20) | st.integers())
+        whole[key] = deepcopy(other)  # the next change may be within it
     return value
 
 

@@ -6,7 +6,9 @@ An input is a JSON object: the name of an `event` and its `data`.
 from __future__ import annotations
 
 import asyncio
-from functools import lru_cache
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from functools import lru_cache, partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -20,6 +22,7 @@ from adapters.discord.client import Client
 from adapters.discord.presence import Presence
 from adapters.discord.rest import Rest
 from adapters.discord.translation import language_around, language_of
+from adapters.discord.venue import DiscordVenue
 from engine.chat.invocation import Invocation
 from engine.errors import MISFITS, RostrumError
 from tests.fuzz.loop import wait
@@ -122,8 +125,45 @@ def event(data: bytes) -> None:
         name, given = held["event"], held["data"]
     except MISFITS:
         return
-    if name in _door().client._connection.parsers:
+    if isinstance(name, str) and name in _door().client._connection.parsers:
         wait(_door().take(name, given))
 
 
-DISCORD = (Target("discord-event", event),)
+class Answers(Rest):
+    """Discord's REST interface, which answers everything with one value."""
+
+    def __init__(self, answer: Any) -> None:
+        super().__init__(SecretStr("x"), "http://127.0.0.1:1")
+        self.me, self._answer = "800", answer
+
+    async def request(self, *_: object, **__: object) -> Any:
+        """Answer."""
+        return self._answer
+
+
+def answer(data: bytes) -> None:
+    """Read an answer of Discord's REST interface as each that is asked for."""
+    try:
+        rest = Answers(orjson.loads(data))
+    except orjson.JSONDecodeError:
+        return
+    venue = DiscordVenue(rest)
+    reads: tuple[Callable[[], Coroutine[Any, Any, object]], ...] = (
+        rest.gateway,
+        partial(venue.find, "11", "r1", "12"),
+        partial(venue.find, "11", "r1", None),
+        partial(venue.open_thread, "11", "12", "Tea"),
+        partial(venue.locate, "11"),
+        partial(venue.written_by, "11", "13", "12"),
+        partial(venue.member, "11", "13"),
+        partial(venue.managers, "11"),
+        partial(venue.reactions, "11", "12"),
+        partial(venue.seed, "11", "12", ["A"]),
+        partial(venue.say, "11", {}),
+    )
+    for asked in reads:
+        with suppress(RostrumError):
+            wait(asked())
+
+
+DISCORD = (Target("discord-event", event), Target("discord-answer", answer))

@@ -10,11 +10,14 @@ import hashlib
 import hmac
 import json
 import time
-from functools import lru_cache
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from functools import lru_cache, partial
 from types import SimpleNamespace
 from typing import Any
 from urllib.parse import urlencode
 
+import orjson
 from aiohttp import web
 from pydantic import SecretStr
 from slack_sdk.web.async_client import AsyncWebClient
@@ -23,7 +26,7 @@ from adapters.site import Site
 from adapters.slack.client import Client
 from adapters.slack.http import HttpTransport
 from adapters.slack.install.workspaces import OneWorkspace
-from adapters.slack.rest import Identity, Rest
+from adapters.slack.rest import Identity, Rest, SlackObject
 from adapters.slack.venue import SlackVenue
 from engine.chat.commands import parse_command
 from engine.errors import MISFITS, NotAllowedError, RostrumError
@@ -158,4 +161,36 @@ def request(data: bytes) -> None:
     wait(_deliver(*_encoded(data)))
 
 
-SLACK = (Target("slack-request", request),)
+class Answers(Silent):
+    """Slack's Web API, which answers everything with one object."""
+
+    def __init__(self, answer: Any) -> None:
+        super().__init__()
+        self._answer = answer
+
+    async def _call(self, *_: object) -> dict[str, Any]:
+        return SlackObject(self._answer)
+
+
+def answer(data: bytes) -> None:
+    """Read an answer of Slack's Web API as each that is asked for."""
+    try:
+        said = orjson.loads(data)
+    except orjson.JSONDecodeError:
+        return
+    if not isinstance(said, dict):  # which `Rest` refuses
+        return
+    venue, place = SlackVenue(OneWorkspace(Answers(said))), "T0HALL:C1/1.2"
+    reads: tuple[Callable[[], Coroutine[Any, Any, object]], ...] = (
+        partial(venue.find, place, "r1", "1.3"),
+        partial(venue.locate, "T0HALL:C1"),
+        partial(venue.written_by, place, "U1", "1.3"),
+        partial(venue.member, place, "U1"),
+        partial(venue.reactions, place, "1.3"),
+    )
+    for asked in reads:
+        with suppress(RostrumError):
+            wait(asked())
+
+
+SLACK = (Target("slack-request", request), Target("slack-answer", answer))
