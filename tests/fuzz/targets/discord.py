@@ -43,6 +43,10 @@ class Desk:
             joined=self.listener, left=self.listener, communities=self._known
         )
 
+    async def admits(self, *_: object) -> bool:
+        """Serve every server."""
+        return True
+
     async def _known(self, _: str) -> frozenset[str]:
         return frozenset({"1"})
 
