@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.ports import Call
+from engine.prompts.quoting import unquote
 from engine.text import count_words
 
 TOPIC_LENGTH = 90
@@ -19,9 +20,7 @@ _MARKS = re.compile(r"[*_`#>|~\[\]]+|^\s*\d+[.)]\s*", re.MULTILINE)
 _BLOCK = re.compile(r"^\[([AB])\d?, [^\]\n]*\]\n", re.MULTILINE)
 _SEAT = re.compile(r"^.|[^0-9]", re.ASCII)  # all but the number of a seat such as `A2`
 _SENTENCE = re.compile(r"[.!?。！？…\n]+")
-_TURN = re.compile(
-    r"^\[turn (\d+), \w+\]\n(.*?)(?=\n\n\[turn \d+, |\n</opponent>)", re.MULTILINE | re.DOTALL
-)
+_TURN = re.compile(r"^\[turn (\d+), \w+\]\n((?:>.*\n?)+)", re.MULTILINE)
 _QUOTED = {"suspect": "claim", "exposed": "claim", "premises": "premise"}
 _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 
@@ -161,7 +160,7 @@ def quote_turns(answer: dict[str, Any], call: Call, chance: random.Random) -> No
     for name, key in _QUOTED.items():
         for item in answer.get(name, []):
             at = str(item.get("turn", "")) or next(reversed(turns), "")
-            said = turns.get(at, "")
+            said = unquote(turns.get(at, ""))
             item[key] = quote(said, chance) or item[key]
 
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 from adapters.models.options import RehearsalOptions
 from adapters.models.scenes import Scene, chance, last_speech, quote, shorten
 from engine.marks import marked
+from engine.prompts.quoting import unquote
 from engine.text import count_words
 
 LANGUAGES = ("en", "tr", "de", "es", "zh")
@@ -22,7 +23,10 @@ SPOKEN = ("turn", "shorten", "summary")  # kinds of calls whose answer is a spee
 DECISIONS = ("maintains",)  # as what its texts can be read
 _OVER_WORDS = 900
 _SLOT = re.compile(r"\{(topic|quote|first|second|third|new|one|two|one_said|two_said|stance)\}")
-_SOURCE = re.compile(r"<source>\n(Source \d+): [^\n]*\n(.*?)\n</source>", re.DOTALL)
+_SOURCE = re.compile(
+    r"^(Source \d+), by the title of:\n(?:>.*\n)+Its text:\n((?:>.*\n?)+)", re.MULTILINE
+)
+_QUESTION = re.compile(r"^Question \d+:$", re.MULTILINE)
 _DECIDED_FOR = re.compile(r"^A juror who decided for (.+):$", re.MULTILINE)
 _STOP = re.compile(r"(?<=[^0-9\s][.!?])\s+|(?<=[。！？])(?!\*)")  # not within what is bold
 
@@ -290,7 +294,8 @@ def cite(prompt: str, scene: Scene) -> str:
     if scene.kind != "turn" or not scene.round.startswith(("opening", "draft")) or not given:
         return ""
     name, text = given[(ord(scene.side) - ord("A")) % len(given)]
-    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    said = unquote(text).splitlines()
+    lines = [line for line in said if line.strip() and not line.startswith("#")]
     sentence = _STOP.split(lines[0])[0] if lines else ""
     return f"“{shorten(sentence)}” [{name}]" if sentence else ""
 
@@ -299,8 +304,8 @@ def _spoken(speaker: Speaker, lead: str, points: list[Point]) -> str:
     """Return a speech for a seat's duty: ask, answer, sum up or close."""
     scene, script = speaker.scene, speaker.script
     if scene.round == "questions":  # of the audience
-        asked = scene.heard.rpartition("Round: questions")[2].count("\n<question>\n")
-        replies = speaker.replies()[: max(1, asked)]
+        asked = _QUESTION.findall(scene.heard.rpartition("Round: questions")[2])
+        replies = speaker.replies()[: max(1, len(asked))]
         return "\n\n".join(f"{i}. {reply}" for i, reply in enumerate(replies, 1))
     if scene.duty == "ask":
         questions = speaker.variants(script.phrases["questions"])[:3]

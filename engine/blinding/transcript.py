@@ -9,6 +9,7 @@ from typing import NamedTuple
 from engine.blinding.blinding import blind
 from engine.blinding.identity import find_self_named
 from engine.debate import Model, Turn
+from engine.prompts.quoting import quote
 from engine.sources import tell_quotation
 
 _PLACES = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
@@ -129,7 +130,7 @@ class Scribe:
         """Return a turn's blinded text; blinds it again only if more names are hidden by now."""
         hidden, text = self._written.get(turn.step, (None, ""))
         if hidden != self._hidden:
-            text = _quote(self._show(turn.text))
+            text = quote(self._show(turn.text))
             self._written[turn.step] = self._hidden, text
         return text
 
@@ -159,16 +160,16 @@ class Scribe:
         ordered = sorted(turns, key=lambda turn: turn.number)
 
         def hold(title: str, held: Sequence[Turn]) -> Round:
-            asked = (_quote(self._show(" ".join(one.split()))) for one in held[0].asked)
+            asked = (quote(self._show(" ".join(one.split()))) for one in held[0].asked)
             return Round(self._title(title), tuple(map(speak, held)), tuple(asked))
 
         rounds = (
             hold(title, tuple(group))
             for title, group in groupby(ordered, key=lambda turn: turn.round)
         )
-        topic, conditions = _quote(self._show(self._topic)), _quote(self._show(self._conditions))
+        topic, conditions = quote(self._show(self._topic)), quote(self._show(self._conditions))
         stances = tuple(
-            (self._cast.names[side], _quote(self._show(said)))
+            (self._cast.names[side], quote(self._show(said)))
             for side, said in self._stances.items()
         )
         sources = tuple(map(self._show, self.sources))
@@ -195,7 +196,3 @@ def hear_all(turns: Sequence[tuple[Scribe, Turn]]) -> None:
 def _say_place(place: int) -> str:
     order = _PLACES[place - 1] if place <= len(_PLACES) else f"as number {place}"
     return f"spoke {order} in this round"
-
-
-def _quote(text: str) -> str:
-    return "\n".join(f"> {line}".rstrip() for line in text.splitlines())

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from engine.blinding.identity import scrub
-from engine.debate import Setup, Turn
+from engine.debate import Setup
 from engine.messages import MESSAGE
 from engine.store import Post
 
@@ -33,18 +33,3 @@ def veil_post(post: Post, names: Iterable[str]) -> Post:
 
     message = MESSAGE.validate_python(veil(post.message.model_dump()))
     return post.model_copy(update={"message": message})
-
-
-def transcribe(
-    turns: Sequence[Turn], names: Iterable[str], *, numbered: bool = False, end: str = ""
-) -> str:
-    """Return turns in order, each under its seat and round, or under its number, up to an `end`.
-
-    Sides and seats are kept: its readers are not blind to them.
-    """
-    hidden = frozenset(names)
-    return "\n\n".join(
-        f"[{f'turn {turn.number}, {turn.side}' if numbered else f'{turn.seat}, {turn.round}'}]\n"
-        f"{scrub(turn.text, hidden | {turn.model})}{end}"
-        for turn in turns
-    )

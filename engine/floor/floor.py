@@ -18,7 +18,7 @@ from pydantic import BaseModel
 
 from engine.blinding.blinding import BLINDER, blind
 from engine.blinding.identity import scrub
-from engine.blinding.veil import names_of, transcribe, veil_post
+from engine.blinding.veil import names_of, veil_post
 from engine.debate import (
     Length,
     Model,
@@ -42,7 +42,8 @@ from engine.marks import marked
 from engine.messages import Notice, TurnPost
 from engine.ports import KEPT, ChatMessage, Reply
 from engine.prompts.languages import language_name
-from engine.prompts.library import AUDIENCE, SOURCES, Prompts, guard
+from engine.prompts.library import AUDIENCE, SOURCES, Prompts
+from engine.prompts.quoting import Record, Speech, guard, unquote
 from engine.sources import check_quotations, named, tell_quotation
 from engine.store import Note, Post
 from engine.text import clean, count_words, first_words, is_divided, words_to_read
@@ -121,6 +122,7 @@ class Floor:
         self._spoken: Counter[str] = Counter()
         self._adjourned = asyncio.Event()
         self._asked: tuple[str, ...] = ()
+        self._numbered: list[Speech] = []
         self.turns: list[Turn] = []
 
     @property
@@ -439,18 +441,32 @@ class Floor:
         """Wait until the last turn is spoken."""
         await self._adjourned.wait()
 
-    def transcript(self, after: int = 0) -> str:
-        """Return the turns in order, or those after a number, without models' names."""
-        return transcribe(self.turns[after:], self._names())
+    def transcript(self, after: int = 0) -> Record:
+        """Return the turns in order, or those after a number, without models' names.
 
-    def numbered(self, *numbers: int) -> str:
+        Each stands under its seat and round: its readers are not blind to them.
+        """
+        return Record(
+            Speech(f"[{turn.seat}, {turn.round}]", self._scrubbed(turn))
+            for turn in self.turns[after:]
+        )
+
+    def numbered(self, *numbers: int) -> Record:
         """Return all or some turns with their numbers, without models' names.
 
         All of them only grow, so each is kept in later prompts.
         """
-        chosen = [turn for turn in self.turns if not numbers or turn.number in numbers]
-        end = "" if numbers else KEPT
-        return transcribe(chosen, self._names(), numbered=True, end=end)
+        # Scrubbed once, as a judge reads all of them with every turn.
+        self._numbered += (
+            Speech(f"[turn {turn.number}, {turn.side}]", self._scrubbed(turn))
+            for turn in self.turns[len(self._numbered) :]
+        )
+        if numbers:
+            return Record(self._numbered[number - 1] for number in numbers)
+        return Record(self._numbered, KEPT)
+
+    def _scrubbed(self, turn: Turn) -> str:
+        return scrub(turn.text, self._names() | {turn.model})
 
     async def blinded(self, text: str) -> str:
         """Return a text for judges: without models' names, contenders by neutral names."""
@@ -655,11 +671,12 @@ class Floor:
         """Return what code found about the quotations that a judge's prompt contains."""
         hidden, found = self._names(), []
         sided = "A" in self.request.sides
+        read = unquote(asked)
         for turn in self.turns:
             for one in turn.quotations:
                 text = scrub(one.text, hidden | {turn.model})
-                text = guard(text if sided else await self.blinded(one.text))
-                if text in asked or guard(one.text) in asked:
+                text = text if sided else await self.blinded(one.text)
+                if any(said in read for told in (text, one.text) for said in (told, guard(told))):
                     name = turn.seat if sided else self.names[turn.side]
                     found.append(
                         {"name": name, "round": turn.round, "text": text}
@@ -676,17 +693,14 @@ class Floor:
         facts: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
         return {
-            **{
-                name: guard(value) if isinstance(value, str) else value
-                for name, value in (facts or {}).items()
-            },
+            **(facts or {}),
             "topic": self.request.topic,
             "conditions": self.request.conditions,
             **_stances(self.request.stances),
             "language": language_name(self.request.language),
             "language_code": self.request.language,
             "round": round_name,
-            "opposing": guard(opposing or ""),
+            "opposing": opposing or "",
             "limits": limits,
             "reply_chars": self._setup.reply_chars,
         }
@@ -698,15 +712,14 @@ def is_missed(turn: Turn) -> bool:
 
 
 def _stances(given: Mapping[str, str]) -> dict[str, Any]:
-    """Return the templates' words for each side's stance."""
-    stances = {side: guard(text) for side, text in given.items()}
-    if not stances:
-        stands = {"A": "in favour of the motion", "B": "against the motion"}
-        aims = {"A": "for the motion", "B": "against it"}
-    else:
-        stands = {side: f"whose stance is “{text}”" for side, text in stances.items()}
-        aims = {side: f"“{text}”" for side, text in stances.items()}
-    return {"stances": stances, "stands": stands, "aims": aims}
+    """Return the templates' words for each side's stance; `part` leaves the stance itself out."""
+    part = stands = {"A": "in favour of the motion", "B": "against the motion"}
+    aims = {"A": "for the motion", "B": "against it"}
+    if given:
+        part = dict.fromkeys(given, "whose stance is quoted in your instructions")
+        stands = {side: f"whose stance is “{text}”" for side, text in given.items()}
+        aims = {side: f"“{text}”" for side, text in given.items()}
+    return {"stances": dict(given), "part": part, "stands": stands, "aims": aims}
 
 
 def _cue(kind: str, seat: str, variables: Mapping[str, Any]) -> dict[str, str]:

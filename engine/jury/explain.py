@@ -18,6 +18,7 @@ from engine.marks import marked, unmarked
 from engine.ports import AnswerSchema, ChatMessage
 from engine.prompts.languages import language_name
 from engine.prompts.library import Prompts
+from engine.prompts.quoting import quote
 from engine.text import clean, is_visible
 
 STEP = "why"  # of the call, and the name and kind of the artifact
@@ -126,15 +127,15 @@ def why_schema(names: tuple[str, ...]) -> AnswerSchema:
 def _ask(case: Case, prompts: Prompts) -> tuple[ChatMessage, ...]:
     request, names, hidden = case.debate.request, case.names, names_hidden(case.setup)
     variables: dict[str, Any] = {
-        "topic": _quote(identity.scrub(request.topic, hidden)),
+        "topic": quote(identity.scrub(request.topic, hidden)),
         "stances": [
-            (names[side], _quote(identity.scrub(said, hidden)))
+            (names[side], quote(identity.scrub(said, hidden)))
             for side, said in request.stances.items()
         ],
         "notes": [
             {
                 "winner": names.get(one.verdict or "", TIE),
-                "reasons": _quote(told_reasons(case.setup, one, 2 * REASONS, marks=True)),
+                "reasons": quote(told_reasons(case.setup, one, 2 * REASONS, marks=True)),
             }
             for one in case.counted
         ],
@@ -150,10 +151,6 @@ def _ask(case: Case, prompts: Prompts) -> tuple[ChatMessage, ...]:
         ChatMessage(role="system", content=prompts.render("jury/explainer", **variables)),
         ChatMessage(role="user", content=prompts.render(TEMPLATE, **variables)),
     )
-
-
-def _quote(text: str) -> str:
-    return "\n".join(f"> {line}" for line in text.splitlines())
 
 
 def _cue(case: Case) -> dict[str, str]:

@@ -1,13 +1,12 @@
 """Prompt templates: the built-in texts, overridden file by file, checked before any use.
 
 A template is the operator's text and is trusted; topics and models' words reach it only as values
-of its variables, so any syntax in them stays data.
+of its variables, so any syntax in them stays data. The filter `quoted` marks their lines.
 """
 
 from __future__ import annotations
 
 import hashlib
-import re
 import tomllib
 from collections.abc import Mapping
 from contextlib import suppress
@@ -22,6 +21,7 @@ from jinja2 import Environment, StrictUndefined, Template, TemplateError, meta
 from pydantic import BaseModel, ValidationError
 
 from engine.errors import SettingsError
+from engine.prompts.quoting import guard, quote, shown
 
 SUFFIX = ".jinja"
 DATA = ".toml"  # a table beside the templates, frozen with them: personalities, archetypes, …
@@ -30,7 +30,7 @@ D = TypeVar("D", bound=BaseModel)
 # a juror's first question, whether or not the built-in ones use them.
 SPOKEN = frozenset(
     {"topic", "conditions", "language", "language_code", "round", "opposing", "limits"}
-    | {"stances", "stands", "aims"}
+    | {"stances", "stands", "aims", "part"}
 )
 JUDGED = frozenset(
     {"topic", "conditions", "stances", "rounds", "names", "criteria", "language", "tie_word"}
@@ -44,18 +44,11 @@ MISTAKES = (TemplateError, TypeError, ValueError, ArithmeticError, LookupError)
 
 
 # Prompts are plain text for a model, not HTML: escaping would corrupt what people wrote.
-ENVIRONMENT = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)  # noqa: S701
-
-
-_CLOSING = re.compile(r"<(\s*/\s*(?:opponent|source|question)\s*)>", re.IGNORECASE)
-
-
-def guard(text: str) -> str:
-    """Keep a text from closing the tags that templates put around it."""
-    # Removing it could join the halves of another one.
-    return _CLOSING.sub(r"‹\1›", text)
-
-
+ENVIRONMENT = Environment(  # noqa: S701
+    undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=shown
+)
+ENVIRONMENT.filters["quoted"] = quote
+# Of templates that put tags around texts, as all did before they were quoted.
 ENVIRONMENT.filters["guarded"] = guard
 
 

@@ -7,6 +7,7 @@ from itertools import cycle
 import pytest
 
 from engine.debate import Status
+from engine.prompts.quoting import quote
 from engine.text import clean
 from engine.words.card import Reference
 from tests.doubles.desk import conclude
@@ -75,15 +76,12 @@ def check_prompts(stage: Stage, seen: str) -> None:
     """Every prompt carries the text whole, as it is."""
     openings = [body for body in stage.turns_asked if len(body["messages"]) == 2]
     for body in openings:
-        assert f"Motion: {seen}\n" in prompt(body)
-        assert f"Only: {seen}\n" in prompt(body)
+        assert f"Motion:\n{quote(seen)}\n" in prompt(body)
+        assert f"{quote(f'Only: {seen}')}\n" in prompt(body)
     rebuttal = next(body for body in stage.turns_asked if "Round: rebuttal" in prompt(body))
-    # Only the tag that closes the quotation is kept from closing it early.
-    within = seen.replace("</opponent>", "‹/opponent›")
-    assert f"<opponent>\n{within}\n</opponent>" in prompt(rebuttal)
-    quoted = "\n".join(f"> {one}".rstrip() for one in seen.splitlines())
+    assert f"said last:\n{quote(seen)}\n\nAnswer it." in prompt(rebuttal)
     for body in stage.jurors_asked:
-        assert prompt(body).count(quoted) >= 1
+        assert prompt(body).count(quote(seen)) >= 1
     for body in stage.server.requests:
         assert PRODUCT not in prompt(body)
 

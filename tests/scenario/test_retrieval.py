@@ -104,7 +104,7 @@ async def test_each_side_searches_as_often_and_all_read_what_was_found(
         systems = {str(body["messages"][0]["content"]) for body in spoken(stage)}
         assert len(systems) == 1
         (read,) = systems
-        assert "Source 1: own\nKettles sing." in read
+        assert "1, by the title of:\n> own\nIts text:\n> Kettles sing." in read
         assert "Source 2: Tea study\nhttp://127.0.0.1/tea\nTea wakes 41% of 900.\n" in read
         order = [
             f"Source {number}: On {query}\n"
@@ -115,7 +115,7 @@ async def test_each_side_searches_as_often_and_all_read_what_was_found(
         assert [read.index(one) for one in order] == sorted(read.index(one) for one in order)
         assert "A third result" not in read
         for body in stage.jurors_asked:
-            assert "- Source 2: Tea study" in prompt(body)
+            assert "> Source 2: Tea study" in prompt(body)
         await export(line.store, tmp_path / "out", ExportFilter(), None, version="1")
         rows = rows_of(tmp_path / "out", "sources")
         assert [(row["number"], row["side"], row["query"]) for row in rows] == [
@@ -190,8 +190,8 @@ async def test_another_judging_reads_the_same_sources(stage: Stage, search: Sear
         await judge_again(debate, [judge], NO_CAPS, line.store, heard, keeper)
     assert len(search.asked) == 4
     assert set(heard.heard) == {"judging/1/judge"}
-    assert "- Source 1: own" in heard.heard["judging/1/judge"]
-    assert "- Source 2: Tea study" in heard.heard["judging/1/judge"]
+    assert "> Source 1: own" in heard.heard["judging/1/judge"]
+    assert "> Source 2: Tea study" in heard.heard["judging/1/judge"]
 
 
 async def test_a_failure_that_passes_is_tried_again(stage: Stage, search: SearchServer) -> None:
@@ -222,7 +222,9 @@ async def test_a_final_failure_is_recorded_and_the_debate_goes_on(
     assert len(told) == 4
     assert all("ROSTRUM_RETRIEVAL__URL" in why for why in told)
     assert any("the search gave no answer" in message.body for message in in_thread(stage))
-    assert not any("<source>" in str(body["messages"][0]["content"]) for body in spoken(stage))
+    assert not any(
+        "by the title of:" in str(body["messages"][0]["content"]) for body in spoken(stage)
+    )
 
 
 async def test_a_model_that_searches_is_asked_like_any_other(stage: Stage) -> None:
@@ -239,7 +241,7 @@ async def test_a_model_that_searches_is_asked_like_any_other(stage: Stage) -> No
         for body in spoken(stage)
         if body["model"] in ("ana", "ben")
     }
-    assert "Source 1: first of ana\nProse on first of ana." in read
+    assert "> first of ana\nIts text:\n> Prose on first of ana." in read
     assert "Source 2: first of ben\nProse on first of ben." in read
 
 

@@ -11,6 +11,7 @@ from engine.dataset.page import read_page
 from engine.dataset.page_rendering import write_html, write_markdown
 from engine.debate import Status
 from engine.errors import BudgetError, UsageError
+from engine.prompts.quoting import quote
 from engine.sources import SourceFile, SourceLimits
 from engine.words.phrases import sum_up
 from tests.doubles import model_server as acts
@@ -46,7 +47,7 @@ async def test_a_resumed_debate_reads_the_same_sources(line: Running, stage: Sta
     assert debate.status is Status.CLOSED, debate.reason
     assert {system(body) for body in stage.turns_asked} == before
     assert len(before) == 1
-    assert f"<source>\nSource 1: kettle\n{TEXT}\n</source>" in before.pop()
+    assert f"Source 1, by the title of:\n> kettle\nIts text:\n{quote(TEXT)}\n" in before.pop()
 
 
 async def test_jurors_and_the_summarist_read_what_was_found_and_the_report_says_it(
@@ -61,7 +62,7 @@ async def test_jurors_and_the_summarist_read_what_was_found_and_the_report_says_
     assert len(readers) > 3
     for body in readers:
         read = prompt(body)
-        assert read.count("“kettles are silent machines” [Source 1]: not found in Source 1") == 6
+        assert read.count("Source 1: not found in Source 1 or any other source\n> kettles are") == 6
         assert CANARY not in read
     page = await read_page(line.store, debate)
     for text in (write_markdown(page), write_html(page)):

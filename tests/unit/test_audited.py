@@ -361,9 +361,9 @@ async def test_the_next_turn_of_a_side_may_answer_what_it_was_docked_for_once(
     desk = await debate(judge, turns=6)
     asked = desk.said_to("turn/exchange-2/A")
     assert "in doubt" in asked
-    assert "- turn 1, fabricated: “Smith 2031 says so.”" in asked
+    assert "> - turn 1, fabricated: “Smith 2031 says so.”" in asked
     assert "Smith 2031 says so.”" in str(desk.artifacts["directive/3"].body["doubts"])
-    assert "- 1: turn 1, fabricated: Smith 2031 says so." in desk.said_to("judge/absolute/3")
+    assert "\n1:\n> turn 1, fabricated: Smith 2031 says so.\n" in desk.said_to("judge/absolute/3")
     amounts = [(a.name, a.amount) for a in adjustments(desk)]
     assert amounts == [("register/2/1", -2), *([("appeal/3/1", 2)] if answered else [])]
     (arc,) = [post.message for post in desk.held if isinstance(post.message, Arc)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 
 import pytest
 from hypothesis import example, given, settings
@@ -13,6 +14,7 @@ from engine.errors import ModelError, StoreError, UsageError
 from engine.findings import Artifact
 from engine.formats import find_format, format_of
 from engine.formats.classic import Classic
+from engine.prompts.quoting import quote
 from tests.doubles.desk import ScriptedDesk, conclude, floor_on, setup_of, tell
 
 ROUNDS = ("opening", "rebuttal", "assumptions", "closing")
@@ -64,7 +66,7 @@ async def test_a_seat_never_reads_more_of_the_other_than_single_texts(simultaneo
     for message in last:
         if message.role == "assistant":
             assert "/B." in message.content
-        assert message.content.count("<opponent>\n") <= 1
+        assert len(re.findall(r"(?<!>)\n\n>|said last:\n>", message.content)) <= 1
 
 
 async def test_simultaneous_sides_write_at_the_same_time() -> None:
@@ -128,7 +130,7 @@ async def test_each_round_asks_for_its_own() -> None:
     for side, stance in (("A", "in favour of the motion"), ("B", "against the motion")):
         prompts = [desk.prompt(f"turn/{name}/{side}").last for name in ROUNDS]
         assert all(f"side {side}, {stance}" in text for text in prompts)
-        assert "Motion: Tea beats coffee" in prompts[0]
+        assert "Motion:\n> Tea beats coffee" in prompts[0]
         assert all("at most 3 numbered arguments" in text.lower() for text in prompts[:3])
         assert all("At most 500 words." in text for text in prompts[:3])
         assert "at most 500 characters" in prompts[3]
@@ -166,7 +168,7 @@ async def test_both_sides_share_one_system_prompt() -> None:
 async def test_any_topic_reaches_both_openings_as_it_is(topic: str) -> None:
     desk = await hold(setup_of(topic=f"[{topic}]"))
     for side in "AB":
-        assert f"[{topic}]" in desk.prompt(f"turn/opening/{side}").last
+        assert quote(f"[{topic}]") in desk.prompt(f"turn/opening/{side}").last
 
 
 def test_an_unknown_format_is_refused_with_those_that_exist() -> None:

@@ -2,20 +2,46 @@
 
 from __future__ import annotations
 
+import hashlib
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
 
-from engine.debate import Setup
+from engine.debate import Model, Setup
 from engine.errors import PausedError, StoreError
+from engine.floor.steps import prompt_hash
 from engine.formats import FORMATS, format_of
 from engine.ports import Reply
 from engine.prompts.library import Prompts
 from tests.doubles.rehearsed import RehearsedDesk, hold
 
 HELD = Path(__file__).parent / "held_before"
+# The SHA-256 of all prompts by step, as they were sent when the debates were held.
+PROMPTS = {
+    "audited_1": "e747898f99d5f97caa5387a6a5ba302ffda54ca9e3a46ea4c42a43960541a522",
+    "classic_1": "a6cd337112a393e7256a1b06c6e780bdf511705d6a33ddc71b5098b69898e827",
+    "oxford_1": "75fce27ddf7c6e235c6aa90252fefe9ee395a264b5df33854bff033ac98cd521",
+    "roundtable_1": "ff34a08f6006a94053cdcb9cb4d7b7e5811673888ac0de7e4da377d214c404c8",
+    "roundtable_2": "d20a444d1cd792dd734d4d8c78de7fa24681766c07b3ffdac03636ff3c55c20d",
+    "structured_1": "06014d43aab1d184b9c94aca7a0d00e32e16af89026a68f4e9a0d5498b985586",
+    "team_1": "1190c323e1ff0ef279d7a07e9662a5976e00707c36ec11741d80228ce722e66d",
+    "team_2": "97c73f82371e72f6fde8eeb45b5697527abf2dca8b284a3fe6fa3c58b96f463d",
+}
+
+
+@dataclass(slots=True)
+class Prompted(RehearsedDesk):
+    """A desk that notes the hash of each prompt."""
+
+    prompts: dict[str, str] = field(default_factory=dict)
+
+    async def call(self, step: str, model: Model, messages: Any, *args: Any, **more: Any) -> Reply:
+        """Return the stored reply."""
+        self.prompts[step] = prompt_hash(messages)
+        return await super(Prompted, self).call(step, model, messages, *args, **more)
 
 
 def _unexpected(step: str) -> None:
@@ -46,9 +72,11 @@ async def test_a_debate_of_an_earlier_version_ends_as_it_did(name: str) -> None:
     replies = {
         step: Reply(text=text, finish="stop", model="m") for step, text in held["replies"].items()
     }
-    desk = RehearsedDesk(stored=replies, twist=_unexpected)
+    desk = Prompted(stored=replies, twist=_unexpected)
     await hold(setup, desk, Prompts(held["templates"]))
     assert set(desk.asked) == set()
+    sent = orjson.dumps(desk.prompts, option=orjson.OPT_SORT_KEYS)
+    assert hashlib.sha256(sent).hexdigest() == PROMPTS[name]
     without_model = [turn | {"model": "m"} for turn in held["turns"]]
     assert [turn.model_dump(mode="json") for turn in desk.turns] == without_model
     found = [note.model_dump(mode="json") for note in desk.notes]

@@ -7,6 +7,7 @@ import pytest
 from engine.formats.format import Decision
 from engine.formats.oxford import Oxford
 from engine.judging import Question, Verdict, Vote
+from engine.prompts.quoting import quote
 from tests.doubles.rehearsed import hold, setup_for, survives_every_death
 from tests.sample import vote
 
@@ -49,7 +50,7 @@ async def test_two_seats_a_side_alternate() -> None:
     assert [turn.seat for turn in desk.turns] == ["A1", "B1", "A2", "B2", "A1", "B1"]
     assert [turn.side for turn in desk.turns] == list("ABABAB")
     assert len(desk.turns) == Oxford().turns(setup_for("oxford").request)
-    assert desk.turns[3].text in desk.said_to("turn/closing/A1")
+    assert quote(desk.turns[3].text) in desk.said_to("turn/closing/A1")
 
 
 async def test_a_closer_is_sent_what_it_has_not_seen_and_nothing_twice() -> None:
@@ -61,7 +62,7 @@ async def test_a_closer_is_sent_what_it_has_not_seen_and_nothing_twice() -> None
         assert asked[: len(before)] == before
         assert asked[len(before)].content == desk.stored[f"turn/opening/{seat}"].text
         sent = asked[-1].content
-        assert [text for text in (opening, other, *rebuttals) if text in sent] == heard
+        assert [text for text in (opening, other, *rebuttals) if quote(text) in sent] == heard
         assert "Motion:" not in sent
 
 

@@ -102,9 +102,9 @@ async def test_what_people_and_models_say_is_never_a_template(said: str) -> None
             opposing=f"Against {said}",
         )
     opening, rebuttal = (call.last for call in desk.asked)
-    assert f"Motion: Topic {said}\n" in opening
-    assert f"both sides accept: Bound {said}\n" in opening
-    assert f"<opponent>\nAgainst {said}\n</opponent>" in rebuttal
+    assert f"Motion:\n> Topic {said}\n" in opening
+    assert f"both sides accept:\n> Bound {said}\n" in opening
+    assert f"said last:\n> Against {said}\n" in rebuttal
 
 
 @pytest.mark.parametrize(

@@ -404,7 +404,7 @@ async def test_personas_may_hold_commas_and_bear_names(
     assert list(setup.called.values())[: len(names)] == names
     desk = await hold(setup, RehearsedDesk(twist=draft_of))
     for agent, text in enumerate(texts, 1):
-        assert f"Your way of looking at things: {text}\n" in desk.said_to(f"turn/draft/{agent}")
+        assert f"Your way of looking at things:\n> {text}\n" in desk.said_to(f"turn/draft/{agent}")
 
 
 def test_a_long_description_gets_a_drawn_name_and_no_name_tells_a_model() -> None:
@@ -419,7 +419,7 @@ def test_a_long_description_gets_a_drawn_name_and_no_name_tells_a_model() -> Non
 async def test_agents_read_one_another_by_the_names_that_people_read() -> None:
     desk = await hold(setup_for("roundtable"), RehearsedDesk(twist=draft_of))
     asked = desk.asked["turn/revision-1/1"][-1].content
-    assert "Sceptic:\nDraft draft of agent2." in asked
+    assert "> Sceptic\nIts draft:\n> Draft draft of agent2." in asked
     assert "Agent 2" not in asked
     titles = [post.message.name for post in desk.posts if isinstance(post.message, TurnPost)]
     assert titles[:3] == ["Practitioner", "Sceptic", "Historian"]
@@ -462,16 +462,14 @@ def test_jurors_mark_answers_and_no_debating() -> None:
     prompts = load_prompts()
     rubric = find_rubric(setup.panel.rubric, setup.panel.criteria)
     told = {
-        "topic": "> Why tea?",
+        "topic": "Why tea?",
         "conditions": "",
         "names": ("Heron", "Plover"),
         "criteria": rubric.criteria,
         "language": "English",
         "tie_word": "tie",
         "stances": {},
-        "rounds": (
-            Round("final answer", (BlindTurn("Heron", "written at the same time", "> A."),)),
-        ),
+        "rounds": (Round("final answer", (BlindTurn("Heron", "written at the same time", "A."),)),),
     }
     told |= {"problem": "the answer holds no JSON object"}
     parts = ("system", "transcript", "ballot", "retry")

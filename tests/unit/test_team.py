@@ -244,7 +244,7 @@ async def test_seats_write_to_their_team_before_its_captain_decides() -> None:
     assert [step for step in steps if step.startswith("note/free-3/")] == notes
     captain = desk.said_to("captain/free-3/A")
     for seat in ("A2", "A3", "A4"):
-        assert f"[{seat}]\nNOTE of {seat} in free-3" in captain
+        assert f"[{seat}]\n> NOTE of {seat} in free-3" in captain
     assert steps.index(notes[-1]) < steps.index("captain/free-3/A")
     assert "NOTE of A4 in free-3" in desk.said_to("turn/free-3/A2")
     assert "in at most 30 words" in desk.said_to(notes[0])

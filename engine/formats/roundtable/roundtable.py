@@ -180,7 +180,8 @@ class Roundtable(Format):
                         round_name,
                         template=f"{NAME}/{round_name.split('-')[0]}",
                         limits=TurnLimits(words=limits.words),
-                        opposing=_others(floor, drafts, agent),
+                        opposing=_told(others := _others(floor, drafts, agent)),
+                        others=others,
                         last=round_name == rounds[-1],
                         persona=persona,
                     )
@@ -212,13 +213,24 @@ def _personas(floor: Floor) -> dict[str, str]:
     return {agent: persona.text for agent, persona in dealt.items()}
 
 
-def _others(floor: Floor, drafts: Mapping[str, str], agent: str) -> str:
-    others = (
-        f"{floor.called.get(name, f'Agent {name}')}:\n{text}"
+class Other(NamedTuple):
+    """Another agent's latest draft, and what people call that agent."""
+
+    name: str
+    draft: str
+
+
+def _others(floor: Floor, drafts: Mapping[str, str], agent: str) -> list[Other]:
+    return [
+        Other(floor.called.get(name, f"Agent {name}"), text)
         for name, text in drafts.items()
         if name != agent
-    )
-    return "\n\n".join(others)
+    ]
+
+
+def _told(others: Sequence[Other]) -> str:
+    """Return drafts as one text, as templates without quotations show them."""
+    return "\n\n".join(f"{other.name}:\n{other.draft}" for other in others)
 
 
 async def _say_saved(floor: Floor, planned: int, overlap: float) -> None:

@@ -27,6 +27,7 @@ from engine.formats.team.manual import (
     Personality,
 )
 from engine.marks import marked
+from engine.prompts.quoting import Record, Speech
 from engine.text import clean
 from engine.words import phrases
 from engine.words.translation import say
@@ -321,7 +322,7 @@ class Bench:
             role="captain",
             side=side,
             team=self._channels.read(captain, team_channel(side)),
-            notes="\n\n".join(f"[{seat}]\n{note}" for seat, note in notes.items()),
+            notes=Record(Speech(f"[{seat}]", note) for seat, note in notes.items()),
             record=self._channels.record(captain),
             recent=self._channels.read(captain, PUBLIC, last=RECENT),
             violations=self._manual.violations,

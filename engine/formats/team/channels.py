@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from engine.debate import side_of
 from engine.ports import KEPT
+from engine.prompts.quoting import Record, Speech
 
 PUBLIC, JUDGE_NOTES = "public", "judge_notes"
 JUDGE = "judge"
@@ -31,37 +30,33 @@ def may_read(reader: str, channel: str) -> bool:
     return channel in (team_channel(side), notes_channel(side))
 
 
-class ChannelEntry(NamedTuple):
-    """One thing that was said in a channel; `label` gives speaker and time."""
-
-    channel: str
-    label: str
-    text: str
-
-
 class Channels:
     """Everything said in every channel, in order."""
 
     def __init__(self) -> None:
-        self._entries: list[ChannelEntry] = []
+        self._entries: list[tuple[str, Speech]] = []
 
     def write(self, channel: str, label: str, text: str) -> None:
-        """Say something in a channel."""
-        self._entries.append(ChannelEntry(channel, label, text))
+        """Say something in a channel; `label` gives speaker and time."""
+        self._entries.append((channel, Speech(f"[{label}]", text)))
 
-    def read(self, reader: str, channel: str, *, last: int | None = None) -> str:
+    def read(self, reader: str, channel: str, *, last: int | None = None) -> Record:
         """Return a channel's entries in order, or only the `last` ones.
 
         Empty for a reader without access.
         """
-        return "\n\n".join(self.entries(reader, channel, last=last))
+        return Record(self._heard(reader, channel, last))
 
-    def entries(self, reader: str, channel: str, *, last: int | None = None) -> list[str]:
+    def entries(self, reader: str, channel: str) -> list[Record]:
         """Return the same, one by one."""
-        heard = [e for e in self._entries if e.channel == channel and may_read(reader, channel)]
-        recent = heard if last is None else heard[-last:] if last else []
-        return [f"[{entry.label}]\n{entry.text}" for entry in recent]
+        return [Record([entry]) for entry in self._heard(reader, channel)]
 
-    def record(self, reader: str) -> str:
+    def record(self, reader: str) -> Record:
         """Return the public record, which only grows: each entry is kept in later prompts."""
-        return "\n\n".join(f"{entry}{KEPT}" for entry in self.entries(reader, PUBLIC))
+        return Record(self._heard(reader, PUBLIC), KEPT)
+
+    def _heard(self, reader: str, channel: str, last: int | None = None) -> list[Speech]:
+        if not may_read(reader, channel):
+            return []
+        heard = [said for where, said in self._entries if where == channel]
+        return heard if last is None else heard[-last:] if last else []
