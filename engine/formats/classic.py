@@ -54,8 +54,8 @@ class Classic(Format):
 
     name = "classic"
     about = "both sides argue in turn, from opening to closing; a juror sums it up"
-    version = 2
-    finishes = (1,)
+    version = 3
+    finishes = (1, 2)
     takes_rounds = True
     summarised = True
     takes_questions = True

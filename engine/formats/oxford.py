@@ -45,8 +45,8 @@ class Oxford(Format):
 
     name = NAME
     about = "two speakers a side; the side that changes more minds wins"
-    version = 2
-    finishes = (WHOLE_DEBATE_READ,)
+    version = 3
+    finishes = (WHOLE_DEBATE_READ, 2)
     turn_order = TurnOrder.SEQUENTIAL
     stance = True
     takes_questions = True

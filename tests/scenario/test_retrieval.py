@@ -105,9 +105,10 @@ async def test_each_side_searches_as_often_and_all_read_what_was_found(
         assert len(systems) == 1
         (read,) = systems
         assert "1, by the title of:\n> own\nIts text:\n> Kettles sing." in read
-        assert "Source 2: Tea study\nhttp://127.0.0.1/tea\nTea wakes 41% of 900.\n" in read
+        study = "> Tea study\nIts text:\n> http://127.0.0.1/tea\n> Tea wakes 41% of 900.\n"
+        assert f"Source 2, by the title of:\n{study}" in read
         order = [
-            f"Source {number}: On {query}\n"
+            f"Source {number}, by the title of:\n> On {query}\n"
             for number, query in enumerate(
                 ("first of ana", "first of ben", "second of ana", "second of ben"), 3
             )
@@ -242,7 +243,7 @@ async def test_a_model_that_searches_is_asked_like_any_other(stage: Stage) -> No
         if body["model"] in ("ana", "ben")
     }
     assert "> first of ana\nIts text:\n> Prose on first of ana." in read
-    assert "Source 2: first of ben\nProse on first of ben." in read
+    assert "> first of ben\nIts text:\n> Prose on first of ben." in read
 
 
 @pytest.mark.parametrize("format", FORMATS)

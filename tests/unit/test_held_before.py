@@ -22,13 +22,19 @@ HELD = Path(__file__).parent / "held_before"
 # The SHA-256 of all prompts by step, as they were sent when the debates were held.
 PROMPTS = {
     "audited_1": "e747898f99d5f97caa5387a6a5ba302ffda54ca9e3a46ea4c42a43960541a522",
+    "audited_2": "97c2b44040fcd9ee88816b50c329ac8c1c14d0421bc1a13fa9a31dbffa296639",
     "classic_1": "a6cd337112a393e7256a1b06c6e780bdf511705d6a33ddc71b5098b69898e827",
+    "classic_2": "a2227be44177b3f280c266d07a076bac0bdc01c90fa898657baad91e174dcc34",
     "oxford_1": "75fce27ddf7c6e235c6aa90252fefe9ee395a264b5df33854bff033ac98cd521",
+    "oxford_2": "7b773bba9def17cb1add7d269c1c28e64f900ae48d478acce5ad96c22976f1f2",
     "roundtable_1": "ff34a08f6006a94053cdcb9cb4d7b7e5811673888ac0de7e4da377d214c404c8",
     "roundtable_2": "d20a444d1cd792dd734d4d8c78de7fa24681766c07b3ffdac03636ff3c55c20d",
+    "roundtable_3": "932863f931d464a94b3e32034b5263215c3b32162141b58eea17f888cc574113",
     "structured_1": "06014d43aab1d184b9c94aca7a0d00e32e16af89026a68f4e9a0d5498b985586",
+    "structured_2": "37f0938b5de64c8a82bcd3d14299a413e295b01063291246fd0ba4469d670989",
     "team_1": "1190c323e1ff0ef279d7a07e9662a5976e00707c36ec11741d80228ce722e66d",
     "team_2": "97c73f82371e72f6fde8eeb45b5697527abf2dca8b284a3fe6fa3c58b96f463d",
+    "team_3": "0839ab34afc4e9f6f00e42d035758a3457225b654a9bf7d4d77a2cba007e94ea",
 }
 
 

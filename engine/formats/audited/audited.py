@@ -62,8 +62,8 @@ class Audited(Format):
 
     name = NAME
     about = "both sides argue turn by turn; a judge checks each turn, and its loser must adapt"
-    version = 2
-    finishes = (1,)
+    version = 3
+    finishes = (1, 2)
     files = True
     options = AuditedOptions
     turn_order = TurnOrder.SEQUENTIAL

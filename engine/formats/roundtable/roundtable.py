@@ -96,8 +96,8 @@ class Roundtable(Format):
 
     name = NAME
     about = "several models answer one question, read each other and revise"
-    version = 3
-    finishes = (1, 2)
+    version = 4
+    finishes = (1, 2, 3)
     ends_early = True
     question = True
     rubric = "answers"

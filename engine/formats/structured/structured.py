@@ -49,8 +49,8 @@ class Structured(Format):
 
     name = NAME
     about = "numbered arguments, each one answered; a judge marks every argument"
-    version = 2
-    finishes = (1,)
+    version = 3
+    finishes = (1, 2)
     files = True
     takes_questions = True
     options = StructuredOptions

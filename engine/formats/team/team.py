@@ -53,8 +53,8 @@ class Team(Format):
 
     name = NAME
     about = "two teams of four against the clock; a judge marks every speech"
-    version = APPENDED
-    finishes = (1, 2)
+    version = 4
+    finishes = (1, 2, APPENDED)
     options = TeamOptions
     turn_order = TurnOrder.SEQUENTIAL
     clocked = True
