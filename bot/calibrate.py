@@ -6,7 +6,6 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-import orjson
 from ulid import ULID
 
 from bot import log
@@ -14,6 +13,7 @@ from bot.app import defaults_of
 from bot.asking import Asking, asking
 from bot.cases import Source, read_source
 from bot.clock import SystemClock
+from bot.console import print_json
 from bot.panel_tables import show_panel
 from bot.questions import confirm
 from bot.series import SeriesEndedError
@@ -84,7 +84,7 @@ async def run_calibrate(wanted: Wanted) -> None:
     model = fitted.figures.model
     view = view_fit(model, fitted.number, utc_now(), evidence) if model else None
     if wanted.as_json:
-        print(_to_json(wanted.source, fitted, view, progress))
+        print_json(_to_json(wanted.source, fitted, view, progress))
     else:
         counts = {"ballots": evidence.readings, "learnt": evidence.learnt_ballots}
         print(DONE.format(number=fitted.number, **counts))
@@ -203,9 +203,11 @@ def _introduction(
     yield NEEDED.format(n=len(missing), jurors=len(set(missing)), known=counted)
 
 
-def _to_json(source: str, fitted: Known, view: FitView | None, progress: Progress) -> str:
+def _to_json(
+    source: str, fitted: Known, view: FitView | None, progress: Progress
+) -> dict[str, Any]:
     history = {ref: one.model_dump(mode="json") for ref, one in fitted.figures.history.items()}
-    shown: dict[str, Any] = {
+    return {
         "schema_version": SCHEMA_VERSION,
         "source": source,
         "fit": fitted.number,
@@ -214,4 +216,3 @@ def _to_json(source: str, fitted: Known, view: FitView | None, progress: Progres
         "jurors": history,
         "panel": view.model_dump(mode="json") if view else None,
     }
-    return orjson.dumps(shown, option=orjson.OPT_INDENT_2).decode()

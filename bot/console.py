@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+import orjson
 from rich.console import Console
 from rich.text import Text
 
@@ -27,7 +28,7 @@ class TableConsole(Console):
     """
 
     def __init__(self, narrowest: int = 0) -> None:
-        super().__init__(highlight=False, emoji=False)
+        super().__init__(highlight=False, emoji=False, markup=False)
         self.width = max(self.width, narrowest) if sys.stdout.isatty() else PIPE_WIDTH
 
     def render_str(self, text: str, **how: Any) -> Text:
@@ -42,6 +43,17 @@ class TableConsole(Console):
 def escaped(json: str) -> str:
     """Return JSON of the same value in which nothing is obeyed by a terminal."""
     return _OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", json)
+
+
+def print_json(found: Any) -> None:
+    """Print a value as JSON, in which nothing is obeyed by a terminal."""
+    print(escaped(orjson.dumps(found, option=orjson.OPT_INDENT_2).decode()))
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Print each text in a line of its own; nothing in it is obeyed by a terminal."""
+    for line in lines:
+        print(clean(line).replace("\n", " "))
 
 
 def pack(parts: Iterable[str], width: int) -> Iterator[str]:

@@ -12,6 +12,7 @@ from bot.reading import read_store
 from bot.settings.settings import load_store_settings
 from engine.dataset.label_files import read_labels
 from engine.errors import UsageError
+from engine.text import clean
 from engine.votes.imported import Imported, import_labels
 from engine.words.translation import plural
 
@@ -39,7 +40,7 @@ async def run_import(file: Path, *, blind: bool = False, source: str | None = No
     async with read_store(settings) as store:
         found = await import_labels(store, read, source or tool, SystemClock().now(), blind=blind)
     for fault in found.faults:
-        print(FAULT.format(file=file, **fault._asdict()), file=sys.stderr)
+        print(clean(FAULT.format(file=file, **fault._asdict())), file=sys.stderr)
     if not found.outcomes:
         raise UsageError(f"{file} has no label that could be imported.")
     print(_told(found, blind=blind))

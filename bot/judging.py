@@ -6,12 +6,11 @@ import asyncio
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-import orjson
 from rich.table import Column, Table
 
 from bot.app import defaults_of
 from bot.asking import asking
-from bot.console import TableConsole
+from bot.console import TableConsole, print_json, print_lines
 from bot.settings.settings import load_settings
 from engine.debate import Debate, Model
 from engine.findings import Score
@@ -105,7 +104,7 @@ async def run_judge(code: str, judges: str, *, as_json: bool = False) -> None:
         record = await asyncio.to_thread(_read, store, debate)
     compared = compare(record, judging)
     if as_json:
-        print(orjson.dumps(to_json(compared), option=orjson.OPT_INDENT_2).decode())
+        print_json(to_json(compared))
     else:
         _print(compared)
 
@@ -134,13 +133,12 @@ def _print(compared: Compared) -> None:
     judging = compared.judging
     judges = ", ".join(judge.ref for judge in judging.judges)
     debate = compared.debate
-    print(
-        HEAD.format(
-            code=debate.code, format=debate.request.format, number=judging.number, judges=judges
-        )
+    head = HEAD.format(
+        code=debate.code, format=debate.request.format, number=judging.number, judges=judges
     )
-    TableConsole(NARROWEST).print(_table(compared), markup=False)
-    print("\n".join(_lines(compared)))
+    print_lines([head])
+    TableConsole(NARROWEST).print(_table(compared))
+    print_lines(_lines(compared))
 
 
 def _table(compared: Compared) -> Table:

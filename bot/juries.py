@@ -6,10 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any
 
-import orjson
-
 from bot.app import defaults_of
 from bot.asking import asking
+from bot.console import print_json, print_lines
 from bot.series import SeriesEndedError
 from bot.series_progress import Display, open_display
 from bot.settings.settings import load_settings
@@ -91,9 +90,9 @@ def _found(code: str, judging: Judging, held: Verdict | None) -> dict[str, Any]:
 
 def _show(rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
     if as_json:
-        print(orjson.dumps({"debates": rows}, option=orjson.OPT_INDENT_2).decode())
+        print_json({"debates": rows})
     else:
-        print("\n".join(_lines(rows)))
+        print_lines(_lines(rows))
 
 
 def _lines(rows: Sequence[Mapping[str, Any]]) -> Iterable[str]:

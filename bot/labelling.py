@@ -7,13 +7,12 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-import orjson
 from pydantic import ValidationError
 from rich.table import Table
 
 from bot import log
 from bot.clock import SystemClock
-from bot.console import TableConsole
+from bot.console import TableConsole, print_json, print_lines
 from bot.filters import read_formats, read_languages, split_list
 from bot.reading import read_store
 from bot.settings.settings import Settings, load_store_settings
@@ -118,11 +117,11 @@ async def invite(name: str, links: int, people: int, days: float, *, as_json: bo
     url = web_url(settings)
     found = [f"{url}/label/{name}?t={token}" for token in tokens]
     if as_json:
-        print(orjson.dumps(found, option=orjson.OPT_INDENT_2).decode())
+        print_json(found)
         return
     if not url:
         print(NO_URL)
-    print("\n".join(found))
+    print_lines(found)
 
 
 def web_url(settings: Settings) -> str:
@@ -136,7 +135,7 @@ async def list_tasks(*, as_json: bool) -> None:
     async with _labelling() as (labelling, _):
         tasks = await labelling.tasks()
     if as_json:
-        print(orjson.dumps([_plain(task) for task in tasks], option=orjson.OPT_INDENT_2).decode())
+        print_json([_plain(task) for task in tasks])
         return
     if not tasks:
         print(NO_TASKS)
@@ -154,7 +153,7 @@ def _plain(task: Task) -> dict[str, object]:
 
 
 def _show_json(task: Task) -> None:
-    print(orjson.dumps(_plain(task), option=orjson.OPT_INDENT_2).decode())
+    print_json(_plain(task))
 
 
 async def close_task(name: str) -> None:
@@ -172,9 +171,9 @@ async def report(name: str, pay: float | None, *, as_json: bool) -> None:
     async with _labelling() as (labelling, _):
         found = await labelling.report(name, pay=pay)
     if as_json:
-        print(found.model_dump_json(indent=2))
+        print_json(found.model_dump(mode="json"))
         return
-    print("\n".join(_told(found)))
+    print_lines(_told(found))
     _show_people(found.people)
     _show_hard(found)
 

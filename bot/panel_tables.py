@@ -35,7 +35,7 @@ def show_panel(view: FitView) -> None:
         console.print(LABELS.format(n=view.labels))
     for table in (_jurors(view), _shared(view), _panels(view)):
         console.print()
-        console.print(table, markup=False)
+        console.print(table)
     for line in _notes(view):
         console.print(line)
 

@@ -7,10 +7,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from bot import log
 from bot.app import defaults_of, run_app
+from bot.console import print_json, print_lines
 from bot.debate import quiet
 from bot.questions import confirm
 from bot.reading import read_store
@@ -102,9 +101,9 @@ async def plan_file(file: Path, *, as_json: bool, yes: bool) -> None:
     async with run_app(settings, []) as app:
         plan = await plan_series(series, app.service, defaults_of(settings))
     if as_json:
-        print(_to_json({"name": series.name, **plan.model_dump(mode="json")}))
+        print_json({"name": series.name, **plan.model_dump(mode="json")})
     else:
-        print("\n".join(_plan_lines(series, plan)))
+        print_lines(_plan_lines(series, plan))
 
 
 def _plan_lines(series: Series, plan: SeriesPlan) -> Iterable[str]:
@@ -148,7 +147,7 @@ async def run_file(file: Path, *, yes: bool) -> None:
         with open_display(display) as show:
             standing = await app.open_series(series, show).run()
         usage = await app.store.usage.read(UsageFilter(series=series.name))
-    print("\n".join(_standing_lines(series, standing)))
+    print_lines(_standing_lines(series, standing))
     print_usage(usage)
     if standing.ending is not Ending.COMPLETE or standing.failed:
         raise SeriesEndedError(_way_on(series, standing, usage, file))
@@ -182,9 +181,9 @@ async def show_status(name: str, *, as_json: bool) -> None:
     if as_json:
         when = {"due_at": stored.due_at, "problem": stored.problem} if series.people else {}
         found = {"name": name, "stopping": stored.stop, **when, **standing.model_dump(mode="json")}
-        print(_to_json(found | {"takings": to_rows(usage)}))
+        print_json(found | {"takings": to_rows(usage)})
         return
-    print("\n".join((*_standing_lines(series, standing), *people_lines(stored, series.people))))
+    print_lines((*_standing_lines(series, standing), *people_lines(stored, series.people)))
     print_usage(usage)
 
 
@@ -235,7 +234,3 @@ def _quiet_settings() -> Settings:
     settings = load_settings()
     log.configure(quiet(settings).log, settings.secrets())
     return settings
-
-
-def _to_json(found: Any) -> str:
-    return orjson.dumps(found, option=orjson.OPT_INDENT_2).decode()

@@ -7,10 +7,9 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
-import orjson
 from rich.table import Column, Table
 
-from bot.console import TableConsole, escaped
+from bot.console import TableConsole, print_json, print_lines
 from bot.reading import read_store
 from bot.settings.settings import load_store_settings
 from engine.blinding.mentions import scrub
@@ -51,7 +50,7 @@ async def list_debates(state: str | None, limit: int, *, as_json: bool = False) 
             f"{debate.created_at:%Y-%m-%d %H:%M}",
             headline(debate.request.topic, TOPIC_WIDTH),
         )
-    TableConsole(NARROWEST).print(table if debates else "No debates.", markup=False)
+    TableConsole(NARROWEST).print(table if debates else "No debates.")
 
 
 async def show_debate(debate_id: str, *, as_json: bool = False, transcript: bool = False) -> None:
@@ -70,8 +69,7 @@ async def show_debate(debate_id: str, *, as_json: bool = False, transcript: bool
     if as_json:
         _print_json(_to_json(seen))
         return
-    for name, value in _lines(seen):
-        print(clean(f"{name:<10} {value}").replace("\n", " "))
+    print_lines(f"{name:<10} {value}" for name, value in _lines(seen))
 
 
 async def _print_transcript(store: Store, debate: Debate) -> None:
@@ -91,7 +89,7 @@ async def _print_transcript(store: Store, debate: Debate) -> None:
 
 def _print_json(found: Mapping[str, Any]) -> None:
     document = {"schema_version": SCHEMA_VERSION, **found}
-    print(escaped(orjson.dumps(document, option=orjson.OPT_INDENT_2).decode()))
+    print_json(document)
 
 
 def _read_states(state: str | None) -> tuple[Status, ...]:

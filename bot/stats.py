@@ -6,11 +6,11 @@ import asyncio
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-import orjson
 from rich.table import Table
 
-from bot.console import TableConsole
+from bot.console import TableConsole, print_json
 from bot.filters import read_formats, read_languages
 from bot.panel_tables import show_panel
 from bot.reading import read_store
@@ -100,7 +100,7 @@ async def run_stats(
     if as_json:
         found = {"agreement": agreement, "leaderboard": leaderboard, "adjusted": adjusted}
         found |= {"panel": panel} if panel else {}
-        print(_to_json(where, left_out, found))
+        print_json(_to_json(where, left_out, found))
     else:
         _show(agreement, leaderboard, adjusted)
         if panel is not None:
@@ -132,8 +132,8 @@ async def _view_jurors(
     return None
 
 
-def _to_json(where: ExportFilter, left_out: int, found: Mapping[str, Value]) -> str:
-    shown = {
+def _to_json(where: ExportFilter, left_out: int, found: Mapping[str, Value]) -> dict[str, Any]:
+    return {
         "schema_version": SCHEMA_VERSION,
         "filters": {
             "community": where.community,
@@ -145,7 +145,6 @@ def _to_json(where: ExportFilter, left_out: int, found: Mapping[str, Value]) -> 
         "rehearsal_debates_left_out": left_out,
         **{name: one.model_dump(mode="json") for name, one in found.items()},
     }
-    return orjson.dumps(shown, option=orjson.OPT_INDENT_2).decode()
 
 
 def _write_pictures(out: Path, pictures: Mapping[str, str]) -> None:
@@ -172,7 +171,7 @@ def _show(agreement: Agreement, leaderboard: Leaderboard, adjusted: AdjustedLead
     for table in _tables(agreement, leaderboard, adjusted):
         if table.row_count:
             console.print()
-            console.print(table, markup=False)
+            console.print(table)
 
 
 def _tables(

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-import orjson
 from rich.table import Column, Table
 
-from bot.console import BETWEEN, TableConsole, pack
+from bot.console import BETWEEN, TableConsole, pack, print_json, print_lines
 from bot.filters import read_moment
 from bot.reading import read_store
 from bot.settings.settings import load_store_settings
@@ -72,7 +71,7 @@ async def show_usage(
         found = {"schema_version": SCHEMA_VERSION, "by": key, "rehearsal_left_out": left_out}
         found |= {"today": {"spent_usd": today.spent, "reserved_usd": today.reserved}}
         found |= {"rows": to_rows(usage, key), "all": _add_up(usage)}
-        print(orjson.dumps(found, option=orjson.OPT_INDENT_2).decode())
+        print_json(found)
         return
     print_usage(usage, key)
     if left_out:
@@ -124,10 +123,10 @@ def print_usage(usage: Usage, by: By = By.MODEL) -> None:
     width = TableConsole(WIDEST).measure(table).maximum
     if width > console.width and console.is_terminal:
         for names, figures in rows:
-            print("\n".join(_in_lines(filter(None, names), figures, console.width)))
+            print_lines(_in_lines(filter(None, names), figures, console.width))
     else:
         console.width = max(width, console.width)
-        console.print(table, markup=False)
+        console.print(table)
     if unpriced := usage.sum("unpriced"):
         print(plural(UNPRICED, unpriced))
 

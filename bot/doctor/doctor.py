@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Any
 
-import orjson
-
 from adapters.finding import Finding
 from adapters.models.backends import Backend
 from adapters.models.discovery import NoListError, find_local_servers, is_listed, probe
 from adapters.models.moderation import HttpModerator
 from adapters.models.outcomes import CallFault
 from adapters.proxies import proxy_of
+from bot.console import print_json
 from bot.doctor.budget import check_day
 from bot.doctor.database import check_database, check_retention
 from bot.doctor.debate import check_debate
@@ -39,7 +38,7 @@ async def run_check(*, as_json: bool = False) -> None:
             show(finding)
     bad = [finding for finding in findings if finding.good is False]
     if as_json:
-        print(orjson.dumps(_to_json(findings), option=orjson.OPT_INDENT_2).decode())
+        print_json(_to_json(findings))
     if bad:
         kind = SettingsError if any(one.subject in OF_SETTINGS for one in bad) else RostrumError
         number = f"{len(bad)} {'check' if len(bad) == 1 else 'checks'}"
