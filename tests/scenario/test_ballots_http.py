@@ -216,28 +216,30 @@ async def test_a_retry_names_what_was_wrong_and_keeps_the_question(
 
 
 @pytest.mark.parametrize(
-    ("act", "problem"),
+    ("act", "problem", "kept"),
     [
-        (acts.refusal(), "declined to answer"),
-        (acts.empty(), "without any text"),
-        (acts.empty("length"), "used up the token cap"),
-        (acts.error_body(), "answered with an error: upstream failed"),
-        (acts.status(401), "refused the key"),
-        (acts.status(500), "failed (500)"),
-        (acts.reset(), "broke the connection"),
-        (acts.hang(), "did not answer within 0.05 s"),
-        (acts.page(), "not JSON"),
+        (acts.refusal(), "declined", "declined to answer"),
+        (acts.empty(), "empty", "without any text"),
+        (acts.empty("length"), "capped", "used up the token cap"),
+        (acts.error_body(), "failed", "answered with an error: upstream failed"),
+        (acts.status(401), "key (401)", "refused the key"),
+        (acts.status(500), "failed (500)", "failed (500)"),
+        (acts.reset(), "broken", "broke the connection"),
+        (acts.hang(), "timeout", "did not answer within 0.05 s"),
+        (acts.page(), "unreadable", "not JSON"),
     ],
 )
 async def test_a_juror_that_cannot_answer_casts_an_invalid_ballot(
-    stage: Stage, act: Act, problem: str
+    stage: Stage, act: Act, problem: str, kept: str
 ) -> None:
     stage.server.always(act, model="j1")
     stage.timeout_s = 0.05 if act.wait else 10.0
     async with stage.process() as line:
-        _, verdict, found = await judge(line)
+        debate, verdict, found = await judge(line)
+        calls = (await line.record(debate.id)).calls
     assert (found.valid, found.scores, found.verdict, found.weight) == (False, None, None, None)
-    assert problem in found.problem
+    assert found.problem == f"no answer: {problem}"
+    assert [call.error for call in calls if call.error and kept in call.error]
     assert (verdict.valid, verdict.invalid) == (2, 1)
     assert verdict.winner is not None
 
@@ -248,7 +250,7 @@ async def test_what_was_said_before_a_juror_died_is_kept(line: Running, stage: S
     assert found.raw == "I refuse."
     assert not found.valid
     assert "holds no JSON object" in found.problem
-    assert "refused the key" in found.problem
+    assert "no answer: key (401)" in found.problem
 
 
 async def test_a_contradictory_ballot_stands_when_its_juror_cannot_be_asked_again(
