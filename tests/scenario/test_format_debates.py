@@ -15,10 +15,12 @@ from structlog.testing import capture_logs
 from engine.debate import Debate, Model, Scores, Status
 from engine.delivery.ending import STOPPED_BY_BUG
 from engine.formats import FORMATS, find_format
+from engine.jury.explain import STEP
 from engine.line.intake import Defaults
 from engine.store import DebateRecord
 from tests.doubles.rehearsed import DEFAULTS as REHEARSED
 from tests.doubles.rehearsed import JURORS, MODELS
+from tests.doubles.waiting import until_true
 from tests.scenario.conftest import NO_CAPS, Running, Stage, in_thread
 
 DEFAULTS = REHEARSED.model_copy(
@@ -31,6 +33,8 @@ DEFAULTS = REHEARSED.model_copy(
         "jurors": (*JURORS, *(Model.parse(f"rehearsal/{n}") for n in ("aspen", "hazel"))),
     }
 )
+# People vote until a juror has written why the panel decided so: that is paid for too.
+PATIENT = DEFAULTS.model_copy(update={"vote_minutes": 60.0})
 SHORT = DEFAULTS.model_copy(update={"limits": {"team": {"free_minutes": 1.2}}})
 OPTIONS = {"audited": {"turns": 4}}
 TOPICS = {
@@ -59,7 +63,10 @@ def misbehaving(format: str, how: str) -> Defaults:
 async def test_a_whole_debate_is_held_voted_on_and_kept(
     line: Running, stage: Stage, format: str, language: str
 ) -> None:
-    started = await line.start(DEFAULTS, format=format, topic=TOPICS[language], language=language)
+    started = await line.start(PATIENT, format=format, topic=TOPICS[language], language=language)
+    await until_true(lambda: line.store.journal.found(started.debate.id, STEP))
+    await line.until(started.debate.id, lambda debate: debate.vote_opened_at)
+    await line.service.close_vote(started.debate.id)
     debate = await line.ended(started.debate.id)
     assert (debate.status, debate.reason) == (Status.CLOSED, "")
     record = await line.record(debate.id)
