@@ -116,7 +116,7 @@ class Steps:
             import structlog  # settings import this module, and start without it
 
             log = structlog.get_logger(__name__)
-            log.warning("no answer", debate=self._debate.id, step=step, why=str(error))
+            log.warning("no answer", debate=self._debate.id, step=step, why=error.problem)
             raise
         # Debates whose calls end together are handled one by one.
         await self._pace.turn()

@@ -123,8 +123,8 @@ def hide_rows(file: Path) -> None:
     with closing(sqlite3.connect(file)) as database:
         database.execute("PRAGMA writable_schema = ON")
         database.execute("PRAGMA journal_mode = DELETE")
-        of = "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND tbl_name = 'vote_events'"
-        [(name, sql)] = [row for row in database.execute(of) if row[1] is not None]
+        of = "SELECT name, sql FROM sqlite_master WHERE name = 'ix_vote_events_debate_question'"
+        [(name, sql)] = database.execute(of)
         partial = f"{sql} WHERE person < 0"
         same = ("UPDATE sqlite_master SET sql = ? WHERE name = ?", (partial, name))
         database.execute(*same)

@@ -52,8 +52,9 @@ def test_a_debate_from_migrate_to_export(run: Run, tmp_path: Path, address: str)
     assert "debates 1" in exported
     assert "votes 5" in exported
     for by in ("model", "day", "community", "user", "series"):
-        taken, total = run("usage", everything, "--by", by).done().splitlines()[-2:]
+        taken, total, today = run("usage", everything, "--by", by).done().splitlines()[-3:]
         assert taken.split()[-1] == total.split()[-1] == "0.0000"
+        assert today.startswith("Today")
     assert "by people" in run("stats", everything).done()
     assert f"ok    database: {name} at 127.0.0.1" in run("check").done()
     assert run("delete", listed["code"], "--yes").code == 0

@@ -41,7 +41,7 @@ async def test_each_line_is_a_persona_whatever_commas_and_quotes_it_has(tmp_path
     assert list(setup.called.values()) == names
     desk = await hold(setup, RehearsedDesk())
     for agent, text in enumerate(("a nurse, tired", "a poet, from Rize", "nights, wards"), 1):
-        assert f"Your way of looking at things: {text}\n" in desk.said_to(f"turn/draft/{agent}")
+        assert f"Your way of looking at things:\n> {text}\n" in desk.said_to(f"turn/draft/{agent}")
     assert "which claim is weakest" in desk.said_to("turn/draft/4")
 
 
