@@ -220,8 +220,7 @@ async def test_a_final_failure_is_recorded_and_the_debate_goes_on(
     kind = "unknown model (404)" if act == 404 else "unreadable"
     assert problems == [f"no answer: {kind}"] * 4
     told = [entry["why"] for entry in logs if entry["event"] == "no answer"]
-    assert len(told) == 4
-    assert all("ROSTRUM_RETRIEVAL__URL" in why for why in told)
+    assert told == [f"no answer: {kind}"] * 4
     assert any("the search gave no answer" in message.body for message in in_thread(stage))
     assert not any(
         "by the title of:" in str(body["messages"][0]["content"]) for body in spoken(stage)
