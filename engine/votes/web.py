@@ -26,7 +26,7 @@ def platform_of(question: str, platform: str) -> str:
 
 
 def is_fast(seconds: float, words: int) -> bool:
-    """Return whether no one can have read so many words in so many seconds."""
+    """Return whether these seconds are too few to have read that many words."""
     return timedelta(seconds=seconds) < timedelta(minutes=words / WORDS_A_MINUTE)
 
 

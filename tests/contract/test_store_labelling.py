@@ -262,7 +262,7 @@ async def test_debates_with_the_fewest_labels_come_first_and_never_twice(
     assert done is not None
     assert (done.done, done.code, done.answered > 0) == (True, "DONE-7", True)
     assert len(await desk.answered(people[0].key)) == done.answered
-    # Whoever comes when all is done is told so, and gets no code for nothing.
+    # People who join after everything is labelled are told so, and get no completion code.
     late = await desk.progress((await someone(desk)).key)
     assert late is not None
     assert (late.done, late.code) == (False, "")
@@ -330,7 +330,7 @@ async def test_nobody_labels_a_debate_that_they_know(desk: Labelling, store: Sql
     drawn = await store.labelling.draw(ann.key, lambda _: "plain", NOW)
     assert drawn is not None
     assert drawn.debate == other
-    # Whoever sees the reveal first is not given it; who sees it in between gives no gold label.
+    # Who saw the reveal is not given the debate; who sees it meanwhile gives no gold label.
     await desk.saw(bob.key, started)
     sheet = await given(desk, bob)
     assert await desk.save(bob.key, sheet.id, FIRST) == "stored"

@@ -130,7 +130,7 @@ async def test_a_worker_that_stood_still_stores_and_asks_nothing(here: Town) -> 
 
 
 async def _settled(here: Town, votes: int) -> bool:
-    """Whether so many votes are shown as open, and nothing is left to do."""
+    """Return whether that many votes are open and nothing is left to do."""
     unsent = "SELECT count(*) FROM outbox WHERE state IN ('pending', 'sending')"
     if await here.database.value(unsent) or await here.holders():
         return False

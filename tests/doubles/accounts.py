@@ -13,14 +13,15 @@ import secrets
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import jwt
 from aiohttp import web
 from cryptography.hazmat.primitives.asymmetric import rsa
 from jwt.algorithms import RSAAlgorithm
+
+from tests.doubles.loopback import LoopbackServer
 
 CLIENT_ID, CLIENT_SECRET = "12345.67890", "a-client-secret-for-the-double"
 TEAM = "T0HALL"
@@ -49,7 +50,7 @@ class Key:
         return shown | {"kid": self.kid, "alg": "RS256", "use": "sig"}
 
 
-class AccountsServer:
+class AccountsServer(LoopbackServer):
     """Both platforms on loopback; the addresses that they may send people back to are `back`."""
 
     def __init__(self) -> None:
@@ -62,8 +63,6 @@ class AccountsServer:
         self.forge: Callable[[Mapping[str, Any]], str] | None = None
         self.fault = 0  # a status that everything is answered with
         self.asked: list[str] = []
-        self._runner: web.AppRunner | None = None
-        self.origin = ""
 
     # --- the person in the browser ----------------------------------------------------------
 
@@ -177,26 +176,13 @@ class AccountsServer:
 
     # --- listening ----------------------------------------------------------------------------
 
-    async def __aenter__(self) -> Self:
+    def _app(self) -> web.Application:
         app = web.Application()
         app.router.add_post("/api/v10/oauth2/token", self._discord_token)
         app.router.add_get("/api/v10/users/@me", self._discord_user)
         app.router.add_post("/api/openid.connect.token", self._slack_token)
         app.router.add_get("/openid/connect/keys", self._slack_keys)
-        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.05)
-        await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
-        self.origin = f"http://127.0.0.1:{self._runner.addresses[0][1]}"
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._runner is not None:
-            await self._runner.cleanup()
+        return app
 
 
 def _challenge(verifier: str) -> str:

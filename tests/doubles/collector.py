@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from aiohttp import web
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue
+
+from tests.doubles.loopback import LoopbackServer
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,7 @@ class Span:
     attributes: Mapping[str, Any]
 
 
-class Collector:
+class Collector(LoopbackServer):
     """Collects spans while it is open."""
 
     def __init__(self) -> None:
@@ -34,36 +35,21 @@ class Collector:
         self.resources: list[dict[str, Any]] = []
         self.bodies: list[bytes] = []
         self.headers: list[Mapping[str, str]] = []
-        self._runner: web.AppRunner | None = None
 
     @property
     def endpoint(self) -> str:
         """The address for OTEL_EXPORTER_OTLP_ENDPOINT."""
-        assert self._runner is not None
-        host, port = self._runner.addresses[0][:2]
-        return f"http://{host}:{port}"
+        return self.origin
 
     def named(self, name: str) -> list[Span]:
         """Return the spans of that name, the first to begin first."""
         found = [span for span in self.spans if span.name == name]
         return sorted(found, key=lambda span: span.began)
 
-    async def __aenter__(self) -> Self:
+    def _app(self) -> web.Application:
         app = web.Application(client_max_size=64 * 2**20)
         app.router.add_post("/v1/traces", self._take)
-        self._runner = web.AppRunner(app, shutdown_timeout=0.05, access_log=None)
-        await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._runner is not None:
-            await self._runner.cleanup()
+        return app
 
     async def _take(self, request: web.Request) -> web.Response:
         body = await request.read()

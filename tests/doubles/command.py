@@ -116,7 +116,7 @@ class Forked(asyncio.Protocol):
         self._said, self._told = b"", asyncio.Event()
 
     def data_received(self, data: bytes) -> None:
-        """Note what is told of it: its number, and at the end its exit code."""
+        """Note its process id, and its exit code once it has ended."""
         self._said += data
         self._told.set()
 

@@ -11,11 +11,12 @@ import hashlib
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import orjson
 from aiohttp import web
+
+from tests.doubles.loopback import LoopbackServer
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 TOKEN = "hf_CANARYtoken"
@@ -23,7 +24,7 @@ SIGNATURE = "CANARYsignature"  # of the addresses that it gives out for uploads
 
 
 @dataclass
-class Hub:
+class Hub(LoopbackServer):
     """Knows one token, which may write to repositories of `owner`.
 
     `script` holds statuses for the next requests whose path ends with its key; "cut" cuts the
@@ -40,10 +41,8 @@ class Hub:
     stored: dict[str, bytes] = field(default_factory=dict)  # what was uploaded apart, by hash
     asked: list[str] = field(default_factory=list)
     commits: list[str] = field(default_factory=list)
-    origin: str = ""
-    _runner: web.AppRunner | None = None
 
-    async def __aenter__(self) -> Self:
+    def _app(self) -> web.Application:
         app = web.Application(middlewares=[self._guard], client_max_size=100_000_000)
         name = r"{repo:[\w-]+/[\w-]+}"
         api = f"/api/datasets/{name}"
@@ -63,20 +62,7 @@ class Hub:
                 web.post(f"{api}/commit/{{branch}}", self._commit),
             ]
         )
-        self._runner = web.AppRunner(app, shutdown_timeout=0.05, access_log=None)
-        await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
-        self.origin = f"http://127.0.0.1:{self._runner.addresses[-1][1]}"
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._runner is not None:
-            await self._runner.cleanup()
+        return app
 
     def files(self, repo: str, branch: str = "main") -> dict[str, bytes]:
         """Return what a branch holds."""

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from aiohttp import web
 
+from tests.doubles.loopback import LoopbackServer
+
 
 @dataclass
-class SearchServer:
+class SearchServer(LoopbackServer):
     """Answers `results`, or what `script` holds for the next requests: a status, or a body.
 
     From the request of number `hold_from` on it says nothing. In a result `{query}` is replaced by
@@ -24,12 +25,11 @@ class SearchServer:
     keys: set[str] = field(default_factory=set)
     hold_from: int | None = None
     port: int = 0
-    _runner: web.AppRunner | None = None
 
     @property
     def url(self) -> str:
         """The address to search at."""
-        return f"http://127.0.0.1:{self.port}/search?format=json"
+        return f"{self.origin}/search?format=json"
 
     async def _search(self, request: web.Request) -> web.Response:
         self.asked.append(request.query["q"])
@@ -51,21 +51,7 @@ class SearchServer:
         ]
         return web.json_response({"query": self.asked[-1], "results": found})
 
-    async def __aenter__(self) -> Self:
+    def _app(self) -> web.Application:
         app = web.Application()
         app.router.add_get("/search", self._search)
-        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.05)
-        await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", 0)
-        await site.start()
-        self.port = self._runner.addresses[0][1]
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._runner is not None:
-            await self._runner.cleanup()
+        return app

@@ -340,7 +340,7 @@ async def test_each_link_that_does_not_lead_in_says_why(desk: Desk) -> None:
     assert (closed.status, closed.heading) == (410, "This task is closed")
     german = await desk.browser().get(link, headers={"Accept-Language": "de"})
     assert german.heading == "Diese Aufgabe ist geschlossen"
-    # Whoever tries link after link has to wait; who has a good one does not.
+    # People who try many links have to wait; people with a valid one do not.
     guesser = desk.browser()
     tried = [(await guesser.get(f"/label/milk?t={n}")).status for n in range(30)]
     assert set(tried) == {404, 429}
