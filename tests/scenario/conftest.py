@@ -206,7 +206,9 @@ class Running:
 
         def read() -> DebateRecord:
             with self.store.archive.reading(ExportFilter()) as records:
-                return next(record for record in records if record.debate.id == debate_id)
+                # Not `next`: a StopIteration would never leave the thread.
+                [found] = [record for record in records if record.debate.id == debate_id]
+                return found
 
         return await asyncio.to_thread(read)
 

@@ -236,6 +236,7 @@ async def test_a_juror_that_cannot_answer_casts_an_invalid_ballot(
     stage.timeout_s = 0.05 if act.wait else 10.0
     async with stage.process() as line:
         debate, verdict, found = await judge(line)
+        await line.ended(debate.id)
         calls = (await line.record(debate.id)).calls
     assert (found.valid, found.scores, found.verdict, found.weight) == (False, None, None, None)
     assert found.problem == f"no answer: {problem}"
