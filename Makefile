@@ -10,7 +10,8 @@ ADVISORIES ?=
 # The tests wait more than they compute: three for each core of a small machine.
 WORKERS ?= 6
 # In their own order, as xdist would keep the long modules of few tests for the end.
-PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder
+# A test that hangs fails, after three times what the longest of them takes.
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder --timeout 420
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .PHONY: help demo docs schema test test-browser quick record bands fuzz audit sbom test-datasets check static format lint types architecture deployment lock clean

@@ -33,7 +33,7 @@ SMALL: dict[str, dict[str, Any]] = {
     },
 }
 ROLES = ("debater", "closing", "cross", "judge", "captain", "juror")
-LIMITS = {**DEFAULTS.limits, "team": {"free_minutes": 0.3, "words_a_minute": 100.0}}
+LIMITS = {**DEFAULTS.limits, "team": {"exchanges": 1, "free_speeches": 2, "words_a_minute": 100.0}}
 PROMPTS = load_prompts()
 ELSEWHERE = "elsewhere"  # a platform and community that no process here serves
 PAST_DEBATES = 30  # from here on ballots decide a juror's place, and labels fit the slope

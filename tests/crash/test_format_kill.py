@@ -18,7 +18,7 @@ POINTS = {
     "roundtable": 32,
     "structured": 44,
     "audited": 52,
-    "team": 328,
+    "team": 183,
     "oxford": 42,
 }
 
