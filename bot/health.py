@@ -113,7 +113,10 @@ NOTHING = Stored({}, {}, {})
 
 
 class Health:
-    """Probes the state; `gateways` returns whether each platform is connected."""
+    """Probes the state; `gateways` returns whether each platform is connected.
+
+    `day_cap` is the most that all communities together may spend a day, in USD; None for no cap.
+    """
 
     def __init__(
         self,
@@ -121,8 +124,9 @@ class Health:
         gateways: Mapping[str, Connected],
         loop: LoopWatch | None = None,
         build: Build | None = None,
+        day_cap: float | None = None,
     ) -> None:
-        self._store, self._gateways = store, gateways
+        self._store, self._gateways, self._day_cap = store, gateways, day_cap
         self.loop = loop or LoopWatch()
         self._build = build or Build("unknown", "unknown")
         self._fault, self._probed_at = "", -PROBE_SECONDS
@@ -152,6 +156,7 @@ class Health:
             outbox=stored.outbox,
             left_out=stored.left_out,
             day=stored.day,
+            day_cap=self._day_cap,
         )
         # In a thread: its first import is slow, and only a scrape needs it.
         return await asyncio.to_thread(write_page, self.loop.counts.copy(), snapshot)

@@ -13,6 +13,7 @@ from bot.asking import asking
 from bot.console import TableConsole, print_json, print_lines
 from bot.settings.settings import load_settings
 from engine.debate import Debate, Model
+from engine.errors import NotFoundError
 from engine.findings import Score
 from engine.formats.judges import tell_judges
 from engine.judging import TIE, Verdict
@@ -111,7 +112,9 @@ async def run_judge(code: str, judges: str, *, as_json: bool = False) -> None:
 
 def _read(store: Store, debate: Debate) -> DebateRecord:
     with store.archive.reading(ExportFilter(ids=(debate.id,))) as records:
-        return next(records)
+        for record in records:
+            return record
+    raise NotFoundError(f"Debate {debate.code} was deleted meanwhile.")
 
 
 def compare(record: DebateRecord, judging: Judging) -> Compared:

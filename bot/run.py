@@ -67,7 +67,9 @@ async def serving(
         ) as app:
             await app.reconcile()
             gateways = {one.venue.platform: partial(_presence, app, one) for one in platforms}
-            health = Health(app.store, gateways, LoopWatch(app.counts), build_of(settings))
+            loop, build = LoopWatch(app.counts), build_of(settings)
+            day_cap = settings.budget.installation_daily_usd
+            health = Health(app.store, gateways, loop, build, day_cap)
             async with asyncio.TaskGroup() as group:
                 grace = timedelta(days=settings.privacy.purge_days)
                 works = [_reconcile(app, grace, role), serve_health(settings.health, health)]

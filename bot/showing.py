@@ -17,6 +17,7 @@ from engine.debate import Debate, Status
 from engine.errors import UsageError
 from engine.judging import Question
 from engine.store import DeliveryState, Store
+from engine.store.journal import Failed
 from engine.store.outbox import Gap
 from engine.store.usage import Takings, UsageFilter
 from engine.text import clean, headline
@@ -113,6 +114,7 @@ class Seen(NamedTuple):
     takings: tuple[Takings, ...]
     unread: bool
     gaps: tuple[Gap, ...]
+    failures: tuple[Failed, ...]
 
 
 async def _look_at(store: Store, debate: Debate) -> Seen:
@@ -127,6 +129,7 @@ async def _look_at(store: Store, debate: Debate) -> Seen:
         takings=tuple((await store.usage.read(UsageFilter(debate=debate.id))).takings),
         unread=any(target.unread for target in targets),
         gaps=await store.outbox.gaps(debate.id),
+        failures=await store.journal.failures(debate.id),
     )
 
 
@@ -154,6 +157,9 @@ def _lines(seen: Seen) -> Iterator[tuple[str, str]]:
     for gap in seen.gaps:
         template = MISSING if gap.state is DeliveryState.REFUSED else MAYBE_MISSING
         yield "thread", template.format(post=gap.key, why=gap.error)
+    for one in seen.failures:
+        times = f" ({one.tries} tries)" if one.tries > 1 else ""
+        yield "failed", f"{one.step}: {one.model} {one.why}{times}"
     yield from (("", step) for step in seen.steps)
 
 
@@ -214,6 +220,7 @@ def _to_json(seen: Seen) -> dict[str, Any]:
             {"post": gap.key, "missing": gap.state is DeliveryState.REFUSED, "why": gap.error}
             for gap in seen.gaps
         ],
+        "failures": [one._asdict() for one in seen.failures],
     }
 
 

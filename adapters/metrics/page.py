@@ -75,6 +75,11 @@ DAY = Family(
     "What all communities together have spent or reserved today (UTC), in USD.",
     ("kind",),
 )
+DAY_CAP = Family(
+    "rostrum_day_cap_usd",
+    "gauge",
+    "The most that all communities together may spend a day (UTC), if there is a cap, in USD.",
+)
 WRITABLE = Family("rostrum_database_writable", "gauge", "Whether the database can be written.")
 CONNECTED = Family(
     "rostrum_gateway_connected",
@@ -94,7 +99,7 @@ BUILD = Family(
 FAMILIES = (
     *(CALLS, RETRIES, IN_FLIGHT, DURATIONS, TOKENS, USD, UNPRICED, WAITS, WAITED),
     *(ANSWERS, ENDED, LOST, LAGS),
-    *(DEBATES, OUTBOX, OLDEST, LEFT_OUT, DAY, WRITABLE, CONNECTED, STANDING_BY, BUILD),
+    *(DEBATES, OUTBOX, OLDEST, LEFT_OUT, DAY, DAY_CAP, WRITABLE, CONNECTED, STANDING_BY, BUILD),
 )
 
 
@@ -112,6 +117,7 @@ class Snapshot:
     outbox: Mapping[str, Backlog]
     left_out: Mapping[str, int]
     day: Day | None
+    day_cap: float | None
 
 
 def write_page(figures: Figures, snapshot: Snapshot) -> bytes:
@@ -169,6 +175,7 @@ def _read(now: Snapshot) -> _Values:
         OLDEST: {(name,): age for name, age in ages.items()},
         LEFT_OUT: {(juror,): number for juror, number in now.left_out.items()},
         DAY: {("spent",): now.day.spent, ("reserved",): now.day.reserved} if now.day else {},
+        DAY_CAP: {} if now.day_cap is None else {(): now.day_cap},
         WRITABLE: {(): now.writable},
         CONNECTED: {(name,): well for name, well in now.connected.items()},
         STANDING_BY: {(name,): stands for name, stands in now.standing_by.items()},

@@ -30,7 +30,7 @@ from engine.floor.steps import prompt_hash
 from engine.judging import Ballot, Verdict, Vote
 from engine.ports import Attempt, Call, ChatMessage, Reply, utc_now
 from engine.store import AttemptStart, Journaled, Judging, Lease, Note, Post, Step, Stop
-from engine.store.journal import PastDebate, Tried
+from engine.store.journal import Failed, PastDebate, Tried
 from engine.store.served import EVERYONE, Served
 from engine.votes.tally import count
 
@@ -116,6 +116,11 @@ NEWEST_TURN = "SELECT body FROM turns WHERE debate = :debate ORDER BY number DES
 SPENDING = """
 SELECT count(*) AS tries, count(cost) AS known, coalesce(sum(cost), 0.0) AS cost
 FROM calls WHERE debate = :debate AND step NOT LIKE 'judging/%'
+"""
+FAILURES = """
+SELECT step, model, error AS why, count(*) AS tries FROM calls
+WHERE debate = :debate AND error <> ''
+GROUP BY step, model, error ORDER BY min(started_at), step
 """
 COST_ORIGINS = """
 SELECT cost_origin, count(*) AS tries FROM calls
@@ -340,6 +345,9 @@ class JournalTable:
     async def tries(self, debate_id: str) -> tuple[Tried, ...]:
         rows = await self._database.rows(TRIES, debate=debate_id)
         return tuple(Tried(*row)._replace(answered=bool(row.answered)) for row in rows)
+
+    async def failures(self, debate_id: str) -> tuple[Failed, ...]:
+        return tuple(Failed(*row) for row in await self._database.rows(FAILURES, debate=debate_id))
 
     async def spending(self, debate_id: str) -> tuple[int, float | None]:
         tries, known, cost = await self._database.first(SPENDING, debate=debate_id)

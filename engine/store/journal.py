@@ -51,6 +51,15 @@ class Tried(NamedTuple):
     latency: float | None
 
 
+class Failed(NamedTuple):
+    """How often a step's calls of a model failed so; `why` has the backend's own words."""
+
+    step: str
+    model: str
+    why: str
+    tries: int
+
+
 class Step(Value):
     """A step's stored result."""
 
@@ -203,6 +212,13 @@ class Journal(Protocol):
 
     async def tries(self, debate_id: str) -> tuple[Tried, ...]:
         """Return every try in the order of an export, without what was asked and answered."""
+        ...
+
+    async def failures(self, debate_id: str) -> tuple[Failed, ...]:
+        """Return a debate's failed tries, those of a step that failed alike together.
+
+        They are for an operator alone: `why` may hold anything that a backend says.
+        """
         ...
 
     async def spending(self, debate_id: str) -> tuple[int, float | None]:

@@ -288,7 +288,8 @@ def test_show_tells_of_a_debates_state_money_and_steps(office: Office) -> None:
     turns = [f"turn/{title}/{side}" for title in rounds for side in "AB"]
     assert re.findall(r"(?m)^ +(turn/\S+)$", shown) == turns
     assert re.search(r"(?m)^state +failed$", failed.done())
-    assert "refused the key (401)" in failed.out
+    assert re.search(r"(?m)^failed +turn/opening/A: \S+ refused the key \(401\)", failed.out)
+    assert not re.search(r"(?m)^failed ", shown)
     assert unknown.failed(1) == "There is no debate 'zzzzzz'; take an id from the list."
 
 

@@ -57,7 +57,7 @@ def test_show_as_json_has_the_figures_of_the_text(office: Path) -> None:
     debater = next(one for one in shown["tokens"] if one["model"] == "rehearsal/maple")
     assert debater["role"] == "debater"
     assert debater["in"] > debater["out"] > 0
-    assert (shown["votes_unread"], shown["gaps"]) == (False, [])
+    assert (shown["votes_unread"], shown["gaps"], shown["failures"]) == (False, [], [])
 
 
 def test_the_manual_names_every_field(office: Path) -> None:

@@ -41,7 +41,9 @@ async def test_an_operator_sees_what_the_day_has_cost_everywhere_together(
     (found,) = [finding async for finding in check_day(settings)]
     assert found.good
     assert found.text == "today 0.25 USD spent and 0.50 reserved, of 2.00 USD"
-    page = (await Health(store, {}).metrics()).decode()
+    assert "\nrostrum_day_cap_usd " not in (await Health(store, {}).metrics()).decode()
+    page = (await Health(store, {}, day_cap=2.0).metrics()).decode()
+    assert "\nrostrum_day_cap_usd 2.0\n" in page
     assert 'rostrum_day_usd{kind="reserved"} 0.5' in page
     assert 'rostrum_day_usd{kind="spent"} 0.25' in page
     monkeypatch.setenv("ROSTRUM_DATABASE_URL", database_url)

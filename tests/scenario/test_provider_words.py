@@ -74,9 +74,13 @@ async def test_a_jurors_error_is_told_by_its_kind_and_status_alone(
         async with stage.process() as line:
             debate = await hold(line, stage)
             calls = (await line.record(debate.id)).calls
+            failures = await line.store.journal.failures(debate.id)
     check(await everything_public(stage, debate, tmp_path, monkeypatch), "overloaded (503)")
     # The operator reads it in the journal; the log, which may be of a blind debate, has the kind.
     kept = [call.error for call in calls if call.error]
+    assert {one.why for one in failures} == set(kept)
+    assert sum(one.tries for one in failures) == len(kept)
+    assert next(one.model for one in failures if "503" in one.why) == JURORS[0].ref
     assert {error.partition(": ")[0] for error in kept} == {
         "is overloaded (503)",
         "failed (500)",
