@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from adapters.storage.archive import read_records
+from adapters.storage.archive import TOLD, read_records
 from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
 from adapters.storage.leases import guard
@@ -40,6 +40,7 @@ DEBATES = """
 SELECT series_key, id, status, reason, created_at, gone, cause FROM debates
 WHERE series = :name AND (:every OR id IN :among) ORDER BY number
 """
+TOLD_DEBATES = "SELECT id FROM debates WHERE series = :name AND {told}"
 RESULTS = """
 SELECT debates.series_key, verdicts.body ->> '$.winner' AS jury
 FROM debates
@@ -125,10 +126,10 @@ class SeriesTable:
         return dict(map(tuple, await self._database.rows(REFUSALS, name=name, **which)))
 
     @contextmanager
-    def reading(self, name: str) -> Iterator[SeriesReading | None]:
+    def reading(self, name: str, *, told: bool = False) -> Iterator[SeriesReading | None]:
         with self._database.snapshot() as connection:
             row = connection.first(FIND, name=name)
-            yield row and _read(connection, _to_series(row))
+            yield row and _read(connection, _to_series(row), told)
 
 
 def _to_debate(row: Any) -> SeriesDebate:
@@ -147,13 +148,18 @@ def _to_series(row: Any) -> StoredSeries:
     return StoredSeries(**{name: getattr(row, name) for name in StoredSeries.model_fields})
 
 
-def _read(connection: SqlConnection, stored: StoredSeries) -> SeriesReading:
-    rows = connection.rows(DEBATES, name=stored.name, every=True, among=())
-    debates = list(map(_to_debate, rows))
-    records = read_records(connection, ExportFilter(series=stored.name))
+def _read(connection: SqlConnection, stored: StoredSeries, told: bool) -> SeriesReading:
+    among = _told(connection, stored.name) if told else []
+    which = {"name": stored.name, "every": not told, "among": among}
+    debates = list(map(_to_debate, connection.rows(DEBATES, **which)))
+    records = read_records(connection, ExportFilter(series=stored.name, told=told))
     tries = _tries(connection, [debate.id for debate in debates])
-    refusals = dict(map(tuple, connection.rows(REFUSALS, name=stored.name, every=True, among=())))
+    refusals = dict(map(tuple, connection.rows(REFUSALS, **which)))
     return SeriesReading(stored, debates, refusals, tries, records)
+
+
+def _told(connection: SqlConnection, name: str) -> list[str]:
+    return [row.id for row in connection.rows(TOLD_DEBATES.format(told=TOLD), name=name)]
 
 
 def _tries(connection: SqlConnection, debates: Sequence[str]) -> Iterator[Try]:

@@ -269,19 +269,18 @@ class Public:
         )
 
     async def _report(self, stored: StoredSeries) -> LeagueView:
-        rows = await read_series_rows(self._store.series, stored.name)
+        rows = await read_series_rows(self._store.series, stored.name, told=True)
         if rows is None:
             raise NotFoundError(NOTHING)
         page, pictures = await asyncio.to_thread(_lay_out, rows, self._clock.now())
-        return LeagueView(_line(stored), await self._table(stored), page, pictures)
+        return LeagueView(_line(stored), await self._table(rows), page, pictures)
 
-    async def _table(self, stored: StoredSeries) -> LeagueTable | None:
-        series = Series.model_validate_json(stored.body)
+    async def _table(self, rows: SeriesRows) -> LeagueTable | None:
+        series = Series.model_validate_json(rows.stored.body)
         if series.league is None:
             return None
-        debates = await self._store.series.debates(stored.name)
-        record = await read_record(self._store, series.league, debates)
-        return table_of(series, series.league, record, outcome=_line(stored).outcome)
+        record = await read_record(self._store, series.league, rows.debates)
+        return table_of(series, series.league, record, outcome=_line(rows.stored).outcome)
 
     # --- the dataset ---------------------------------------------------------------------
 

@@ -136,5 +136,10 @@ class SeriesStore(Protocol):
         `among`: of the debates with these ids.
         """
 
-    def reading(self, name: str) -> AbstractContextManager[SeriesReading | None]:
-        """Open one consistent view of a series, for a worker thread; None if there is none."""
+    def reading(
+        self, name: str, *, told: bool = False
+    ) -> AbstractContextManager[SeriesReading | None]:
+        """Open one consistent view of a series, for a worker thread; None if there is none.
+
+        `told` leaves out what `ExportFilter.told` does.
+        """

@@ -30,6 +30,7 @@ from engine.pages.public import LISTED, Public
 from engine.permalinks import Permalinks
 from engine.store import Store
 from engine.store.community import CommunitySettings, PublicPart
+from tests.doubles.faults import hang
 from tests.doubles.fixed_clock import FixedClock
 from tests.doubles.waiting import HANG_SECONDS, until
 from tests.sample import NOW, new_debate, run, turn, turn_post
@@ -317,7 +318,19 @@ async def test_a_leagues_page_has_the_matches_that_were_told_and_nothing_of_othe
         assert "1 of 3 matches" in one.text
         for seen in (one, await reader.see(f"{front}/leagues")):
             assert not [key for key in (second.id, second.code) if key.lower() in told(seen)]
-        await decide(chat, app)
+        # Its result is none here before the chat shows it.
+        chat.discord.fail(hang(), "POST", "/channels/*/messages", text='"Reveal"')
+        await chat.react("ben", await chat.ballot(), "A")
+        closing = asyncio.create_task(chat.stage.close())
+        await chat.discord.faults.hung()
+        assert (await app.store.debates.get(second.id)).revealed_at is not None
+        one = await reader.see(path)
+        assert played(one) == sides_of(first)
+        assert "1 of 3 matches" in one.text
+        assert not [key for key in (second.id, second.code) if key.lower() in told(one)]
+        chat.discord.faults.release()
+        await closing
+        await chat.ended(app)
         two = await again_until(reader, path, lambda seen: "2 of 3 matches" in seen.text)
         assert played(two) == set(PLAYERS)
         # The standing, and the report with its pictures; no person is in either.

@@ -89,20 +89,23 @@ class SeriesRows:
         return [one.row for one in self.ended if one.row is not None]
 
 
-async def read_series_rows(store: SeriesStore, name: str) -> SeriesRows | None:
+async def read_series_rows(
+    store: SeriesStore, name: str, *, told: bool = False
+) -> SeriesRows | None:
     """Read a series in one consistent view, in a worker thread; None if there is none.
 
-    Cancelling stops the reading. Raises StoreError if the debates cannot be read.
+    `told` leaves out what `ExportFilter.told` does. Cancelling stops the reading. Raises StoreError
+    if the debates cannot be read.
     """
     stopped = threading.Event()
     try:
-        return await asyncio.to_thread(_read, store, name, stopped)
+        return await asyncio.to_thread(_read, store, name, told, stopped)
     finally:
         stopped.set()
 
 
-def _read(store: SeriesStore, name: str, stopped: threading.Event) -> SeriesRows | None:
-    with store.reading(name) as found:
+def _read(store: SeriesStore, name: str, told: bool, stopped: threading.Event) -> SeriesRows | None:
+    with store.reading(name, told=told) as found:
         if found is None:
             return None
         rows = add_up(found)
