@@ -21,7 +21,7 @@ from engine.ports import Audience, Clock, Inbound, Listener, Models, Moderator, 
 from engine.store import DebateRecord, ExportFilter
 from tests.doubles.joined import joined
 from tests.doubles.memory.venue import MemoryVenue, StoredMessage
-from tests.doubles.waiting import HANG_SECONDS
+from tests.doubles.waiting import HANG_SECONDS, until_asked
 from tests.sample import NO_CAPS as NO_CAPS
 
 LOBBY = "lobby"
@@ -66,11 +66,8 @@ class Session:
         return (await self.service.start(order, defaults)).debate.id
 
     async def until(self, debate_id: str, done: Callable[[Debate], object]) -> Debate:
-        """Wait, at most 30 s, until a debate is in some state."""
-        async with asyncio.timeout(HANG_SECONDS):
-            while not done(debate := await self.store.debates.get(debate_id)):  # noqa: ASYNC110
-                await asyncio.sleep(0.005)
-        return debate
+        """Wait until a debate is in some state."""
+        return await until_asked(lambda: self.store.debates.get(debate_id), done)
 
     async def voting(self, debate_id: str) -> Debate:
         """Wait until people can vote and the panel is done."""

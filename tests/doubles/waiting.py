@@ -27,11 +27,24 @@ async def until(look: Callable[[], T | None], seconds: float = HANG_SECONDS) -> 
     return found
 
 
+async def until_asked(
+    ask: Callable[[], Awaitable[T]], done: Callable[[T], object], seconds: float = HANG_SECONDS
+) -> T:
+    """Wait until an answer will do, and return it; raises TimeoutError.
+
+    The longer it takes, the rarer it asks: who waits on a busy machine makes it no busier.
+    """
+    pause = 0.005
+    async with asyncio.timeout(seconds):
+        while not done(answer := await ask()):
+            await asyncio.sleep(pause)
+            pause = min(1.2 * pause, 0.1)
+    return answer
+
+
 async def until_true(ask: Callable[[], Awaitable[object]], seconds: float = HANG_SECONDS) -> None:
     """Wait until the answer to a question is true; raises TimeoutError."""
-    async with asyncio.timeout(seconds):
-        while not await ask():  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
+    await until_asked(ask, bool, seconds)
 
 
 class Starved:

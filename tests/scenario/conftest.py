@@ -37,7 +37,7 @@ from tests.doubles.hall import Hall, has_ended
 from tests.doubles.joined import joined
 from tests.doubles.memory.venue import MemoryVenue, StoredMessage
 from tests.doubles.model_server import Body, ModelServer
-from tests.doubles.waiting import HANG_SECONDS
+from tests.doubles.waiting import HANG_SECONDS, until_asked
 from tests.sample import NO_CAPS as NO_CAPS
 
 if TYPE_CHECKING:
@@ -179,11 +179,8 @@ class Running:
         return await self.service.start(order, defaults)
 
     async def until(self, debate_id: str, done: Callable[[Debate], object]) -> Debate:
-        """Wait, at most 20 s, until a debate is in some state."""
-        async with asyncio.timeout(HANG_SECONDS):
-            while not done(debate := await self.store.debates.get(debate_id)):  # noqa: ASYNC110
-                await asyncio.sleep(0.01)
-        return debate
+        """Wait until a debate is in some state."""
+        return await until_asked(lambda: self.store.debates.get(debate_id), done)
 
     async def ended(self, debate_id: str) -> Debate:
         """Wait until a debate has ended, however, and everything about it was posted."""

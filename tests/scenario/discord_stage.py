@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from pydantic import SecretStr
@@ -32,7 +33,7 @@ from engine.ports import VenueLimits, utc_now
 from tests.doubles.discord import DiscordServer, Interaction
 from tests.doubles.discord.state import Channel, Message
 from tests.doubles.references import on_discord
-from tests.doubles.waiting import HANG_SECONDS
+from tests.doubles.waiting import HANG_SECONDS, until_asked
 from tests.doubles.waiting import until as until
 from tests.scenario.told_votes import told_votes
 
@@ -210,20 +211,16 @@ async def state(
     app: App, done: Callable[[Debate], object], seconds: float = HANG_SECONDS
 ) -> Debate:
     """Wait until the newest debate is in some state."""
-    async with asyncio.timeout(seconds):
-        while True:
-            newest = await app.store.debates.recent(limit=1)
-            if newest and done(newest[0]):
-                return newest[0]
-            await asyncio.sleep(0.01)
+    newest = partial(app.store.debates.recent, limit=1)
+    [debate] = await until_asked(newest, lambda found: found and done(found[0]), seconds)
+    return debate
 
 
 async def known(app: App, number: int, question: Question = Question.VOTE) -> None:
     """Wait until the newest debate's log has so many entries, whether they were told or read."""
     (debate,) = await app.store.debates.recent(limit=1)
-    async with asyncio.timeout(HANG_SECONDS):
-        while len(await app.store.votes.events(debate.id, question)) < number:  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
+    logged = partial(app.store.votes.events, debate.id, question)
+    await until_asked(logged, lambda found: len(found) >= number)
 
 
 async def pass_deadline(url: str) -> None:

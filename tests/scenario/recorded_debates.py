@@ -40,7 +40,7 @@ from tests.doubles.hall import LOBBY, Hall, Session, has_ended
 from tests.doubles.memory.attentive import AttentiveVenue
 from tests.doubles.memory.venue import StoredMessage
 from tests.doubles.rehearsed import DEFAULTS as REHEARSED
-from tests.doubles.waiting import HANG_SECONDS
+from tests.doubles.waiting import HANG_SECONDS, until_asked
 
 BEGINNING = datetime(2001, 9, 9, 12, tzinfo=UTC)
 LIMITS = VenueLimits(typing_seconds=60, send_seconds=4, state_seconds=0.02)
@@ -175,9 +175,7 @@ class World:
         return shown is not None and (shown.phase == "failed" or shown.revealed == "thread")
 
     async def _until(self, debate_id: str, done: Callable[[Debate], object]) -> None:
-        async with asyncio.timeout(HANG_SECONDS):
-            while not done(await self.session.store.debates.get(debate_id)):  # noqa: ASYNC110
-                await asyncio.sleep(0.005)
+        await until_asked(lambda: self.session.store.debates.get(debate_id), done)
 
 
 async def hold_all(
