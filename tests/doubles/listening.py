@@ -11,6 +11,7 @@ from typing import Any, Self
 from aiohttp import web
 
 from tests.doubles.faults import Faults
+from tests.doubles.loopback import close
 
 CROWD = 4096  # connections that may come at once, as a platform takes them
 
@@ -83,7 +84,7 @@ class Listening(ABC):
         self.faults.release()
         await self.cut()
         if self._runner is not None:
-            await self._runner.cleanup()
+            await close(self._runner)
             self._runner = None
 
     async def __aenter__(self) -> Self:

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 from abc import ABC, abstractmethod
 from types import TracebackType
 from typing import Self
 
 from aiohttp import web
+
+STEPS = 5  # more than asyncio's loop takes to make a connection of what it has accepted
+
+
+async def close(runner: web.AppRunner) -> None:
+    """Listen no more, and cut every connection, also those that are just being accepted."""
+    for site in list(runner.sites):
+        await site.stop()
+    for _ in range(STEPS):
+        await asyncio.sleep(0)
+    await runner.cleanup()
 
 
 class LoopbackServer(ABC):
@@ -33,4 +45,4 @@ class LoopbackServer(ABC):
         trace: TracebackType | None,
     ) -> None:
         if self._runner is not None:
-            await self._runner.cleanup()
+            await close(self._runner)

@@ -27,6 +27,8 @@ from typing import Any, ClassVar, Literal, Self
 import orjson
 from aiohttp import web
 
+from tests.doubles.loopback import close
+
 Body = dict[str, Any]
 Respond = Callable[[Body], str]
 Absence = Literal["refusing", "deaf"]  # connections are refused, or nobody answers them
@@ -276,7 +278,7 @@ class ModelServer:
         for deaf in self._deaf:
             deaf.close()
         if self._runner is not None:
-            await self._runner.cleanup()
+            await close(self._runner)
 
     async def _listen(self) -> None:
         assert self._runner is not None
