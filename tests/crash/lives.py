@@ -14,6 +14,7 @@ import traceback
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -21,10 +22,12 @@ from unittest.mock import patch
 import psycopg
 import structlog
 
+from adapters.models.speeches import load_script
+from engine.formats import FORMATS
 from engine.line.ahead import warm_up
 from engine.ports import VenueLimits
 from tests.crash.fate import SERVER, Fate, FatedStore, append, url_of
-from tests.crash.inputs import PROMPTS
+from tests.crash.inputs import FIRST, PROMPTS
 
 LIVES, CONNECTED, LOG = "lives", "connected", "log"
 # A send may take long on a busy machine; one in doubt is looked for when its time is over.
@@ -44,7 +47,7 @@ Life = Callable[[], Coroutine[Any, Any, None]]
 
 def chain(folder: Path, life: Life) -> int:
     """Live again after every kill, and return the exit code of the life that was not killed."""
-    warm_up(PROMPTS, frozenset())  # else every child would; no thread may run before a fork
+    prepare()
     while True:
         child = os.fork()
         if child == 0:
@@ -54,6 +57,15 @@ def chain(folder: Path, life: Life) -> int:
         code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         if code != -signal.SIGKILL:
             return code
+
+
+def prepare() -> None:
+    """Load and compile what else every life would; no thread may run before a fork."""
+    import_module("aiosqlite")
+    assert all(FORMATS[name] for name in FORMATS)
+    warm_up(PROMPTS, frozenset(model.ref for model in FIRST.defaults.sides.values()))
+    for part in ("for", "against", "table"):
+        load_script("en", part)
 
 
 def run_out(url: str) -> None:
