@@ -114,6 +114,11 @@ class Forked(asyncio.Protocol):
 
     def __init__(self) -> None:
         self._said, self._told = b"", asyncio.Event()
+        self._line: asyncio.BaseTransport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Note the line on which it is told of."""
+        self._line = transport
 
     def data_received(self, data: bytes) -> None:
         """Note its process id, and its exit code once it has ended."""
@@ -149,6 +154,9 @@ class Forked(asyncio.Protocol):
         """Wait until it has ended."""
         while self.returncode is None:
             await self._news()
+        if self._line is not None:
+            self._line.close()
+            await asyncio.sleep(0)  # the loop closes what it is told to close one step later
         return self.returncode
 
     async def _news(self) -> None:
