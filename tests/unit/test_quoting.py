@@ -96,8 +96,13 @@ def filled() -> dict[str, list[dict[str, Any]]]:
 
 def layout(prompt: str) -> list[str]:
     """Return a prompt's own lines, as the most generous reader divides it: those without marks."""
-    seen = UNSEEN.sub("", unicodedata.normalize("NFKC", prompt))
-    return [line for line in seen.splitlines() if not line.startswith(MARK)]
+    return [line for lines in map(_divided, prompt.split("\n")) for line in lines]
+
+
+@cache  # the lines of a template are the same with every text
+def _divided(line: str) -> tuple[str, ...]:
+    seen = UNSEEN.sub("", unicodedata.normalize("NFKC", line)) + "\n"
+    return tuple(one for one in seen.splitlines() if not one.startswith(MARK))
 
 
 def render(name: str, variables: dict[str, Any], text: str = WORD) -> str:
