@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
 from ulid import ULID
 
+import bot.judging
 from adapters.models.attempts import RetryPolicy
 from adapters.models.rehearsal import RehearsalModels
 from bot.judging import run_judge
@@ -18,13 +20,14 @@ from engine.dataset.entry import make_entry
 from engine.dataset.tables import choose_tables
 from engine.dataset.voters import Pseudonyms
 from engine.debate import Debate, Model
-from engine.errors import StoppedError, UsageError
+from engine.errors import NotFoundError, StoppedError, UsageError
 from engine.floor.keeper import Keeper
 from engine.floor.wake import Bell
 from engine.line.judging import judge_again
 from engine.ports import AttemptLog, Call, Reply
 from engine.store import ExportFilter, Judging
 from engine.store.usage import UsageFilter
+from tests.doubles.waiting import HANG_SECONDS
 from tests.scenario.conftest import NO_CAPS, Running, Stage
 from tests.scenario.test_format_debates import hold
 
@@ -167,6 +170,24 @@ async def test_the_command_prints_both_verdicts(
     await run_judge(debate.code, "rehearsal/ash,rehearsal/yew")
     assert capsys.readouterr().out == told
     await asyncio.sleep(0)
+
+
+@pytest.mark.usefixtures("settings")
+async def test_a_debate_that_is_deleted_while_it_is_judged_is_said_to_be(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stage.process() as line:
+        debate = await hold(line, "structured")
+
+    async def judge_and_delete(*given: Any) -> Judging:
+        judging = await judge_again(*given)
+        await purge(given[3], "memory", "club")
+        return judging
+
+    monkeypatch.setattr(bot.judging, "judge_again", judge_and_delete)
+    async with asyncio.timeout(HANG_SECONDS):
+        with pytest.raises(NotFoundError, match=f"{debate.code} was deleted meanwhile"):
+            await run_judge(debate.code, "rehearsal/ash")
 
 
 @pytest.mark.parametrize("format", ["team", "structured", "audited", "roundtable"])
