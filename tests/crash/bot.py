@@ -5,17 +5,18 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import sys
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from itertools import chain
+from socket import socketpair
 from typing import ClassVar, Generic, NamedTuple, Self, TypeVar
 
-from tests.crash.conftest import ROOT, Scene, kill_group
+from tests.crash.conftest import DRIVER, ROOT, Scene
 from tests.crash.fate import MET, lines
-from tests.crash.lives import CONNECTED, LIVES, LOG
+from tests.crash.lives import CONNECTED, LIVES, LOG, READY
+from tests.doubles.command import Forked, environment_of, fork, kill_group
 from tests.doubles.control import Json
 from tests.doubles.faults import When
 from tests.doubles.remote import RemoteDouble
@@ -88,13 +89,13 @@ class Bot(ABC, Generic[P]):
     """One process after the other, each killed from here or by its fate."""
 
     driver: ClassVar[str]
-    """The module that serves the platform."""
+    """The module beside this one that serves the platform."""
 
     voters: ClassVar[Voters]
     other_points: ClassVar[tuple[str, ...]] = ()
     """Where it dies by its fate, beside the votes."""
 
-    def __init__(self, scene: Scene, platform: P, lives: asyncio.subprocess.Process) -> None:
+    def __init__(self, scene: Scene, platform: P, lives: Forked) -> None:
         self.scene = scene
         self.platform = platform
         self._lives = lives
@@ -131,22 +132,21 @@ class Bot(ABC, Generic[P]):
     @asynccontextmanager
     async def serving(cls, scene: Scene, platform: P) -> AsyncIterator[Self]:
         """Run the bot's processes until the body ends."""
-        lives = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", cls.driver, str(scene.folder), platform.api_url),
-            cwd=ROOT,
-            stdin=asyncio.subprocess.PIPE,
-            process_group=0,
-        )
-        bot = cls(scene, platform, lives)
-        try:
-            await bot.back()
-            yield bot
-        except TimeoutError as late:
-            late.add_note("\n".join(bot._told()))
-            raise
-        finally:
-            kill_group(lives)
-            await lives.wait()
+        code, words = DRIVER.format(cls.driver), (str(scene.folder), platform.api_url)
+        ours, theirs = socketpair()  # whose end ends them, should this process be killed
+        with ours, theirs:
+            streams = (theirs.fileno(), 1, 2)
+            lives = await fork(code, ROOT, words, environment_of({}), streams, ready=READY)
+            bot = cls(scene, platform, lives)
+            try:
+                await bot.back()
+                yield bot
+            except TimeoutError as late:
+                late.add_note("\n".join(bot._told()))
+                raise
+            finally:
+                kill_group(lives)
+                await lives.wait()
 
     @property
     def kills(self) -> int:

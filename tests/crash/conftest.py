@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import re
 import shutil
-import signal
-import subprocess
-import sys
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -28,10 +24,15 @@ from engine.store import DebateRecord, ExportFilter
 from tests.crash.driver import TellingModels
 from tests.crash.fate import DOOMED, FREEZE, MET, TRAIL, URL, Fate, lines
 from tests.crash.inputs import ORDER, Inputs
+from tests.crash.lives import READY
+from tests.doubles.command import Child, environment_of, streams_to
 from tests.doubles.memory.venue import MemoryVenue
+from tests.doubles.waiting import PROCESS_SECONDS
 
 ROOT = Path(__file__).parents[2]
 MOST_DEBATES = 12
+SAID = "said"
+DRIVER = "import sys; from tests.crash.{} import main; sys.exit(main())"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,19 +58,22 @@ class Scene:
         """Let every process from now on pass."""
         (self.folder / FREEZE).unlink()
 
-    def open(self, *arguments: str) -> subprocess.Popen[str]:
-        """Start a process that holds the debate, and leads a group of its own."""
-        return subprocess.Popen(
-            [sys.executable, "-m", "tests.crash.driver", str(self.folder), self.format, *arguments],
-            cwd=ROOT,
-            process_group=0,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+    def open(self, *arguments: str, driver: str = "driver") -> Child:
+        """Start a process that holds the debate."""
+        words = (str(self.folder), self.format, *arguments)
+        with streams_to(self.folder / SAID) as streams:
+            return Child(
+                DRIVER.format(driver), ROOT, words, environment_of({}), streams, ready=READY
+            )
+
+    def finish(self, process: Child) -> None:
+        """Wait until a process has come to the end of the debate."""
+        with process:
+            assert process.wait(PROCESS_SECONDS) == 0, (self.folder / SAID).read_text()
 
     def run(self) -> None:
         """Hold the debate to its end."""
-        finish(self.open())
+        self.finish(self.open())
 
     @property
     def met(self) -> list[str]:
@@ -182,32 +186,13 @@ def kill_at(points: list[str], new_scene: NewScene, format_name: str = "classic"
             scene.doom(doomed)
         with ExitStack() as stack:
             processes = [stack.enter_context(scene.open("chain")) for scene in pair]
-            for process in processes:
-                stack.callback(kill_group, process)
-            for process in processes:
-                finish(process)
+            for scene, process in zip(pair, processes, strict=True):
+                scene.finish(process)
         scenes += pair
         died = {point for scene in pair for point in scene.met}
         left = [point for point in left if point not in died]
     assert not left
     return scenes
-
-
-def finish(process: subprocess.Popen[str], seconds: float = 900) -> None:
-    """Wait until a process has come to the end of its debate."""
-    with process:
-        try:
-            _, said = process.communicate(timeout=seconds)
-        finally:
-            kill_group(process)
-    assert process.returncode == 0, said
-
-
-def kill_group(leader: subprocess.Popen[str] | asyncio.subprocess.Process) -> None:
-    """Kill a process and every life that it began, even one just being born, unless it ended."""
-    if leader.returncode is None:
-        with suppress(ProcessLookupError):
-            os.killpg(leader.pid, signal.SIGKILL)
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""A process that holds a debate: `… -m tests.crash.driver FOLDER FORMAT [chain] [shared]`.
+"""A process that holds a debate; its arguments are `FOLDER FORMAT [chain] [shared]`.
 
 It starts the one debate of its folder, or goes on with the one that it finds, with everything
 changed that a debate could depend on. With `chain` it does so in one life after the other, until
@@ -165,7 +165,8 @@ async def vote(
             return
 
 
-if __name__ == "__main__":
+def main() -> int:
+    """Hold it, and return the exit code."""
     home, ways = Path(sys.argv[1]), sys.argv[3:]
     holding = partial(hold, home, order_of(sys.argv[2]), shared="shared" in ways)
-    sys.exit(chain(home, holding) if "chain" in ways else live(home, holding))
+    return chain(home, holding) if "chain" in ways else live(home, holding)

@@ -1,4 +1,4 @@
-"""The pages of labelling in a process that dies of an answer: `… URL (before|after|never)`.
+"""The pages of labelling in a process that dies of an answer: `URL (before|after|never)`.
 
 It dies before the answer is committed, with all of it written; or after that, before the browser
 is told.
@@ -55,5 +55,6 @@ async def main(url: str, when: str) -> None:
         await asyncio.Event().wait()
 
 
-if __name__ == "__main__":
+def serve() -> None:
+    """Serve as the arguments say."""
     asyncio.run(main(*sys.argv[1:]))

@@ -29,6 +29,8 @@ from engine.ports import VenueLimits
 from tests.crash.fate import SERVER, Fate, FatedStore, append, url_of
 from tests.crash.inputs import FIRST, PROMPTS
 
+DRIVERS = ("driver", "moved", "discord_driver", "slack_driver")
+READY = f"{__name__}:prepare"
 LIVES, CONNECTED, LOG = "lives", "connected", "log"
 # A send may take long on a busy machine; one in doubt is looked for when its time is over.
 LIMITS = VenueLimits(typing_seconds=60, send_seconds=2.0, state_seconds=0.05)
@@ -47,7 +49,6 @@ Life = Callable[[], Coroutine[Any, Any, None]]
 
 def chain(folder: Path, life: Life) -> int:
     """Live again after every kill, and return the exit code of the life that was not killed."""
-    prepare()
     while True:
         child = os.fork()
         if child == 0:
@@ -60,8 +61,9 @@ def chain(folder: Path, life: Life) -> int:
 
 
 def prepare() -> None:
-    """Load and compile what else every life would; no thread may run before a fork."""
-    import_module("aiosqlite")
+    """Load and compile what every life would; no thread may run before a fork."""
+    for name in ("aiosqlite", *(f"tests.crash.{driver}" for driver in DRIVERS)):
+        import_module(name)
     assert all(FORMATS[name] for name in FORMATS)
     warm_up(PROMPTS, frozenset(model.ref for model in FIRST.defaults.sides.values()))
     for part in ("for", "against", "table"):

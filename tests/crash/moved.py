@@ -1,4 +1,4 @@
-"""A process that goes on elsewhere: `… -m tests.crash.moved FOLDER FORMAT URL`.
+"""A process that goes on elsewhere; its arguments are `FOLDER FORMAT URL`.
 
 It is a driver of the folder's debate, on the database that this was copied to.
 """
@@ -29,6 +29,7 @@ async def go_on(folder: Path, format_name: str, url: str) -> None:
         await hold(folder, order_of(format_name), shared=False)
 
 
-if __name__ == "__main__":
+def main() -> int:
+    """Go on there, and return the exit code."""
     home, kind, there = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
-    sys.exit(live(home, lambda: go_on(home, kind, there)))
+    return live(home, lambda: go_on(home, kind, there))

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import os
 import signal
 import sys
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
@@ -29,7 +28,7 @@ from adapters.storage.tables import metadata
 from bot.bench.loopback import Answering
 from engine.debate import Model
 from tests.doubles import waiting
-from tests.doubles.command import Forked, environment_of, fork
+from tests.doubles.command import Forked, environment_of, fork, streams_to
 from tests.doubles.control import Json
 from tests.doubles.discord import Remote
 from tests.doubles.discord.server import TOKEN
@@ -134,13 +133,6 @@ async def alone(
     return await asyncio.create_subprocess_exec(
         *command, cwd=folder, env=environment, stdin=stdin, stdout=stdout, stderr=stderr
     )
-
-
-@contextmanager
-def streams_to(log: Path) -> Iterator[tuple[int, int, int]]:
-    """Open the streams of a process that reads nothing and says all to a file."""
-    with open(os.devnull, "rb") as nothing, log.open("wb") as said:
-        yield nothing.fileno(), said.fileno(), said.fileno()
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""A process that serves Slack: `… -m tests.crash.slack_driver FOLDER API_URL`.
+"""A process that serves Slack; its arguments are `FOLDER API_URL`.
 
 It is joined as `rostrum run` joins it, and killed from outside or at a point of its fate.
 """
@@ -29,6 +29,7 @@ async def serve(folder: Path, api_url: str) -> None:
             await stay(folder)
 
 
-if __name__ == "__main__":
+def main() -> int:
+    """Serve in one life after the other."""
     home = Path(sys.argv[1])
-    sys.exit(chain(home, partial(serve, home, sys.argv[2])))
+    return chain(home, partial(serve, home, sys.argv[2]))

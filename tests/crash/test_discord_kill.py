@@ -52,7 +52,7 @@ KILLS = 2 * (1 + 1 + 1 + 8 + 1 + 4) + 2 + 2 * 6 + 1 + 2 + 2 * (1 + 1 + 1)
 class DiscordBot(Bot[Remote]):
     """The bot's processes on Discord."""
 
-    driver = "tests.crash.discord_driver"
+    driver = "discord_driver"
     voters = Voters(ACTS, TOLD, untold=("gus", "hal", "ida"))
     other_points = (*OPEN, *CLOSE)
 

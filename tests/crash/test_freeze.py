@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -14,7 +12,8 @@ from itertools import pairwise
 import pytest
 
 from engine.floor.keeper import LEASE_SECONDS, RENEW_SECONDS
-from tests.crash.conftest import Scene, finish
+from tests.crash.conftest import Scene
+from tests.doubles.command import Child
 from tests.doubles.waiting import PROCESS_SECONDS
 
 POINTS = (
@@ -26,18 +25,6 @@ POINTS = (
 WHILE_THINKING = POINTS[:3]
 
 
-def wait_until_stopped(process: subprocess.Popen[str]) -> None:
-    """Wait until a process stands still."""
-    give_up = time.monotonic() + PROCESS_SECONDS
-    while time.monotonic() < give_up:
-        changed, how = os.waitpid(process.pid, os.WNOHANG | os.WUNTRACED)
-        if changed:
-            assert os.WIFSTOPPED(how), "it ended instead"
-            return
-        time.sleep(0.01)
-    pytest.fail("The process never came to the point where it should stand still.")
-
-
 @pytest.mark.sqlite
 @pytest.mark.parametrize("point", POINTS)
 def test_who_was_frozen_stores_and_sends_nothing(
@@ -46,18 +33,14 @@ def test_who_was_frozen_stores_and_sends_nothing(
     scene = new_scene()
     scene.freeze(point)
     with scene.open() as frozen:
-        try:
-            wait_until_stopped(frozen)
-            scene.thaw()
-            # As on another host, which has no lock on this file: only leases are between them.
-            (scene.folder / "debate.db.lock").unlink()
-            scene.run()
-            tables, platform = scene.tables(), scene.platform
-            os.kill(frozen.pid, signal.SIGCONT)
-            _, said = frozen.communicate(timeout=PROCESS_SECONDS)
-        finally:
-            frozen.kill()
-    assert frozen.returncode == 0, said
+        frozen.wait_until_stopped(PROCESS_SECONDS)
+        scene.thaw()
+        # As on another host, which has no lock on this file: only leases are between them.
+        (scene.folder / "debate.db.lock").unlink()
+        scene.run()
+        tables, platform = scene.tables(), scene.platform
+        os.kill(frozen.pid, signal.SIGCONT)
+        scene.finish(frozen)
     assert {name: rows for name, rows in scene.tables().items() if rows != tables[name]} == {}
     assert scene.platform == platform
     assert scene.transcript() == clean.transcript()
@@ -68,7 +51,7 @@ class Relay:
     """A process that stands still, on a database that it does not hold alone."""
 
     scene: Scene
-    frozen: subprocess.Popen[str]
+    frozen: Child
 
 
 @pytest.fixture(scope="module")
@@ -82,15 +65,13 @@ def relays(clean: Scene, new_scene: Callable[[], Scene]) -> Iterator[dict[str, R
         for point in POINTS:
             scene = new_scene()
             scene.freeze(point)
-            process = stack.enter_context(scene.open("shared"))
-            stack.callback(process.kill)
-            frozen[point] = Relay(scene, process)
+            frozen[point] = Relay(scene, stack.enter_context(scene.open("shared")))
         for relay in frozen.values():
-            wait_until_stopped(relay.frozen)
+            relay.frozen.wait_until_stopped(PROCESS_SECONDS)
             relay.scene.thaw()
-        successors = [relay.scene.open("shared") for relay in frozen.values()]
-        for successor in successors:
-            finish(successor)
+        successors = [stack.enter_context(r.scene.open("shared")) for r in frozen.values()]
+        for relay, successor in zip(frozen.values(), successors, strict=True):
+            relay.scene.finish(successor)
         yield frozen
 
 
@@ -105,8 +86,7 @@ def test_a_successor_waits_for_the_lease_to_run_out_and_the_first_does_nothing_m
         pauses = [(later - sooner).total_seconds() for sooner, later in pairwise(begun)]
         assert max(pauses) > LEASE_SECONDS - RENEW_SECONDS
     os.kill(frozen.pid, signal.SIGCONT)
-    _, said = frozen.communicate(timeout=PROCESS_SECONDS)
-    assert frozen.returncode == 0, said
+    scene.finish(frozen)
     assert {name: rows for name, rows in scene.tables().items() if rows != tables[name]} == {}
     assert scene.platform == platform
     assert scene.transcript() == clean.transcript()

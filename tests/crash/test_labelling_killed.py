@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-import sys
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -16,35 +15,31 @@ from bot.clock import SystemClock
 from engine.labelling.labelling import Labelling
 from engine.store.labelling import Terms
 from tests.contract.test_store_labelling import debates, labels
-from tests.doubles.waiting import PROCESS_SECONDS
+from tests.doubles.command import ROOT, environment_of, fork, kill_group, streams_to
+from tests.doubles.waiting import PROCESS_SECONDS, until
 from tests.scenario.test_label_pages import Browser, answer
 
-ROOT = Path(__file__).parents[2]
+SERVE = "from tests.crash.label_pages import serve; serve()"
+ORIGIN = re.compile(r"(http.*)\n")
 
 
 @asynccontextmanager
-async def pages(url: str, when: str, browser: Browser) -> AsyncIterator[None]:
+async def pages(url: str, when: str, browser: Browser, log: Path) -> AsyncIterator[None]:
     """Serve the browser's pages by a process that is killed in the end, if not by an answer."""
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "tests.crash.label_pages", url, when),
-        cwd=ROOT,
-        stdout=asyncio.subprocess.PIPE,
-    )
+    with streams_to(log) as streams:
+        process = await fork(SERVE, ROOT, (url, when), environment_of({}), streams)
     try:
-        assert process.stdout is not None
-        async with asyncio.timeout(PROCESS_SECONDS):
-            origin = (await process.stdout.readline()).decode().strip()
+        origin = await until(lambda: ORIGIN.match(log.read_text()), PROCESS_SECONDS)
         await browser.client.close()
-        browser.client = ClientSession(origin, cookie_jar=browser.jar)
+        browser.client = ClientSession(origin[1], cookie_jar=browser.jar)
         yield
     finally:
-        if process.returncode is None:
-            process.kill()
+        kill_group(process)
         await process.wait()
 
 
 async def test_an_answer_whose_process_was_killed_is_stored_once_when_it_is_sent_again(
-    database_url: str,
+    database_url: str, tmp_path: Path
 ) -> None:
     database = Database(database_url)
     desk = Labelling(SqlStore(database), SystemClock())
@@ -54,7 +49,7 @@ async def test_an_answer_whose_process_was_killed_is_stored_once_when_it_is_sent
     await database.close()
     browser, stored = Browser("http://127.0.0.1:1"), []
     for when in ("before", "after"):
-        async with pages(database_url, when, browser):
+        async with pages(database_url, when, browser, tmp_path / when):
             page = await browser.get("/label/tea/next")
             if page.status != 200:
                 page = await browser.join(f"/label/tea?t={token}")
@@ -65,7 +60,7 @@ async def test_an_answer_whose_process_was_killed_is_stored_once_when_it_is_sent
                 told = None
             assert told is None, "the process lives"
         stored.append(await count(database_url))
-        async with pages(database_url, "never", browser):
+        async with pages(database_url, "never", browser, tmp_path / f"since {when}"):
             again = [await browser.post(page.path, **said) for _ in range(2)]
             assert [one.status for one in again] == [200, 200]
             assert {one.path == page.path for one in again} == {False}

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import re
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,7 +18,7 @@ from engine.dataset.voters import Keys
 from engine.dataset.writer import write_export
 from engine.debate import Status
 from engine.store import DebateRecord, ExportFilter
-from tests.crash.conftest import ROOT, NewScene, Scene, finish
+from tests.crash.conftest import NewScene, Scene
 from tests.crash.inputs import ORDER
 from tests.crash.test_kill import choices, essence
 from tests.doubles.command import rostrum
@@ -65,8 +63,7 @@ def moved(
     ended = rostrum(scene.folder, "copy", "--to", url, ROSTRUM_DATABASE_URL=here)
     assert ended.code == 0, ended
     (scene.folder / "debate.db").rename(scene.folder / "left.db")
-    words = [sys.executable, "-m", "tests.crash.moved", str(scene.folder), scene.format, url]
-    finish(subprocess.Popen(words, cwd=ROOT, process_group=0, stderr=subprocess.PIPE, text=True))
+    scene.finish(scene.open(url, driver="moved"))
     yield Moved(scene, url)
     postgres.drop(name)
 

@@ -36,7 +36,7 @@ KILLS = 2 * (10 + 4) + 2 * 4 + 1 + 2 * (1 + 1 + 1)
 class SlackBot(Bot[Remote]):
     """The bot's processes on Slack."""
 
-    driver = "tests.crash.slack_driver"
+    driver = "slack_driver"
     voters = Voters(ACTS, TOLD, untold=("eve", "fay"))
 
     async def be_killed(self) -> None:

@@ -2,11 +2,13 @@
 
 Loading Python and every part takes a command far longer than most of them take. So each is forked
 from one process that has loaded them, and begins with its own folder, environment and streams.
+Each leads a group of processes of its own.
 """
 
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import os
 import random
@@ -18,19 +20,22 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Mapping, Sequence
-from contextlib import closing
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from pkgutil import walk_packages
+from pkgutil import resolve_name, walk_packages
+from typing import Self
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("bot", "engine", "adapters.models", "adapters.storage", "adapters.terminal")
+COMMANDS = "tests.doubles.command:load"
 MAIN = "from bot.cli import main; main()"
 SECONDS = 120
 MOST_ASKED = 1_000_000  # bytes
+STOPPED = "stopped"
 BY_PYTHON_ITSELF = ("PYTHON", "LC_", "LANG", "TZ")  # what is read before any program begins
 
 
@@ -102,11 +107,57 @@ def run_forked(
     folder: Path, arguments: Sequence[str], environment: Mapping[str, str], streams: Sequence[int]
 ) -> int:
     """Run a command on open files, and return its exit code; minus the signal that ended it."""
-    with closing(_ask(MAIN, folder, arguments, environment, streams)) as line:
-        line.settimeout(SECONDS)
-        with line.makefile() as said:
-            _, code = said
-            return int(code)
+    with Child(MAIN, folder, arguments, environment, streams) as child:
+        return child.wait(SECONDS)
+
+
+class Child:
+    """A process that runs beside a test; it and all that it began end with the body."""
+
+    def __init__(
+        self,
+        code: str,
+        folder: Path,
+        arguments: Sequence[str],
+        environment: Mapping[str, str],
+        streams: Sequence[int],
+        *,
+        ready: str = COMMANDS,
+    ) -> None:
+        """Start it to run code on open files; `ready` as of `fork`."""
+        self.returncode: int | None = None
+        self._line = _ask(code, folder, arguments, environment, streams, ready)
+        self._said = self._line.makefile()
+        self._line.settimeout(SECONDS)
+        self.pid = int(self._said.readline())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        kill_group(self)
+        if self.returncode is None:
+            self.wait(SECONDS)
+        self._said.close()
+        self._line.close()
+
+    def wait(self, seconds: float) -> int:
+        """Wait until it has ended; raises TimeoutError."""
+        while self._next(seconds) == STOPPED:
+            pass
+        assert self.returncode is not None
+        return self.returncode
+
+    def wait_until_stopped(self, seconds: float) -> None:
+        """Wait until it stands still; raises TimeoutError."""
+        assert self._next(seconds) == STOPPED, "it ended instead"
+
+    def _next(self, seconds: float) -> str:
+        self._line.settimeout(seconds)
+        said = self._said.readline().strip()
+        if said != STOPPED:
+            self.returncode = int(said)
+        return said
 
 
 class Forked(asyncio.Protocol):
@@ -137,7 +188,8 @@ class Forked(asyncio.Protocol):
 
     @property
     def _numbers(self) -> list[int]:
-        return [int(line) for line in self._said.split(b"\n")[:-1]]
+        lines = self._said.decode().split("\n")[:-1]
+        return [int(line) for line in lines if line != STOPPED]
 
     def send_signal(self, number: int) -> None:
         """Send it a signal. Raises ProcessLookupError."""
@@ -170,13 +222,32 @@ async def fork(
     arguments: Sequence[str],
     environment: Mapping[str, str],
     streams: Sequence[int],
+    *,
+    ready: str = COMMANDS,
 ) -> Forked:
-    """Start a process that runs code on open files."""
-    line = _ask(code, folder, arguments, environment, streams)
+    """Start a process that runs code on open files.
+
+    `ready` is what loads everything in the process that it is forked from: `module:function`.
+    """
+    line = _ask(code, folder, arguments, environment, streams, ready)
     loop = asyncio.get_running_loop()
     _, forked = await loop.create_unix_connection(Forked, sock=line)
     await forked.begun()
     return forked
+
+
+@contextmanager
+def streams_to(log: Path) -> Iterator[tuple[int, int, int]]:
+    """Open the streams of a process that reads nothing and adds all that it says to a file."""
+    with open(os.devnull, "rb") as nothing, log.open("ab") as said:
+        yield nothing.fileno(), said.fileno(), said.fileno()
+
+
+def kill_group(leader: Child | Forked) -> None:
+    """Kill a process and every one that it began, even one just being born, unless it ended."""
+    if leader.returncode is None:
+        with suppress(ProcessLookupError):
+            os.killpg(leader.pid, signal.SIGKILL)
 
 
 def _ask(
@@ -185,6 +256,7 @@ def _ask(
     arguments: Sequence[str],
     environment: Mapping[str, str],
     streams: Sequence[int],
+    ready: str,
 ) -> socket.socket:
     """Ask for a process; on the line, its number is told, and its exit code when it has ended."""
     os.umask(umask := os.umask(0))
@@ -196,7 +268,7 @@ def _ask(
         "umask": umask,
     }
     line = socket.socket(socket.AF_UNIX)
-    line.connect(_address())
+    line.connect(_address(ready))
     socket.send_fds(line, [json.dumps(asked).encode()], list(streams))
     line.shutdown(socket.SHUT_WR)
     return line
@@ -223,11 +295,11 @@ def _text(said: bytes) -> str:
 
 
 @cache
-def _address() -> str:
+def _address(ready: str) -> str:
     """Start the process that commands are forked from, once; it ends with this one."""
     address = str(Path(tempfile.mkdtemp(prefix="rostrum-")) / "commands")
     process = subprocess.Popen(
-        [sys.executable, "-m", __name__, address],
+        [sys.executable, "-m", __name__, address, ready],
         cwd=ROOT,
         stdin=subprocess.PIPE,  # its end is that of this process
         stdout=subprocess.PIPE,
@@ -245,11 +317,17 @@ _kept: list[subprocess.Popen[bytes]] = []
 # --- in the process that has loaded everything ---------------------------------------------
 
 
-def serve(address: str) -> str:
-    """Fork a process for each command, and return only there, with the code to run."""
+def load() -> None:
+    """Load what every command could need."""
     for package in PACKAGES:
         for module in walk_packages(import_module(package).__path__, f"{package}."):
             import_module(module.name)
+
+
+def serve(address: str, ready: str) -> str:
+    """Fork a process for each command, and return only there, with the code to run."""
+    resolve_name(ready)()
+    gc.freeze()  # no child looks through it for garbage, which would copy it
     assert threading.active_count() == 1, "a thread would be lost by the fork"
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(address)
@@ -274,12 +352,15 @@ def _begin(line: socket.socket) -> str:
     while more := line.recv(MOST_ASKED):
         said += more
     child = os.fork()
+    with suppress(ProcessLookupError):  # both do, as either may come first
+        os.setpgid(child, child)
     if child:
         for stream in streams:
             os.close(stream)
         line.sendall(f"{child}\n".encode())
-        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        line.sendall(f"{code}\n".encode())
+        while os.WIFSTOPPED(status := os.waitpid(child, os.WUNTRACED)[1]):
+            line.sendall(f"{STOPPED}\n".encode())
+        line.sendall(f"{os.waitstatus_to_exitcode(status)}\n".encode())
         os._exit(0)
     line.close()
     asked = json.loads(said)
@@ -297,4 +378,4 @@ def _begin(line: socket.socket) -> str:
 
 
 if __name__ == "__main__":
-    exec(serve(sys.argv[1]), {"__name__": "__main__"})  # noqa: S102 - what a test asked for
+    exec(serve(*sys.argv[1:]), {"__name__": "__main__"})  # noqa: S102 - what a test asked for

@@ -24,6 +24,7 @@ from typing import Any
 import psycopg
 
 USER = "nobody"
+ADMIN = "postgres"  # a database that is always there
 PASSWORD = "open-sesame"
 # Tests end no machine: nothing waits for a disk.
 SETTINGS = {
@@ -49,6 +50,8 @@ class PostgresDouble:
         self.port = _free_port()
         self._names = itertools.count(1)
         self._process: subprocess.Popen[bytes] | None = None
+        # One connection makes and drops all databases: each costs as much as some tests.
+        self._maintained: psycopg.Connection[Any] | None = None
         self._settings = SETTINGS | settings
         password = self.folder / "password"
         password.write_text(PASSWORD)
@@ -60,11 +63,11 @@ class PostgresDouble:
         )
         self.start()
 
-    def url(self, name: str = "postgres", user: str = "postgres") -> str:
+    def url(self, name: str = ADMIN, user: str = "postgres") -> str:
         """Return a database's address by the socket, without a password."""
         return f"postgresql://{user}@/{name}?host={self.folder}&port={self.port}"
 
-    def tcp(self, name: str = "postgres", password: str = PASSWORD, port: int | None = None) -> str:
+    def tcp(self, name: str = ADMIN, password: str = PASSWORD, port: int | None = None) -> str:
         """Return a database's address by loopback, which asks for the password."""
         return f"postgresql://postgres:{password}@127.0.0.1:{port or self.port}/{name}"
 
@@ -79,11 +82,14 @@ class PostgresDouble:
         """Drop a database, whoever is still connected."""
         self.run(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
 
-    def run(self, sql: Any, name: str = "postgres") -> list[Any]:
+    def run(self, sql: Any, name: str = ADMIN) -> list[Any]:
         """Run a statement as the superuser; return its rows."""
-        with psycopg.connect(self.url(name), autocommit=True) as connection:
-            cursor = connection.execute(sql)
-            return cursor.fetchall() if cursor.description else []
+        if name != ADMIN:
+            with psycopg.connect(self.url(name), autocommit=True) as connection:
+                return _rows(connection, sql)
+        if self._maintained is None:
+            self._maintained = psycopg.connect(self.url(), autocommit=True)
+        return _rows(self._maintained, sql)
 
     def start(self) -> None:
         """Start the server, and wait until it answers."""
@@ -114,6 +120,9 @@ class PostgresDouble:
             self._process.send_signal(signal.SIGQUIT)
             self._process.wait(30)
             self._process = None
+        if self._maintained is not None:
+            self._maintained.close()
+            self._maintained = None
 
     def stop(self) -> None:
         """End the server, and delete its files."""
@@ -124,6 +133,11 @@ class PostgresDouble:
         command = [_program(program), *arguments]
         done = subprocess.run(command, **self._run_as, capture_output=True, cwd=self.folder)
         assert done.returncode == 0, done.stderr.decode()
+
+
+def _rows(connection: psycopg.Connection[Any], sql: Any) -> list[Any]:
+    cursor = connection.execute(sql)
+    return cursor.fetchall() if cursor.description else []
 
 
 def _program(name: str) -> str:

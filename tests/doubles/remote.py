@@ -15,7 +15,6 @@ async with Remote.spawned(tmp_path) as discord:
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import asdict
@@ -25,11 +24,11 @@ from typing import Any, ClassVar, Self
 import aiohttp
 import orjson
 
+from tests.doubles.command import ROOT, Forked, environment_of, fork, kill_group, streams_to
 from tests.doubles.control import ITSELF, Json
 from tests.doubles.faults import Fault
-from tests.doubles.waiting import PROCESS_SECONDS
+from tests.doubles.waiting import PROCESS_SECONDS, until_asked
 
-ROOT = Path(__file__).resolve().parents[2]
 SHOWN = 8  # of the newest calls, messages and answers, where a state was not reached
 
 
@@ -54,16 +53,16 @@ class RemoteDouble:
     async def spawned(cls, folder: Path, *options: str) -> AsyncIterator[Self]:
         """Run the double beside the test; options as of `python -m` with its package."""
         port_file = folder / f"{cls.package}.port"
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", cls.package, str(port_file), *options, cwd=ROOT
-        )
+        code = f"from runpy import run_module; run_module({cls.package!r}, run_name='__main__')"
+        with streams_to(folder / f"{cls.package}.log") as streams:
+            words = (str(port_file), *options)
+            process = await fork(code, ROOT, words, environment_of({}), streams)
         try:
             port = await _port(port_file, process)
             async with aiohttp.ClientSession() as session:
                 yield cls(port, session)
         finally:
-            if process.returncode is None:
-                process.kill()
+            kill_group(process)
             await process.wait()
 
     async def state(self) -> Json:
@@ -78,15 +77,18 @@ class RemoteDouble:
 
     async def until(self, reached: Callable[[Json], Any], seconds: float = PROCESS_SECONDS) -> Json:
         """Wait for a state; raises TimeoutError, which has the state in its notes."""
-        state: Json = {}
+        seen: Json = {}
+
+        async def look() -> Json:
+            nonlocal seen
+            seen = await self.state()
+            return seen
+
         try:
-            async with asyncio.timeout(seconds):
-                while not reached(state := await self.state()):  # noqa: ASYNC110 - it is asked
-                    await asyncio.sleep(0.02)
+            return await until_asked(look, reached, seconds)
         except TimeoutError as late:
-            late.add_note(f"{self.package} after {seconds:g} s\n{_summary(state)}")
+            late.add_note(f"{self.package} after {seconds:g} s\n{_summary(seen)}")
             raise
-        return state
 
     async def act(self, name: str, *args: Any, **kwargs: Any) -> Any:
         """Do what the double has a method for; raises RemoteError when it refuses."""
@@ -137,12 +139,12 @@ def _end(known: Any) -> str:
     return str(known[-SHOWN:] if isinstance(known, list) else known)
 
 
-async def _port(file: Path, process: asyncio.subprocess.Process) -> int:
+async def _port(file: Path, process: Forked) -> int:
     """Wait until the double has written where it listens."""
     async with asyncio.timeout(PROCESS_SECONDS):
         while not (text := await asyncio.to_thread(_read, file)):
             if process.returncode is not None:
-                raise RemoteError(f"The double ended with {process.returncode}.")
+                raise RemoteError(f"The double ended with {process.returncode}: see {file.parent}.")
             await asyncio.sleep(0.02)
     return int(text)
 
