@@ -116,7 +116,7 @@ async def test_a_person_argues_a_side_and_no_juror_learns_who(
         await session.store.communities.change("memory", "club", lambda _: blocked, now)
         with pytest.raises(UsageError, match="blocked"):
             await give(debate, "bob", "Buy my coin.")
-        said = "I, Bob Somebody, say: <@4711> is wrong. Somebody must act. Maple agrees."
+        said = "I, Bob Somebody, say: <@471100815004711> is wrong. Somebody must act. Maple agrees."
         assert await give(debate, "bob", said) == 11
         with pytest.raises(UsageError, match="not your turn"):
             await give(debate, "bob", "Once more.")
@@ -168,7 +168,7 @@ async def test_a_person_argues_a_side_and_no_juror_learns_who(
     }
     read = "".join(text for step, text in models.heard.items() if step.startswith("jury/"))
     assert "A better thought." in read
-    for word in ("Bob", "somebody", "person/", "4711"):
+    for word in ("Bob", "somebody", "person/", "471100815004711"):
         assert word not in read.replace("a person", ""), word
     assert set(venue.notified) == {"bob"}
     assert "Bob" not in venue.said()
@@ -194,7 +194,7 @@ def check_export(out: Path) -> None:
     assert set(tables) <= told, set(tables)
     everything = b"".join(path.read_bytes() for path in out.rglob("*.json*")).lower()
     assert b"bob" not in everything
-    assert b"4711" not in everything
+    assert b"471100815004711" not in everything
 
 
 async def test_after_a_kill_nothing_is_asked_twice_and_nothing_is_lost(
