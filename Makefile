@@ -7,8 +7,8 @@ ARGS   ?=
 FUZZ_SECONDS ?= 120
 TARGETS ?=
 ADVISORIES ?=
-# The tests wait more than they compute: three for each core of a small machine.
-WORKERS ?= 6
+# The tests wait about as much as they compute: five keep two cores busy, more only disturb each other.
+WORKERS ?= 5
 # In their own order, as xdist would keep the long modules of few tests for the end.
 # A test that hangs fails, after three times what the longest of them takes.
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder --timeout 420
