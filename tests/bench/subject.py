@@ -15,8 +15,8 @@ import orjson
 
 from engine.errors import RostrumError
 from tests.bench.oracle import AMBIGUOUS
+from tests.doubles.command import ROOT
 from tests.doubles.discord.server import TOKEN
-from tests.doubles.remote import ROOT
 from tests.doubles.slack.server import APP_TOKEN, BOT_TOKEN
 
 MOST_CRASHES = 5
