@@ -31,6 +31,7 @@ from adapters.web.application import furnish
 from adapters.web.public import PublicPages
 from bot.bench.machine import percentile
 from bot.clock import SystemClock
+from bot.exits import run
 from engine.debate import Model, short_code
 from engine.line.intake import Order
 from engine.pages.public import Public
@@ -182,11 +183,16 @@ async def measure(readers: int, debates: int, blocks: int) -> dict[str, object]:
     }
 
 
+async def report(readers: int, debates: int, blocks: int) -> None:
+    """Print the delays with and without readers."""
+    found = await measure(readers, debates, blocks)
+    print(orjson.dumps(found, option=orjson.OPT_INDENT_2).decode())
+
+
 if __name__ == "__main__":
     if sys.argv[1:2] == ["read"]:
         asyncio.run(read_pages(sys.argv[2], sys.argv[4:], int(sys.argv[3])))
     else:
         structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
         given = [int(one) for one in sys.argv[1:]]
-        wanted = (*given, *(100, 12, 3)[len(given) :])
-        print(orjson.dumps(asyncio.run(measure(*wanted)), option=orjson.OPT_INDENT_2).decode())
+        run(lambda: report(*given, *(100, 12, 3)[len(given) :]))  # as `rostrum run` begins
