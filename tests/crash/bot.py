@@ -13,10 +13,10 @@ from itertools import chain
 from socket import socketpair
 from typing import ClassVar, Generic, NamedTuple, Self, TypeVar
 
-from tests.crash.conftest import DRIVER, ROOT, Scene
+from tests.crash.conftest import DRIVER, Scene
 from tests.crash.fate import MET, lines
 from tests.crash.lives import CONNECTED, LIVES, LOG, READY
-from tests.doubles.command import Forked, environment_of, fork, kill_group
+from tests.doubles.command import ROOT, Forked, environment_of, fork, kill_group
 from tests.doubles.control import Json
 from tests.doubles.faults import When
 from tests.doubles.remote import RemoteDouble

@@ -25,11 +25,10 @@ from tests.crash.driver import TellingModels
 from tests.crash.fate import DOOMED, FREEZE, MET, TRAIL, URL, Fate, lines
 from tests.crash.inputs import ORDER, Inputs
 from tests.crash.lives import READY
-from tests.doubles.command import Child, environment_of, streams_to
+from tests.doubles.command import ROOT, Child, ask, environment_of, streams_to
 from tests.doubles.memory.venue import MemoryVenue
 from tests.doubles.waiting import PROCESS_SECONDS
 
-ROOT = Path(__file__).parents[2]
 MOST_DEBATES = 12
 SAID = "said"
 DRIVER = "import sys; from tests.crash.{} import main; sys.exit(main())"
@@ -62,9 +61,8 @@ class Scene:
         """Start a process that holds the debate."""
         words = (str(self.folder), self.format, *arguments)
         with streams_to(self.folder / SAID) as streams:
-            return Child(
-                DRIVER.format(driver), ROOT, words, environment_of({}), streams, ready=READY
-            )
+            code, environment = DRIVER.format(driver), environment_of({})
+            return Child(ask(code, ROOT, words, environment, streams, ready=READY))
 
     def finish(self, process: Child) -> None:
         """Wait until a process has come to the end of the debate."""

@@ -12,7 +12,8 @@ from collections.abc import Callable
 
 import orjson
 
-from tests.crash.conftest import ROOT, Scene
+from tests.crash.conftest import Scene
+from tests.doubles.command import ROOT
 from tests.doubles.waiting import PROCESS_SECONDS
 
 TOPIC = "Tea is better than coffee"

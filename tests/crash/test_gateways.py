@@ -18,8 +18,8 @@ from typing import Any
 import aiohttp
 import pytest
 
-from tests.crash.conftest import ROOT
 from tests.doubles.balancer import balancing
+from tests.doubles.command import ROOT
 from tests.doubles.discord import DiscordServer, Rates, hang
 from tests.doubles.postgres import PostgresDouble
 from tests.doubles.slack import Rules, SlackServer

@@ -107,28 +107,19 @@ def run_forked(
     folder: Path, arguments: Sequence[str], environment: Mapping[str, str], streams: Sequence[int]
 ) -> int:
     """Run a command on open files, and return its exit code; minus the signal that ended it."""
-    with Child(MAIN, folder, arguments, environment, streams) as child:
+    with Child(ask(MAIN, folder, arguments, environment, streams)) as child:
         return child.wait(SECONDS)
 
 
 class Child:
     """A process that runs beside a test; it and all that it began end with the body."""
 
-    def __init__(
-        self,
-        code: str,
-        folder: Path,
-        arguments: Sequence[str],
-        environment: Mapping[str, str],
-        streams: Sequence[int],
-        *,
-        ready: str = COMMANDS,
-    ) -> None:
-        """Start it to run code on open files; `ready` as of `fork`."""
+    def __init__(self, line: socket.socket) -> None:
+        """Follow the process that was asked for on this line."""
         self.returncode: int | None = None
-        self._line = _ask(code, folder, arguments, environment, streams, ready)
-        self._said = self._line.makefile()
-        self._line.settimeout(SECONDS)
+        self._line = line
+        self._said = line.makefile()
+        line.settimeout(SECONDS)
         self.pid = int(self._said.readline())
 
     def __enter__(self) -> Self:
@@ -168,7 +159,7 @@ class Forked(asyncio.Protocol):
         self._line: asyncio.BaseTransport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Note the line on which it is told of."""
+        """Keep the connection, which is closed when the process has ended."""
         self._line = transport
 
     def data_received(self, data: bytes) -> None:
@@ -225,11 +216,8 @@ async def fork(
     *,
     ready: str = COMMANDS,
 ) -> Forked:
-    """Start a process that runs code on open files.
-
-    `ready` is what loads everything in the process that it is forked from: `module:function`.
-    """
-    line = _ask(code, folder, arguments, environment, streams, ready)
+    """Start a process that runs code on open files, as of `ask`."""
+    line = ask(code, folder, arguments, environment, streams, ready=ready)
     loop = asyncio.get_running_loop()
     _, forked = await loop.create_unix_connection(Forked, sock=line)
     await forked.begun()
@@ -250,15 +238,19 @@ def kill_group(leader: Child | Forked) -> None:
             os.killpg(leader.pid, signal.SIGKILL)
 
 
-def _ask(
+def ask(
     code: str,
     folder: Path,
     arguments: Sequence[str],
     environment: Mapping[str, str],
     streams: Sequence[int],
-    ready: str,
+    *,
+    ready: str = COMMANDS,
 ) -> socket.socket:
-    """Ask for a process; on the line, its number is told, and its exit code when it has ended."""
+    """Ask for a process; on the line, its number is told, and its exit code when it has ended.
+
+    `ready` is what loads everything in the process that it is forked from: `module:function`.
+    """
     os.umask(umask := os.umask(0))
     asked = {
         "code": code,
