@@ -298,12 +298,13 @@ class ModelServer:
         """Flag inputs with a word of `flags`; acts scripted for their model come first."""
         if self._down:
             return _abort(request)
-        body: Body = orjson.loads(await request.read())
+        content = await request.read()
+        body: Body = orjson.loads(content)
         self.moderated.append(body)
         scripted = self._scripts[str(body.get("model")), None]
         if scripted:
             act = scripted.popleft()
-            await asyncio.sleep(act.wait)
+            await self._hold(act.wait, content)
             return await self._perform(request, act, body)
         given = body["input"] if isinstance(body["input"], list) else [body["input"]]
         results = []
@@ -327,14 +328,17 @@ class ModelServer:
         self.most_in_flight = max(self.most_in_flight, self.in_flight)
         try:
             act = self._act(body)
-            if act.wait == HANGS and content in self.deadlines:
-                self.deadlines[content].reschedule(asyncio.get_running_loop().time())
-            await asyncio.sleep(self.latency + act.wait)
+            await self._hold(self.latency + act.wait, content)
             await self.gate.wait()
             self.answered += 1
             return await self._perform(request, act, body)
         finally:
             self.in_flight -= 1
+
+    async def _hold(self, seconds: float, content: bytes) -> None:
+        if seconds >= HANGS and content in self.deadlines:
+            self.deadlines[content].reschedule(asyncio.get_running_loop().time())
+        await asyncio.sleep(seconds)
 
     def _act(self, body: Body) -> Act:
         for model in (str(body.get("model")), ANY):
@@ -355,7 +359,7 @@ class ModelServer:
         if act.reset == "before":
             return _abort(request)
         if body.get("stream") and act.body is None and not act.plain:
-            return await _stream(request, act, self._completion(act, body))
+            return await self._stream(request, act, self._completion(act, body))
         whole = json.dumps(self._completion(act, body)).encode() if act.body is None else act.body
         if act.reset:
             return await _break_off(request, whole)
@@ -366,6 +370,21 @@ class ModelServer:
             await self.leave(act.leaves, act.away)
         if act.leaves or act.closes:
             response.force_close()
+        return response
+
+    async def _stream(self, request: web.Request, act: Act, completion: Body) -> web.StreamResponse:
+        """Send a completion word by word, or the half of it."""
+        content = await request.read()
+        parts = [*map(_event, _chunks(completion)), b"data: [DONE]\n\n"]
+        response = web.StreamResponse(headers={**act.headers, "Content-Type": EVENT_STREAM})
+        await response.prepare(request)
+        with suppress(ConnectionResetError):  # nobody has to listen to the end
+            for part in parts[: len(parts) // 2] if act.reset else parts:
+                await response.write(part)
+                await self._hold(act.pause, content)
+            if act.reset:
+                return _abort(request)
+            await response.write_eof()
         return response
 
     def _completion(self, act: Act, body: Body) -> Body:
@@ -449,21 +468,6 @@ def _deaf_sockets(port: int) -> list[socket.socket]:
 
 def _counts(body: Body) -> bool:
     return not body.get("stream") or bool(body.get("stream_options", {}).get("include_usage"))
-
-
-async def _stream(request: web.Request, act: Act, completion: Body) -> web.StreamResponse:
-    """Send a completion word by word, or the half of it."""
-    parts = [*map(_event, _chunks(completion)), b"data: [DONE]\n\n"]
-    response = web.StreamResponse(headers={**act.headers, "Content-Type": EVENT_STREAM})
-    await response.prepare(request)
-    with suppress(ConnectionResetError):  # nobody has to listen to the end
-        for part in parts[: len(parts) // 2] if act.reset else parts:
-            await response.write(part)
-            await asyncio.sleep(act.pause)
-        if act.reset:
-            return _abort(request)
-        await response.write_eof()
-    return response
 
 
 def _chunks(completion: Body) -> list[Body]:

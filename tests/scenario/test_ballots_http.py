@@ -13,6 +13,7 @@ import pytest
 from engine.debate import Debate, Model, Price, Status
 from engine.judging import Ballot, Verdict
 from tests.doubles import model_server as acts
+from tests.doubles.deadlines import deadlines_by_event
 from tests.doubles.model_server import Act, Body, ModelServer
 from tests.scenario.conftest import (
     DEFAULTS,
@@ -225,7 +226,7 @@ async def test_a_retry_names_what_was_wrong_and_keeps_the_question(
         (acts.status(401), "key (401)", "refused the key"),
         (acts.status(500), "failed (500)", "failed (500)"),
         (acts.reset(), "broken", "broke the connection"),
-        (acts.hang(), "timeout", "did not answer within 0.05 s"),
+        (acts.hang(), "timeout", "did not answer within 10 s"),
         (acts.page(), "unreadable", "not JSON"),
     ],
 )
@@ -233,11 +234,11 @@ async def test_a_juror_that_cannot_answer_casts_an_invalid_ballot(
     stage: Stage, act: Act, problem: str, kept: str
 ) -> None:
     stage.server.always(act, model="j1")
-    stage.timeout_s = 0.05 if act.wait else 10.0
-    async with stage.process() as line:
-        debate, verdict, found = await judge(line)
-        await line.ended(debate.id)
-        calls = (await line.record(debate.id)).calls
+    with deadlines_by_event():
+        async with stage.process() as line:
+            debate, verdict, found = await judge(line)
+            await line.ended(debate.id)
+            calls = (await line.record(debate.id)).calls
     assert (found.valid, found.scores, found.verdict, found.weight) == (False, None, None, None)
     assert found.problem == f"no answer: {problem}"
     assert [call.error for call in calls if call.error and kept in call.error]

@@ -19,6 +19,7 @@ from bot.app import App
 from bot.doctor.doctor import run_check
 from engine.debate import Moderation
 from engine.errors import ModelError, RostrumError
+from tests.doubles.deadlines import deadlines_by_event
 from tests.doubles.model_server import Act, ModelServer, hang, status
 from tests.scenario.chat_stage import Chat, OnDiscord
 from tests.scenario.test_suggested_topics import change, the_next
@@ -134,10 +135,10 @@ async def test_answers_of_other_endpoints_are_read_or_decide_nothing(
 
 async def test_an_endpoint_that_hangs_is_given_up(guard: ModelServer) -> None:
     guard.script(*[hang()] * 3, model="guard")
-    endpoint = ModerationEndpoint(model="guard", base_url=guard.base_url, timeout_s=0.05)
+    endpoint = ModerationEndpoint(model="guard", base_url=guard.base_url)
     moderator = HttpModerator(endpoint, QUICK)
     try:
-        with pytest.raises(ModelError) as caught:
+        with deadlines_by_event(), pytest.raises(ModelError) as caught:
             await moderator.check(["Tea"])
     finally:
         await moderator.aclose()
