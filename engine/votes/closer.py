@@ -31,6 +31,7 @@ from engine.votes.outcome import NONE, tally_of
 from engine.votes.questions import KINDS
 from engine.votes.reading import Reader, Recovered
 from engine.votes.spoken import TakenOver, said_below, take_over
+from engine.words.phrases import WAITS_TO_CHECK
 
 WITHHELD = "What was written when the time was up was flagged."  # for no one to read
 MOST_READINGS = 3  # of one question at its close, until one finds what is known
@@ -135,7 +136,7 @@ class Closer:
             unread |= {Log(target.question) for target in before if target.unread}
         waits = debate.reason and (
             asked.question is Question.VOTE  # all that a debate still waits for
-            or debate.reason == waiting_for(asked.question, self.venue.platform)
+            or debate.reason in (waiting_for(asked.question, self.venue.platform), WAITS_TO_CHECK)
         )
         if waits and not debate.gone:
             await self.store.debates.set_waiting(debate.id, "")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from engine.debate import BallotKind, Status
 from engine.judging import EVEN, TIE, WEAK, Question
-from engine.words.phrases import WAITS_TO_BEGIN, WAITS_TO_CLOSE
+from engine.words.phrases import WAITS_TO_BEGIN, WAITS_TO_CLOSE, WAITS_TO_HEAR
 
 UP, DOWN, UNSURE = "up", "down", "unsure"
 THUMBS = (UP, DOWN)
@@ -85,7 +85,7 @@ KINDS = {
         during=(Status.QUEUED, Status.RUNNING),
         lease="speak",
         brief=True,
-        waits="",
+        waits=WAITS_TO_HEAR,
         ballot=BallotKind.PRIVATE,
     ),
     # By buttons, which stand below what was asked: there is nothing to read on the platform.

@@ -12,7 +12,13 @@ from datetime import datetime
 
 import structlog
 
-from engine.errors import LeaseLostError, NotToldYetError, RostrumError, VenueAwayError
+from engine.errors import (
+    LeaseLostError,
+    ModelError,
+    NotToldYetError,
+    RostrumError,
+    VenueAwayError,
+)
 from engine.floor.keeper import Keeper
 from engine.floor.shares import Shares
 from engine.floor.wake import Bell
@@ -26,6 +32,7 @@ from engine.votes.questions import KINDS
 from engine.votes.reading import Reader, never
 from engine.votes.removal import Removals
 from engine.votes.retries import Retries
+from engine.words.phrases import WAITS_TO_CHECK
 
 LOOK_SECONDS = 1.0
 LONGEST_WAIT = 60.0
@@ -233,6 +240,10 @@ class VoteWindow:
         why = DEFECT
         if isinstance(error, VenueAwayError):
             why = waiting_for(asked.question, self.venue.platform)
+        elif isinstance(error, ModelError):  # what a person wrote for a turn is moderated
+            why = WAITS_TO_CHECK
+        elif asked.question is Question.SPEAK:  # no vote waits; the log says why
+            return
         elif isinstance(error, RostrumError):
             why = f"Waiting to close the vote: {error}"
         await self.store.debates.set_waiting(asked.debate, why)

@@ -156,7 +156,7 @@ OVER: Mapping[Where, str] = {
 }
 VOTE_TIED = "🗳️ Vote now in {thread}: closes {until}, together with its mirror {mirror}"
 VOTE_WAITS = "🗳️ Vote now in {thread}: closes together with its mirror {mirror}"
-VOTE_HELD_UP = "⏳ {reason} See {thread}."
+HELD_UP = "⏳ {reason} See {thread}."
 WRITES = "✍️ {writing} is writing the {round} · {turns} of {total} turns posted in {thread}"
 WRITE = "✍️ {writing} are writing the {round} · {turns} of {total} turns posted in {thread}"
 WRITES_BY_THE_CLOCK = "✍️ {writing} is writing the {round} · {turns} turns posted in {thread}"
@@ -467,12 +467,12 @@ def progressed(progress: Progress, *, thread: str, until: str = "") -> str:
 
 
 def _state(progress: Progress) -> str:
+    if progress.phase in ("running", "voting") and progress.reason:
+        return HELD_UP
     if progress.phase == "running" and progress.writing and progress.total:
         return WRITES if len(progress.writing) == 1 else WRITE
     if progress.phase == "running" and not progress.total:
         return WRITES_BY_THE_CLOCK if progress.writing else RUNS_BY_THE_CLOCK
-    if progress.phase == "voting" and progress.reason:
-        return VOTE_HELD_UP
     if progress.phase == "voting" and progress.mirror:
         return VOTE_WAITS if progress.until is None else VOTE_TIED
     if progress.phase == "closed":

@@ -76,6 +76,14 @@ WAITS_TO_CLOSE = (
 WAITS_TO_BEGIN = (
     "Waiting for {platform}: the first stances could not be read. Rostrum retries automatically."
 )
+WAITS_TO_HEAR = (
+    "Waiting for {platform}: what was written for this turn could not be read. "
+    "Rostrum retries automatically."
+)
+WAITS_TO_CHECK = (
+    "Waiting for the automatic check for harmful content, which does not answer. "
+    "Rostrum retries automatically."
+)
 FILE_LEFT_OUT = "(File not shown: {name})"
 TOPIC_HINT = "A motion to argue for and against"
 REVIEW_HINT = "{code}: who debated better?"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,17 +20,20 @@ from engine.stats.reading import work_out
 from engine.store import ExportFilter
 from engine.store.community import CommunitySettings
 from engine.store.guests import OpenTurn
+from engine.words.cards import progressed
+from engine.words.phrases import WAITS_TO_CHECK
 from tests.doubles.hall import DEFAULTS, LOBBY, QUICK, Hall, Session
 from tests.doubles.memory.attentive import AttentiveVenue
-from tests.doubles.waiting import HANG_SECONDS
+from tests.doubles.waiting import HANG_SECONDS, until
 from tests.doubles.whole_debate import KEYS, HeardModels
 
 MINUTES = 5.0
+LIMITS = replace(QUICK, state_seconds=0.02, edit_seconds=0.01)  # with a card that follows
 
 
 @pytest.fixture
 def venue() -> AttentiveVenue:
-    return AttentiveVenue(limits=QUICK)
+    return AttentiveVenue(limits=LIMITS)
 
 
 @pytest.fixture
@@ -262,16 +266,21 @@ async def test_two_missed_turns_end_the_debate_and_a_forgotten_person_too(hall: 
         assert "forgotten" in debate.reason
 
 
+def on_the_card(venue: AttentiveVenue) -> str:
+    """Return what the card shows of the debate's course."""
+    cards = [one.progress for one in venue.meant if isinstance(one, Announcement)]
+    return progressed(cards[-1], thread="#thread") if cards[-1] else ""
+
+
 class Guard:
-    """A moderation model that is away at first."""
+    """A moderation model that is `away` for insults."""
 
     def __init__(self) -> None:
-        self.away, self.asked = 1, list[str]()
+        self.away, self.asked = True, list[str]()
 
     async def check(self, texts: Sequence[str]) -> Moderation:
         """Flag what calls someone an idiot."""
         if self.away and "idiots" in texts[0]:
-            self.away -= 1
             raise ModelError("It is away.", passing=True)
         self.asked += texts
         return Moderation(model="guard", flagged="idiots" in texts[0])
@@ -302,6 +311,9 @@ async def test_what_the_time_limit_takes_over_is_checked_like_a_form(
             venue.written[place].clear()
             venue.write("bob", place, said)
             await end_time(session, debate)
+            if guard.away:
+                await until(lambda: on_the_card(venue) == f"⏳ {WAITS_TO_CHECK} See #thread.")
+                guard.away = False
         await session.voting(debate.id)
         held = await session.store.journal.turns(debate.id)
     own = [one for one in held if one.side == "B"]
@@ -309,7 +321,7 @@ async def test_what_the_time_limit_takes_over_is_checked_like_a_form(
     assert [one.text for one in own] == [missed, "Tea is fine.", missed, "We win."]
     rules = [[broken.kind for broken in one.violations] for one in own]
     assert rules == [["flagged"], [], ["blocked"], []]
-    assert guard.away == 0
+    assert "Waiting for" not in on_the_card(venue)
     assert guard.asked[1:] == ["Only idiots drink coffee.", "Tea is fine.", "We win."]
     assert "flagged what was written. The debate goes on" in venue.said()
     assert "idiots" not in "".join(one.text for one in held)
