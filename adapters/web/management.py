@@ -48,6 +48,15 @@ SPENT = Failure(
     "This link is no longer valid",
     "It works once, for ten minutes. rostrum label page prints another one.",
 )
+ASKED: Mapping[str, str] = {  # what can be filled in wrongly, by the terms' own names
+    "name": "Name, of small letters, digits and hyphens",
+    "per_debate": "Labels for each debate",
+    "each": "Debates for each person (0: until none is left)",
+    "repeats": "Shown twice, in per cent",
+    "about": "What people read before they begin",
+    "parameter": "Parameter with a participant's id, such as PROLIFIC_PID (empty: none)",
+    "code": "Completion code, shown at the end (empty: none)",
+}
 INCOMPLETE = "Something in the form is not valid: {fields}. Correct it and send it once more."
 
 
@@ -155,6 +164,7 @@ class ManagerPages:
             language_of(request),
             status=400 if problem else 200,
             tasks=await self._labelling.tasks(),
+            asked=ASKED,
             given=defaultdict(str, given or {}),
             problem=problem,
             formats=tuple(FORMATS),
@@ -172,7 +182,10 @@ class ManagerPages:
             try:
                 task = await self._make(form)
             except ValidationError as error:
-                fields = ", ".join(sorted({str(one["loc"][0]) for one in error.errors()}))
+                wrong = {str(one["loc"][0]) for one in error.errors()}
+                fields = ", ".join(
+                    f"“{say(told)}”" for name, told in ASKED.items() if name in wrong
+                )
                 said = say(INCOMPLETE, fields=fields)
                 return await self._list(request, session, form, said)
             except StoreError:

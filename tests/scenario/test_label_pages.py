@@ -486,7 +486,7 @@ async def test_a_manager_makes_a_task_invites_and_closes_it(desk: Desk) -> None:
     assert (spent.status, spent.heading) == (410, "This link is no longer valid")
     asked = {"per_debate": "2", "each": "0", "repeats": "0", "rehearsal": "on", "code": "<b>"}
     no = await browser.post("/labels", **page.fields, name="No good", **asked)
-    assert (no.status, "not valid: name" in no.text) == (400, True)
+    assert (no.status, "not valid: “Name, of small letters" in no.text) == (400, True)
     assert (await browser.post("/labels", name="tea", **asked)).status == 403  # no token
     made = await browser.post("/labels", **page.fields, name="tea", **asked)
     assert (made.path, made.heading) == ("/labels/task/tea", "tea")
