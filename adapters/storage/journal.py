@@ -276,6 +276,10 @@ class JournalTable:
         rows = await self._database.rows(FOUND, debate=debate_id, kind=kind)
         return tuple(map(to_artifact, rows))
 
+    async def judgings(self, debate_id: str) -> tuple[Judging, ...]:
+        rows = await self._database.rows(JUDGINGS, debates=[debate_id])
+        return tuple(map(to_judging, rows))
+
     async def open_judging(
         self,
         lease: Lease,
@@ -286,9 +290,8 @@ class JournalTable:
         def open_or_find(connection: SqlConnection) -> Judging:
             guard(connection, lease)
             known = [to_judging(row) for row in connection.rows(JUDGINGS, debates=[debate_id])]
-            wanted = [judge.ref for judge in judges]
             for judging in known:
-                if ([judge.ref for judge in judging.judges], judging.mode) == (wanted, mode):
+                if judging.is_by(judges, mode):
                     return judging
             opened = Judging(number=len(known) + 1, judges=tuple(judges), mode=mode)
             body = JUDGES.dump_json(opened.judges).decode()

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import structlog
 
 from engine.debate import Debate, Model, PanelMode, Price, Status
-from engine.errors import LeaseLostError, ModelError
+from engine.errors import BudgetError, LeaseLostError, ModelError, NotFoundError
 from engine.floor.keeper import Keeper
 from engine.floor.steps import BYTES_PER_TOKEN
 from engine.line.intake import check_prices
@@ -19,7 +19,6 @@ from engine.ports import Models
 from engine.series.runner import Ending, Standing
 from engine.series.spec import Series
 from engine.store import Caps, Judging, Store
-from engine.store.series import SeriesDebate
 from engine.store.usage import Usage, UsageFilter
 
 PROMPT_TOKENS = 3000  # what a juror reads beside the turns, at most
@@ -45,9 +44,11 @@ class SeriesJury:
     watch: Callable[[Standing], None] = lambda _: None
     judged: dict[str, Judging] = field(default_factory=dict)
     problems: dict[str, str] = field(default_factory=dict)
+    _deleted: set[str] = field(default_factory=set)
     _reserved: float = 0.0
     _running: int = 0
     _full: bool = False
+    _turns: asyncio.Condition = field(default_factory=asyncio.Condition)
 
     async def run(self) -> Standing:
         """Have it read what it has not read, and return how that ended. Raises BudgetError."""
@@ -57,12 +58,12 @@ class SeriesJury:
         check_prices(prices, Caps(debate_usd=self.usd))
         spent = (await self._usage()).sum("usd")
         ceiling = math.inf if self.usd is None else spent + self.usd
-        room, begun = asyncio.Semaphore(self.series.limits.debates_at_once), asyncio.Lock()
+        room = asyncio.Semaphore(self.series.limits.debates_at_once)
         shown = asyncio.create_task(self._show(len(closed)))
         try:
             async with asyncio.TaskGroup() as group:
                 for debate in closed:
-                    group.create_task(self._read(debate, prices, ceiling, room, begun))
+                    group.create_task(self._read(debate.id, prices, ceiling, room))
         finally:
             shown.cancel()
         standing = self._standing(len(closed))
@@ -71,26 +72,49 @@ class SeriesJury:
 
     async def _read(
         self,
-        held: SeriesDebate,
+        debate_id: str,
         prices: dict[str, Price | None],
         ceiling: float,
         room: asyncio.Semaphore,
-        begun: asyncio.Lock,
     ) -> None:
         async with room:
-            debate = await self.store.debates.get(held.id)
-            most = await self._most(debate, prices)
-            async with begun:  # one after another, so that none counts on what another takes
-                if self._full or not await self._fits(most, ceiling):
-                    self._full = True
-                    return
-                self._reserved += most
-            self._running += 1
+            known = await self.store.journal.judgings(debate_id)
+            before = [one for one in known if one.found and one.is_by(self.jurors, self.mode)]
+            if before:
+                self.judged[debate_id] = before[0]
+                return
             try:
-                await self._judge(debate, most)
-            finally:
-                self._running -= 1
-                self._reserved -= most
+                debate = await self.store.debates.get(debate_id)
+                most = await self._most(debate, prices)
+                if await self._begin(most, ceiling):
+                    try:
+                        await self._judge(debate, most)
+                    finally:
+                        await self._end(most)
+            except NotFoundError:  # deleted meanwhile, so there is nothing to read
+                self._deleted.add(debate_id)
+
+    async def _begin(self, most: float, ceiling: float) -> bool:
+        """Reserve what a debate may cost; False once the cap has no room for that.
+
+        While others are under way it waits: they mostly cost far less than was reserved for them.
+        """
+        async with self._turns:
+            while not self._full and not await self._fits(most, ceiling):
+                if self._running:
+                    await self._turns.wait()
+                else:
+                    self._full = True
+            if not self._full:
+                self._reserved += most
+                self._running += 1
+            return not self._full
+
+    async def _end(self, most: float) -> None:
+        async with self._turns:
+            self._running -= 1
+            self._reserved -= most
+            self._turns.notify_all()
 
     async def _judge(self, debate: Debate, most: float) -> None:
         caps = Caps(debate_usd=None if self.usd is None else most)
@@ -98,7 +122,7 @@ class SeriesJury:
         try:
             judged = await read_again(debate, self.jurors, self.mode, caps, *joints)
             self.judged[debate.id] = judged
-        except (ModelError, LeaseLostError) as error:
+        except (ModelError, LeaseLostError, BudgetError) as error:
             log.warning("debate not read", debate=debate.id, why=str(error))
             self.problems[debate.id] = str(error)
 
@@ -126,7 +150,7 @@ class SeriesJury:
 
     def _standing(self, total: int) -> Standing:
         return Standing(
-            total=total,
+            total=total - len(self._deleted),
             held=len(self.judged),
             failed=len(self.problems),
             running=self._running,

@@ -128,6 +128,10 @@ class Judging(Value):
         """What the names of its steps begin with."""
         return f"{JUDGING}/{self.number}/"
 
+    def is_by(self, judges: Sequence[Model], mode: PanelMode | None) -> bool:
+        """Whether these judges, or these jurors in that mode, are its own."""
+        return ([one.ref for one in self.judges], self.mode) == ([one.ref for one in judges], mode)
+
 
 class Journal(Protocol):
     """Results, stored before the next step; a stored step is never called again."""
@@ -166,6 +170,9 @@ class Journal(Protocol):
 
     async def found(self, debate_id: str, kind: str) -> tuple[Artifact, ...]:
         """Return a debate's artifacts of a kind."""
+
+    async def judgings(self, debate_id: str) -> tuple[Judging, ...]:
+        """Return a debate's later judgings, also those that are not complete."""
 
     async def open_judging(
         self,

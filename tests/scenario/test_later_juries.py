@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import pytest
 from ulid import ULID
 
 from engine.dataset.entry import make_entry
@@ -98,7 +99,7 @@ async def test_a_juror_that_is_away_leaves_the_debate_for_the_next_run(stage: St
         assert (await jury(line).run()).held == 12
 
 
-async def test_a_cap_ends_it_cleanly(stage: Stage) -> None:
+async def test_a_cap_is_used_up_and_a_second_run_reads_what_is_missing(stage: Stage) -> None:
     stage.priced = (*PRICED, *JURORS)
     async with stage.process() as line:
         await hold(line, series())
@@ -108,12 +109,30 @@ async def test_a_cap_ends_it_cleanly(stage: Stage) -> None:
         prices = {one.ref: await line.service.models.price(one) for one in LATER}
         most = await whole._most(debate, prices)
         before = (await whole._usage()).sum("usd")
-        capped = jury(line, usd=1.5 * most)
-        standing = await capped.run()
+        standing = await jury(line, usd=1.5 * most).run()
         spent = (await whole._usage()).sum("usd") - before
-    assert standing.ending is Ending.CAP
-    assert 0 < standing.held < 12
-    assert spent <= 1.5 * most
+        assert standing.ending is Ending.CAP
+        assert 1 < standing.held < 12
+        assert 0.5 * most < spent <= 1.5 * most  # whatever is reserved for those under way
+        again = await jury(line, usd=1.5 * most).run()
+    assert (again.ending, again.held) == (Ending.COMPLETE, 12)
+
+
+async def test_a_debate_that_is_deleted_meanwhile_is_none_to_read(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage.priced = (*PRICED, *JURORS)
+    async with stage.process() as line:
+        await hold(line, series())
+        listed = await line.store.series.debates("spring")
+        await line.store.retention.delete(listed[3].id)
+
+        async def list_as_before(*_: object) -> object:
+            return listed
+
+        monkeypatch.setattr(type(line.store.series), "debates", list_as_before)
+        standing = await jury(line).run()
+    assert (standing.ending, standing.total, standing.held) == (Ending.COMPLETE, 11, 11)
 
 
 def test_the_cap_is_what_is_left_of_the_series_and_what_was_asked() -> None:
