@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -24,6 +24,7 @@ from engine.errors import NotFoundError, StoreError, UsageError
 from engine.store import Caps, Lease, NewDebate, Post, Stop
 from engine.store.debates import the_one
 from engine.store.served import EVERYONE, Served, lane_of
+from engine.store.votes import Asked
 
 ENDED = (Status.CLOSED, Status.PARTIAL, Status.CANCELLED, Status.FAILED)
 SETTLED = (*ENDED, Status.VOTING)
@@ -143,6 +144,14 @@ SELECT id, stop, gone FROM debates WHERE status IN ('queued', 'running') AND sto
 SET_WAITING = """
 UPDATE debates SET reason = :reason
 WHERE id = :debate AND status IN ('queued', 'running', 'voting') AND NOT gone
+    AND NOT EXISTS (
+        SELECT 1 FROM questions WHERE debate = :debate AND question = :question AND step = :step
+            AND closed_at IS NOT NULL
+    )
+"""
+STOP_WAITING = """
+UPDATE debates SET reason = ''
+WHERE id = :debate AND status IN ('queued', 'running', 'voting') AND reason IN :reasons
 """
 KEEP_TEMPLATES = """
 INSERT INTO templates (digest, texts) VALUES (:digest, :texts) ON CONFLICT DO NOTHING
@@ -312,8 +321,15 @@ class DebateTable:
         rows = await self._database.rows(STOPS)
         return {row.id: Stop(reason=row.stop, gone=row.gone) for row in rows}
 
-    async def set_waiting(self, debate_id: str, reason: str) -> None:
-        await self._database.run(SET_WAITING, debate=debate_id, reason=reason)
+    async def set_waiting(
+        self, debate_id: str, reason: str, *, while_open: Asked | None = None
+    ) -> None:
+        question, step = while_open[1:] if while_open else ("", "")
+        asked = {"question": question, "step": step}
+        await self._database.run(SET_WAITING, debate=debate_id, reason=reason, **asked)
+
+    async def stop_waiting(self, debate_id: str, reasons: Collection[str]) -> None:
+        await self._database.run(STOP_WAITING, debate=debate_id, reasons=list(reasons))
 
     async def keep_templates(self, digest: str, texts: Mapping[str, str]) -> None:
         if digest in self._kept:

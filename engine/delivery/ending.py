@@ -88,8 +88,9 @@ def waiting_for(error: ModelError) -> str:
 
 
 def awaited(reason: str) -> str:
-    """Return the model that a debate waits for; empty for none."""
-    return reason.removeprefix(AWAITS).split(": ")[0] if reason.startswith(AWAITS) else ""
+    """Return the model that a debate waits for; empty for none, and for what is none."""
+    awaits = reason.removeprefix(AWAITS).split(": ")[0] if reason.startswith(AWAITS) else ""
+    return awaits if re.fullmatch(r"[^\s/]+/\S+", awaits) else ""
 
 
 def said_of(error: RostrumError) -> str:

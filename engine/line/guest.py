@@ -17,9 +17,12 @@ from engine.errors import DeclinedError, DesertedError, PausedError
 from engine.floor.floor import Spoken
 from engine.floor.keeper import Keeper
 from engine.floor.wake import Bell
+from engine.judging import Question
 from engine.messages import GuestInvite, Notice, SpeakInvite
 from engine.store import Lease, Post, Store
 from engine.store.guests import Withheld
+from engine.votes.questions import waiting_for
+from engine.words.phrases import WAITS_TO_CHECK
 from engine.words.translation import say
 
 KEY = "guest"
@@ -93,6 +96,8 @@ class GuestTime:
             await self._check_there()
             await self._look(since)
             turn = await guests.turn(debate_id, step)
+        waited = (waiting_for(Question.SPEAK, self.debate.platform), WAITS_TO_CHECK)
+        await self.store.debates.stop_waiting(debate_id, waited)
         told = Notice(text=say(HEARD if turn.text else MISSED[turn.withheld]))
         await self._post(Post(key=f"{key}/closed", message=told, target=key))
         return Spoken(turn.text or "", turn.withheld)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
@@ -12,6 +12,7 @@ from engine.store.guests import NewGuest
 from engine.store.leases import Lease
 from engine.store.outbox import Post
 from engine.store.served import EVERYONE, Served
+from engine.store.votes import Asked
 from engine.text import clean, headline
 
 TOPIC_LENGTH = 60
@@ -177,11 +178,17 @@ class Debates(Protocol):
     async def stops(self) -> dict[str, Stop]:
         """Return the live debates that were asked to stop."""
 
-    async def set_waiting(self, debate_id: str, reason: str) -> None:
+    async def set_waiting(
+        self, debate_id: str, reason: str, *, while_open: Asked | None = None
+    ) -> None:
         """Record what a debate waits for; an empty reason means nothing.
 
-        A debate whose thread is gone keeps that reason.
+        With a question `while_open`, only as long as that has not closed. A debate whose thread is
+        gone keeps that reason.
         """
+
+    async def stop_waiting(self, debate_id: str, reasons: Collection[str]) -> None:
+        """Forget what a debate waits for if it is one of these."""
 
     async def keep_templates(self, digest: str, texts: Mapping[str, str]) -> None:
         """Store a set of template texts under its hash."""

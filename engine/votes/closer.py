@@ -28,10 +28,9 @@ from engine.votes.closing import NO_VERDICT, Judged, closing_of, extension_of
 from engine.votes.hands import is_undecided
 from engine.votes.moderation import moderate
 from engine.votes.outcome import NONE, tally_of
-from engine.votes.questions import KINDS
+from engine.votes.questions import KINDS, waiting_for
 from engine.votes.reading import Reader, Recovered
 from engine.votes.spoken import TakenOver, said_below, take_over
-from engine.words.phrases import WAITS_TO_CHECK
 
 WITHHELD = "What was written when the time was up was flagged."  # for no one to read
 MOST_READINGS = 3  # of one question at its close, until one finds what is known
@@ -134,12 +133,12 @@ class Closer:
         if asked.question is Question.VOTE:  # its reveal shows the first stances too
             before = await self.store.votes.targets(debate.id, Question.STANCE_BEFORE)
             unread |= {Log(target.question) for target in before if target.unread}
-        waits = debate.reason and (
-            asked.question is Question.VOTE  # all that a debate still waits for
-            or debate.reason in (waiting_for(asked.question, self.venue.platform), WAITS_TO_CHECK)
-        )
-        if waits and not debate.gone:
-            await self.store.debates.set_waiting(debate.id, "")
+        if asked.question is Question.VOTE:  # all that a debate still waits for
+            if debate.reason and not debate.gone:
+                await self.store.debates.set_waiting(debate.id, "")
+        elif asked.question is not Question.SPEAK:  # which waits until the runner has its turn
+            waited = waiting_for(asked.question, self.venue.platform)
+            await self.store.debates.stop_waiting(debate.id, [waited])
         return held._replace(debate=debate, unread=unread)
 
     async def _read_to_the_end(self, held: Held, early: bool) -> frozenset[Log]:
@@ -246,11 +245,6 @@ class Closer:
     async def _why(self, debate: Debate) -> Why | None:
         """Return why the panel decided so, as a juror put it while people voted."""
         return of_artifacts(await self.store.journal.found(debate.id, STEP))
-
-
-def waiting_for(question: Question, platform: str) -> str:
-    """Say what a debate waits for while the reactions to a question cannot be read."""
-    return KINDS[question].waits.format(platform=platform.capitalize())
 
 
 def _together(asked: Asked) -> tuple[Question, ...]:

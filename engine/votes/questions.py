@@ -112,6 +112,11 @@ KINDS = {
 }
 
 
+def waiting_for(question: Question, platform: str) -> str:
+    """Say what a debate waits for while the reactions to a question cannot be read."""
+    return KINDS[question].waits.format(platform=platform.capitalize())
+
+
 def stance_name(option: str) -> str:
     """Return the stance of a thumb; of several, as in `down+up`, each one's."""
     return "+".join(STANCE_NAMES[thumb] for thumb in option.split("+"))

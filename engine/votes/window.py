@@ -26,9 +26,9 @@ from engine.judging import Question
 from engine.ports import Clock, Moderator, Venue
 from engine.store import Asked, Store
 from engine.store.served import EVERYONE, Served
-from engine.votes.closer import Closer, waiting_for
+from engine.votes.closer import Closer
 from engine.votes.hearing import MISSED, Hearing
-from engine.votes.questions import KINDS
+from engine.votes.questions import KINDS, waiting_for
 from engine.votes.reading import Reader, never
 from engine.votes.removal import Removals
 from engine.votes.retries import Retries
@@ -246,4 +246,4 @@ class VoteWindow:
             return
         elif isinstance(error, RostrumError):
             why = f"Waiting to close the vote: {error}"
-        await self.store.debates.set_waiting(asked.debate, why)
+        await self.store.debates.set_waiting(asked.debate, why, while_open=asked)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,11 @@ import pytest
 from engine.dataset.writer import write_export
 from engine.debate import SOMEBODY, Cause, Debate, Moderation, Status
 from engine.errors import ModelError, NotAllowedError, UsageError
+from engine.judging import Question
 from engine.line.intake import Defaults, Invited, Order, Rematch
 from engine.messages import Announcement, Reveal, TurnPost, VoteInvite
 from engine.stats.reading import work_out
-from engine.store import ExportFilter
+from engine.store import Asked, ExportFilter
 from engine.store.community import CommunitySettings
 from engine.store.guests import OpenTurn
 from engine.words.cards import progressed
@@ -266,21 +268,27 @@ async def test_two_missed_turns_end_the_debate_and_a_forgotten_person_too(hall: 
         assert "forgotten" in debate.reason
 
 
-def on_the_card(venue: AttentiveVenue) -> str:
-    """Return what the card shows of the debate's course."""
-    cards = [one.progress for one in venue.meant if isinstance(one, Announcement)]
-    return progressed(cards[-1], thread="#thread") if cards[-1] else ""
+WAITING = f"⏳ {WAITS_TO_CHECK} See #thread."
+
+
+def on_cards(venue: AttentiveVenue) -> list[str]:
+    """Return what the card showed of the debate's course, one after another."""
+    shown = [one.progress for one in venue.meant if isinstance(one, Announcement)]
+    said = [progressed(one, thread="#thread") if one else "" for one in shown]
+    return [one for one, _ in groupby(said)]
 
 
 class Guard:
     """A moderation model that is `away` for insults."""
 
     def __init__(self) -> None:
-        self.away, self.asked = True, list[str]()
+        self.away, self.refused, self.asked = True, 0, list[str]()
 
     async def check(self, texts: Sequence[str]) -> Moderation:
         """Flag what calls someone an idiot."""
         if self.away and "idiots" in texts[0]:
+            self.refused += 1
+            await asyncio.sleep(0.05)
             raise ModelError("It is away.", passing=True)
         self.asked += texts
         return Moderation(model="guard", flagged="idiots" in texts[0])
@@ -312,7 +320,7 @@ async def test_what_the_time_limit_takes_over_is_checked_like_a_form(
             venue.write("bob", place, said)
             await end_time(session, debate)
             if guard.away:
-                await until(lambda: on_the_card(venue) == f"⏳ {WAITS_TO_CHECK} See #thread.")
+                await until(lambda: WAITING in on_cards(venue) and guard.refused > 4)
                 guard.away = False
         await session.voting(debate.id)
         held = await session.store.journal.turns(debate.id)
@@ -321,10 +329,30 @@ async def test_what_the_time_limit_takes_over_is_checked_like_a_form(
     assert [one.text for one in own] == [missed, "Tea is fine.", missed, "We win."]
     rules = [[broken.kind for broken in one.violations] for one in own]
     assert rules == [["flagged"], [], ["blocked"], []]
-    assert "Waiting for" not in on_the_card(venue)
+    assert on_cards(venue).count(WAITING) == 1
+    assert on_cards(venue)[-1] != WAITING
     assert guard.asked[1:] == ["Only idiots drink coffee.", "Tea is fine.", "We win."]
     assert "flagged what was written. The debate goes on" in venue.said()
     assert "idiots" not in "".join(one.text for one in held)
+
+
+async def test_a_debate_stops_waiting_once_the_person_sends_their_turn_by_the_form(
+    hall: Hall, venue: AttentiveVenue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.votes.window.LOOK_SECONDS", HANG_SECONDS)
+    async with hall.open(moderator=Guard()) as session:
+        debate = await invite(session)
+        await agree(session, debate)
+        opening = await turn(session, debate, "opening")
+        place = (await session.store.debates.get(debate.id)).thread or ""
+        venue.write("bob", place, "Only idiots drink coffee.")
+        await end_time(session, debate)
+        await until(lambda: on_cards(venue)[-1] == WAITING)
+        await session.service.guests.give_turn(debate, "bob", "Tea is fine.")
+        await until(lambda: on_cards(venue)[-1] != WAITING)
+        late = Asked(debate.id, Question.SPEAK, opening.step)  # a check that fails only now
+        await session.store.debates.set_waiting(debate.id, WAITS_TO_CHECK, while_open=late)
+        assert not (await session.store.debates.get(debate.id)).reason
 
 
 async def test_who_cannot_be_named(hall: Hall, venue: AttentiveVenue) -> None:

@@ -7,7 +7,16 @@ import pytest
 from adapters.discord import texts as discord_texts
 from adapters.slack import texts as slack_texts
 from engine.debate import Debate, Status
-from engine.delivery.ending import HELD_UP, MODEL_FAILED, reason_of, refusal_of, said_of, why
+from engine.delivery.ending import (
+    HELD_UP,
+    MODEL_FAILED,
+    awaited,
+    reason_of,
+    refusal_of,
+    said_of,
+    waiting_for,
+    why,
+)
 from engine.errors import (
     ModelError,
     RostrumError,
@@ -17,6 +26,7 @@ from engine.errors import (
     UsageError,
     VenueGoneError,
 )
+from engine.words.phrases import WAITS_TO_BEGIN, WAITS_TO_CHECK, WAITS_TO_HEAR
 from tests.sample import new_debate, stored
 
 FULL = StoreError("The database /srv/rostrum.db could not be used: full. Free some space.")
@@ -62,3 +72,10 @@ def test_an_end_that_no_model_caused_is_not_put_down_to_a_model() -> None:
 def test_what_a_person_can_mend_is_said_whole() -> None:
     said = "jurors is “x”; write a whole number, or leave it out (1, 2 or 3)."
     assert refusal_of(UsageError(said)) == said
+
+
+def test_only_a_model_is_awaited_as_one() -> None:
+    away = ModelError("near/qwen3:4b of backend “near” is away.", model="near/qwen3:4b")
+    assert awaited(waiting_for(away)) == "near/qwen3:4b"
+    for waits in (WAITS_TO_BEGIN, WAITS_TO_HEAR, WAITS_TO_CHECK):
+        assert awaited(waits.format(platform="Slack")) == ""
