@@ -308,9 +308,14 @@ async def run(store: Store, new: NewDebate | None = None, caps: Caps = NO_CAPS) 
     """Store a debate and begin to think for it."""
     new = new or new_debate()
     await create(store, new, caps)
-    lease = await store.leases.claim(f"debate/{new.id}", "runner", 9)
+    return await begin(store, new.id)
+
+
+async def begin(store: Store, debate_id: str) -> Running:
+    """Begin to think for a stored debate."""
+    lease = await store.leases.claim(f"debate/{debate_id}", "runner", 9)
     assert lease is not None
-    running = Running(store, new.id, lease)
+    running = Running(store, debate_id, lease)
     await running.advance(Status.RUNNING)
     return running
 

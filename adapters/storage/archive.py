@@ -16,6 +16,7 @@ from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
 from adapters.storage.debates import SELECT, to_debate
 from adapters.storage.findings import read_findings
+from adapters.storage.installation import DELETED, FIND
 from adapters.storage.journal import BALLOTS, JUDGINGS, to_ballot, to_judging
 from adapters.storage.people import hidden_people
 from adapters.storage.vote_log import read_log
@@ -35,12 +36,16 @@ BY_QUESTION = attrgetter("question", "step", "person")
 ENDED = """
 status IN ('closed', 'partial', 'cancelled', 'failed') AND platform <> 'calibration'
 """
-# What a debate and its chat need before its result may stand elsewhere.
-TOLD = """
+# It has the same models as its mirror, on which people may still vote.
+SETTLED = """
 NOT EXISTS (
     SELECT 1 FROM debates AS other WHERE other.id = debates.mirror
         AND other.status NOT IN ('closed', 'partial', 'cancelled', 'failed')
-) AND (
+)
+"""
+# What a debate and its chat need before its result may stand elsewhere.
+TOLD = f"""
+{SETTLED} AND (
     NOT EXISTS (SELECT 1 FROM outbox WHERE outbox.debate = debates.id
         AND outbox.key IN ('reveal', 'reveal/channel', 'reveal/starter')
         AND outbox.state IN ('pending', 'sending'))
@@ -48,7 +53,7 @@ NOT EXISTS (
         AND outbox.key IN ('reveal', 'reveal/channel', 'reveal/starter')
         AND outbox.state IN ('sent', 'doubtful'))
 )
-"""
+"""  # noqa: S608 - of constants
 CONDITIONS = {
     "platform": "platform = :platform",
     "community": "community = :community",
@@ -58,6 +63,7 @@ CONDITIONS = {
     "series": "series = :series",
     "revealed": "revealed_at IS NOT NULL",
     "quorum_met": "revealed_at IS NOT NULL",
+    "settled": SETTLED,
     "told": TOLD,
     "without_rehearsal": "NOT rehearsal",
     "asked": "EXISTS (SELECT 1 FROM questions WHERE questions.debate = debates.id "
@@ -108,6 +114,10 @@ class ArchiveTable:
         row = self._database.look(lambda connection: connection.first(query, **values))
         moment: datetime | None = row and (row.revealed_at or row.created_at)
         return moment
+
+    def last_deletion(self) -> str:
+        found = self._database.look(lambda connection: connection.value(FIND, name=DELETED))
+        return found or ""
 
     def size(self, where: ExportFilter) -> int:
         query, values = SIZE.format(_conditions(where)), _values(where)

@@ -15,7 +15,7 @@ ON CONFLICT (name) DO UPDATE SET value = excluded.value
 """
 REMOVE = "DELETE FROM installation WHERE name = :name AND value = :value"
 SCRATCH, ROOM = "scratch", "0" * 100_000
-UNWIPED = "unwiped"
+UNWIPED, DELETED = "unwiped", "deleted"
 
 
 def find_secret(connection: SqlConnection, name: str) -> bytes | None:
@@ -34,6 +34,11 @@ def make_secret(connection: SqlConnection, name: str) -> bytes:
 def mark_unwiped(connection: SqlConnection) -> None:
     """Record that the write-ahead log still holds something that was deleted."""
     connection.run(PUT, name=UNWIPED, value=secrets.token_hex(8))
+
+
+def mark_deleted(connection: SqlConnection) -> None:
+    """Record that a debate was deleted, so that nothing worked out before stands any more."""
+    connection.run(PUT, name=DELETED, value=secrets.token_hex(8))
 
 
 async def wipe(database: Database) -> bool:

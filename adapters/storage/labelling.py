@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import re
 import secrets
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -29,6 +30,7 @@ from engine.store.labelling import (
 from engine.votes.web import LABELS, WEB, votes_of
 
 KEY = "labels"  # of people's own links
+KEYS = re.compile(r"[\w-]+", re.ASCII)  # PostgreSQL takes no NUL that a stranger may send
 HOLD = timedelta(hours=3)  # for which a debate waits for the answer to a sheet
 APART = 3  # sheets between the first and the second showing of a debate
 COLUMNS = """
@@ -116,6 +118,15 @@ SELECT label_debates.debate, label_debates.sides {UNKNOWN_TO_THEM}
     AND label_debates.known IS NULL AND label_debates.taken < :wanted
 ORDER BY label_debates.taken, label_debates.rank LIMIT 1
 """
+# As if the sheets had expired that do so at the next draw.
+LEFT = f"""
+SELECT label_debates.debate {UNKNOWN_TO_THEM}
+    AND label_debates.known IS NULL AND label_debates.taken - (
+        SELECT count(*) FROM sheets WHERE sheets.task = :task AND held AND answered_at IS NULL
+            AND given_at < :before AND sheets.debate = label_debates.debate
+    ) < :wanted
+LIMIT 1
+"""  # noqa: S608 - of constants
 NEXT_KNOWN = f"""
 SELECT label_debates.debate, label_debates.sides {UNKNOWN_TO_THEM}
     AND label_debates.known IS NOT NULL
@@ -262,7 +273,8 @@ class LabellingTable:
         return row and _read_annotator(row)
 
     async def come_back(self, token: str) -> Annotator | None:
-        found = await self.annotator(token.partition(".")[0])
+        key = token.partition(".")[0]
+        found = await self.annotator(key) if KEYS.fullmatch(key) else None
         same = found is not None and hmac.compare_digest(found.token.encode(), token.encode())
         return found if same else None
 
@@ -277,13 +289,14 @@ class LabellingTable:
 
         return await self._database.write(store)
 
-    async def left(self, key: str) -> bool:
+    async def left(self, key: str, now: datetime) -> bool:
         row = await self._database.first(BY_KEY, key=key)
         task = row and await self.task(row.task)
         if not task or task.closed_at is not None:
             return False
         own = {"task": row.task, "person": row.person, "since": row.since}
-        return await self._database.first(NEXT, wanted=task.per_debate, **own) is not None
+        wanted = {"wanted": task.per_debate, "before": now - HOLD}
+        return await self._database.first(LEFT, **wanted, **own) is not None
 
     async def sheet(self, key: str, sheet: str) -> Drawn | None:
         row = await self._database.first(BY_KEY, key=key)

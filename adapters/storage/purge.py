@@ -8,7 +8,7 @@ from importlib import import_module
 
 from adapters.storage.budgets import community_scope, day_of
 from adapters.storage.connection import SqlConnection
-from adapters.storage.installation import mark_unwiped
+from adapters.storage.installation import mark_deleted, mark_unwiped
 from engine.ports import utc_now
 from engine.store import Left
 from engine.votes.questions import KINDS
@@ -95,6 +95,8 @@ def delete_debates(connection: SqlConnection, ids: Sequence[str]) -> int:
         connection.run(delete.format(HELD), debates=ids)
     names = [f"{kind}/{debate}" for debate in ids for kind in LEASED]
     connection.run(DELETE_LEASES, names=names)
+    if ids:
+        mark_deleted(connection)
     return connection.run(DELETE_DEBATES, debates=ids)
 
 

@@ -192,7 +192,12 @@ REPLACED = OfDebate(
     TEXT,
     "models replaced during the debate, as `old=new, …`; null for none",
 )
-PLATFORM = OfDebate("platform", TEXT, "`terminal`, `discord` or `slack`", "debate.platform")
+PLATFORM = OfDebate(
+    "platform",
+    TEXT,
+    "`terminal`, `discord` or `slack`; `series` for what `rostrum series` held without a chat",
+    "debate.platform",
+)
 BALLOT = OfDebate(
     "ballot",
     TEXT,

@@ -326,7 +326,8 @@ _ENDED: Columns = (
     Column("revealed_at", MOMENT, "when the vote closed and the models were named; null without "
            "a vote", lambda entry: moment(entry.debate.revealed_at), unit="UTC"),
     Column("cause", TEXT, "the kind of reason for an early end: `refused` (a model or its filter "
-           "declined), `model`, `budget`, `stopped`, `thread`, `bug` or `other`; null without one",
+           "declined), `model`, `budget`, `stopped`, `thread`, `person` (who was to argue a side "
+           "declined or left), `bug` or `other`; null without one",
            lambda entry: entry.debate.cause),
     Column("cause_model", TEXT, "the model that caused an early end; null without one",
            "debate.cause_model", "asker"),

@@ -197,8 +197,9 @@ def _write_lines(
     archive: Archive, staging: Staging, asked: Wanted, keys: Keys, report: Report
 ) -> _WrittenLines:
     """Write every table as JSON lines; pseudonyms are forgotten afterwards."""
-    cutoff = archive.newest(asked.where)
-    voters = Pseudonyms(keys.master, asked.where, cutoff, asked.tables, asked.labels)
+    where = replace(asked.where, settled=True)
+    cutoff = archive.newest(where)
+    voters = Pseudonyms(keys.master, where, cutoff, asked.tables, asked.labels)
     append = staging.draft if asked.file_format is FileFormat.PARQUET else staging.append
     writing: _Writing
     if asked.layout:
@@ -210,7 +211,7 @@ def _write_lines(
         writing = _Writing(
             archive, append, chosen, voters, keys.splits, asked.secrets, asked.labels
         )
-    writing.write(asked.where, cutoff, report)
+    writing.write(where, cutoff, report)
     rows = {
         table: {split: number for split, number in by_split.items() if number}
         for table, by_split in writing.rows.items()

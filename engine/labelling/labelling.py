@@ -219,7 +219,8 @@ class Labelling:
         answered = [one for one in drawn if one.answered_at is not None]
         enough = len(answered) >= task.each if task.each else False
         waits = len(drawn) > len(answered)
-        left = not enough and (waits or await self.store.labelling.left(key))
+        now = self.clock.now()
+        left = not enough and (waits or await self.store.labelling.left(key, now))
         done = bool(answered) and not left
         return LabelProgress(
             task=task,

@@ -17,10 +17,11 @@ SHARE = 20.0  # times what it took to work out, it is kept while debates are add
 
 
 class Extent(NamedTuple):
-    """What a value rests on: how many debates, and the newest moment in them."""
+    """What a value rests on: how many debates, the newest moment in them, the last deletion."""
 
     debates: int
     newest: object = None
+    deleted: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,8 @@ class _Value:
     def holds(self, extent: Extent, now: float) -> bool:
         """Return whether it still stands: never once a debate was deleted."""
         age = now - self.made_at
-        if extent.debates < self.extent.debates or age > LONGEST_SECONDS:
+        fewer = extent.debates < self.extent.debates  # whatever took one out
+        if fewer or extent.deleted != self.extent.deleted or age > LONGEST_SECONDS:
             return False
         return extent == self.extent or age < max(FRESH_SECONDS, SHARE * self.took)
 

@@ -246,7 +246,11 @@ class Public:
 
     async def _extent(self, where: ExportFilter) -> Extent:
         archive = self._store.archive
-        return await asyncio.to_thread(lambda: Extent(archive.size(where), archive.newest(where)))
+
+        def read() -> Extent:
+            return Extent(archive.size(where), archive.newest(where), archive.last_deletion())
+
+        return await asyncio.to_thread(read)
 
     # --- leagues -------------------------------------------------------------------------
 

@@ -25,7 +25,8 @@ class ExportFilter:
     of the request. `quorum_met` leaves out debates that people did not decide.
     `without_rehearsal` leaves out debates with a speaker, juror or judge that is a rehearsal model.
     `ids` are the only debates to include, `series` the series that they are part of.
-    `told` leaves out debates whose chat does not show the result yet, or whose mirror goes on.
+    `settled` leaves out debates whose mirror goes on, `told` also those whose chat does not show
+    the result yet.
     `asked` leaves out debates that did not ask people this. `prompts` reads what calls asked, too.
     With `steps` only the turns of these steps are read, and the calls; None reads all.
     """
@@ -44,6 +45,7 @@ class ExportFilter:
     asked: Question | None = None
     prompts: bool = False
     steps: tuple[str, ...] | None = None
+    settled: bool = False
     told: bool = False
 
 
@@ -155,6 +157,9 @@ class Archive(Protocol):
 
     def size(self, where: ExportFilter) -> int:
         """Return the number of debates; ignores `quorum_met` for speed."""
+
+    def last_deletion(self) -> str:
+        """Return a mark that every deletion of a debate changes."""
 
 
 def count_rehearsals(archive: Archive, where: ExportFilter) -> int:

@@ -202,7 +202,7 @@ class LabellingStore(Protocol):
         Of the debates that they know nothing of, one with the fewest labels. At once.
         """
 
-    async def left(self, key: str) -> bool:
+    async def left(self, key: str, now: datetime) -> bool:
         """Return whether a new sheet could be drawn for an annotator now."""
 
     async def sheet(self, key: str, sheet: str) -> Drawn | None:

@@ -13,8 +13,10 @@ from tests.sample import (
     NO_CAPS,
     NOW,
     ballot,
+    begin,
     cast,
     create,
+    make_setup,
     new_debate,
     real,
     run,
@@ -49,6 +51,19 @@ async def test_only_debates_that_have_ended_are_read(store: Store) -> None:
     assert [record.debate.id for record in await read(store)] == sorted(ended)
     await sealed.advance(Status.CLOSED)
     assert len(await read(store)) == 4
+
+
+async def test_a_debate_is_settled_once_its_mirror_has_ended_too(store: Store) -> None:
+    one = new_debate()
+    other = new_debate(setup=make_setup().model_copy(update={"mirror_of": one.id}))
+    await store.debates.create([(one, []), (other, [])], NO_CAPS)
+    first, second = [await begin(store, debate.id) for debate in (one, other)]
+    await first.advance(Status.CANCELLED)
+    settled = ExportFilter(settled=True)
+    assert [record.debate.id for record in await read(store)] == [first.id]
+    assert await read(store, settled) == []
+    await second.advance(Status.FAILED)
+    assert len(await read(store, settled)) == 2
 
 
 async def test_a_record_holds_everything_of_its_debate(store: Store) -> None:

@@ -141,6 +141,7 @@ async def test_links_are_for_so_many_people_and_a_repeated_request_is_one(
     # Their own link leads them back, and nobody else.
     assert await desk.come_back(first.annotator.token) == first.annotator
     assert await desk.come_back(first.annotator.key) is None
+    assert await desk.come_back("\x00.é\x00") is None
     assert await desk.come_back(first.annotator.token[:-1] + "é") is None
     assert isinstance(desk.clock, FixedClock)
     desk.clock.pass_seconds(LINK_HOURS)
@@ -292,6 +293,25 @@ async def test_a_debate_does_not_wait_long_for_one_who_left(
     assert await desk.save(ann.key, sheet.id, FIRST) == "stored"
     assert await labels(store) == {debate: 2}
     assert await desk.next((await someone(desk)).key) is None
+
+
+async def test_nobody_is_done_while_a_debate_waits_for_one_who_left(
+    desk: Labelling, store: SqlStore
+) -> None:
+    await debates(store, 2)
+    await desk.create(Terms(name="tea", per_debate=1, repeats=0, code="DONE-7"))
+    ann, bob = await someone(desk), await someone(desk)
+    await given(desk, ann)
+    assert await answer_next(desk, bob)
+    before = await desk.progress(bob.key)
+    assert isinstance(desk.clock, FixedClock)
+    desk.clock.pass_seconds(3 * 3600 + 1)
+    since = await desk.progress(bob.key)
+    assert before is not None
+    assert since is not None
+    assert (before.done, before.code) == (True, "DONE-7")
+    assert (since.done, since.code) == (False, "")
+    assert await answer_next(desk, bob)
 
 
 async def test_tests_and_second_showings_are_no_votes(desk: Labelling, store: SqlStore) -> None:

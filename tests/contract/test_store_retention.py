@@ -175,6 +175,14 @@ async def test_a_debate_of_a_schedule_goes_by_its_own_age(store: Store) -> None:
     assert await due(store) == {held.id}
 
 
+async def test_every_deletion_changes_a_mark(store: Store) -> None:
+    marks = [await asyncio.to_thread(store.archive.last_deletion)]
+    for one in (await ended(store), await ended(store)):
+        await store.retention.delete(one.id)
+        marks.append(await asyncio.to_thread(store.archive.last_deletion))
+    assert len(set(marks)) == 3
+
+
 async def test_an_operator_deletes_what_has_ended_and_nothing_else(store: Store) -> None:
     held, running = await ended(store), await run(store)
     assert (await store.retention.delete(held.id)).id == held.id

@@ -34,18 +34,29 @@ class MemoryArchive:
         yield self._wanted(where)
 
     def newest(self, where: ExportFilter) -> datetime | None:
-        found = (record.debate for record in self.records if _is_wanted(record.debate, where))
+        found = (record.debate for record in self.records if self._has(record.debate, where))
         return max(map(newest_moment, filter(may_be_read, found)), default=None)
 
+    def last_deletion(self) -> str:
+        return ""
+
     def size(self, where: ExportFilter) -> int:
-        return sum(_is_wanted(record.debate, where) for record in self.records)
+        return sum(self._has(record.debate, where) for record in self.records)
 
     def _wanted(self, where: ExportFilter) -> Iterator[DebateRecord]:
         for number, record in enumerate(self.records):
             if number == self._fails_after:
                 raise StoreError("The database is gone.")
-            if _is_wanted(record.debate, where) and _is_decided(record, where):
+            if self._has(record.debate, where) and _is_decided(record, where):
                 yield record
+
+    def _has(self, debate: Debate, where: ExportFilter) -> bool:
+        others = (record.debate for record in self.records)
+        pair = {debate.id, debate.setup.mirror_of or debate.id}
+        goes_on = any(
+            not may_be_read(other) and {other.id, other.setup.mirror_of} & pair for other in others
+        )
+        return _is_wanted(debate, where) and not (where.settled and goes_on)
 
 
 def _is_wanted(debate: Debate, where: ExportFilter) -> bool:
