@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
+from math import inf
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,17 +17,37 @@ from bot.clock import SystemClock
 from bot.console import TableConsole, print_json, print_lines
 from bot.filters import read_formats, read_languages, split_list
 from bot.reading import read_store
-from bot.settings.settings import Settings, load_store_settings
+from bot.settings.settings import PLATFORMS, load_settings, load_store_settings
 from engine.errors import UsageError
-from engine.labelling.labelling import Labelling
+from engine.labelling.labelling import NOTHING, Labelling
 from engine.labelling.report import MARKS, AnnotatorFigures, LabelReport, Rate
 from engine.prompts.languages import check_language
 from engine.stats.wording import word_coefficient, word_share
-from engine.store import ExportFilter
+from engine.store import ExportFilter, count_rehearsals
 from engine.store.labelling import Task, Terms
+from engine.text import headline
+from engine.words.translation import plural
 
 ALL, DISAGREEMENT = "all", "disagreement"
-MADE = "Task {name}: {debates} debates, {per_debate} labels each. Next: rostrum label invite {name}"
+MOST_SHOWN = 60  # characters of what was given
+MADE = (
+    "Task {name}: {n} debate, {labels}. Next: rostrum label invite {name}",
+    "Task {name}: {n} debates, {labels} each. Next: rostrum label invite {name}",
+)
+LABELS = ("{n} label", "{n} labels")
+LEFT_OUT = " Debates with rehearsal models are left out (--include-rehearsal adds them)."
+SHUT = "Task {name} is closed, so links to it would lead nowhere; make another task."
+NO_PAY = "--pay is {pay}; write what is paid for a label in USD, such as 0.25."
+# How what a task asks for is written, where it was written otherwise.
+WRITTEN = {
+    "name": "small letters, digits and hyphens, 40 at most",
+    "per_debate": "a whole number from 1 to 1,000",
+    "each": "a whole number from 0 to 100,000",
+    "repeats": "a share from 0 to 0.5",
+    "code": "200 characters at most",
+    "parameter": "letters, digits, dots, hyphens and underscores, 64 at most",
+    "about": "20,000 characters at most",
+}
 NO_TASKS = "There is no labelling task; rostrum label create makes one."
 CLOSED = "Task {name} is closed. Its labels stay, and are in exports."
 NO_URL = (
@@ -57,17 +79,17 @@ class Asked(NamedTuple):
 
 
 @asynccontextmanager
-async def _labelling() -> AsyncIterator[tuple[Labelling, Settings]]:
+async def _labelling() -> AsyncIterator[Labelling]:
     settings = load_store_settings()
     log.configure(settings.log, settings.secrets())
     async with read_store(settings) as store:
-        yield Labelling(store, SystemClock()), settings
+        yield Labelling(store, SystemClock())
 
 
 async def create_task(asked: Asked) -> None:
     """Store a task, and print what it is of. Raises UsageError."""
     terms = _terms(asked)
-    async with _labelling() as (labelling, _):
+    async with _labelling() as labelling:
         ids = await labelling.named(() if _named(asked) else split_list(asked.debates))
         where = ExportFilter(
             community=asked.community,
@@ -78,8 +100,19 @@ async def create_task(asked: Asked) -> None:
             series=asked.series,
             ids=ids,
         )
-        task = await labelling.create(terms, where, await labelling.answers(asked.known or ()))
-    _show_json(task) if asked.as_json else print(MADE.format(**task.model_dump()))
+        known = await labelling.answers(asked.known or ())
+        try:
+            task = await labelling.create(terms, where, known)
+        except UsageError as error:
+            left_out = await asyncio.to_thread(count_rehearsals, labelling.store.archive, where)
+            if error.text == NOTHING and left_out:
+                raise UsageError(f"{NOTHING}{LEFT_OUT}") from None
+            raise
+    if asked.as_json:
+        print_json(_plain(task))
+    else:
+        labels = plural(LABELS, task.per_debate)
+        print(plural(MADE, task.debates, name=task.name, labels=labels))
 
 
 def _named(asked: Asked) -> bool:
@@ -89,6 +122,9 @@ def _named(asked: Asked) -> bool:
 def _terms(asked: Asked) -> Terms:
     """Return what a task asks for. Raises UsageError naming what cannot be."""
     language = check_language(asked.page_language) if asked.page_language else ""
+    for platform in asked.sign_in or ():
+        if platform not in PLATFORMS:
+            raise UsageError(f"--sign-in is “{platform}”; write discord or slack.")
     try:
         return Terms(
             name=asked.name,
@@ -104,17 +140,24 @@ def _terms(asked: Asked) -> Terms:
         )
     except ValidationError as error:
         first = error.errors()[0]
-        option = str(first["loc"][0]).replace("_", "-")
-        raise UsageError(f"{option} cannot be “{first['input']}”: {first['msg']}.") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{asked.about} cannot be read: {error}.") from None
+        asked_for = str(first["loc"][0])
+        option = "The name" if asked_for == "name" else f"--{asked_for.replace('_', '-')}"
+        given = headline(str(first["input"]), MOST_SHOWN)
+        raise UsageError(f"{option} is “{given}”; write {WRITTEN[asked_for]}.") from None
+    except OSError as error:
+        raise UsageError(f"--about cannot read {asked.about}: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"--about cannot read {asked.about}: save it as UTF-8 text.") from None
 
 
 async def invite(name: str, links: int, people: int, days: float, *, as_json: bool) -> None:
     """Print links to a task."""
-    async with _labelling() as (labelling, settings):
+    url = str(load_settings().web.url or "").rstrip("/")
+    async with _labelling() as labelling:
+        task = await labelling.task(name)
+        if task is not None and task.closed_at is not None:
+            raise UsageError(SHUT.format(name=name))
         tokens = await labelling.invite(name, links, people=people, days=days)
-    url = web_url(settings)
     found = [f"{url}/label/{name}?t={token}" for token in tokens]
     if as_json:
         print_json(found)
@@ -124,15 +167,9 @@ async def invite(name: str, links: int, people: int, days: float, *, as_json: bo
     print_lines(found)
 
 
-def web_url(settings: Settings) -> str:
-    """Return the address of the pages, without a slash at its end; empty where there is none."""
-    web = getattr(settings, "web", None)
-    return str(getattr(web, "url", None) or "").rstrip("/")
-
-
 async def list_tasks(*, as_json: bool) -> None:
     """List the tasks, the newest first."""
-    async with _labelling() as (labelling, _):
+    async with _labelling() as labelling:
         tasks = await labelling.tasks()
     if as_json:
         print_json([_plain(task) for task in tasks])
@@ -140,7 +177,7 @@ async def list_tasks(*, as_json: bool) -> None:
     if not tasks:
         print(NO_TASKS)
         return
-    table = Table("task", "debates", "labels each", "made", "state")
+    table = Table("task", "debates", "labels each", "made", "state", box=None)
     for task in tasks:
         state = "closed" if task.closed_at else "open"
         made = f"{task.created_at:%Y-%m-%d}"
@@ -152,13 +189,9 @@ def _plain(task: Task) -> dict[str, object]:
     return task.model_dump(mode="json", exclude={"seed"})
 
 
-def _show_json(task: Task) -> None:
-    print_json(_plain(task))
-
-
 async def close_task(name: str) -> None:
     """Close a task. Raises NotFoundError."""
-    async with _labelling() as (labelling, _):
+    async with _labelling() as labelling:
         task = await labelling.close(name)
     print(CLOSED.format(name=task.name))
 
@@ -168,7 +201,9 @@ async def close_task(name: str) -> None:
 
 async def report(name: str, pay: float | None, *, as_json: bool) -> None:
     """Print what a task has given. Raises NotFoundError."""
-    async with _labelling() as (labelling, _):
+    if pay is not None and not 0 <= pay < inf:
+        raise UsageError(NO_PAY.format(pay=pay))
+    async with _labelling() as labelling:
         found = await labelling.report(name, pay=pay)
     if as_json:
         print_json(found.model_dump(mode="json"))
@@ -192,9 +227,9 @@ def _told(of: LabelReport) -> Iterable[str]:
     )
     yield f"Known answers {_rate(of.known)}, with themselves {_rate(of.again)}."
     cost = of.cost
-    calls = "unknown" if cost.calls is None else f"${cost.calls:,.2f}"
-    pay = "" if cost.pay is None else f", pay ${cost.pay:,.2f}"
-    each = "" if cost.per_label is None else f"; ${cost.per_label:,.4f} per label"
+    calls = "unknown" if cost.calls is None else f"{cost.calls:,.2f} USD"
+    pay = "" if cost.pay is None else f", pay {cost.pay:,.2f} USD"
+    each = "" if cost.per_label is None else f"; {cost.per_label:,.4f} USD per label"
     yield f"Cost: calls {calls}{pay}{each}."
 
 
@@ -205,7 +240,8 @@ def _rate(of: Rate) -> str:
 
 
 def _show_people(people: Iterable[AnnotatorFigures]) -> None:
-    table = Table("annotator", "labels", "as others", "known", "again", "median s", "look at")
+    titles = ("annotator", "labels", "as others", "known", "again", "median s", "look at")
+    table = Table(*titles, box=None)
     for one in people:
         seconds = "–" if one.seconds is None else f"{one.seconds:.0f}"
         marks = ", ".join(MARKS[mark] for mark in one.marks)
@@ -216,7 +252,7 @@ def _show_people(people: Iterable[AnnotatorFigures]) -> None:
 
 
 def _show_hard(of: LabelReport) -> None:
-    table = Table("hard debate", "labels", "alike", "jury", "chat", "topic")
+    table = Table("hard debate", "labels", "alike", "jury", "chat", "topic", box=None)
     for one in of.hard:
         counts = ", ".join(f"{option} {n}" for option, n in sorted(one.labels.items()))
         judged = (one.jury or "–", one.chat or "–")

@@ -39,6 +39,9 @@ from engine.store.labelling import (
 )
 
 EVERYTHING = ExportFilter(revealed=True)
+NOTHING = (
+    "There is no debate to label: a task is of debates that are closed, and held by two models."
+)
 MOST_LINKS, MOST_PEOPLE, MOST_DAYS = 10_000, 1_000_000, 3650
 MOST_GONE = 3  # debates that are deleted just when they are drawn, their sheets with them
 _PARTICIPANT = re.compile(r"[A-Za-z0-9._@-]{1,64}")
@@ -67,10 +70,7 @@ class Labelling:
         seed, answers = secrets.token_hex(8), dict(known or {})
         queue = await asyncio.to_thread(self._find, terms, where, answers, seed)
         if not any(one.known is None for one in queue):
-            raise UsageError(
-                "There is no debate to label: a task is of debates that are closed, and held by "
-                "two models."
-            )
+            raise UsageError(NOTHING)
         task = Task(**terms.model_dump(), seed=seed, created_at=self.clock.now())
         return await self.store.labelling.add(task, queue)
 

@@ -166,7 +166,12 @@ def refused(folder: Path, *words: str) -> str:
 
 def test_an_operator_makes_a_task_invites_and_reports(tmp_path: Path) -> None:
     rostrum(tmp_path, "debate", "Is tea better?", *MODELS, "--votes", "A=2,B=1").done()
-    assert "no debate to label" in refused(tmp_path, "label", "create", "tea")
+    nothing = refused(tmp_path, "label", "create", "tea")
+    assert "no debate to label" in nothing
+    assert "--include-rehearsal adds them" in nothing
+    assert "“foo”; write discord or slack" in refused(
+        *(tmp_path, "label", "create", "tea", "--include-rehearsal", "--sign-in", "foo")
+    )
     made = rostrum(
         *(tmp_path, "label", "create", "tea", "--include-rehearsal", "--each", "3"),
         *("--code", "DONE-7", "--json"),
@@ -176,6 +181,11 @@ def test_an_operator_makes_a_task_invites_and_reports(tmp_path: Path) -> None:
     assert "seed" not in task
     links = json.loads(rostrum(tmp_path, "label", "invite", "tea", "-n", "2", "--json").done())
     assert len({link.partition("?t=")[2] for link in links}) == 2
+    asked = {"ROSTRUM_WEB__URL": "https://debates.example.com/", "ROSTRUM_WEB__PORT": "8081"}
+    link = rostrum(tmp_path, "label", "invite", "tea", **asked).done()
+    assert link.startswith("https://debates.example.com/label/tea?t=")
+    for pay in ("nan", "-1"):
+        assert "--pay is" in refused(tmp_path, "label", "report", "tea", "--pay", pay)
     report = json.loads(rostrum(tmp_path, "label", "report", "tea", "--pay", "1", "--json").done())
     assert (report["labels"], report["wanted"], report["open"]) == (0, 3, True)
     assert "0 of 3 labels" in rostrum(tmp_path, "label", "report", "tea").done()
@@ -184,7 +194,14 @@ def test_an_operator_makes_a_task_invites_and_reports(tmp_path: Path) -> None:
     assert json.loads(rostrum(tmp_path, "label", "list", "--json").done())[0]["closed_at"]
     assert "no labelling task none" in refused(tmp_path, "label", "report", "none")
     assert "already" in refused(tmp_path, "label", "create", "tea", "--include-rehearsal")
-    assert "repeats" in refused(tmp_path, "label", "create", "x", "--repeats", "2")
+    assert "closed" in refused(tmp_path, "label", "invite", "tea")
+    create = (tmp_path, "label", "create")
+    assert "write a share from 0 to 0.5" in refused(*create, "x", "--repeats", "2")
+    assert "The name is “Au tumn”; write small letters" in refused(*create, "Au tumn")
+    assert "a whole number from 1" in refused(*create, "x", "--per-debate", "0")
+    (tmp_path / "binary").write_bytes(b"\x8b\xff")
+    for about, why in (("none", "No such file"), ("binary", "save it as UTF-8 text")):
+        assert f"cannot read {about}: {why}" in refused(*create, "x", "--about", about)
 
 
 async def test_a_manager_gets_a_link_on_the_command_line(tmp_path: Path) -> None:
