@@ -8,7 +8,7 @@ from functools import partial
 from adapters.storage.file import local_file
 from adapters.terminal.record import erase_record, records_of
 from bot.clock import SystemClock
-from bot.operate import LATER_WIPED
+from bot.operate import LATER_WIPED, check_vote
 from bot.questions import confirm
 from bot.reading import read_store
 from bot.settings.settings import Settings, load_store_settings
@@ -82,6 +82,7 @@ def _check_ended(debate: Debate) -> None:
             f"Debate {debate.code} is {debate.status}; "
             f"stop it first with rostrum cancel {debate.code}."
         )
+    check_vote(debate)
     if debate.status is Status.VOTING:
         raise UsageError(
             f"People vote on debate {debate.code}; delete it once its vote has closed."

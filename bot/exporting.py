@@ -14,7 +14,7 @@ from typing import NamedTuple, get_args
 from adapters.storage.migrate import migrate
 from adapters.storage.store import SqlStore
 from bot import __version__, log, texts
-from bot.filters import read_formats, read_languages, read_moment, split_list
+from bot.filters import find_series, read_formats, read_languages, read_period, split_list
 from bot.reading import SERVER_SECONDS, open_database, read_store
 from bot.settings.settings import Settings, load_store_settings
 from engine.dataset.entry import LabelSource
@@ -53,12 +53,13 @@ class Chosen(NamedTuple):
 
     def wanted(self) -> Wanted:
         """Return the parsed options. Raises UsageError naming the invalid option."""
+        since, until = read_period(self.since, self.until)
         where = ExportFilter(
             community=self.community,
             formats=read_formats(self.formats),
             languages=read_languages(self.languages),
-            since=read_moment("--since", self.since, after=False),
-            until=read_moment("--until", self.until, after=True),
+            since=since,
+            until=until,
             quorum_met=self.quorum_met,
             without_rehearsal=not self.include_rehearsal,
             series=self.series,
@@ -107,6 +108,8 @@ async def export_into(
     key = settings.export.hmac_key
     asked = replace(asked, secrets=tuple(settings.secrets()))
     async with read_store(settings, whole=True) as store:
+        if asked.where.series is not None:
+            await find_series(store, asked.where.series)
         if community_license:
             asked = replace(asked, license=await _license_of(store, asked.where.community or ""))
         with _progress() as report:

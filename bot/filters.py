@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from engine.errors import UsageError
+from engine.errors import NotFoundError, UsageError
+from engine.options import hint
 from engine.prompts.languages import check_language
+from engine.store import Store
+from engine.store.series import StoredSeries
 
 INSTANT = timedelta(microseconds=1)
 
@@ -30,6 +33,17 @@ def read_languages(text: str | None) -> tuple[str, ...]:
     return tuple(check_language(code) for code in split_list(text))
 
 
+def read_period(since: str | None, until: str | None) -> tuple[datetime | None, datetime | None]:
+    """Return the moments of --since and --until. Raises UsageError, also for none between them."""
+    first, last = (
+        read_moment("--since", since, after=False),
+        read_moment("--until", until, after=True),
+    )
+    if first is not None and last is not None and first >= last:
+        raise UsageError(f"--since {since} is after --until {until}; exchange them.")
+    return first, last
+
+
 def read_moment(option: str, text: str | None, *, after: bool) -> datetime | None:
     """Read a date or time, in UTC unless it has an offset.
 
@@ -48,3 +62,16 @@ def read_moment(option: str, text: str | None, *, after: bool) -> datetime | Non
             f"{option} is “{text}”; write a date such as 2026-03-31, or the cutoff of an "
             "earlier export's manifest."
         ) from None
+
+
+async def find_series(store: Store, name: str) -> StoredSeries:
+    """Return a series. Raises NotFoundError."""
+    stored = await store.series.find(name)
+    if stored is None:
+        known = [series.name for series in await store.series.all()]
+        near = hint(name, known)
+        raise NotFoundError(
+            f"There is no series “{name}”; {f'{near} A' if near else 'a'} series is known once "
+            "it has run."
+        )
+    return stored

@@ -21,7 +21,7 @@ from bot.reading import open_database, read_store
 from bot.settings.settings import Settings, load_settings, load_store_settings
 from engine.chat.own_data import own_file
 from engine.chat.privacy import check_no_live, forget, purge
-from engine.debate import Cause, Status
+from engine.debate import Cause, Debate, Status
 from engine.errors import NotFoundError, StoppedError, UsageError
 from engine.floor.keeper import LEASE_SECONDS
 from engine.line.intake import check_prices
@@ -45,6 +45,7 @@ async def cancel_debate(debate_id: str) -> None:
     """Request a running debate to stop; its process notices within seconds."""
     async with read_store(load_store_settings()) as store:
         debate = await store.debates.get(debate_id)
+        check_vote(debate)
         if not debate.status.live:
             raise UsageError(
                 f"Debate {debate.code} is {debate.status}; only a running debate can be stopped."
@@ -65,6 +66,7 @@ async def resume_debate(debate_id: str, replaced: tuple[str, ...] = ()) -> None:
     changes, settings = read_changes(replaced), load_settings()
     async with read_store(settings) as store:
         debate = await store.debates.get(debate_id)
+        check_vote(debate)
         if debate.status not in (Status.FAILED, Status.PARTIAL):
             raise UsageError(
                 f"Debate {debate.code} is {debate.status}; there is nothing to resume."
@@ -78,6 +80,15 @@ async def resume_debate(debate_id: str, replaced: tuple[str, ...] = ()) -> None:
         posts = [replaced_post(setup)] if changes else []
         await store.debates.requeue(debate.id, caps, utc_now(), setup, posts)
     print(f"Debate {debate.code} is queued. In a terminal: rostrum debate --resume {debate.code}")
+
+
+def check_vote(debate: Debate) -> None:
+    """Raise UsageError for a terminal's debate whose vote waits for the terminal."""
+    if debate.platform == "terminal" and debate.status is Status.VOTING:
+        raise UsageError(
+            f"The vote on debate {debate.code} is open; it goes on, and closes, in a terminal with "
+            f"rostrum debate --resume {debate.code}."
+        )
 
 
 async def forget_person(platform: str, user: str, *, yes: bool = False) -> None:

@@ -11,6 +11,7 @@ from bot import log
 from bot.app import defaults_of, run_app
 from bot.console import print_json, print_lines
 from bot.debate import quiet
+from bot.filters import find_series
 from bot.questions import confirm
 from bot.reading import read_store
 from bot.series_people import people_lines, plan_before_people
@@ -18,14 +19,12 @@ from bot.series_progress import Display, open_display, span
 from bot.settings.settings import Settings, load_settings, load_store_settings
 from bot.settings.topics_file import read_topics
 from bot.usage import print_usage, to_rows
-from engine.errors import NotFoundError, RostrumError, UsageError
+from engine.errors import RostrumError, UsageError
 from engine.options import hint
 from engine.series.plan import SeriesPlan, one_of_each, plan_series
 from engine.series.runner import Ending, Standing, standing_of
 from engine.series.saving import save_series
 from engine.series.spec import Pairing, Series, read_series
-from engine.store import Store
-from engine.store.series import StoredSeries
 from engine.store.usage import Usage, UsageFilter
 from engine.text import dollars
 from engine.topics import Topic, built_in_topics
@@ -193,19 +192,6 @@ async def stop_series(name: str) -> None:
         await find_series(store, name)
         await store.series.ask_stop(name)
     print(f"The series {name} begins no more debates; those that run are finished.")
-
-
-async def find_series(store: Store, name: str) -> StoredSeries:
-    """Return a series. Raises NotFoundError."""
-    stored = await store.series.find(name)
-    if stored is None:
-        known = [series.name for series in await store.series.all()]
-        near = hint(name, known)
-        raise NotFoundError(
-            f"There is no series “{name}”; {f'{near} A' if near else 'a'} series is known once "
-            "it has run."
-        )
-    return stored
 
 
 def _standing_lines(series: Series, standing: Standing) -> Iterable[str]:

@@ -9,8 +9,8 @@ from pathlib import Path
 import orjson
 
 from adapters.pictures.png import to_png
+from bot.filters import find_series
 from bot.reading import read_store
-from bot.series import find_series
 from bot.settings.settings import load_store_settings
 from engine.drawing.svg import darken
 from engine.errors import NotFoundError, UsageError

@@ -8,7 +8,7 @@ from typing import Any
 from rich.table import Column, Table
 
 from bot.console import BETWEEN, TableConsole, pack, print_json, print_lines
-from bot.filters import read_moment
+from bot.filters import find_series, read_period
 from bot.reading import read_store
 from bot.settings.settings import load_store_settings
 from engine.errors import UsageError
@@ -57,13 +57,16 @@ async def show_usage(
 ) -> None:
     """Print what the calls of everything that was held took. Raises UsageError."""
     key = _read_by(by)
+    first, last = read_period(since, until)
     where = UsageFilter(
-        since=read_moment("--since", since, after=False),
-        until=read_moment("--until", until, after=True),
+        since=first,
+        until=last,
         series=series,
         without_rehearsal=not include_rehearsal,
     )
     async with read_store(load_store_settings()) as store:
+        if series is not None:
+            await find_series(store, series)
         usage = await store.usage.read(where, key)
         left_out = await _count_left_out(store, where, usage.debates)
         today = await store.usage.day(utc_now())

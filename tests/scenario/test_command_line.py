@@ -293,6 +293,22 @@ def test_show_tells_of_a_debates_state_money_and_steps(office: Office) -> None:
     assert unknown.failed(1) == "There is no debate 'zzzzzz'; take an id from the list."
 
 
+def test_a_filter_that_can_find_nothing_is_refused_and_an_export_stays(office: Office) -> None:
+    out = ("export", "--out", "kept", "--include-rehearsal")
+    office.run(*out).done()
+    before = contents(office.folder / "kept")
+    turned = ("--since", "2026-03-31", "--until", "2026-03-01")
+    unknown, reversed_ends, stats = office.side_by_side(
+        (*out, "--series", "nope"), (*out, *turned), ("stats", "--series", "nope")
+    )
+    assert unknown.failed(1).startswith("There is no series “nope”")
+    assert stats.failed(1).startswith("There is no series “nope”")
+    assert reversed_ends.failed(2) == (
+        "--since 2026-03-31 is after --until 2026-03-01; exchange them."
+    )
+    assert contents(office.folder / "kept") == before
+
+
 def test_an_ended_debate_is_neither_cancelled_nor_resumed(office: Office) -> None:
     cancelled, resumed = office.side_by_side(
         ("cancel", office.finished), ("resume", office.finished)

@@ -109,6 +109,16 @@ def test_nothing_is_deleted_without_a_yes(office: Path) -> None:
     assert codes(office, "Cats") == [code]
 
 
+def test_a_vote_that_a_terminal_left_open_is_ended_there(office: Path) -> None:
+    [code] = codes(office, "Cats")
+    with closing(sqlite3.connect(office / "rostrum.db")) as database, database:
+        database.execute(
+            "UPDATE debates SET status = 'voting' WHERE lower(id) LIKE ?", [f"%{code}"]
+        )
+    for command in (["delete", code, "--yes"], ["cancel", code], ["resume", code]):
+        assert f"with rostrum debate --resume {code}." in rostrum(office, *command).failed(2)
+
+
 async def test_a_debate_that_is_held_is_not_deleted(hall: Hall, tmp_path: Path) -> None:
     at = {"ROSTRUM_DATABASE_URL": hall.url}
     async with hall.open() as session:

@@ -69,7 +69,9 @@ async def test_calls_can_be_narrowed_by_time_and_series(
     today = f"{debate.created_at:%Y-%m-%d}"
     within = await counted(stage, tmp_path, "--since", today, "--until", today)
     assert within["all"]["calls"] == len(stage.server.requests)
-    for nothing in (("--until", "2020-01-01"), ("--since", "2999-01-01"), ("--series", "autumn")):
+    unknown = await usage(stage, tmp_path, "--series", "autumn")
+    assert unknown.failed(1).startswith("There is no series “autumn”")
+    for nothing in (("--until", "2020-01-01"), ("--since", "2999-01-01")):
         ended = await usage(stage, tmp_path, *nothing)
         assert ended.done() == "No such calls have been made yet.\n"
     assert "--by is “week”; it must be one of model, day," in (
