@@ -56,7 +56,10 @@ LEFT_OUT = (
     "Rehearsal debates left out: {n} (--include-rehearsal adds them).",
 )
 DEBATES = "Revealed debates: {debates}; judged by both people and jury: {compared}."
-HOW = f"In brackets: 95 % intervals, resampled by topic. No figure for fewer than {FEWEST} debates."
+HOW = (
+    "In brackets: 95 % intervals, resampled by topic. Agreement on fewer than "
+    f"{FEWEST} debates is left out."
+)
 RATED = "Ratings (1000 is the mean; 400 points mean odds of ten to one; won–lost–tied)"
 ADJUSTED = "Ratings with side, last word and length equal"
 EFFECTS = {
