@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import os
 import re
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import orjson
@@ -37,7 +39,38 @@ class TableConsole(Console):
 
     def on_broken_pipe(self) -> None:
         """Raise BrokenPipeError; rich's own would exit 1."""
-        raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
+        raise _broken_pipe()
+
+
+class DebateConsole(Console):
+    """A console that tasks print a debate on; `quiet` once its reader has gone."""
+
+    def __init__(self) -> None:
+        super().__init__(highlight=False)
+        self._command = asyncio.current_task()
+
+    def on_broken_pipe(self) -> None:
+        """Cancel the command like Ctrl-C, as an error would end only the task that prints."""
+        self.quiet = True
+        if self._command is not None:
+            self._command.cancel()
+
+
+@contextmanager
+def showing_debate() -> Iterator[Console]:
+    """Yield a debate's console. Raises BrokenPipeError after the body if its reader has gone."""
+    console = DebateConsole()
+    try:
+        yield console
+    except asyncio.CancelledError:
+        if not console.quiet:
+            raise
+    if console.quiet:
+        raise _broken_pipe()
+
+
+def _broken_pipe() -> BrokenPipeError:
+    return BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
 
 
 def escaped(json: str) -> str:

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import JsonValue
-from rich.console import Console
 
 from adapters.terminal.votes import Move, parse_rounds, parse_stances, parse_sure, parse_votes
 from bot import log, texts
 from bot.app import find_debate
+from bot.console import showing_debate
 from bot.settings.settings import Settings, load_settings
 from bot.terminal import COMMUNITY, PLATFORM, Session
 from bot.writing import HOST
@@ -145,14 +145,14 @@ async def run_debate(given: Mapping[str, Any]) -> None:
     if sure is not None:
         parse_sure(sure)
     log.configure(quiet(settings).log, settings.secrets())
-    console = Console(highlight=False)
+    with showing_debate() as console:
 
-    def explain(started: Started) -> None:
-        console.print(texts.warnings(started), markup=False, soft_wrap=True, end="")
+        def explain(started: Started) -> None:
+            console.print(texts.warnings(started), markup=False, soft_wrap=True, end="")
 
-    session = Session(settings, console, votes, moves, ahead, sure, explain)
-    session.questions, session.say_why = questions or None, given["say_why"]
-    await (session.resume(resume, changes) if resume else session.start(order))
+        session = Session(settings, console, votes, moves, ahead, sure, explain)
+        session.questions, session.say_why = questions or None, given["say_why"]
+        await (session.resume(resume, changes) if resume else session.start(order))
     if out is not None:
         from bot.exporting import Chosen, export_into  # half of what it needs, no debate does
 

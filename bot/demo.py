@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import SecretStr
-from rich.console import Console
 
 from adapters.models.discovery import find_local_servers
 from adapters.storage.database import Database
@@ -17,6 +16,7 @@ from adapters.terminal.record import records_of
 from adapters.terminal.votes import parse_stances, parse_sure
 from bot import log, texts
 from bot.audience import has_keyboard
+from bot.console import showing_debate
 from bot.debate import check_people, contenders_of, order_of, quiet, with_people
 from bot.exporting import export_into
 from bot.settings.settings import Settings
@@ -64,22 +64,22 @@ async def run_demo(given: Mapping[str, Any]) -> None:
     address = SecretStr(f"sqlite+aiosqlite:///{database}")
     settings = Settings(database_url=address, stance_seconds=STANCE_SECONDS)
     log.configure(quiet(settings).log)
-    console = Console(highlight=False)
     by_page = order.pace is None and has_keyboard()
     intro = texts.demo_intro(_command(order), votes, stances, by_page=by_page)
-    console.print(intro, markup=False, soft_wrap=True)
-
-    def explain(started: Started) -> None:
-        console.print(texts.remarks(started), markup=False, soft_wrap=True, end="")
-
     quoted = shlex.quote(address.get_secret_value())
     resume = f"ROSTRUM_DATABASE_URL={quoted} rostrum debate --resume"
-    session = Session(settings, console, votes, moves, ahead, sure, explain, resume)
-    session.say_why, session.by_page = given["say_why"], by_page
-    await session.start(order)
-    counts = await export_into(settings, out, Wanted())
-    servers = await find_local_servers()
-    console.print(texts.demo_outro(counts, out, servers), markup=False, soft_wrap=True)
+    with showing_debate() as console:
+        console.print(intro, markup=False, soft_wrap=True)
+
+        def explain(started: Started) -> None:
+            console.print(texts.remarks(started), markup=False, soft_wrap=True, end="")
+
+        session = Session(settings, console, votes, moves, ahead, sure, explain, resume)
+        session.say_why, session.by_page = given["say_why"], by_page
+        await session.start(order)
+        counts = await export_into(settings, out, Wanted())
+        servers = await find_local_servers()
+        console.print(texts.demo_outro(counts, out, servers), markup=False, soft_wrap=True)
 
 
 def _order(given: Mapping[str, Any]) -> Order:

@@ -42,6 +42,19 @@ def shell(folder: Path, line: str, **settings: str) -> subprocess.CompletedProce
     )
 
 
+def started(folder: Path, *words: str) -> subprocess.Popen[str]:
+    """Start a command whose output is a pipe."""
+    kept = {name: value for name, value in os.environ.items() if "ROSTRUM" not in name}
+    return subprocess.Popen(
+        [sys.executable, "-c", "from bot.cli import main; main()", *words],
+        cwd=folder,
+        env=kept | {"PYTHONPATH": str(ROOT)},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
 # --- words ---------------------------------------------------------------------------------
 
 
@@ -121,16 +134,7 @@ def test_numbers_in_a_refusal_are_written_out(office: Path) -> None:
 def test_a_demo_that_is_stopped_says_how_to_go_on_whatever_its_folder_is_called(
     tmp_path: Path,
 ) -> None:
-    kept = {name: value for name, value in os.environ.items() if "ROSTRUM" not in name}
-    demo = subprocess.Popen(
-        [sys.executable, "-c", "from bot.cli import main; main()", "demo", "--out", "my folder"],
-        cwd=tmp_path,
-        env=kept | {"PYTHONPATH": str(ROOT)},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    with demo:
+    with started(tmp_path, "demo", "--out", "my folder") as demo:
         assert demo.stdout is not None
         for line in demo.stdout:
             if line.startswith("[Debate] "):
@@ -153,12 +157,34 @@ def test_what_the_terminals_encoding_lacks_is_escaped(office: Path) -> None:
     assert r"\xc7ay \u8336" in rostrum(office, "list", PYTHONIOENCODING="ascii").done()
 
 
-@pytest.mark.parametrize("command", ["check", "list", "stats --out pictures"])
+@pytest.mark.parametrize(
+    "command", ["check", "list", "stats --out pictures", "debate Tea --votes A=1", "demo"]
+)
 def test_a_reader_that_has_enough_ends_a_command_quietly(office: Path, command: str) -> None:
     # A pipe that nobody reads from any more, as after `head`: no luck is needed.
     pipe = 'mkfifo "pipe"; exec 4<>"pipe"; exec 3>"pipe" 4<&-; rm "pipe"; '
     ended = shell(office, f"{pipe}rostrum {command} >&3")
     assert (ended.returncode, ended.stderr) == (141, ""), "the code of every tool in a pipe"
+
+
+@pytest.mark.parametrize(
+    ("command", "database"),
+    [("debate Tea --votes A=1", "rostrum.db"), ("demo", "demo-export.demo.db")],
+)
+def test_a_reader_who_leaves_a_debate_stops_it_like_ctrl_c(
+    tmp_path: Path, command: str, database: str
+) -> None:
+    with started(tmp_path, *command.split()) as held:
+        assert held.stdout is not None
+        for line in held.stdout:
+            if found := re.match(r"\[Debate\] \(#\d+ · (\w+)\)$", line):
+                break
+        held.stdout.close()
+        assert held.wait(HANG_SECONDS) == 141
+    assert found
+    there = {"ROSTRUM_DATABASE_URL": f"sqlite+aiosqlite:///{database}"}
+    resumed = rostrum(tmp_path, "debate", "--resume", found[1], "--votes", "A=1", **there)
+    assert "[Reveal]" in resumed.done()
 
 
 @pytest.mark.parametrize("command", ["rostrum invite --slack", "rostrum list"])
