@@ -6,6 +6,7 @@ import gc
 import logging
 import os
 import sys
+from contextlib import suppress
 from typing import Annotated
 
 import typer
@@ -49,12 +50,19 @@ def options(
 def main() -> None:
     """Run the command line."""
     gc.disable()  # imports create many objects and drop none; `exits.run` enables it again
+    if None in (sys.stdin, sys.stdout, sys.stderr):
+        from bot.exits import hold_streams  # asyncio comes with it, which help does not need
+
+        hold_streams()
     try:
         app()
     except SystemExit as end:
         if end.code is not None and not isinstance(end.code, int):
             raise
-        _leave(end.code or 0)
+        gone = end.__context__  # typer exits 1 for it
+        _leave(_unwritten(gone) if isinstance(gone, BrokenPipeError) else end.code or 0)
+    except OSError as error:
+        _leave(_unwritten(error))
 
 
 def _leave(code: int) -> None:
@@ -62,7 +70,14 @@ def _leave(code: int) -> None:
     logging.shutdown()
     try:
         sys.stdout.flush()
+    except OSError as error:
+        code = code or _unwritten(error)
+    with suppress(OSError):
         sys.stderr.flush()
-    except (OSError, ValueError):
-        sys.exit(code)  # Python's own exit reports what could not be written
     os._exit(code)
+
+
+def _unwritten(error: OSError) -> int:
+    from bot.exits import unwritten
+
+    return unwritten(error)

@@ -42,7 +42,7 @@ def run(command: Callable[[], Coroutine[Any, Any, None]], wrong_settings: int = 
     gc.set_threshold(*COLLECT_AFTER)
     gc.freeze()  # existing objects live until the exit
     gc.enable()
-    _hold_streams()
+    hold_streams()
     try:
         _check_words(sys.argv[1:])
         with asyncio.Runner(loop_factory=_loop_factory()) as runner:
@@ -54,14 +54,8 @@ def run(command: Callable[[], Coroutine[Any, Any, None]], wrong_settings: int = 
         fail(error, FAILED if error.passing else wrong_settings)
     except RostrumError as error:
         fail(error, FAILED)
-    except BrokenPipeError:  # a closed pipe, as after `head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise typer.Exit(READER_GONE) from None
     except OSError as error:
-        if error.errno not in NO_OUTPUT:
-            raise
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for buffered output
-        fail(RostrumError(UNWRITTEN.format(why=error.strerror)), FAILED)
+        raise typer.Exit(unwritten(error)) from None
     except (KeyboardInterrupt, asyncio.CancelledError):
         raise typer.Exit(FAILED) from None
 
@@ -72,7 +66,22 @@ def fail(error: RostrumError, code: int) -> None:
     raise typer.Exit(code) from None
 
 
-def _hold_streams() -> None:
+def unwritten(error: OSError) -> int:
+    """Say that the output could not be written, unless its reader has gone; return the exit code.
+
+    Raises the error if it is another one.
+    """
+    gone = isinstance(error, BrokenPipeError)  # a closed pipe, as after `head`
+    if not gone and error.errno not in NO_OUTPUT:
+        raise error
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for buffered output
+    if gone:
+        return READER_GONE
+    print(f"rostrum: {UNWRITTEN.format(why=error.strerror)}", file=sys.stderr)
+    return FAILED
+
+
+def hold_streams() -> None:
     """Replace closed standard streams by the null device; escape characters an encoding lacks.
 
     The loop or the database would otherwise get a closed stream's number, and receive prints.

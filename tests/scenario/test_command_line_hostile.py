@@ -158,7 +158,8 @@ def test_what_the_terminals_encoding_lacks_is_escaped(office: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["check", "list", "stats --out pictures", "debate Tea --votes A=1", "demo"]
+    "command",
+    ["check", "list", "stats --out pictures", "debate Tea --votes A=1", "demo", "--help"],
 )
 def test_a_reader_that_has_enough_ends_a_command_quietly(office: Path, command: str) -> None:
     # A pipe that nobody reads from any more, as after `head`: no luck is needed.
@@ -187,9 +188,15 @@ def test_a_reader_who_leaves_a_debate_stops_it_like_ctrl_c(
     assert "[Reveal]" in resumed.done()
 
 
-@pytest.mark.parametrize("command", ["rostrum invite --slack", "rostrum list"])
-def test_an_output_that_takes_nothing_is_one_line_of_error(office: Path, command: str) -> None:
-    ended = shell(office, f"{command} > /dev/full")
+@pytest.mark.parametrize(
+    "command",
+    ["invite --slack", "list", "--help", "debate --help", "--version"],
+)
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_an_output_that_takes_nothing_is_one_line_of_error(
+    office: Path, command: str, unbuffered: str
+) -> None:
+    ended = shell(office, f"rostrum {command} > /dev/full", PYTHONUNBUFFERED=unbuffered)
     assert ended.returncode == 1
     assert ended.stderr == ("rostrum: The output could not be written: No space left on device.\n")
 
@@ -198,6 +205,9 @@ def test_an_output_that_takes_nothing_is_one_line_of_error(office: Path, command
     ("line", "code"),
     [
         ("rostrum list >&-", 0),
+        ("rostrum --help >&-", 0),
+        ("rostrum --version >&-", 0),
+        ("rostrum lists 2>&-", 2),
         ("rostrum list <&-", 0),
         ("rostrum show nobody 2>&-", 1),
         ("rostrum export --out quiet <&- >&- 2>&-", 0),
