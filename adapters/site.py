@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
+from socket import gaierror
 
 import structlog
 from aiohttp import web
@@ -23,6 +25,7 @@ ARRIVAL_SECONDS = 10.0  # for a request's head, and for its body
 FINISH_SECONDS = 5.0  # for requests that are being answered when it stops
 LINGER_SECONDS = 1.0  # for the rest of an unread body
 NAME = "rostrum"  # without versions
+IN_USE = "another program uses this port"
 TAKEN = "Requests cannot be taken at {host}:{port}: {why}; choose a free port."
 log = structlog.get_logger(__name__)
 
@@ -83,8 +86,8 @@ class Site:
             listening = await loop.create_server(make, self._host, self._port, backlog=128)
         except OSError as error:
             await runner.cleanup()
-            where = {"host": self._host, "port": self._port, "why": error.strerror}
             in_use = error.errno == errno.EADDRINUSE
+            where = {"host": self._host, "port": self._port, "why": _why(error)}
             raise SettingsError(self._taken.format(**where), passing=in_use) from error
         self.address = listening.sockets[0].getsockname()[:2]
         return listening
@@ -144,6 +147,15 @@ class _Connection(web.RequestHandler):
         if status >= 500:
             return super().handle_error(request, status, exc, message)
         return _refuse(request, status, "it is no request in HTTP")
+
+
+def _why(error: OSError) -> str:
+    """Return why an address cannot be had; the loop's own words repeat the address."""
+    if error.errno == errno.EADDRINUSE:
+        return IN_USE
+    if error.errno is None or isinstance(error, gaierror):  # whose numbers are not the system's
+        return str(error.strerror or error)
+    return os.strerror(error.errno)
 
 
 def _refuse(request: web.BaseRequest, status: int, why: str) -> web.Response:

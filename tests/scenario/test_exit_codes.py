@@ -84,7 +84,7 @@ def test_what_the_next_start_may_get_exits_1(tmp_path: Path) -> None:
         given = {f"ROSTRUM_SLACK__{name}": value for name, value in slack.items()}
         busy = rostrum(tmp_path, "run", ROSTRUM_HEALTH__PORT=port, **given)
         assert busy.code == 1
-        assert "Health cannot be served" in busy.err
+        assert f"Health cannot be served at 127.0.0.1:{port}: another program uses" in busy.err
         with lock(tmp_path / "rostrum.db"):
             held = rostrum(tmp_path, "run", **given)
     assert "Another Rostrum already runs" in held.failed(1)

@@ -119,9 +119,13 @@ async def test_the_link_opens_the_pages_once(
                 assert answer.status in (400, 403)
                 assert "No debates" not in await answer.text()
         port = int(root.rpartition(":")[2])
-        with pytest.raises(SettingsError, match=r"Choose another port with --port\."):
+        with pytest.raises(SettingsError) as taken:
             async with viewing(None, port):
                 pass
+        assert str(taken.value) == (
+            f"Pages cannot be served at 127.0.0.1:{port}: another program uses this port. "
+            "Choose another port with --port."
+        )
 
 
 async def test_what_cannot_be_shown_is_said_in_one_sentence(
