@@ -26,7 +26,9 @@ async def write_report(debate_id: str, out: Path) -> None:
     try:
         await asyncio.to_thread(_write, out, written)
     except OSError as error:
-        raise UsageError(f"The page cannot be written to {out}: {error.strerror}.") from None
+        raise UsageError(
+            f"The debate cannot be written to {out}: {error.strerror}; choose another --out."
+        ) from None
     if page.sealed:
         print(SO_FAR.format(sealed=page.sealed))
     print(WRITTEN.format(paths=" and ".join(map(str, written))))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import secrets
 import shutil
@@ -12,6 +13,8 @@ from typing import BinaryIO
 
 from engine.dataset.manifest import ExportedFile, listed_files
 from engine.errors import ExportError, UsageError
+
+FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 class Staging:
@@ -122,9 +125,10 @@ def _explained(out: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        advice = "Free space there or choose" if error.errno in FULL else "Choose"
         raise ExportError(
             f"The export could not be written to {out}: {error.strerror or error}. "
-            "Free space there or choose another folder; what was there before is unchanged."
+            f"{advice} another folder; what was there before is unchanged."
         ) from error
 
 

@@ -345,6 +345,13 @@ def test_a_backup_overwrites_nothing_and_needs_a_place(office: Office, copy: Pat
     assert nowhere.failed(1).startswith("The backup could not be written to nowhere/copy.db")
 
 
+def test_a_report_that_cannot_be_written_says_what_to_do(office: Office) -> None:
+    blocked = office.run("report", office.finished, "--out", "rostrum.db")
+    assert blocked.failed(2) == (
+        "The debate cannot be written to rostrum.db: File exists; choose another --out."
+    )
+
+
 def test_the_database_is_migrated_as_often_as_one_likes(tmp_path: Path) -> None:
     first, again = (rostrum(tmp_path, "migrate").done() for _ in range(2))
     assert re.fullmatch(r"The database rostrum\.db is at revision \d+\.\n", first)
