@@ -18,6 +18,7 @@ from bot.console import showing_debate
 from bot.settings.settings import Settings, load_settings
 from bot.terminal import COMMUNITY, PLATFORM, Session
 from bot.writing import HOST
+from engine.dataset.folder import check_writable
 from engine.debate import Model, Replacement
 from engine.errors import UsageError
 from engine.formats import find_format
@@ -144,6 +145,8 @@ async def run_debate(given: Mapping[str, Any]) -> None:
         check_people(contenders_of(order, settings.default_format), votes, ahead)
     if sure is not None:
         parse_sure(sure)
+    if out is not None:
+        check_writable(out)  # before anything is paid
     log.configure(quiet(settings).log, settings.secrets())
     with showing_debate() as console:
 

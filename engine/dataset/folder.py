@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from engine.dataset.manifest import ExportedFile, listed_files
-from engine.errors import ExportError, UsageError
+from engine.errors import ExportError, RostrumError, UsageError
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
 
@@ -121,15 +121,26 @@ def staged(out: Path) -> Iterator[Staging]:
 
 
 @contextmanager
-def _explained(out: Path) -> Iterator[None]:
+def _explained(out: Path, kind: type[RostrumError] = ExportError) -> Iterator[None]:
     try:
         yield
     except OSError as error:
         advice = "Free space there or choose" if error.errno in FULL else "Choose"
-        raise ExportError(
+        raise kind(
             f"The export could not be written to {out}: {error.strerror or error}. "
             f"{advice} another folder; what was there before is unchanged."
         ) from error
+
+
+def check_writable(out: Path) -> None:
+    """Raise UsageError for a folder in which no export could be put; nothing is left there."""
+    with _explained(out, UsageError):
+        check_replaceable(out)
+        place = out.expanduser().resolve()
+        above = next((each for each in place.parents if each.exists()), place)
+        probe = above / f".{place.name}.{secrets.token_hex(4)}"
+        probe.mkdir()
+        probe.rmdir()
 
 
 def check_replaceable(out: Path) -> None:

@@ -151,6 +151,31 @@ def test_help_is_instant_because_it_loads_nothing_heavy(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("out", "sentence"),
+    [
+        (
+            "notes",
+            "The folder notes contains other files than an export; name an empty or a new one.",
+        ),
+        (
+            "notes/diary.txt/out",
+            "The export could not be written to notes/diary.txt/out: Not a directory. Choose "
+            "another folder; what was there before is unchanged.",
+        ),
+    ],
+)
+def test_a_debate_is_not_held_for_a_folder_that_cannot_be_written(
+    tmp_path: Path, out: str, sentence: str
+) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "diary.txt").write_text("Dear diary")
+    refused = rostrum(tmp_path, "debate", "Tea is best", "--votes", "A=1", "--out", out)
+    assert refused.failed(2) == sentence
+    assert refused.out == ""
+    assert [path.name for path in tmp_path.rglob("*")] == ["notes", "diary.txt"]
+
+
+@pytest.mark.parametrize(
     ("typed", "offered"),
     [
         ("rostrum st", ["stats"]),
