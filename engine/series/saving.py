@@ -6,11 +6,12 @@ from collections.abc import Collection, Iterator
 from datetime import datetime
 from typing import Any
 
-from engine.debate import Value
+from engine.debate import Model, Value
 from engine.errors import UsageError
+from engine.language import Text
 from engine.ports import Location, utc_now
 from engine.series.expand import expand
-from engine.series.spec import Series
+from engine.series.spec import Jury, Series
 from engine.series.times import first_time
 from engine.store import Store
 from engine.store.series import StoredSeries
@@ -78,7 +79,7 @@ def check_unchanged(before: Series, now: Series, held: Collection[str]) -> None:
         changed += ["topics", "models", "pairs", "sides", "formats", "languages", "repeats"]
     differences = list(_differences(before, now, changed))
     if differences:
-        count = lost or len(held)
+        count = len(held) if "jury" in changed else lost
         raise UsageError(
             f"The series {now.name} has {len(held)} debates, and this file would change "
             f"{count} of them: {'; '.join(differences)}. Undo that, or give the series another "
@@ -98,17 +99,34 @@ def _differences(before: Series, now: Series, names: Collection[str]) -> Iterato
                 more = f" and {len(gone) - MOST_SHOWN} more" if len(gone) > MOST_SHOWN else ""
                 yield f"{name} no longer has {shown}{more}"
         elif name != "repeats" or new < old:
-            yield f"{name} was {_word(old)} and is now {_word(new)}"
+            was = _word(old)
+            yield f"{name} was {was}{',' if ', ' in was else ''} and is now {_word(new)}"
 
 
 def _word(value: Any) -> str:
     """Return how a file writes a value."""
     if isinstance(value, tuple):
         return " against ".join(map(_word, value))
+    if isinstance(value, Model):
+        return value.ref
+    if isinstance(value, Jury):
+        return _jury(value)
     if not isinstance(value, Value):
         return str(value)
     held = value.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
-    if "backend" in held:
-        return f"{held['backend']}/{held['name']}"
-    said = held.get("text") or ", ".join(f"{key} {one}" for key, one in held.items())
-    return f"“{headline(str(said), 60)}”" if "text" in held else str(said) or "the default"
+    if "text" in held:
+        return f"“{headline(str(held['text']), 60)}”"
+    held |= held.pop("options", {})
+    return ", ".join(f"{key} {_plain(one)}" for key, one in held.items()) or "the default"
+
+
+def _jury(jury: Jury) -> str:
+    """Return its models and how they read, where that is not the default."""
+    refs = tuple(model.ref for model in jury.models)
+    models = [str(Text("{refs:and}", refs=refs))] if refs else []
+    mode = [f"mode {jury.mode}"] if jury.mode is not Jury().mode else []
+    return ", ".join((*models, *mode)) or "the default"
+
+
+def _plain(value: object) -> str:
+    return ("off", "on")[value] if isinstance(value, bool) else str(value)

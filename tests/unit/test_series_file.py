@@ -172,7 +172,14 @@ def test_what_adds_debates_may_change() -> None:
         ({"topics": ["Tea beats coffee"]}, "topics no longer has “Tabs beat spaces”"),
         ({"models": ["near/ana", "near/ben"]}, "models no longer has near/cid"),
         ({"sides": "drawn"}, "sides was both and is now drawn"),
-        ({"jury": {"models": ["near/j1"]}}, "jury was the default and is now"),
+        (
+            {"jury": {"models": ["near/j1"]}},
+            "would change 12 of them: jury was the default and is now near/j1.",
+        ),
+        (
+            {"jury": {"mode": "all"}, "topics": ["Tabs beat spaces"]},
+            "would change 12 of them: jury was the default and is now mode all; topics no longer",
+        ),
     ],
 )
 def test_what_would_change_a_debate_is_refused_with_the_difference(
@@ -182,6 +189,16 @@ def test_what_would_change_a_debate_is_refused_with_the_difference(
         check_unchanged(series(), series(**changes), held())
     assert said in str(refused.value)
     check_unchanged(series(), series(**changes), ())
+
+
+def test_a_jury_and_a_format_are_said_as_a_file_writes_them() -> None:
+    jury = {"models": ["near/j1", "near/j2"], "mode": "all"}
+    with pytest.raises(UsageError, match="near/j1 and near/j2, mode all, and is now the default"):
+        check_unchanged(series(jury=jury), series(), held())
+    before = series(formats=[{"format": "team", "one_model": True, "blind": False}])
+    keys = {one.key for one in expand(before)}
+    with pytest.raises(UsageError, match="no longer has format team, blind off, one_model on"):
+        check_unchanged(before, series(), keys)
 
 
 # --- swiss -------------------------------------------------------------------------------
