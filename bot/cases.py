@@ -339,7 +339,10 @@ def _rows(file: Path) -> Iterator[Row]:
                 with file.open("rb") as lines:
                     yield from (orjson.loads(line) for line in lines if line.strip())
             case ".json":
-                yield from orjson.loads(file.read_bytes())
+                content = file.read_bytes()
+                if not content.strip():
+                    raise UsageError(f"{file} is empty; name a file that holds judgments.")
+                yield from orjson.loads(content)
             case ".csv":
                 csv.field_size_limit(min(sys.maxsize, LARGEST_FIELD))
                 with file.open(encoding="utf-8", newline="") as lines:

@@ -163,7 +163,9 @@ def read_layers(
 def _read_toml(settings: type[BaseSettings], file: Path) -> dict[str, Any]:
     try:
         return TomlConfigSettingsSource(settings, file).toml_data
-    except (TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except UnicodeDecodeError:
+        raise SettingsError(f"{file} is not UTF-8 text; save it as UTF-8.") from None
+    except (TOMLDecodeError, RecursionError) as error:
         raise SettingsError(f"{file} is not valid TOML: {error}.") from None
     except OSError as error:
         raise SettingsError(f"{file} cannot be read: {error.strerror}.") from None

@@ -32,6 +32,8 @@ def read_labels(content: bytes) -> tuple[str, list[Label | Fault]]:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise UsageError("The file is not UTF-8 text; export labels as JSON or CSV.") from error
+    if not text.strip():
+        raise UsageError("The file is empty; export labels as JSON or CSV.")
     try:
         rows = list(_rows(text))
     except csv.Error as error:

@@ -160,6 +160,12 @@ def test_a_file_of_another_kind_is_refused(content: bytes) -> None:
         read_labels(content)
 
 
+def test_an_empty_file_is_said_to_be_empty() -> None:
+    for content in (b"", b"\n"):
+        with pytest.raises(UsageError, match="The file is empty; export labels as JSON or CSV"):
+            read_labels(content)
+
+
 def test_times_and_orders_are_read_as_they_were_written() -> None:
     row = {"debate_id": "X", "order": "AB", "winner": "tie", "voter": 5}
     stamped = row | {"created_at": "2026-03-01T13:00:30+01:00"}

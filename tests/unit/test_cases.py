@@ -92,6 +92,13 @@ def test_a_file_that_is_no_set_of_judgments_is_refused(
         _read_judgments(file)
 
 
+def test_an_empty_file_is_said_to_be_empty(tmp_path: Path) -> None:
+    file = tmp_path / "set.json"
+    file.write_text("\n", encoding="utf-8")
+    with pytest.raises(UsageError, match="set.json is empty; name a file that holds judgments"):
+        _read_judgments(file)
+
+
 def test_every_two_jurors_meet_in_either_order_as_often_and_the_price_is_theirs(
     tmp_path: Path,
 ) -> None:

@@ -95,6 +95,7 @@ def test_a_roundtable_of_two_is_a_series() -> None:
         ({"pairing": "swiss"}, "rounds must say how many rounds to hold"),
         ({"rounds": 3}, "rounds is for pairing “swiss” alone"),
         ({"pairing": []}, "pairing is an empty list"),
+        ({"pairing": [["near/ana"]]}, "a list of pairs; a pair needs two models, as in"),
         ({"pairing": [["near/ana", "near/ana"]]}, "pairing lets near/ana meet itself"),
         ({"pairing": [["near/ana", "near/bem"]]}, "not in models; did you mean near/ben?"),
         ({"sides": "bth"}, "sides must be both or drawn."),
