@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from adapters.storage.copying import Headway, Report, Stage, Sums, copy
-from adapters.storage.database import SERVERS, Database
+from adapters.storage.database import OR_A_FILE, SERVERS, Database
 from adapters.storage.file import local_file, sqlite_path
 from adapters.terminal.record import records_of
 from bot import log
@@ -99,7 +99,8 @@ async def _copy(path: Path, target: Database, report: Report) -> Sums:
 
 def _of_target(error: StoreError) -> StoreError:
     """Return an error that names the option, where its advice is about the setting."""
-    return StoreError(str(error).replace(SETTING, "--to"))
+    # A copy goes to PostgreSQL alone.
+    return StoreError(str(error).replace(OR_A_FILE, "").replace(SETTING, "--to"))
 
 
 def _copy_transcripts(path: Path, to: str) -> None:

@@ -30,6 +30,7 @@ REST_SECONDS = 0.00005  # per write beyond the first of each group since the que
 LONGEST_REST = 0.005
 POOL = 4  # connections to a server that read; one more writes
 START_SECONDS = 4.0  # how long a command waits for a server at its start
+OR_A_FILE = ", or set ROSTRUM_DATABASE_URL to a file"
 SERVERS = ("postgresql", "postgres")
 
 
@@ -59,9 +60,9 @@ def open_dialect(url: str, *, writable: bool, pool: int, start_seconds: float) -
     missing = [name for name in ("psycopg", "procrastinate") if find_spec(name) is None]
     if missing:
         raise StoreError(
-            f"PostgreSQL needs {' and '.join(missing)}, which is not installed; run "
-            "pip install 'psycopg[binary]>=3.3' 'procrastinate>=3.10', or set "
-            "ROSTRUM_DATABASE_URL to a file."
+            f"PostgreSQL needs {' and '.join(missing)}, which "
+            f"{'is' if len(missing) == 1 else 'are'} not installed; run "
+            f"pip install 'psycopg[binary]>=3.3' 'procrastinate>=3.10'{OR_A_FILE}."
         )
     # Only here: its driver comes with the extra `scale`.
     from adapters.storage.postgres import open_server

@@ -15,6 +15,7 @@ import pytest
 from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
 from adapters.storage.migrate import make_ready, migrate, newest, require_newest
+from bot.copying import _of_target
 from engine.errors import StoreError
 from tests.doubles.postgres import PostgresDouble
 from tests.doubles.wire import Wire, wired
@@ -212,6 +213,12 @@ def test_without_the_driver_a_sentence_says_how_to_install_it(
     monkeypatch.setattr("adapters.storage.database.find_spec", found.get)
     with pytest.raises(StoreError, match=r"needs psycopg, .* pip install 'psycopg\[binary\]"):
         Database("postgresql://ann@host/db")
+    monkeypatch.setattr("adapters.storage.database.find_spec", lambda name: None)
+    with pytest.raises(StoreError, match="needs psycopg and procrastinate, which are not") as told:
+        Database("postgresql://ann@host/db")
+    assert str(told.value).endswith(", or set ROSTRUM_DATABASE_URL to a file.")
+    of_copy = str(_of_target(told.value))
+    assert of_copy.endswith("'procrastinate>=3.10'.")
 
 
 # --- a server that vanishes at a step of the start -------------------------------------------
