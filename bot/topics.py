@@ -25,13 +25,15 @@ async def list_topics(language: str | None = None) -> None:
     file, listed = load_topics()
     print(FROM_FILE.format(file=file) if file else BUILT_IN)
     shown = [topic for topic in listed.topics if only is None or topic.speaks(only)]
-    for line in _lines(shown) if shown else [NONE]:
+    for line in _lines(shown) if shown or not listed.topics else [NONE]:
         print(clean(line))
     for fault in listed.faults:
         print(f"FAIL  {clean(fault)}")
     if listed.faults:
-        count = len(listed.faults)
-        raise RostrumError(f"{count} {'line' if count == 1 else 'lines'} of {file} must be fixed.")
+        # A fault of the file as a whole, such as that it holds no topic, is of no line.
+        count = sum(fault.startswith(f"{file}, line ") for fault in listed.faults)
+        lines = f"{count} {'line' if count == 1 else 'lines'} of " if count else ""
+        raise RostrumError(f"{lines}{file} must be fixed.")
 
 
 def _lines(topics: Sequence[Topic]) -> list[str]:

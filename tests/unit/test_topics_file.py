@@ -139,6 +139,12 @@ def test_rostrum_topics_lists_them_and_says_what_is_wrong(tmp_path: Path) -> Non
     assert "de (1)\n  Die Bahn ist besser als das Auto\n" in ran.stdout
     assert "FAIL  own.txt, line 7: write the topic alone" in ran.stdout
     assert "1 line of own.txt must be fixed." in ran.stderr
+    other = rostrum(tmp_path, "topics", "--language", "fr", ROSTRUM_TOPICS_FILE="own.txt")
+    assert "none in this language\n" in other.stdout
+    (tmp_path / "empty.json").touch()
+    empty = rostrum(tmp_path, "topics", ROSTRUM_TOPICS_FILE="empty.json")
+    assert empty.stdout == "Topics of empty.json\nFAIL  empty.json holds no topic.\n"
+    assert empty.stderr == "rostrum: empty.json must be fixed.\n"
     built_in = rostrum(tmp_path, "topics", "--language", "de")
     assert (built_in.returncode, built_in.stderr) == (0, "")
     assert "Built-in topics" in built_in.stdout
