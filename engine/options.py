@@ -221,7 +221,7 @@ def read_option(name: str, text: str, spelled: str = "") -> Any:
         text = ON[name] if _YES[word] else "0"
     off = LIMITS.get(name, (None,))[0] == 0.0 and word in NONE
     said = "0" if off else text.casefold() if name == "format" else text
-    value = _reader_of(name)(spelled or name, said)
+    value = READERS.get(name, _reader_of(name))(spelled or name, said)
     if name in LIMITS:
         _check_limit(name, value, spelled or name)
     return value
@@ -255,6 +255,25 @@ def parse_number(name: str, text: str) -> int:
             text=_shorten(text),
         )
     return int(text)
+
+
+def parse_signed(name: str, text: str) -> int:
+    """Read a whole number that may have a minus, so that its range is what is named."""
+    below = text.startswith("-") and text[1:].isdigit()
+    return -parse_number(name, text[1:]) if below else parse_number(name, text)
+
+
+def parse_pace(name: str, text: str) -> int:
+    """Read words a minute; `on` and `off` are numbers by now. Raises UsageError."""
+    try:
+        return parse_signed(name, text)
+    except UsageError:
+        raise UsageError(
+            "{name} is “{text}”; write on, off, or a number of words a minute up to {most}.",
+            name=name,
+            text=_shorten(text),
+            most=int(LIMITS["pace"][1]),
+        ) from None
 
 
 def parse_switch(name: str, text: str) -> bool:
@@ -306,10 +325,12 @@ def _reader_of(name: str) -> Reader:
 
 _BY_TYPE: Mapping[type, Reader] = {
     str: lambda _, text: text,
-    int: parse_number,
+    int: parse_signed,
     float: parse_minutes,
     bool: parse_switch,
 }
+READERS: Mapping[str, Reader] = {"pace": parse_pace}
+"""Options that are read otherwise than by their type."""
 
 
 # --- what was meant ----------------------------------------------------------------------
