@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -29,10 +30,12 @@ from engine.line.rematch import check_repeatable
 from engine.line.service import Started
 from engine.options import STANCES, Options, read_options
 from engine.sources import SourceFile, SourceLimits, check_files
+from engine.text import headline
 from engine.votes.questions import round_options, vote_options
 
 QUOTES = ('""', "''", "“”", "„“", "«»")
 LONGEST_TURN = 1440.0  # minutes, as no one waits for the person at a terminal
+_SEED = re.compile(r"[+-]?[0-9]{1,100}")
 ASKING_MINUTES = 1.0  # at most, with --ask alone
 RESUME_OPTIONS = frozenset(
     {"votes", "stances", "ahead", "sure", "ask", "say_why"}
@@ -60,9 +63,16 @@ def order_of(given: Mapping[str, Any]) -> Order:
         models={side: Model.parse(text) for side, text in sides.items() if text},
         jurors=_roster(given.get("jurors")),
         judges=_roster(given.get("judges")),
-        seed=given.get("seed"),
+        seed=_seed(given.get("seed")),
         **read_options(said, _spell).given() | {"options": _own_options(given)},
     )
+
+
+def _seed(text: str | None) -> int | None:
+    """Read a seed, which may have a minus and more digits than any other number."""
+    if text is not None and not _SEED.fullmatch(text.strip()):
+        raise UsageError(f"--seed is “{headline(text, 40)}”; write a whole number.")
+    return None if text is None else int(text)
 
 
 def _person_among(sides: Mapping[str, str | None]) -> Invited | None:

@@ -117,16 +117,16 @@ def debate(
     format: Annotated[Text, typer.Option(help="Debate format.")] = None,
     language: Annotated[Text, typer.Option(help="Language code, e.g. en, tr, zh.")] = None,
     length: Annotated[Text, LENGTH] = None,
-    rounds: Annotated[Optional[int], typer.Option(help="Number of rebuttals.")] = None,  # noqa: UP045
+    rounds: Annotated[Text, typer.Option(help="Number of rebuttals.")] = None,
     turn_order: Annotated[Text, typer.Option(help="sequential or simultaneous turns.")] = None,
     blind: Annotated[Text, typer.Option(help="on or off: hide model names from jurors.")] = None,
     scores: Annotated[Text, SCORES] = None,
-    vote_minutes: Annotated[Optional[float], typer.Option(help="Minutes of the vote.")] = None,  # noqa: UP045
-    quorum: Annotated[Optional[int], typer.Option(help="Votes needed for a human winner.")] = None,  # noqa: UP045
+    vote_minutes: Annotated[Text, typer.Option(help="Minutes of the vote, or e.g. 1h.")] = None,
+    quorum: Annotated[Text, typer.Option(help="Votes needed for a human winner.")] = None,
     panel: Annotated[
         Text, typer.Option(help="How many jurors read: adaptive, all, one or strict.")
     ] = None,
-    seed: Annotated[Optional[int], typer.Option(help="Random seed of the debate.")] = None,  # noqa: UP045
+    seed: Annotated[Text, typer.Option(help="Random seed of the debate, a whole number.")] = None,
     mirror: Annotated[bool, MIRROR] = False,
     votes: Annotated[Text, VOTES] = None,
     stances: Annotated[Text, STANCES] = None,

@@ -78,7 +78,9 @@ WRONG: Mapping[tuple[str, ...], str] = {
     ("export",): "Missing option '--out'",
     ("show",): "Missing argument",
     ("list", "--limit", "0"): "'--limit'",
-    ("debate", "--rounds", "many"): "'--rounds'",
+    ("debate", "--rounds", "many"): "--rounds is “many”; write a whole number.",
+    ("debate", "--vote-minutes", "0"): "--vote-minutes is 0 minutes; choose more than 0",
+    ("debate", "--seed", "abc"): "--seed is “abc”; write a whole number.",
 }
 ERRANDS: Mapping[str, tuple[str, ...]] = {
     "bench": ("bench", "overhead", "--crowd", "2", "--seconds", "0.01"),

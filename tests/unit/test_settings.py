@@ -526,7 +526,7 @@ def test_a_complete_slack_connection_is_accepted(place: Place) -> None:
 def test_a_file_that_cannot_be_read_is_refused(place: Place) -> None:
     place.file("rostrum.toml", f"token = {SECRET}")
     assert place.refusal().startswith("rostrum.toml is not valid TOML")
-    (place.folder / "rostrum.toml").write_bytes(b"topic = \"\xff\"\n")
+    (place.folder / "rostrum.toml").write_bytes(b'topic = "\xff"\n')
     assert place.refusal() == "rostrum.toml is not UTF-8 text; save it as UTF-8."
     place.file("rostrum.toml", "")
     (place.folder / ".env").write_bytes(b"ROSTRUM_TOPIC=\xff\n")
