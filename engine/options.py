@@ -26,6 +26,7 @@ Reader = Callable[[str, str], Any]
 _SPAN = re.compile(r"(\d+(?:\.\d+)?)(d|h|min|m|sec|s|)")
 _MINUTES = {"d": 1440.0, "h": 60.0, "min": 1.0, "m": 1.0, "": 1.0, "sec": 1 / 60, "s": 1 / 60}
 NONE = ("off", "no", "none")  # for a number that may be 0
+SIMILAR = 0.7  # of 1; below it, `nope` would be taken for `openai`, and `foo` for `for`
 ON = {"pace": str(READING)}  # the number that `on` stands for
 _YES = {"on": True, "yes": True, "true": True, "off": False, "no": False, "false": False}
 
@@ -338,7 +339,8 @@ READERS: Mapping[str, Reader] = {"pace": parse_pace}
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
     """Return the closest known word to a mistyped one, if any is close."""
-    return next(iter(get_close_matches(word.casefold(), list(known), n=1, cutoff=0.6)), None)
+    close = get_close_matches(word.casefold(), list(known), n=1, cutoff=SIMILAR)
+    return next(iter(close), None)
 
 
 def hint(word: str, known: Iterable[str]) -> Text:

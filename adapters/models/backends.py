@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from typing import Self
 from urllib.parse import urlsplit
 
@@ -13,6 +12,7 @@ from pydantic import Field, SecretStr
 from adapters.models.habits import Habits, Rung
 from engine.debate import REHEARSAL, RETRIEVAL, Value
 from engine.errors import SettingsError
+from engine.options import hint
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,9 +210,8 @@ def _find_preset(name: str, preset: str | None) -> Preset:
     if preset is None:
         return _CUSTOM
     if preset not in PRESETS:
-        near = get_close_matches(preset, PRESETS, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(PRESETS)}."
-        raise SettingsError(f"Backend “{name}” has the unknown preset “{preset}”; {hint}")
+        near = hint(preset, PRESETS) or f"known are {', '.join(PRESETS)}."
+        raise SettingsError(f"Backend “{name}” has the unknown preset “{preset}”; {near}")
     return PRESETS[preset]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from adapters.models.search import SearchModels, origin_of
 from engine.debate import REHEARSAL, RETRIEVAL, Model, Price
 from engine.errors import SettingsError, UsageError
 from engine.floor.fleet import Fleet
+from engine.options import hint
 from engine.ports import AttemptLog, Call, Models, Reply
 
 if TYPE_CHECKING:
@@ -67,9 +67,8 @@ class ModelRouter:
             return self._search
         if model.backend in self._online.backends:
             return self._online
-        near = get_close_matches(model.backend, self.backends, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(self.backends)}."
-        raise UsageError(f"There is no backend “{model.backend}” (asked for {model.ref}); {hint}")
+        near = hint(model.backend, self.backends) or f"known are {', '.join(self.backends)}."
+        raise UsageError(f"There is no backend “{model.backend}” (asked for {model.ref}); {near}")
 
 
 def open_models(

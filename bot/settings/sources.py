@@ -118,7 +118,8 @@ def _where(path: NamePath, origin: str) -> str:
 
 
 def _unknown(shape: Shape, path: NamePath, origin: str) -> Wrong:
-    close = nearest("__".join(path), map("__".join, known_paths(shape, path)))
+    known = ["__".join(one) for one in known_paths(shape, path)]
+    close = nearest("__".join(path), known) or nearest(path[0], known)
     hint = f"did you mean {variable([close])}?" if close else ".env.example lists every setting."
     return Wrong(path, f"{_where(path, origin)} is not a setting; {hint}")
 

@@ -37,7 +37,7 @@ def check_language(code: str) -> str:
         return code
     written = {name.lower(): one for one, name in NAMES.items()} | {one: one for one in NAMES}
     near = dict.fromkeys(
-        written[one] for one in get_close_matches(_primary(code), written, n=3, cutoff=0.5)
+        written[one] for one in get_close_matches(_primary(code), written, n=3, cutoff=0.6)
     )
     if not near:
         raise UsageError(

@@ -95,7 +95,7 @@ def test_a_file_that_is_no_set_of_judgments_is_refused(
 def test_an_empty_file_is_said_to_be_empty(tmp_path: Path) -> None:
     file = tmp_path / "set.json"
     file.write_text("\n", encoding="utf-8")
-    with pytest.raises(UsageError, match="set.json is empty; name a file that holds judgments"):
+    with pytest.raises(UsageError, match=r"set\.json is empty; name a file that holds judgments"):
         _read_judgments(file)
 
 

@@ -34,6 +34,11 @@ def test_the_nearest_languages_are_named() -> None:
         check_language("enn")
 
 
+def test_a_language_that_is_far_from_all_is_given_none() -> None:
+    with pytest.raises(UsageError, match=r"or zh-Hant\.$"):
+        check_language("klingon")
+
+
 def test_a_language_written_by_its_name_is_given_its_code() -> None:
     with pytest.raises(UsageError, match=r"Near it: tr \(Turkish\)\."):
         check_language("turkish")

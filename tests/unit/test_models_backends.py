@@ -42,6 +42,7 @@ def test_names_are_case_insensitive() -> None:
     ("given", "said"),
     [
         ({"preset": "opnai"}, "did you mean openai"),
+        ({"preset": "nope"}, "unknown preset “nope”; known are openai, "),
         ({"preset": "zzz"}, "known are openai"),
         ({}, "ROSTRUM_BACKENDS__X__BASE_URL or a preset"),
         ({"base_url": "ftp://host"}, "not an http or https address"),

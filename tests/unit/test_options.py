@@ -9,7 +9,15 @@ from hypothesis import strategies as st
 from bot.settings.settings import Settings
 from engine.debate import BallotKind, Request, TurnOrder
 from engine.errors import UsageError
-from engine.options import BUILT_IN, IN_A_CHAT, LIMITS, Options, check_limits, read_options
+from engine.options import (
+    BUILT_IN,
+    IN_A_CHAT,
+    LIMITS,
+    Options,
+    check_limits,
+    nearest,
+    read_options,
+)
 from engine.store.community import SETTING_NAMES, CommunitySettings
 
 SAID = st.builds(
@@ -96,6 +104,22 @@ def test_a_wrong_value_is_refused_under_the_name_that_people_wrote(
     with pytest.raises(UsageError) as told:
         read_options({name: text}, lambda name: f"--{name.replace('_', '-')}")
     assert str(told.value).startswith(why)
+
+
+@pytest.mark.parametrize(
+    ("word", "known", "close"),
+    [
+        ("modles", "models", "models"),
+        ("usdd", "usd", "usd"),
+        ("opnai", "openai", "openai"),
+        ("nope", "openai", None),
+        ("foo", "for", None),
+    ],
+)
+def test_only_a_likely_slip_is_taken_for_a_known_word(
+    word: str, known: str, close: str | None
+) -> None:
+    assert nearest(word, [known]) == close
 
 
 def test_limits_are_those_of_a_request() -> None:
