@@ -20,6 +20,7 @@ from engine.words.translation import plural
 SCHEMA_VERSION = 1
 WIDEST = 1000  # columns of a table
 TITLES = ("debates", "calls", "failed", "tokens in", "out", "reasoning", "cached", "USD")
+SINGULAR = {"debates": "debate", "calls": "call"}
 INDENT = "  "
 WHOLE_NUMBERS = (
     "debates",
@@ -138,7 +139,8 @@ def _in_lines(names: Iterable[str], figures: dict[str, Any], width: int) -> Iter
     """Yield a row in lines that fit, the figures below their key."""
     yield BETWEEN.join(names)
     cells = zip(_cells(figures), TITLES, strict=True)
-    for line in pack((f"{cell} {unit}" for cell, unit in cells), width - len(INDENT)):
+    parts = (f"{cell} {SINGULAR.get(unit, unit) if cell == '1' else unit}" for cell, unit in cells)
+    for line in pack(parts, width - len(INDENT)):
         yield f"{INDENT}{line}"
 
 
