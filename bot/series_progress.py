@@ -49,6 +49,7 @@ class Display:
         self._series, self._store, self._percent, self._now = series, store, percent, now
         self._began = self._read_again = now()
         self._printed: float | None = None
+        self._over = False
         self._first: int | None = None
         self._usage = Usage()
         self._reading: asyncio.Task[None] | None = None
@@ -65,15 +66,19 @@ class Display:
             self._reading = asyncio.ensure_future(self._read_usage())
 
     def print_line(self, standing: Standing) -> None:
-        """Print the state, at most every half minute."""
+        """Print the state, at most every half minute, and once when nothing is left."""
         self.update(standing)
         if warning := self.warning():
             print(warning, flush=True)
-        now = self._now()
-        if self._printed is None or now - self._printed >= LINE_SECONDS:
+        now, over = self._now(), _is_over(standing)
+        due = self._printed is None or now - self._printed >= LINE_SECONDS
+        if due or (over and not self._over):
             self._printed = now
             counted = f"{standing.held:,} of {standing.total:,} debates"
-            print(BETWEEN.join((counted, *self.parts())), flush=True)
+            # The totals were read before the last debates ended.
+            parts = self._counts(standing) if over else self.parts()
+            print(BETWEEN.join((counted, *parts)), flush=True)
+        self._over = over
 
     def warning(self) -> str:
         """Return, once, that the series is near its cap; else nothing."""
@@ -85,21 +90,25 @@ class Display:
         standing = self.standing
         if standing is None:
             return
-        yield f"{standing.running:,} running"
-        if standing.failed:
-            yield f"{standing.failed:,} failed"
-        if standing.refused:
-            yield f"{standing.refused:,} refused"
-        yield f"ETA {self._eta(standing)}"
-        for model, number in standing.waiting.items():
-            yield f"{number:,} waiting for {model}"
+        yield from self._counts(standing)
         used = self._usage.sum
-        yield f"{used('calls'):,} calls"
+        yield f"{used('calls'):,} {'call' if used('calls') == 1 else 'calls'}"
         yield f"tokens {used('tokens_in'):,} in"
         yield f"{used('tokens_out'):,} out"
         yield f"{used('tokens_reasoning'):,} reasoning"
         yield f"{used('tokens_cached'):,} cached"
         yield f"{'≥ ' if used('unpriced') else ''}{used('usd'):.2f} USD"
+
+    def _counts(self, standing: Standing) -> Iterator[str]:
+        yield f"{standing.running:,} running"
+        if standing.failed:
+            yield f"{standing.failed:,} failed"
+        if standing.refused:
+            yield f"{standing.refused:,} refused"
+        if not _is_over(standing):
+            yield f"ETA {self._eta(standing)}"
+        for model, number in standing.waiting.items():
+            yield f"{number:,} waiting for {model}"
 
     def _eta(self, standing: Standing) -> str:
         done = standing.held - (self._first or 0)
@@ -123,6 +132,12 @@ class Display:
         self._warned = True
         self._warning = NEAR_CAP.format(percent=percent, usd=dollars(cap))
         log.info("series near its cap", series=self._series.name, percent=percent, usd=cap)
+
+
+def _is_over(standing: Standing) -> bool:
+    """Return whether nothing is left to hold; what failed is tried again by another run."""
+    over = standing.held + standing.failed + standing.refused >= standing.total
+    return over and not standing.running and not standing.waiting
 
 
 def open_display(display: Display) -> AbstractContextManager[Watch]:

@@ -79,6 +79,18 @@ async def test_a_plain_line_comes_every_half_minute(capsys: pytest.CaptureFixtur
     assert books.read_times == 600 + 1  # every two seconds
 
 
+async def test_the_last_line_has_the_true_count_and_no_time_to_wait(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    display = Books().display()
+    await told(display, Standing(total=24))
+    for _ in range(3):
+        await told(display, Standing(total=24, held=24))
+    first, last = capsys.readouterr().out.splitlines()
+    assert first.startswith("0 of 24 debates · 0 running · ETA unknown")
+    assert last == "24 of 24 debates · 0 running"
+
+
 async def test_totals_are_read_less_often_the_longer_that_takes() -> None:
     books = Books()
 
