@@ -12,16 +12,24 @@ from bot.console import print_json, print_lines
 from bot.series import SeriesEndedError
 from bot.series_progress import Display, open_display
 from bot.settings.settings import load_settings
-from engine.debate import Model, PanelMode
+from engine.debate import Debate, Model, PanelMode
+from engine.errors import NotFoundError
 from engine.judging import Verdict
 from engine.line.judging import PANEL, read_again
+from engine.options import parse_choice
 from engine.series.judging import SeriesJury, cap_left
 from engine.series.runner import Ending
 from engine.series.spec import Series
-from engine.store import Judging
+from engine.store import Judging, Store
+from engine.store.debates import no_debate
 from engine.store.usage import UsageFilter
+from engine.text import clean, headline
 
 NONE = "no verdict"
+NEITHER = (
+    "There is no debate or series “{name}”; take an id from the list, or name a series that has "
+    "run here."
+)
 BESIDE = (
     "Its ballots stand beside the first ones; exports have them in the table verdicts, by panel."
 )
@@ -34,7 +42,7 @@ async def run_jury(name: str, jurors: str, panel: str, usd: float | None, *, as_
     debates are missing.
     """
     settings = load_settings()
-    mode = PanelMode(panel)
+    mode = parse_choice(PanelMode, "--panel", panel)
     named = tuple(Model.parse(one) for one in jurors.split(",") if one.strip())
     async with asking(settings) as (store, models, keeper):
         stored = await store.series.find(name)
@@ -42,7 +50,7 @@ async def run_jury(name: str, jurors: str, panel: str, usd: float | None, *, as_
             caps = defaults_of(settings).caps
             if usd is not None:
                 caps = caps.model_copy(update={"debate_usd": usd})
-            debate = await store.debates.get(name)
+            debate = await _find(store, name)
             judging = await read_again(debate, named, mode, caps, store, models, keeper)
             held = (await store.journal.judged(debate.id))[0]
             _show([_found(debate.code, judging, held)], as_json=as_json)
@@ -68,6 +76,16 @@ async def run_jury(name: str, jurors: str, panel: str, usd: float | None, *, as_
     if missing:
         why = next(iter(jury.problems.values()))
         raise SeriesEndedError(f"{missing:,} debates were not read. {why} Run this again.")
+
+
+async def _find(store: Store, name: str) -> Debate:
+    """Return a debate. Raises NotFoundError, which says that a series could be named too."""
+    try:
+        return await store.debates.get(name)
+    except NotFoundError as error:
+        if str(error) != no_debate(name):
+            raise
+        raise NotFoundError(NEITHER.format(name=headline(clean(name), 30))) from None
 
 
 def _found(code: str, judging: Judging, held: Verdict | None) -> dict[str, Any]:

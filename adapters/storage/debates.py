@@ -22,7 +22,7 @@ from adapters.storage.targets import let_seeds_go
 from engine.debate import TRANSITIONS, Cause, Debate, Setup, Status, short_code
 from engine.errors import NotFoundError, StoreError, UsageError
 from engine.store import Caps, Lease, NewDebate, Post, Stop
-from engine.store.debates import the_one
+from engine.store.debates import no_debate, the_one
 from engine.store.served import EVERYONE, Served, lane_of
 from engine.store.votes import Asked
 
@@ -413,7 +413,7 @@ def _named(name: str, by_id: str = BY_ID, by_code: str = BY_CODE) -> tuple[str, 
 
 def _found(rows: Sequence[Any], name: str) -> Debate:
     if not rows:
-        raise NotFoundError(f"There is no debate {name!r}; take an id from the list.")
+        raise NotFoundError(no_debate(name))
     return the_one(name, [to_debate(row) for row in rows])
 
 

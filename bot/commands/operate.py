@@ -16,6 +16,7 @@ from bot.commands.options import (
     complete_both,
     complete_debates,
     complete_models,
+    complete_panels,
 )
 
 app = typer.Typer()
@@ -101,9 +102,13 @@ def judge(
         ),
     ] = None,
     panel: Annotated[
-        Literal["adaptive", "strict", "all", "one"],
-        typer.Option(help="How that jury reads; in all modes but adaptive, in both orders."),
-    ] = "all",
+        Text,
+        typer.Option(
+            help="How that jury reads: adaptive, strict, all (the default) or one; in all modes "
+            "but adaptive, in both orders.",
+            autocompletion=complete_panels,
+        ),
+    ] = None,
     usd: Annotated[
         Optional[float],  # noqa: UP045
         typer.Option(min=0, help="What that jury may cost in all, in USD."),
@@ -117,8 +122,10 @@ def judge(
 
     if (judges is None) == (jurors is None):
         raise typer.BadParameter("Name either --judges or --jurors.")
+    if judges is not None and (panel is not None or usd is not None):
+        raise typer.BadParameter("--panel and --usd are for --jurors; leave them out.")
     if jurors is not None:
-        run(lambda: run_jury(debate_id, jurors, panel, usd, as_json=as_json))
+        run(lambda: run_jury(debate_id, jurors, panel or "all", usd, as_json=as_json))
     else:
         run(lambda: run_judge(debate_id, judges or "", as_json=as_json))
 

@@ -44,3 +44,8 @@ def complete_models(incomplete: str) -> list[tuple[str, str]]:
     from bot.completion import models
 
     return models(incomplete)
+
+
+def complete_panels(incomplete: str) -> list[str]:
+    """Return how a jury may read."""
+    return [mode for mode in ("adaptive", "strict", "all", "one") if mode.startswith(incomplete)]

@@ -70,6 +70,11 @@ class Stop(Value):
         return ThreadGoneError(self.reason) if self.gone else StoppedError(self.reason)
 
 
+def no_debate(name: str) -> str:
+    """Return the sentence for a name that no debate has."""
+    return f"There is no debate “{headline(clean(name), 30)}”; take an id from the list."
+
+
 def the_one(name: str, found: Sequence[Debate]) -> Debate:
     """Return the only debate of a name. Raises NotFoundError, which names them, for several."""
     if len(found) > 1:

@@ -80,6 +80,16 @@ WRONG: Mapping[tuple[str, ...], str] = {
     ("list", "--limit", "0"): "'--limit'",
     ("debate", "--rounds", "many"): "--rounds is “many”; write a whole number.",
     ("debate", "--vote-minutes", "0"): "--vote-minutes is 0 minutes; choose more than 0",
+    (
+        "judge",
+        "zzzzzz",
+        "--jurors",
+        "rehearsal/x",
+        "--panel",
+        "foo",
+    ): "--panel is “foo”; it must be",
+    ("judge", "zzzzzz", "--judges", "x/y", "--panel", "one"): "--panel and --usd are for --jurors",
+    ("judge", "zzzzzz", "--judges", "x/y", "--usd", "3"): "--panel and --usd are for --jurors",
     ("debate", "--seed", "abc"): "--seed is “abc”; write a whole number.",
 }
 ERRANDS: Mapping[str, tuple[str, ...]] = {
@@ -302,8 +312,11 @@ def test_the_list_can_be_narrowed(office: Office) -> None:
 
 
 def test_show_tells_of_a_debates_state_money_and_steps(office: Office) -> None:
-    finished, failed, unknown = office.side_by_side(
-        ("show", office.finished), ("show", office.failed), ("show", "zzzzzz")
+    finished, failed, unknown, judged = office.side_by_side(
+        ("show", office.finished),
+        ("show", office.failed),
+        ("show", "zzzzzz"),
+        ("judge", "zzzzzz", "--jurors", "rehearsal/oak"),
     )
     shown = finished.done()
     assert re.search(r"(?m)^topic +Tea is best$", shown)
@@ -317,7 +330,9 @@ def test_show_tells_of_a_debates_state_money_and_steps(office: Office) -> None:
     assert re.search(r"(?m)^state +failed$", failed.done())
     assert re.search(r"(?m)^failed +turn/opening/A: \S+ refused the key \(401\)", failed.out)
     assert not re.search(r"(?m)^failed ", shown)
-    assert unknown.failed(1) == "There is no debate 'zzzzzz'; take an id from the list."
+    assert unknown.failed(1) == "There is no debate “zzzzzz”; take an id from the list."
+    neither = "There is no debate or series “zzzzzz”; take an id from the list, or name a series"
+    assert judged.failed(1).startswith(neither)
 
 
 def test_a_filter_that_can_find_nothing_is_refused_and_an_export_stays(office: Office) -> None:

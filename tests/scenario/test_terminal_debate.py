@@ -451,7 +451,7 @@ def test_there_is_nothing_to_resume_under_an_unknown_code(desk: Desk) -> None:
     desk.run("migrate")
     code, _, err = desk.run("debate", "--resume", "abc123")
     assert code == 1
-    assert err == "rostrum: There is no debate 'abc123'; take an id from the list.\n"
+    assert err == "rostrum: There is no debate “abc123”; take an id from the list.\n"
 
 
 # --- in a terminal -----------------------------------------------------------------------
