@@ -128,7 +128,7 @@ def test_a_newer_database_is_not_sent_to_be_migrated(tmp_path: Path, command: st
 
 def test_numbers_in_a_refusal_are_written_out(office: Path) -> None:
     sentence = rostrum(office, "debate", "Tea", "--quorum", "2000000").failed(2)
-    assert sentence == "quorum is 2000000; it must be between 0 and 1000000."
+    assert sentence == "--quorum is 2000000; it must be between 0 and 1000000."
 
 
 def test_a_demo_that_is_stopped_says_how_to_go_on_whatever_its_folder_is_called(
