@@ -19,7 +19,6 @@ from bot.console import showing_debate
 from bot.settings.settings import Settings, load_settings
 from bot.terminal import COMMUNITY, PLATFORM, Session
 from bot.writing import HOST
-from engine.dataset.folder import check_writable
 from engine.debate import Model, Replacement
 from engine.errors import UsageError
 from engine.formats import find_format
@@ -156,6 +155,8 @@ async def run_debate(given: Mapping[str, Any]) -> None:
     if sure is not None:
         parse_sure(sure)
     if out is not None:
+        from engine.dataset.folder import check_writable  # no debate needs it
+
         check_writable(out)  # before anything is paid
     log.configure(quiet(settings).log, settings.secrets())
     with showing_debate() as console:

@@ -26,6 +26,7 @@ from engine.store.usage import UsageFilter
 from engine.text import clean, headline
 
 NONE = "no verdict"
+RECUSED = " (recused, so it does not count)"
 NEITHER = (
     "There is no debate or series “{name}”; take an id from the list, or name a series that has "
     "run here."
@@ -100,7 +101,7 @@ def _found(code: str, judging: Judging, held: Verdict | None) -> dict[str, Any]:
         "held": held.winner if held else None,
         "ballots": [
             {"juror": one.juror, "order": "".join(one.order), "verdict": one.verdict}
-            | {"valid": one.valid, "problem": one.problem}
+            | {"valid": one.valid, "problem": one.problem, "recused": one.recused}
             for one in ballots
         ],
     }
@@ -117,7 +118,8 @@ def _lines(rows: Sequence[Mapping[str, Any]]) -> Iterable[str]:
     if len(rows) == 1:
         yield f"Debate {rows[0]['debate']}, read by panel {rows[0]['panel']}"
         for one in rows[0]["ballots"]:
-            yield f"  {one['juror']} in the order {one['order']}: {one['verdict'] or NONE}"
+            counts = RECUSED if one["recused"] else ""
+            yield f"  {one['juror']} in the order {one['order']}: {one['verdict'] or NONE}{counts}"
         now, first = (rows[0][name] or NONE for name in ("winner", "held"))
         yield f"Its verdict: {now}. The first jury's: {first}."
     else:

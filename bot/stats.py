@@ -57,8 +57,8 @@ LEFT_OUT = (
 )
 DEBATES = "Revealed debates: {debates}; judged by both people and jury: {compared}."
 HOW = (
-    "In brackets: 95 % intervals, resampled by topic. Agreement on fewer than "
-    f"{FEWEST} debates is left out."
+    "In brackets: 95 % intervals, resampled by topic. Agreement is measured on "
+    f"{FEWEST} debates or more."
 )
 RATED = "Ratings (1000 is the mean; 400 points mean odds of ten to one; won–lost–tied)"
 ADJUSTED = "Ratings with side, last word and length equal"

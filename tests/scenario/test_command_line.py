@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import socket
@@ -349,6 +350,16 @@ def test_a_filter_that_can_find_nothing_is_refused_and_an_export_stays(office: O
         "--since 2026-03-31 is after --until 2026-03-01; exchange them."
     )
     assert contents(office.folder / "kept") == before
+
+
+def test_a_later_juror_of_a_speakers_family_is_said_not_to_count(office: Office) -> None:
+    asked = ("judge", office.finished, "--jurors", "rehearsal/maple,rehearsal/oak")
+    told, shown = office.run(*asked).done(), json.loads(office.run(*asked, "--json").done())
+    (debate,) = shown["debates"]
+    recused = {one["juror"]: one["recused"] for one in debate["ballots"]}
+    assert recused == {"rehearsal/maple": True, "rehearsal/oak": False}
+    for line in told.splitlines():
+        assert ("does not count" in line) == line.startswith("  rehearsal/maple")
 
 
 def test_an_ended_debate_is_neither_cancelled_nor_resumed(office: Office) -> None:
