@@ -280,6 +280,20 @@ class TestMirrors:
         write(tmp_path / "out", self.held(1), self.held(2, 1), since=NOON + timedelta(hours=1))
         assert self.pairs(tmp_path / "out") == []
 
+    @pytest.mark.parametrize("first", [1, 2])
+    def test_neither_half_is_written_while_people_vote_on_the_other(
+        self, tmp_path: Path, first: int
+    ) -> None:
+        statuses = {first: Status.CANCELLED, 3 - first: Status.VOTING}
+        pair = (
+            make_record(make_debate(1, statuses[1])),
+            make_record(make_debate(2, statuses[2], mirror_of=id_of(1))),
+        )
+        alone = make_record(make_debate(3, Status.CANCELLED))
+        write(tmp_path / "out", *pair, alone)
+        written = [row["debate_id"] for row in table(tmp_path / "out", "debates")]
+        assert written == [alone.debate.id]
+
     def test_many_pairs_are_all_written(self, tmp_path: Path) -> None:
         records = [self.held(n) if n % 2 else self.held(n, n - 1) for n in range(1, 91)]
         manifest = write(tmp_path / "out", *records)
