@@ -14,7 +14,7 @@ from typing import NamedTuple, get_args
 from adapters.storage.migrate import migrate
 from adapters.storage.store import SqlStore
 from bot import __version__, log, texts
-from bot.filters import find_series, read_formats, read_languages, read_period, split_list
+from bot.filters import check_series, read_formats, read_languages, read_period, split_list
 from bot.reading import SERVER_SECONDS, open_database, read_store
 from bot.settings.settings import Settings, load_store_settings
 from engine.dataset.entry import LabelSource
@@ -108,8 +108,7 @@ async def export_into(
     key = settings.export.hmac_key
     asked = replace(asked, secrets=tuple(settings.secrets()))
     async with read_store(settings, whole=True) as store:
-        if asked.where.series is not None:
-            await find_series(store, asked.where.series)
+        await check_series(store, asked.where.series)
         if community_license:
             asked = replace(asked, license=await _license_of(store, asked.where.community or ""))
         with _progress() as report:

@@ -64,6 +64,12 @@ def read_moment(option: str, text: str | None, *, after: bool) -> datetime | Non
         ) from None
 
 
+async def check_series(store: Store, name: str | None) -> None:
+    """Raise NotFoundError for the name of no series; None names none."""
+    if name is not None:
+        await find_series(store, name)
+
+
 async def find_series(store: Store, name: str) -> StoredSeries:
     """Return a series. Raises NotFoundError."""
     stored = await store.series.find(name)

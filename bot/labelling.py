@@ -15,7 +15,7 @@ from rich.table import Table
 from bot import log
 from bot.clock import SystemClock
 from bot.console import TableConsole, print_json, print_lines
-from bot.filters import find_series, read_formats, read_languages, split_list
+from bot.filters import check_series, read_formats, read_languages, split_list
 from bot.reading import read_store
 from bot.settings.settings import PLATFORMS, load_settings, load_store_settings
 from engine.errors import UsageError
@@ -90,8 +90,7 @@ async def create_task(asked: Asked) -> None:
     """Store a task, and print what it is of. Raises UsageError."""
     terms = _terms(asked)
     async with _labelling() as labelling:
-        if asked.series is not None:
-            await find_series(labelling.store, asked.series)
+        await check_series(labelling.store, asked.series)
         ids = await labelling.named(() if _named(asked) else split_list(asked.debates))
         where = ExportFilter(
             community=asked.community,

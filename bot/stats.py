@@ -11,7 +11,7 @@ from typing import Any
 from rich.table import Table
 
 from bot.console import TableConsole, print_json
-from bot.filters import find_series, read_formats, read_languages
+from bot.filters import check_series, read_formats, read_languages
 from bot.panel_tables import show_panel
 from bot.reading import read_store
 from bot.settings.settings import load_store_settings
@@ -90,8 +90,7 @@ async def run_stats(
         series=series,
     )
     async with read_store(load_store_settings(), whole=True) as store:
-        if series is not None:
-            await find_series(store, series)
+        await check_series(store, series)
         agreement, leaderboard, adjusted = await work_out(
             store.archive,
             where,

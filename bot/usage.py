@@ -8,7 +8,7 @@ from typing import Any
 from rich.table import Column, Table
 
 from bot.console import BETWEEN, TableConsole, pack, print_json, print_lines
-from bot.filters import find_series, read_period
+from bot.filters import check_series, read_period
 from bot.reading import read_store
 from bot.settings.settings import load_store_settings
 from engine.errors import UsageError
@@ -66,8 +66,7 @@ async def show_usage(
         without_rehearsal=not include_rehearsal,
     )
     async with read_store(load_store_settings()) as store:
-        if series is not None:
-            await find_series(store, series)
+        await check_series(store, series)
         usage = await store.usage.read(where, key)
         left_out = await _count_left_out(store, where, usage.debates)
         today = await store.usage.day(utc_now())

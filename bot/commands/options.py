@@ -48,4 +48,6 @@ def complete_models(incomplete: str) -> list[tuple[str, str]]:
 
 def complete_panels(incomplete: str) -> list[str]:
     """Return how a jury may read."""
-    return [mode for mode in ("adaptive", "strict", "all", "one") if mode.startswith(incomplete)]
+    from engine.debate import PanelMode
+
+    return [mode.value for mode in PanelMode if mode.startswith(incomplete)]
