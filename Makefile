@@ -14,7 +14,7 @@ WORKERS ?= 5
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder --timeout 420
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo docs schema test test-browser quick record bands fuzz audit sbom test-datasets check static format lint types architecture deployment lock clean
+.PHONY: help demo docs schema test test-slow test-browser quick record bands fuzz audit sbom test-datasets check static format lint types architecture deployment lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -48,8 +48,12 @@ docs: $(VENV)/runtime ## write the tables of docs/dataset.md from the declared c
 schema: $(VENV)/runtime ## write migrations/schema.sql, which makes new databases
 	@$(BIN)/python -m adapters.storage.schema
 
-test: $(VENV)/dev ## every test, on WORKERS processes
-	@$(PYTEST) $(ARGS)
+test: $(VENV)/dev ## the tests but the slow ones, on WORKERS processes: each property once
+	@$(PYTEST) -m "not slow" $(ARGS)
+
+test-slow: $(VENV)/dev ## the slow ones: every scenario on PostgreSQL, kills at every step, simulations; then fuzz
+	@$(PYTEST) -m slow $(ARGS)
+	@$(MAKE) --no-print-directory fuzz
 
 test-browser: $(VENV)/browser ## the pages in a real Chromium, by every rule of axe-core
 	@$(BIN)/python -m tests.browser.chromium
@@ -90,7 +94,7 @@ test-datasets: .venv-datasets/made ## check that exports load in the tools that 
 	  --no-deps --no-build-isolation --config-settings editable_mode=compat --editable .
 	@touch $@
 
-check: static test ## the one gate: format, lint, types, architecture, deployment files, tests
+check: static test ## the gate before a commit: format, lint, types, architecture, deployment files, tests
 
 static: format lint types architecture deployment
 

@@ -94,7 +94,6 @@ def _tests_in(folder: Path) -> list[Path]:
 
 # The folders whose tests run over every kind of database.
 EVERY_KIND = ("contract", "migration", "scenario", "crash")
-KINDS = ("sqlite", "postgresql")
 
 
 @pytest.hookimpl(trylast=True)
@@ -112,14 +111,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run the tests of some folders over both kinds, but for those that look inside a file."""
-    if "database_kind" not in metafunc.fixturenames:
+    """Run the tests of some folders over both kinds, but for those that look inside a file.
+
+    Contracts prove the store over both: most scenarios over PostgreSQL are slow tests.
+    """
+    test = metafunc.definition
+    folder = test.path.parent.name
+    if "database_kind" not in metafunc.fixturenames or folder not in EVERY_KIND:
         return
-    if metafunc.definition.path.parent.name in EVERY_KIND:
-        of_a_file = metafunc.definition.get_closest_marker("sqlite") is not None
-        # One kind is given too: what fixtures made would otherwise outlive its change.
-        kinds = KINDS[:1] if of_a_file else KINDS
-        metafunc.parametrize("database_kind", kinds, scope="session")
+    # One kind is given too: what fixtures made would otherwise outlive its change.
+    kinds = [pytest.param("sqlite")]
+    if not test.get_closest_marker("sqlite"):
+        quick = folder != "scenario" or test.get_closest_marker("postgresql")
+        kinds += [pytest.param("postgresql", marks=() if quick else pytest.mark.slow)]
+    metafunc.parametrize("database_kind", kinds, scope="session")
 
 
 @pytest.fixture(scope="session")

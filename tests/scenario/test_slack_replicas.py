@@ -20,6 +20,8 @@ from engine.store.installs import Install
 from tests.doubles.slack import SlackServer
 from tests.doubles.slack.state import BOT_USER, TEAM
 
+pytestmark = pytest.mark.postgresql
+
 
 @pytest.fixture
 async def slack() -> AsyncIterator[SlackServer]:

@@ -17,6 +17,8 @@ from tests.doubles.memory.attentive import AttentiveVenue
 from tests.doubles.memory.venue import Fault
 from tests.doubles.waiting import HANG_SECONDS
 
+pytestmark = pytest.mark.postgresql
+
 NAMES = [model.name for model in (*DEFAULTS.sides.values(), *DEFAULTS.jurors)]
 
 
