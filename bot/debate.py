@@ -37,11 +37,10 @@ LONGEST_TURN = 1440.0  # minutes, as no one waits for the person at a terminal
 _SEED = re.compile(r"[+-]?[0-9]{1,100}")
 ASKING_MINUTES = 1.0  # at most, with --ask alone
 RESUME_OPTIONS = frozenset(
-    {"votes", "stances", "ahead", "sure", "ask", "say_why"}
-    | {"out", "include_rehearsal", "resume", "replace_model"}
+    {"votes", "stances", "ahead", "sure", "ask", "say_why"} | {"out", "resume", "replace_model"}
 )
 """The options allowed with --resume; all others are fixed when a debate starts."""
-REMATCH_OPTIONS = frozenset({"votes", "out", "include_rehearsal", "rematch", "swap", "seed"})
+REMATCH_OPTIONS = frozenset({"votes", "out", "rematch", "swap", "seed"})
 
 
 def order_of(given: Mapping[str, Any]) -> Order:
@@ -166,12 +165,14 @@ async def run_debate(given: Mapping[str, Any]) -> None:
 
         session = Session(settings, console, votes, moves, ahead, sure, explain)
         session.questions, session.say_why = questions or None, given["say_why"]
-        await (session.resume(resume, changes) if resume else session.start(order))
+        held = await (session.resume(resume, changes) if resume else session.start(order))
     if out is not None:
-        from bot.exporting import Chosen, export_into  # half of what it needs, no debate does
+        from bot.exporting import export_into  # half of what it needs, no debate does
+        from engine.dataset.writer import Wanted
+        from engine.store import ExportFilter
 
-        wanted = Chosen(include_rehearsal=given["include_rehearsal"]).wanted()
-        counts = await export_into(settings, out, wanted)
+        ids = tuple(filter(None, (held.id, held.mirror)))
+        counts = await export_into(settings, out, Wanted(ExportFilter(ids=ids)))
         print(texts.EXPORTED.format(out=out, counts=counts))
 
 

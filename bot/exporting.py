@@ -24,7 +24,7 @@ from engine.dataset.prompt_table import PROMPTS
 from engine.dataset.rowfiles import FileFormat
 from engine.dataset.tables import TABLES, choose_tables
 from engine.dataset.writer import ExportStage, Headway, Report, Wanted, export
-from engine.errors import UsageError
+from engine.errors import NotFoundError, UsageError
 from engine.store import ExportFilter, count_rehearsals
 from engine.words.translation import plural
 
@@ -103,7 +103,8 @@ async def export_into(
 ) -> str:
     """Write an export; return a line with its counts, and what was left out.
 
-    `community_license` puts the licence that its community has set on the card.
+    `community_license` puts the licence that its community has set on the card. Raises
+    NotFoundError without a debate to export.
     """
     key = settings.export.hmac_key
     asked = replace(asked, secrets=tuple(settings.secrets()))
@@ -111,23 +112,22 @@ async def export_into(
         await check_series(store, asked.where.series)
         if community_license:
             asked = replace(asked, license=await _license_of(store, asked.where.community or ""))
-        with _progress() as report:
-            manifest = await export(
-                store,
-                out,
-                asked,
-                key.get_secret_value().encode() if key else None,
-                version=__version__,
-                report=report,
-            )
-        left_out = await asyncio.to_thread(count_rehearsals, store.archive, asked.where)
+        rehearsals = await asyncio.to_thread(count_rehearsals, store.archive, asked.where)
+        left_out = plural(texts.LEFT_OUT, rehearsals) if rehearsals else ""
+        try:
+            with _progress() as report:
+                manifest = await export(
+                    store,
+                    out,
+                    asked,
+                    key.get_secret_value().encode() if key else None,
+                    version=__version__,
+                    report=report,
+                )
+        except NotFoundError as error:
+            raise NotFoundError(f"{str(error).rstrip('.')}{left_out}.") from None
     counts = {table: sum(splits.values()) for table, splits in manifest.rows.items()}
-    filled = [f"{table} {number:,}" for table, number in counts.items() if number]
-    everything = replace(asked.where, without_rehearsal=False) == ExportFilter()
-    nothing = "no debates yet" if everything else "no such debates"
-    nothing = "no debates that this layout shows" if asked.layout else nothing
-    said = ", ".join(filled) or nothing
-    return said + (plural(texts.LEFT_OUT, left_out) if left_out else "")
+    return ", ".join(f"{table} {number:,}" for table, number in counts.items() if number) + left_out
 
 
 async def _license_of(store: SqlStore, community: str) -> str | None:

@@ -7,7 +7,7 @@ from typing import Annotated, Optional
 
 import typer
 
-from bot.commands.options import REHEARSAL, REPLACE, Names, Text, complete_debates, complete_models
+from bot.commands.options import REPLACE, Names, Text, complete_debates, complete_models
 
 app = typer.Typer()
 SIDE_A = typer.Option(
@@ -140,8 +140,7 @@ def debate(
     turn_minutes: Annotated[Text, TURN_MINUTES] = None,
     ask: Annotated[Names, ASK] = None,
     pace: Annotated[Text, PACE] = None,
-    out: Annotated[Optional[Path], typer.Option(help="Export to this folder afterwards.")] = None,  # noqa: UP045
-    include_rehearsal: Annotated[bool, REHEARSAL] = False,
+    out: Annotated[Optional[Path], typer.Option(help="Export this debate to a folder.")] = None,  # noqa: UP045
     option: Annotated[Names, OPTION] = None,
     sources: Annotated[Names, SOURCES] = None,
     seat: Annotated[Names, SEAT] = None,

@@ -11,8 +11,9 @@ from engine.chat.answers.statistics import AgreementAnswer, LeaderboardAnswer
 from engine.chat.context import Context
 from engine.chat.invocation import NoArguments
 from engine.chat.person import Person, settings_of
-from engine.dataset.bundle import ROOT, export_zip
+from engine.dataset.bundle import ROOT, Bundle, export_zip
 from engine.dataset.writer import Wanted
+from engine.errors import NotFoundError
 from engine.stats.agreement import measure_agreement
 from engine.stats.ratings import rank_models
 from engine.stats.reading import work_out
@@ -26,19 +27,22 @@ GUESSERS = 10  # who are named
 async def export(context: Context, person: Person, _: NoArguments) -> FileAnswer | NoFileAnswer:
     """Export the debates revealed here as a ZIP file."""
     license = (await settings_of(context.store, person)).license
-    async with context.reading(person):
-        bundle = await export_zip(
-            context.store,
-            Wanted(_revealed_here(person), license=license),
-            context.export_key,
-            version=context.version,
-            max_bytes=person.max_bytes,
-        )
     rehearsals = await _rehearsals(context, person)
-    if bundle.content is None or not bundle.debates:
+    try:
+        async with context.reading(person):
+            bundle = await export_zip(
+                context.store,
+                Wanted(_revealed_here(person), license=license),
+                context.export_key,
+                version=context.version,
+                max_bytes=person.max_bytes,
+            )
+    except NotFoundError:
+        bundle = Bundle(size=0, debates=0, content=None)
+    if bundle.content is None:
         return NoFileAnswer(
             community=person.community,
-            bytes=bundle.size if bundle.debates else 0,
+            bytes=bundle.size,
             bytes_max=person.max_bytes,
             rehearsals=rehearsals,
         )

@@ -36,7 +36,8 @@ async def export_zip(
     """Write an export into a temporary folder and zip it, in a worker thread.
 
     Its tables are those of a chat, unless `wanted` names others.
-    The same data give the same bytes. Raises ExportError or StoreError.
+    The same data give the same bytes. Raises NotFoundError without a debate, ExportError or
+    StoreError.
     """
     keys = await keys_of(store, master_key)
     stopped = threading.Event()

@@ -18,7 +18,7 @@ MANIFEST = "manifest.json"
 class Filters(Value):
     """The requested debates and tables; empty: all. `community` is a pseudonym.
 
-    `labels` says whose winner makes pairs; empty: the chat's people.
+    `ids` are the only debates. `labels` says whose winner makes pairs; empty: the chat's people.
     """
 
     platform: str | None = None
@@ -31,6 +31,7 @@ class Filters(Value):
     quorum_met: bool = False
     without_rehearsal: bool = False
     series: str | None = None
+    ids: tuple[str, ...] = Field((), exclude_if=not_)
     tables: tuple[str, ...] = ()
     labels: str = Field("", exclude_if=not_)
 

@@ -29,7 +29,7 @@ from engine.dataset.rowfiles import FileFormat, turn_into_parquet
 from engine.dataset.tables import choose_tables
 from engine.dataset.vote_table import VOTES
 from engine.dataset.voters import Keys, Pseudonyms
-from engine.errors import StoppedError, UsageError
+from engine.errors import NotFoundError, StoppedError, UsageError
 from engine.judging import Question
 from engine.stats.confidence import chances, compare
 from engine.store import Archive, ExportFilter, Store
@@ -127,14 +127,17 @@ def write_export(
 
     A filter alone means all tables as JSON lines. `report` gets the progress, and may raise. Raises
     UsageError if `out` contains anything but an earlier export, or for an unknown table or missing
-    library; ExportError if it cannot be written; StoreError if the debates cannot be read. `out`
-    is then unchanged.
+    library; NotFoundError if no debate is selected; ExportError if it cannot be written; StoreError
+    if the debates cannot be read. `out` is then unchanged.
     """
     asked = Wanted(wanted) if isinstance(wanted, ExportFilter) else wanted
     tables, report = choose_tables(asked.tables), report or (lambda headway: None)
     layout = _check(asked)
     with staged(out) as staging:
         written = _write_lines(archive, staging, asked, keys, report)
+        # A layout has rows for some debates only; a table may have none for any.
+        if not (any(written.rows.values()) if layout else written.cutoff):
+            raise NotFoundError(_nothing(asked))
         if asked.file_format is FileFormat.PARQUET:
             turn_into_parquet(
                 staging, tables, SPLITS, lambda *done: report(Headway(ExportStage.PARQUET, *done))
@@ -334,6 +337,15 @@ class _WritingLayout(_Writing):
             counts[entry.split] += len(made)
 
 
+def _nothing(asked: Wanted) -> str:
+    """Say that an export would be empty."""
+    if asked.layout:
+        return f"None of these debates fits the layout {asked.layout}, so nothing was exported."
+    if replace(asked.where, without_rehearsal=False) == ExportFilter():
+        return "No debate has ended yet, so nothing was exported."
+    return "No ended debate matches these filters, so nothing was exported."
+
+
 def _describe(asked: Wanted, voters: Pseudonyms) -> Filters:
     where = asked.where
     return Filters(
@@ -347,6 +359,7 @@ def _describe(asked: Wanted, voters: Pseudonyms) -> Filters:
         quorum_met=where.quorum_met,
         without_rehearsal=where.without_rehearsal,
         series=where.series,
+        ids=tuple(sorted(where.ids)),
         tables=tuple(table.name for table in choose_tables(asked.tables)) if asked.tables else (),
         labels="" if asked.labels == "chat" else asked.labels,
     )

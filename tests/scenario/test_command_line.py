@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import socket
 import sqlite3
 import subprocess
@@ -427,13 +428,15 @@ def test_a_repeated_export_is_the_same_to_the_byte(office: Office) -> None:
 
 
 def test_rehearsal_debates_are_no_labels_and_said_to_be_left_out(office: Office) -> None:
-    exported, told, all_of_them = office.side_by_side(
+    refused, told, all_of_them = office.side_by_side(
         ("export", "--out", "real"),
         ("stats",),
         ("stats", "--include-rehearsal"),
     )
-    left_out = "no debates yet; 2 rehearsal debates left out (--include-rehearsal adds them)"
-    assert exported.done() == f"Exported to real: {left_out}.\n"
+    nothing = "No debate has ended yet, so nothing was exported"
+    left_out = "2 rehearsal debates left out (--include-rehearsal adds them)"
+    assert refused.failed(1) == f"{nothing}; {left_out}."
+    assert not (office.folder / "real").exists()
     assert told.done().startswith("No such debate has been revealed yet")
     assert told.out.endswith("Rehearsal debates left out: 1 (--include-rehearsal adds it).\n")
     assert all_of_them.done().startswith("Revealed debates: 1;")
@@ -446,20 +449,30 @@ def test_an_export_of_one_community_holds_no_others_and_takes_no_others_place(
     notes = office.folder / "notes"
     notes.mkdir()
     (notes / "diary.txt").write_text("Dear diary")
-    theirs, none, foreign = office.side_by_side(
+    theirs, foreign = office.side_by_side(
         (
             *("export", "--out", "theirs", "--community", "terminal", "--include-rehearsal"),
             *("--license", "odc-by-1.0"),
         ),
-        ("export", "--out", "none", "--community", "elsewhere"),
         ("export", "--out", "notes"),
     )
     assert theirs.done().startswith("Exported to theirs: debates 2, turns 8, ")
-    assert none.done() == "Exported to none: no such debates.\n"
     assert "\nlicense: odc-by\n" in (office.folder / "theirs" / "README.md").read_text()
-    assert "\nlicense: other\n" in (office.folder / "none" / "README.md").read_text()
     assert foreign.failed(2).startswith("The folder notes contains other files than an export;")
     assert contents(notes) == {"diary.txt": b"Dear diary"}
+
+
+@pytest.mark.parametrize("kind", [(), ("--html",), ("--layout", "argilla")])
+def test_a_mistyped_filter_leaves_an_earlier_export_as_it_is(
+    office: Office, kind: tuple[str, ...]
+) -> None:
+    everything = ("export", "--out", "two", "--include-rehearsal", *kind)
+    office.run(*everything).done()
+    before = contents(office.folder / "two")
+    sentence = office.run(*everything, "--community", "elsewhere").failed(1)
+    assert "so nothing was exported" in sentence
+    assert contents(office.folder / "two") == before
+    shutil.rmtree(office.folder / "two")
 
 
 # --- check ---------------------------------------------------------------------------------

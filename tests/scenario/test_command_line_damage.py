@@ -175,7 +175,7 @@ WRONG = {
         (0, ("list",)),
         (0, ("show", "CODE")),
         (0, ("stats",)),
-        (0, ("export", "--out", "x")),
+        (0, ("export", "--out", "x", "--include-rehearsal")),
         (0, ("backup", "copy.db")),
         (0, ("migrate",)),
         (2, ("cancel", "CODE")),

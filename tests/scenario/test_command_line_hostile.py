@@ -210,7 +210,8 @@ def test_an_output_that_takes_nothing_is_one_line_of_error(
         ("rostrum lists 2>&-", 2),
         ("rostrum list <&-", 0),
         ("rostrum show nobody 2>&-", 1),
-        ("rostrum export --out quiet <&- >&- 2>&-", 0),
+        ("rostrum export --out quiet <&- >&- 2>&-", 1),
+        ("rostrum backup quiet.db <&- >&- 2>&-", 0),
     ],
 )
 def test_streams_that_are_closed_are_nobodys(office: Path, line: str, code: int) -> None:

@@ -507,16 +507,27 @@ def test_a_mirror_is_voted_on_before_the_first_names_its_models(desk: Desk) -> N
 
 
 def test_the_export_of_a_mirrored_debate_pairs_both_models_on_each_side(desk: Desk) -> None:
-    code, _, err = desk.run("debate", TOPIC, *QUICK, "--mirror", "--votes", "A=4,B=1,tie=1")
+    assert desk.run("debate", TOPIC, *QUICK, "--votes", "A=1")[0] == 0
+    cast = ("--votes", "A=4,B=1,tie=1")
+    code, _, err = desk.run("debate", TOPIC, *QUICK, "--mirror", *cast, "--out", "out")
     assert (code, err) == (0, "")
-    code, _, _ = desk.run("export", "--out", "out", "--include-rehearsal")
-    assert code == 0
     [path] = desk.folder.glob("out/data/preference_same_side/*.jsonl")
     rows = [json.loads(line) for line in path.read_text().splitlines()]
     assert [row["side"] for row in rows] == ["A", "B"]
     [path] = desk.folder.glob("out/data/votes/*.jsonl")
     votes_cast = [json.loads(line) for line in path.read_text().splitlines()]
     assert [vote["gold"] for vote in votes_cast] == [True] * 12
+
+
+def test_a_debate_exports_itself_and_no_other_of_the_database(desk: Desk) -> None:
+    assert desk.run("debate", TOPIC, *QUICK, "--votes", "A=1")[0] == 0
+    code, out, err = desk.run("debate", TOPIC, *QUICK, "--votes", "A=1", "--out", "out")
+    assert (code, err) == (0, "")
+    assert "Exported to out: debates 1, " in out
+    [path] = desk.folder.glob("out/data/debates/*.jsonl")
+    [row] = map(json.loads, path.read_text().splitlines())
+    manifest = json.loads((desk.folder / "out" / "manifest.json").read_text())
+    assert manifest["filters"]["ids"] == [row["debate_id"]]
 
 
 # --- a person as a side ------------------------------------------------------------------

@@ -21,7 +21,7 @@ from engine.dataset.tables import TABLES
 from engine.dataset.voters import Keys
 from engine.dataset.writer import ExportStage, Headway, Wanted, write_export
 from engine.debate import Model, Status
-from engine.errors import ExportError, StoppedError, StoreError, UsageError
+from engine.errors import ExportError, NotFoundError, StoppedError, StoreError, UsageError
 from engine.judging import Verdict
 from engine.store import DebateRecord, ExportFilter
 from tests.doubles.archive import (
@@ -86,12 +86,10 @@ class TestLayout:
         assert empty == answers | {"preference_same_side", "unpaired", "sources", "quotations"}
         assert len(list(tmp_path.glob("out/data/*/*.jsonl"))) == len(TABLES) - len(empty)
 
-    def test_without_debates_there_is_still_a_card(self, tmp_path: Path) -> None:
-        manifest = write_export(
-            MemoryArchive(), ExportFilter(), tmp_path / "out", KEYS, version="1.2.3"
-        )
-        assert manifest.cutoff is None
-        assert set(contents(tmp_path / "out")) == {"README.md", "croissant.json", "manifest.json"}
+    def test_without_debates_there_is_no_export(self, tmp_path: Path) -> None:
+        with pytest.raises(NotFoundError, match="No debate has ended yet, so nothing was exported"):
+            write_export(MemoryArchive(), ExportFilter(), tmp_path / "out", KEYS, version="1.2.3")
+        assert list(tmp_path.iterdir()) == []
 
     def test_croissant_lists_every_data_file_and_column(self, tmp_path: Path) -> None:
         manifest = write_wanted(tmp_path / "out", Wanted(license="CC-BY-4.0"))
