@@ -32,7 +32,7 @@ $(VENV)/runtime: $(VENV)/made requirements.lock pyproject.toml
 	@$(PIP) --require-hashes --requirement requirements.lock
 	@$(PIP) --no-deps --no-build-isolation --config-settings editable_mode=compat --editable .
 	@# pip compiles what it installs, but not what it only links to.
-	@$(BIN)/python -m compileall -q bot engine adapters migrations
+	@$(BIN)/python -m compileall -q bot engine adapters migrations bench/wheel
 	@touch $@
 
 $(VENV)/dev: $(VENV)/runtime requirements-dev.lock

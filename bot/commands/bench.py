@@ -23,7 +23,7 @@ def overhead(
     ] = 200,
 ) -> None:
     """Compare a debate's time with that of its model calls."""
-    from bot.bench.overhead import run_overhead
+    from bench.overhead import run_overhead
     from bot.exits import run
 
     run(lambda: run_overhead(format, seconds, crowd))
@@ -38,7 +38,7 @@ def live(
     seconds: Annotated[float, SECONDS] = 2.0,
 ) -> None:
     """Hold many debates at once, beside the same bare calls."""
-    from bot.bench.live import run_live
+    from bench.wheel.live import run_live
     from bot.exits import run
 
     run(lambda: run_live(debates, over, seconds))
@@ -52,7 +52,7 @@ def bench_start(
     seconds: Annotated[float, SECONDS] = 0.2,
 ) -> None:
     """Time whole debate processes, from command to exit."""
-    from bot.bench.start import run_start
+    from bench.start import run_start
     from bot.exits import run
 
     run(lambda: run_start(runs, seconds))
@@ -63,7 +63,7 @@ def prompts(
     words: Annotated[int, typer.Option(min=1, max=5000, help="Words per turn.")] = 400,
 ) -> None:
     """Show what share of a debate's input is billed, by each provider's caching rule."""
-    from bot.bench.prompts import run_prompts
+    from bench.prompts import run_prompts
     from bot.exits import run
 
     run(lambda: run_prompts(words))
@@ -82,7 +82,7 @@ def jury(
     ] = False,
 ) -> None:
     """Compare the panel with other methods, on simulated jurors."""
-    from bot.bench.jury import run_jury
+    from bench.wheel.jury import run_jury
     from bot.exits import run
 
     run(lambda: run_jury(debates, seeds, first_seed, learning, misspecified=misspecified))
@@ -100,7 +100,7 @@ def pairing(
     first_seed: Annotated[int, typer.Option(min=0, help="First seed.")] = 1,
 ) -> None:
     """Show how many debates informative pairing saves, on simulated models."""
-    from bot.bench.pairing import run_pairing
+    from bench.pairing import run_pairing
     from bot.exits import run
 
     run(lambda: run_pairing(seeds, topics, repeats, first_seed))
@@ -116,7 +116,7 @@ def bench_export(
     ] = None,
 ) -> None:
     """Time exports, beside pyarrow alone. Debates are synthetic."""
-    from bot.bench.export import run_bench_export
+    from bench.export import run_bench_export
     from bot.exits import run
 
     run(lambda: run_bench_export(debates, votes, tables))
@@ -134,7 +134,7 @@ def bench_series(
     seed: Annotated[int, typer.Option(min=0, max=MOST, help="Seed of the kills.")] = 1,
 ) -> None:
     """Hold a series twice, once with kills, and compare it with the server's own log."""
-    from bot.bench.series import run_bench_series
+    from bench.series import run_bench_series
     from bot.exits import run
 
     run(lambda: run_bench_series(**given.params))
@@ -158,7 +158,7 @@ def bench_votes(
     keep: Annotated[Optional[Path], typer.Option(help="Keep databases and logs here.")] = None,  # noqa: UP045
 ) -> None:
     """Check every vote through kills, outages and refusals."""
-    from bot.bench.votes import run_bench_votes
+    from bench.votes_command import run_bench_votes
     from bot.exits import run
 
     run(lambda: run_bench_votes(**given.params))
@@ -186,7 +186,7 @@ def bench_scale(
     ] = None,
 ) -> None:
     """Measure gateways and workers on PostgreSQL, beside one process."""
-    from bot.bench.scale import run_bench_scale
+    from bench.scale_command import run_bench_scale
     from bot.exits import run
 
     run(lambda: run_bench_scale(**given.params))

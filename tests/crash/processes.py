@@ -25,7 +25,7 @@ import orjson
 from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
 from adapters.storage.tables import metadata
-from bot.bench.loopback import Answering
+from bench.wheel.loopback import Answering
 from engine.debate import Model
 from tests.doubles import waiting
 from tests.doubles.command import Forked, environment_of, fork, streams_to

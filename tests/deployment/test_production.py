@@ -287,6 +287,8 @@ def healthy(made: Made, port: str) -> bool:
         ("bot/settings/settings.py", True),
         ("requirements-image.lock", True),
         (".env", False),
+        ("bench/wheel/live.py", True),
+        ("bench/start.py", False),
         ("bot/.env", False),
         ("rostrum.db", False),
         ("deploy/secrets/postgres_password", False),

@@ -25,7 +25,7 @@ from adapters.storage.database import Database
 from adapters.storage.file import lock
 from adapters.storage.installation import make_secret
 from adapters.storage.store import SqlStore
-from bot.bench.past_debates import Scale, fill
+from bench.past_debates import Scale, fill
 from engine.errors import RostrumError, StoreError
 from engine.store.installs import Install
 from tests.doubles.command import ROOT, Ended, rostrum

@@ -15,8 +15,8 @@ from adapters.metrics.counts import MOST_MODELS, Counts
 from adapters.models.backends import Backend
 from adapters.models.router import open_models
 from adapters.storage.store import SqlStore
+from bench.wheel.machine import percentile
 from bot.app import MainLine
-from bot.bench.machine import percentile
 from bot.health import Health
 from bot.telemetry import LoopWatch
 from engine.debate import Model, Status

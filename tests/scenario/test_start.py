@@ -10,7 +10,7 @@ from pathlib import Path
 
 import orjson
 
-from bot.bench.loopback import Answering
+from bench.wheel.loopback import Answering
 
 LATER = (
     *(

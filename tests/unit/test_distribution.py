@@ -17,7 +17,7 @@ import pytest
 from bot import __version__
 
 ROOT = Path(__file__).parents[2]
-ROOMS = ("adapters", "bot", "engine", "migrations")
+ROOMS = ("adapters", "bench/wheel", "bot", "engine", "migrations")
 COPYRIGHT = "Copyright 2026 The Rostrum authors"
 # Of https://www.apache.org/licenses/LICENSE-2.0.txt
 APACHE = "cfc7749b96f63bd31c3c42b5c471bf756814053e847c10f3eb003417bc523d30"

@@ -11,7 +11,7 @@ from adapters.models.backends import Backend
 from adapters.models.marks import MOST, places
 from adapters.models.prices import read_prices
 from adapters.models.router import open_models
-from bot.bench.line import defaults_with, open_line
+from bench.wheel.line import defaults_with, open_line
 from engine.debate import Price, Usage
 from engine.line.intake import Order
 from engine.ports import Call, ChatMessage

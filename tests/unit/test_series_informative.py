@@ -10,7 +10,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from bot.bench.pairing import make_world, measure
+from bench.pairing import make_world, measure
 from engine.judging import TIE
 from engine.series.design import PRIOR, Design, Seats, Tally, learn, rate_seats, width_of
 from engine.series.expand import Planned

@@ -1,0 +1,184 @@
+"""`rostrum bench export`: how fast a large archive is exported, and in how much memory.
+
+Each export runs in its own process, so that its memory can be measured. Parquet is compared with
+pyarrow alone, which writes the same rows given as Python values.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from datetime import datetime
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import orjson
+
+from adapters.storage.database import Database
+from adapters.storage.migrate import migrate
+from adapters.storage.store import SqlStore
+from bench.past_debates import CALLS, PEOPLE, Scale, fill
+from bench.wheel.machine import peak_memory, print_result
+from bench.wheel.workers import open_workers, submit
+from bot import log
+from bot.settings.settings import Settings
+from engine.dataset.columns import MOMENT, Table
+from engine.dataset.folder import staged
+from engine.dataset.rowfiles import FileFormat, turn_into_parquet
+from engine.dataset.tables import choose_tables
+from engine.dataset.writer import Wanted, export
+from engine.errors import UsageError
+from engine.store import ExportFilter
+from engine.topics import SPLITS
+
+T = TypeVar("T")
+# It repeats a debate's text for every vote: 25 GB of lines for a million votes, twice.
+WITHOUT = ("arena_human",)
+BATCH = 20_000  # rows given to pyarrow at once
+PORTION = 2**16  # bytes of lines per draft
+MB = 1_000_000
+
+
+class ExportFigures(NamedTuple):
+    """An export's measurements; memory is the peak, None if unknown.
+
+    `cpu` is processor time, which is more reliable on a busy machine.
+    """
+
+    seconds: float
+    cpu: float
+    size: int
+    memory: int | None
+
+    def report(self) -> dict[str, float | None]:
+        """Return it as the benchmark prints it."""
+        return {
+            "seconds": round(self.seconds, 2),
+            "cpu_s": round(self.cpu, 2),
+            "mb": round(self.size / MB, 1),
+            "mb_per_s": round(self.size / MB / self.seconds, 1),
+            "mb_per_cpu_s": round(self.size / MB / self.cpu, 1),
+            "peak_memory_mb": self.memory and round(self.memory / MB, 1),
+        }
+
+
+async def run_bench_export(debates: int, votes: int, tables: str | None) -> None:
+    """Generate debates, export them in each file format, and print the measurements."""
+    log.configure(Settings(log={"level": "warning"}).log)
+    if debates < 1 or not 0 <= votes <= debates * PEOPLE:
+        raise UsageError(f"Give --debates 1 or more, and up to {PEOPLE:,} votes for each.")
+    chosen = _choose(tables)
+    with tempfile.TemporaryDirectory(prefix="rostrum-bench-") as folder:
+        place = Path(folder)
+        await _in_a_process(_fill, place, Scale(debates, votes // debates))
+        lines = await _in_a_process(_export, place, FileFormat.JSONL, chosen)
+        parquet = await _in_a_process(_export, place, FileFormat.PARQUET, chosen)
+        ours = await _in_a_process(_write_ours, place)
+        alone = await _in_a_process(_write_alone, place)
+    print_result(
+        {
+            "bench": "export",
+            "debates": debates,
+            "calls": CALLS * debates,
+            "votes": votes // debates * debates,
+            "tables": chosen,
+            "jsonl": lines.report(),
+            "parquet": parquet.report(),
+            "parquet_files_cpu_s": round(ours, 2),
+            "pyarrow_alone_cpu_s": round(alone, 2),
+            "parquet_over_pyarrow": round(ours / alone, 2),
+        }
+    )
+
+
+def _choose(tables: str | None) -> tuple[str, ...]:
+    names = tables.split(",") if tables else ()
+    chosen = tuple(table.name for table in choose_tables(names))
+    return chosen if tables else tuple(name for name in chosen if name not in WITHOUT)
+
+
+async def _in_a_process(work: Callable[..., T], *arguments: Any) -> T:
+    with open_workers() as workers:
+        return await asyncio.wrap_future(submit(workers, work, *arguments))
+
+
+def _fill(place: Path, scale: Scale) -> None:
+    async def run() -> None:
+        async with _open_store(place) as (database, _):
+            await migrate(database)
+            await fill(database, scale)
+
+    asyncio.run(run())
+
+
+def _export(place: Path, file_format: FileFormat, tables: tuple[str, ...]) -> ExportFigures:
+    """Export into a folder named for the format."""
+    wanted = Wanted(ExportFilter(), tables, file_format)
+    out = place / file_format
+
+    async def run() -> tuple[float, float]:
+        async with _open_store(place) as (_, store):
+            began, cpu = time.perf_counter(), time.process_time()
+            await export(store, out, wanted, None, version="bench")
+            return time.perf_counter() - began, time.process_time() - cpu
+
+    seconds, cpu = asyncio.run(run())
+    size = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
+    return ExportFigures(seconds, cpu, size, peak_memory())
+
+
+@asynccontextmanager
+async def _open_store(place: Path) -> AsyncIterator[tuple[Database, SqlStore]]:
+    database = Database(f"sqlite+aiosqlite:///{place / 'bench.db'}")
+    try:
+        yield database, SqlStore(database)
+    finally:
+        await database.close()
+
+
+def _write_ours(place: Path) -> float:
+    """Write the exported lines as Parquet like an export; return the seconds."""
+    began = time.process_time()
+    with staged(place / "ours") as staging:
+        for table, path in _exported(place):
+            with path.open("rb") as file:
+                while lines := file.read(PORTION):
+                    staging.draft(FileFormat.JSONL.path(table.name, path.stem), lines)
+        turn_into_parquet(staging, choose_tables(()), SPLITS, lambda done, total: None)
+    return time.process_time() - began
+
+
+def _write_alone(place: Path) -> float:
+    """Write the same rows with pyarrow alone; return the seconds."""
+    import pyarrow as pa  # type: ignore[import-untyped]
+    import pyarrow.parquet as pq  # type: ignore[import-untyped]
+
+    from engine.dataset.parquet import schema_of
+
+    spent = 0.0
+    for table, path in _exported(place):
+        schema = schema_of(table.columns)
+        target = place / "alone.parquet"
+        with path.open("rb") as file, pq.ParquetWriter(target, schema, compression="zstd") as one:
+            while lines := list(islice(file, BATCH)):
+                rows = [_with_moments(orjson.loads(line), table) for line in lines]
+                began = time.process_time()
+                one.write_table(pa.Table.from_pylist(rows, schema))
+                spent += time.process_time() - began
+    return spent
+
+
+def _exported(place: Path) -> Iterator[tuple[Table[Any], Path]]:
+    for table in choose_tables(()):
+        for path in sorted((place / FileFormat.JSONL / "data" / table.name).glob("*")):
+            yield table, path
+
+
+def _with_moments(row: dict[str, Any], table: Table[Any]) -> dict[str, Any]:
+    """Return a row with datetimes in place of their texts."""
+    moments = [column.name for column in table.columns if column.type == MOMENT]
+    return row | {name: row[name] and datetime.fromisoformat(row[name]) for name in moments}

@@ -1,0 +1,1 @@
+"""What `rostrum bench` runs; a wheel has no other benchmark."""

@@ -1,1 +1,0 @@
-"""Benchmarks: each prints one JSON object, with the machine it ran on."""
