@@ -45,7 +45,7 @@ demo: $(VENV)/runtime ## a whole debate in the terminal: make demo [OUT=folder] 
 docs: $(VENV)/runtime ## write the tables of docs/dataset.md from the declared columns
 	@$(BIN)/python -m engine.dataset.document docs/dataset.md
 
-schema: $(VENV)/runtime ## write migrations/schema.sql, which makes new databases
+schema: $(VENV)/runtime ## write migrations/schema.sql, which makes new SQLite files
 	@$(BIN)/python -m adapters.storage.schema
 
 test: $(VENV)/dev ## the tests but the slow ones, on WORKERS processes: each property once

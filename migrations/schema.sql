@@ -1,4 +1,4 @@
--- Every table of revision 0038, as the migrations make them. Renew it by: make schema
+-- Every table of revision 0100, made from adapters/storage/tables.py by: make schema
 CREATE TABLE adjustments (
 	debate VARCHAR(26) NOT NULL, 
 	name VARCHAR(255) NOT NULL, 
@@ -23,10 +23,10 @@ CREATE TABLE annotators (
 	claim VARCHAR(64), 
 	joined_at DATETIME NOT NULL, 
 	CONSTRAINT pk_annotators PRIMARY KEY ("key"), 
-	CONSTRAINT fk_annotators_task_label_tasks FOREIGN KEY(task) REFERENCES label_tasks (name), 
-	CONSTRAINT fk_annotators_person_people FOREIGN KEY(person) REFERENCES people (id), 
 	CONSTRAINT uq_annotators_task_person UNIQUE (task, person), 
-	CONSTRAINT uq_annotators_link_claim UNIQUE (link, claim)
+	CONSTRAINT uq_annotators_link_claim UNIQUE (link, claim), 
+	CONSTRAINT fk_annotators_task FOREIGN KEY(task) REFERENCES label_tasks (name), 
+	CONSTRAINT fk_annotators_person FOREIGN KEY(person) REFERENCES people (id)
 );
 CREATE TABLE artifacts (
 	debate VARCHAR(26) NOT NULL, 
@@ -70,10 +70,13 @@ CREATE TABLE calls (
 	error TEXT NOT NULL, 
 	tokens_in INTEGER, 
 	tokens_out INTEGER, 
+	tokens_reasoning INTEGER, 
+	tokens_cached INTEGER, 
 	cost FLOAT, 
 	cost_max FLOAT NOT NULL, 
+	cost_origin VARCHAR(8) DEFAULT 'unknown' NOT NULL, 
 	latency FLOAT, 
-	started_at DATETIME NOT NULL, cost_origin VARCHAR(8) DEFAULT 'unknown' NOT NULL, tokens_reasoning INTEGER, tokens_cached INTEGER, 
+	started_at DATETIME NOT NULL, 
 	CONSTRAINT pk_calls PRIMARY KEY (debate, step, attempt), 
 	CONSTRAINT fk_calls_debate FOREIGN KEY(debate) REFERENCES debates (id)
 );
@@ -82,7 +85,8 @@ CREATE TABLE communities (
 	community VARCHAR(128) NOT NULL, 
 	settings TEXT NOT NULL, 
 	joined_at DATETIME NOT NULL, 
-	left_at DATETIME, page VARCHAR(32), 
+	left_at DATETIME, 
+	page VARCHAR(32), 
 	CONSTRAINT pk_communities PRIMARY KEY (platform, community)
 );
 CREATE TABLE debates (
@@ -100,18 +104,28 @@ CREATE TABLE debates (
 	format VARCHAR(32) NOT NULL, 
 	language VARCHAR(35) NOT NULL, 
 	setup TEXT NOT NULL, 
+	rehearsal BOOLEAN DEFAULT 0 NOT NULL, 
 	reserved_usd FLOAT NOT NULL, 
 	budget_day VARCHAR(10) NOT NULL, 
 	settled_usd FLOAT NOT NULL, 
 	created_at DATETIME NOT NULL, 
 	opened_at DATETIME, 
+	read_at DATETIME, 
 	closed_early BOOLEAN NOT NULL, 
 	revealed_at DATETIME, 
 	mirror VARCHAR(26), 
-	mirror_revealed_at DATETIME, rehearsal BOOLEAN DEFAULT 0 NOT NULL, gaps INTEGER DEFAULT '0' NOT NULL, series VARCHAR(64), series_key VARCHAR(32), cause VARCHAR(16), cause_model VARCHAR(200), lane BIGINT, pruned_at DATETIME, rematch_of VARCHAR(26), read_at DATETIME, 
+	mirror_revealed_at DATETIME, 
+	gaps INTEGER DEFAULT '0' NOT NULL, 
+	rematch_of VARCHAR(26), 
+	series VARCHAR(64), 
+	series_key VARCHAR(32), 
+	cause VARCHAR(16), 
+	cause_model VARCHAR(200), 
+	pruned_at DATETIME, 
+	lane BIGINT, 
 	CONSTRAINT pk_debates PRIMARY KEY (id), 
-	CONSTRAINT fk_debates_starter FOREIGN KEY(starter) REFERENCES people (id), 
-	CONSTRAINT uq_debates_number UNIQUE (number)
+	CONSTRAINT uq_debates_number UNIQUE (number), 
+	CONSTRAINT fk_debates_starter FOREIGN KEY(starter) REFERENCES people (id)
 );
 CREATE TABLE deletions (
 	debate VARCHAR(26) NOT NULL, 
@@ -174,7 +188,8 @@ CREATE TABLE judgings (
 	debate VARCHAR(26) NOT NULL, 
 	number INTEGER NOT NULL, 
 	judges TEXT NOT NULL, 
-	body TEXT, mode VARCHAR(16), 
+	body TEXT, 
+	mode VARCHAR(16), 
 	CONSTRAINT pk_judgings PRIMARY KEY (debate, number), 
 	CONSTRAINT fk_judgings_debate FOREIGN KEY(debate) REFERENCES debates (id)
 );
@@ -186,8 +201,8 @@ CREATE TABLE label_debates (
 	known VARCHAR(8), 
 	taken INTEGER NOT NULL, 
 	CONSTRAINT pk_label_debates PRIMARY KEY (task, debate), 
-	CONSTRAINT fk_label_debates_task_label_tasks FOREIGN KEY(task) REFERENCES label_tasks (name), 
-	CONSTRAINT fk_label_debates_debate_debates FOREIGN KEY(debate) REFERENCES debates (id)
+	CONSTRAINT fk_label_debates_task FOREIGN KEY(task) REFERENCES label_tasks (name), 
+	CONSTRAINT fk_label_debates_debate FOREIGN KEY(debate) REFERENCES debates (id)
 );
 CREATE TABLE label_links (
 	digest VARCHAR(64) NOT NULL, 
@@ -197,7 +212,7 @@ CREATE TABLE label_links (
 	until DATETIME NOT NULL, 
 	created_at DATETIME NOT NULL, 
 	CONSTRAINT pk_label_links PRIMARY KEY (digest), 
-	CONSTRAINT fk_label_links_task_label_tasks FOREIGN KEY(task) REFERENCES label_tasks (name)
+	CONSTRAINT fk_label_links_task FOREIGN KEY(task) REFERENCES label_tasks (name)
 );
 CREATE TABLE label_tasks (
 	name VARCHAR(40) NOT NULL, 
@@ -244,17 +259,20 @@ CREATE TABLE outbox (
 	refs TEXT NOT NULL, 
 	state VARCHAR(10) NOT NULL, 
 	error TEXT NOT NULL, 
-	deadline DATETIME, queued_at DATETIME, 
+	deadline DATETIME, 
+	queued_at DATETIME, 
 	CONSTRAINT pk_outbox PRIMARY KEY (id), 
-	CONSTRAINT fk_outbox_debate FOREIGN KEY(debate) REFERENCES debates (id), 
-	CONSTRAINT uq_outbox_debate_key UNIQUE (debate, "key")
+	CONSTRAINT uq_outbox_debate_key UNIQUE (debate, "key"), 
+	CONSTRAINT fk_outbox_debate FOREIGN KEY(debate) REFERENCES debates (id)
 );
 CREATE TABLE people (
 	id INTEGER NOT NULL, 
 	platform VARCHAR(32) NOT NULL, 
 	user VARCHAR(128), 
 	opted_out BOOLEAN NOT NULL, 
-	since DATETIME, bot BOOLEAN, scoreboard BOOLEAN DEFAULT 0 NOT NULL, 
+	since DATETIME, 
+	bot BOOLEAN, 
+	scoreboard BOOLEAN DEFAULT 0 NOT NULL, 
 	CONSTRAINT pk_people PRIMARY KEY (id), 
 	CONSTRAINT uq_people_platform_user UNIQUE (platform, user)
 );
@@ -278,7 +296,8 @@ CREATE TABLE scores (
 	side VARCHAR(8) NOT NULL, 
 	criterion VARCHAR(32) NOT NULL, 
 	value FLOAT NOT NULL, 
-	original FLOAT, spread FLOAT, 
+	original FLOAT, 
+	spread FLOAT, 
 	CONSTRAINT pk_scores PRIMARY KEY (debate, subject, side, criterion), 
 	CONSTRAINT fk_scores_debate FOREIGN KEY(debate) REFERENCES debates (id)
 );
@@ -287,7 +306,11 @@ CREATE TABLE series (
 	body TEXT NOT NULL, 
 	usd FLOAT, 
 	stop BOOLEAN DEFAULT 0 NOT NULL, 
-	begun_at DATETIME NOT NULL, platform VARCHAR(32), community VARCHAR(128), due_at DATETIME, problem TEXT, 
+	begun_at DATETIME NOT NULL, 
+	platform VARCHAR(32), 
+	community VARCHAR(128), 
+	due_at DATETIME, 
+	problem TEXT, 
 	CONSTRAINT pk_series PRIMARY KEY (name)
 );
 CREATE TABLE sheets (
@@ -305,10 +328,10 @@ CREATE TABLE sheets (
 	held BOOLEAN NOT NULL, 
 	body TEXT, 
 	CONSTRAINT pk_sheets PRIMARY KEY (id), 
-	CONSTRAINT fk_sheets_task_label_tasks FOREIGN KEY(task) REFERENCES label_tasks (name), 
-	CONSTRAINT fk_sheets_debate_debates FOREIGN KEY(debate) REFERENCES debates (id), 
-	CONSTRAINT fk_sheets_person_people FOREIGN KEY(person) REFERENCES people (id), 
-	CONSTRAINT uq_sheets_task_person_number UNIQUE (task, person, number)
+	CONSTRAINT uq_sheets_task_person_number UNIQUE (task, person, number), 
+	CONSTRAINT fk_sheets_task FOREIGN KEY(task) REFERENCES label_tasks (name), 
+	CONSTRAINT fk_sheets_debate FOREIGN KEY(debate) REFERENCES debates (id), 
+	CONSTRAINT fk_sheets_person FOREIGN KEY(person) REFERENCES people (id)
 );
 CREATE TABLE silences (
 	number INTEGER NOT NULL, 
@@ -322,7 +345,8 @@ CREATE TABLE spoken (
 	person INTEGER NOT NULL, 
 	words INTEGER NOT NULL, 
 	text TEXT, 
-	spoken_at DATETIME, withheld VARCHAR(8), 
+	spoken_at DATETIME, 
+	withheld VARCHAR(8), 
 	CONSTRAINT pk_spoken PRIMARY KEY (debate, step), 
 	CONSTRAINT fk_spoken_debate FOREIGN KEY(debate) REFERENCES debates (id), 
 	CONSTRAINT fk_spoken_person FOREIGN KEY(person) REFERENCES people (id)
@@ -338,8 +362,8 @@ CREATE TABLE suggestions (
 	suggested_at DATETIME NOT NULL, 
 	debate VARCHAR(26), 
 	CONSTRAINT pk_suggestions PRIMARY KEY (number), 
-	CONSTRAINT fk_suggestions_suggester_people FOREIGN KEY(suggester) REFERENCES people (id), 
-	CONSTRAINT uq_suggestions_platform_community_topic UNIQUE (platform, community, topic)
+	CONSTRAINT uq_suggestions_platform_community_topic UNIQUE (platform, community, topic), 
+	CONSTRAINT fk_suggestions_suggester FOREIGN KEY(suggester) REFERENCES people (id)
 );
 CREATE TABLE targets (
 	platform VARCHAR(32) NOT NULL, 
@@ -350,7 +374,9 @@ CREATE TABLE targets (
 	step VARCHAR(255) NOT NULL, 
 	ballot VARCHAR(8) NOT NULL, 
 	options VARCHAR(64) NOT NULL, 
-	closed_at DATETIME, marks VARCHAR(8), seeds VARCHAR(4), 
+	closed_at DATETIME, 
+	marks VARCHAR(8), 
+	seeds VARCHAR(4), 
 	CONSTRAINT pk_targets PRIMARY KEY (platform, place, message), 
 	CONSTRAINT fk_targets_debate FOREIGN KEY(debate) REFERENCES debates (id)
 );
@@ -375,15 +401,17 @@ CREATE TABLE upvotes (
 	suggestion INTEGER NOT NULL, 
 	person INTEGER NOT NULL, 
 	CONSTRAINT pk_upvotes PRIMARY KEY (suggestion, person), 
-	CONSTRAINT fk_upvotes_suggestion_suggestions FOREIGN KEY(suggestion) REFERENCES suggestions (number), 
-	CONSTRAINT fk_upvotes_person_people FOREIGN KEY(person) REFERENCES people (id)
+	CONSTRAINT fk_upvotes_suggestion FOREIGN KEY(suggestion) REFERENCES suggestions (number), 
+	CONSTRAINT fk_upvotes_person FOREIGN KEY(person) REFERENCES people (id)
 );
 CREATE TABLE usage (
 	scope VARCHAR(200) NOT NULL, 
 	day VARCHAR(10) NOT NULL, 
 	reserved_usd FLOAT NOT NULL, 
 	spent_usd FLOAT NOT NULL, 
-	debates INTEGER NOT NULL, warned BOOLEAN DEFAULT 0 NOT NULL, purged BOOLEAN DEFAULT 0 NOT NULL, 
+	debates INTEGER NOT NULL, 
+	warned BOOLEAN DEFAULT 0 NOT NULL, 
+	purged BOOLEAN DEFAULT 0 NOT NULL, 
 	CONSTRAINT pk_usage PRIMARY KEY (scope, day)
 );
 CREATE TABLE verdicts (
@@ -402,13 +430,17 @@ CREATE TABLE vote_events (
 	how VARCHAR(12) NOT NULL, 
 	event VARCHAR(128), 
 	received_at DATETIME NOT NULL, 
+	given_at DATETIME, 
+	heard_from DATETIME, 
+	newer_since DATETIME, 
+	read_at DATETIME, 
 	late_seen BOOLEAN NOT NULL, 
 	question VARCHAR(16) NOT NULL, 
-	step VARCHAR(255) NOT NULL, given_at DATETIME, heard_from DATETIME, newer_since DATETIME, read_at DATETIME, 
+	step VARCHAR(255) NOT NULL, 
 	CONSTRAINT pk_vote_events PRIMARY KEY (number), 
+	CONSTRAINT uq_vote_events_debate_event UNIQUE (debate, event), 
 	CONSTRAINT fk_vote_events_debate FOREIGN KEY(debate) REFERENCES debates (id), 
-	CONSTRAINT fk_vote_events_person FOREIGN KEY(person) REFERENCES people (id), 
-	CONSTRAINT uq_vote_events_debate_event UNIQUE (debate, event)
+	CONSTRAINT fk_vote_events_person FOREIGN KEY(person) REFERENCES people (id)
 );
 CREATE TABLE votes (
 	debate VARCHAR(26) NOT NULL, 
@@ -458,4 +490,4 @@ CREATE INDEX ix_usage_purged ON usage (day) WHERE purged;
 CREATE INDEX ix_vote_events_debate_question ON vote_events (debate, question);
 CREATE INDEX ix_vote_events_person ON vote_events (person);
 CREATE INDEX ix_votes_person ON votes (person);
-INSERT INTO alembic_version VALUES ('0038');
+INSERT INTO alembic_version VALUES ('0100');

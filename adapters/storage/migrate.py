@@ -1,8 +1,8 @@
-"""Upgrades a database to this version's tables, by Alembic.
+"""Makes a database's tables, or upgrades them to this version's, by Alembic.
 
-Alembic takes a third of a second to import, so only an upgrade imports it: a new database is made
-by a script (`adapters/storage/schema.py`), the migrations' file names list the revisions, and a
-table of one row has the database's own.
+Alembic takes a third of a second to import, so a new SQLite file is made by a script instead
+(`adapters/storage/schema.py`), the migrations' file names list the revisions, and a table of one
+row has the database's own.
 """
 
 from __future__ import annotations
@@ -75,23 +75,25 @@ def _expands(revision: str) -> bool:
 async def migrate(database: Database) -> str:
     """Upgrade a database to the newest revision and return that.
 
-    One of a newer Rostrum that suits this version stays as it is. Raises StoreError for any other
-    newer one's, and for another program's, which is not changed.
+    One of a newer Rostrum that suits this version stays as it is. Raises StoreError for one of any
+    other version or of another program, which is not changed.
     """
     try:
         found = await asyncio.to_thread(_look, database)
+        _refuse_others(database, found)
     except StoreError:
         database.dialect.withdraw()
         raise
-    _refuse_newer(database, found)
     current = found.revision
     if database.dialect.upgrades:
         database.dialect.keep_private()
         current = await database.write(revision)  # by the writer, which sets the WAL mode
     if current is not None and current > newest():
         return current
-    if current != newest():
-        await _upgrade(database, current)
+    if database.dialect.upgrades and current is None:
+        await database.write(schema.create)
+    elif current != newest():
+        await asyncio.to_thread(upgrade, database)
     await _note_suits(database, found)
     return newest()
 
@@ -102,22 +104,15 @@ async def fill(database: Database, load: Callable[[Any], None]) -> None:
     `load` gets the driver's connection, and is called again if that is lost. Raises StoreError.
     """
     found = await asyncio.to_thread(_look, database)
-    _refuse_newer(database, found)
+    _refuse_others(database, found)
     if found.revision is not None and found.revision > newest():
         raise _newer(database, found)
-    await asyncio.to_thread(upgrade, database, then=load, noted=True)
+    await asyncio.to_thread(upgrade, database, then=load)
 
 
 async def _note_suits(database: Database, found: Peek) -> None:
     if (oldest := suits()) != (found.suits or newest()):
         await database.run(NOTE_SUITS, oldest=oldest)
-
-
-async def _upgrade(database: Database, current: str | None) -> None:
-    """Upgrade a database; a new file is made by the script."""
-    scripted = database.dialect.upgrades and current is None
-    if not scripted or not await database.write(lambda c: schema.create(c, newest())):
-        await asyncio.to_thread(upgrade, database, noted=True)
 
 
 async def make_ready(database: Database) -> None:
@@ -144,11 +139,20 @@ def _look(database: Database) -> Peek:
     return found
 
 
-def _refuse_newer(database: Database, found: Peek) -> None:
-    known = found.revision is None or found.revision in revisions()
-    if known or (found.suits is not None and found.suits <= newest()):
+def _refuse_others(database: Database, found: Peek) -> None:
+    """Raise StoreError for a database of a version that this one cannot work with."""
+    known = revisions()
+    if found.revision is None or found.revision in known:
         return
-    raise _newer(database, found)
+    if found.revision < known[0]:
+        raise StoreError(
+            f"The database {database.name} was made before the first release (revision "
+            f"{found.revision}), and this version cannot read it; export its debates with the "
+            "version that made it, then point ROSTRUM_DATABASE_URL at a new "
+            f"{database.dialect.kind}."
+        )
+    if found.suits is None or found.suits > newest():
+        raise _newer(database, found)
 
 
 def _newer(database: Database, found: Peek) -> StoreError:
@@ -159,21 +163,14 @@ def _newer(database: Database, found: Peek) -> StoreError:
     )
 
 
-def upgrade(
-    database: Database,
-    to: str = "head",
-    then: Callable[[Any], None] | None = None,
-    *,
-    noted: bool = False,
-) -> None:
-    """Run the migrations up to a revision, all or none of them. Raises StoreError.
+def upgrade(database: Database, then: Callable[[Any], None] | None = None) -> None:
+    """Make a database's tables or run the migrations it lacks, all or nothing. Raises StoreError.
 
-    `noted`: the database says which older version may go on with it.
     What comes `then` gets the driver's connection, and belongs to the same transaction.
     """
     from alembic import command
     from alembic.config import Config
-    from sqlalchemy import text
+    from sqlalchemy import inspect, text
     from sqlalchemy.exc import SQLAlchemyError
 
     config = Config()
@@ -181,13 +178,16 @@ def upgrade(
 
     def run(connection: Any) -> None:
         config.attributes["connection"] = connection
-        command.upgrade(config, to)
+        if inspect(connection).has_table(VERSIONS):
+            command.upgrade(config, "head")
+        else:
+            command.upgrade(config, revisions()[0])  # which makes every table of today
+            command.stamp(config, "head")
         if then is not None:
             then(connection.connection.driver_connection)
-        if noted:
-            # In the same transaction: older processes read it once the revision is a newer one.
-            note = NOTE_SUITS if suits() != newest() else RENEW_SUITS
-            connection.execute(text(note), {"oldest": suits()})
+        # In the same transaction: older processes read it once the revision is a newer one.
+        note = NOTE_SUITS if suits() != newest() else RENEW_SUITS
+        connection.execute(text(note), {"oldest": suits()})
 
     try:
         database.dialect.upgrade(run)
@@ -204,7 +204,7 @@ async def require_newest(database: Database) -> None:
             f"There is no database {database.name}; run rostrum migrate, or start a debate first."
         )
     found = await _require_tables(database)
-    _refuse_newer(database, found)
+    _refuse_others(database, found)
     if found.revision is not None and found.revision < newest():
         raise StoreError(
             f"The database {database.name} is at revision {found.revision}, this version needs "

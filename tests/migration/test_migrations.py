@@ -5,11 +5,9 @@ from __future__ import annotations
 import ast
 import asyncio
 import os
-import re
 import subprocess
 import sys
 from collections.abc import AsyncIterator
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -20,16 +18,12 @@ from sqlalchemy import Connection
 
 import migrations
 from adapters.storage import schema
-from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
-from adapters.storage.dialect import REVISION
-from adapters.storage.migrate import migrate, newest, require_newest, revisions, upgrade
+from adapters.storage.migrate import make_ready, migrate, newest, require_newest, revisions
 from adapters.storage.store import SqlStore
 from adapters.storage.tables import metadata
 from engine.errors import StoreError
-from engine.store import NewDebate
 from tests.doubles.waiting import HANG_SECONDS
-from tests.sample import new_debate, real
 
 FILES = sorted((Path(migrations.__file__).parent / "versions").glob("rev_*.py"))
 
@@ -66,16 +60,9 @@ async def test_migrating_an_empty_database_makes_this_versions_tables(empty: Dat
     assert _differences(empty) == []
 
 
-async def test_the_script_for_new_databases_is_what_the_migrations_make(tmp_path: Path) -> None:
-    database = Database(f"sqlite+aiosqlite:///{tmp_path / 'migrated.db'}")
-    await asyncio.to_thread(upgrade, database)
-    renew = "The migrations make other tables than migrations/schema.sql; run: make schema"
-    assert schema.script() == schema.dump(database.path, newest()), renew
-    assert await database.value(REVISION) == newest()
-    tables = await database.column("SELECT name FROM sqlite_master WHERE type = 'table'")
-    filled = [name for name in tables if await database.value(f"SELECT 1 FROM {name}")]  # noqa: S608
-    assert filled == ["alembic_version"], "the script would lose rows that migrations write"
-    await database.close()
+def test_the_script_for_new_databases_is_what_the_tables_describe() -> None:
+    renew = "adapters/storage/tables.py describes other tables than the script; run: make schema"
+    assert schema.SCRIPT.read_text() == schema.described(), renew
 
 
 @pytest.mark.sqlite
@@ -87,31 +74,10 @@ async def test_a_new_database_needs_no_alembic(
     assert _differences(empty) == []
 
 
-@pytest.mark.sqlite
-async def test_a_script_that_was_not_renewed_is_not_used(
-    empty: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    older = [statement.replace(newest(), "0001") for statement in schema.script()]
-    monkeypatch.setattr(schema, "script", lambda: older)
-    assert await migrate(empty) == newest()
-    assert empty.peek().revision == newest()
-    assert _differences(empty) == []
-
-
 async def test_a_difference_between_tables_and_migrations_would_be_seen(empty: Database) -> None:
     await migrate(empty)
     await empty.run("ALTER TABLE debates DROP COLUMN gone")
     assert _differences(empty) != []
-
-
-async def test_debates_held_before_are_known_as_rehearsals(empty: Database) -> None:
-    await asyncio.to_thread(upgrade, empty, "0001")
-    held = [real(new_debate()), new_debate()]
-    for new in held:
-        await empty.write(partial(_insert_old, new=new))
-    await migrate(empty)
-    found = await empty.rows("SELECT id, rehearsal FROM debates")
-    assert {row.id: row.rehearsal for row in found} == {held[0].id: False, held[1].id: True}
 
 
 async def test_migrating_again_changes_nothing(database: Database, store: SqlStore) -> None:
@@ -122,12 +88,44 @@ async def test_migrating_again_changes_nothing(database: Database, store: SqlSto
 
 async def test_a_database_of_a_newer_version_is_left_alone(database: Database) -> None:
     await database.run("UPDATE alembic_version SET version_num='9999'")
-    await database.run("UPDATE installation SET value='9999' WHERE name='suits'")
+    await database.run("INSERT INTO installation (name, value) VALUES ('suits', '9999')")
     with pytest.raises(
         StoreError, match=r"was made by a newer Rostrum \(revision 9999\); install that version"
     ):
         await migrate(database)
     assert database.peek().revision == "9999"
+
+
+async def test_a_database_from_before_the_first_release_is_left_alone(
+    database: Database, database_url: str
+) -> None:
+    await database.run("UPDATE alembic_version SET version_num='0038'")
+    await database.run("INSERT INTO installation (name, value) VALUES ('suits', '0034')")
+    await database.close()
+    before = await _contents(database_url)
+    for use in (migrate, make_ready, require_newest):
+        found = Database(database_url)
+        with pytest.raises(StoreError) as refused:
+            await use(found)
+        assert str(refused.value) == (
+            f"The database {found.name} was made before the first release (revision 0038), and "
+            "this version cannot read it; export its debates with the version that made it, then "
+            f"point ROSTRUM_DATABASE_URL at a new {found.dialect.kind}."
+        )
+        await found.close()
+    assert await _contents(database_url) == before
+
+
+async def _contents(url: str) -> object:
+    """Return the bytes of a file and what is beside it, or a server's tables."""
+    database = Database(url, writable=False)
+    try:
+        if (path := database.dialect.path) is not None:
+            return path.read_bytes(), sorted(os.listdir(path.parent))
+        rows = await database.rows("SELECT * FROM installation ORDER BY name")
+        return database.peek(), [tuple(row) for row in rows], _differences(database)
+    finally:
+        await database.close()
 
 
 async def test_a_migrated_database_is_ready(database: Database) -> None:
@@ -168,20 +166,6 @@ async def test_a_database_that_was_never_migrated_says_what_to_run(empty: Databa
         await store.debates.recent()
 
 
-def _insert_old(connection: SqlConnection, new: NewDebate) -> None:
-    """Store a debate as the first tables had it."""
-    plain = {
-        **{name: getattr(new, name) for name in ("id", "number", "platform", "community", "place")},
-        **{"status": "closed", "reason": "", "format": "classic", "language": "en"},
-        **{"setup": new.setup.model_dump_json(), "reserved_usd": 0.0, "settled_usd": 0.0},
-        **{"budget_day": "2026-03-01", "created_at": new.created_at},
-        **dict.fromkeys(("gone", "vote_extended", "closed_early"), False),
-    }
-    names = ", ".join(plain)
-    places = ", ".join(f":{name}" for name in plain)
-    connection.run(f"INSERT INTO debates ({names}) VALUES ({places})", **plain)  # noqa: S608
-
-
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_every_migration_says_what_it_does(file: Path) -> None:
     module = ast.parse(file.read_text())
@@ -192,10 +176,8 @@ def test_every_migration_says_what_it_does(file: Path) -> None:
 
 
 def test_migrations_follow_one_another_by_number() -> None:
-    assert [re.sub(r"rev_(\d{4})_.*", r"\1", file.stem) for file in FILES] == [
-        f"{number:04}" for number in range(1, len(FILES) + 1)
-    ]
-    assert newest() == f"{len(FILES):04}"
+    first = int(revisions()[0])
+    assert revisions() == [f"{first + at:04}" for at in range(len(FILES))]
     scripts = ScriptDirectory(str(Path(migrations.__file__).parent))
     assert [scripts.get_current_head()] == scripts.get_heads() == [newest()]
     assert sorted(script.revision for script in scripts.walk_revisions()) == revisions()

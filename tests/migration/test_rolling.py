@@ -3,57 +3,92 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+import shutil
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import pytest
 from pydantic import SecretStr
 from sqlalchemy import Connection, inspect
 
 import migrations
-from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
 from adapters.storage.migrate import (
-    NOTE_SUITS,
     make_ready,
     migrate,
     newest,
     require_newest,
-    revisions,
     suits,
     upgrade,
 )
 from adapters.storage.store import SqlStore
-from adapters.storage.tables import metadata
 from engine.errors import StoreError
 from engine.store import ExportFilter
 from engine.store.installs import Install
 from tests.doubles.whole_debate import hold_whole
 
-NEXT = f"{int(newest()) + 1:04}"
+NOW, NEXT, LAST = (f"{int(newest()) + ahead:04}" for ahead in (0, 1, 2))
 NOTED = "SELECT value FROM installation WHERE name = 'suits'"
-FILES = sorted((Path(migrations.__file__).parent / "versions").glob("rev_*.py"))
-LAST_SILENT = "0022"  # the last one that says neither
+FOLDER = Path(migrations.__file__).parent
+# What the next release may do while processes of this one run, and what it may not.
+EXPANDING = f'''"""Every table gets more columns, and there is one table more."""
+
+import sqlalchemy as sa
+from alembic import op
+
+from adapters.storage.tables import metadata
+
+revision = "{NEXT}"
+down_revision = "{NOW}"
+expands = True
 
 
-def expand(connection: SqlConnection) -> None:
-    """Do what the next release's migration may do while processes of this one run."""
+def upgrade() -> None:
+    """Apply."""
     for table in metadata.tables:
-        connection.run(f'ALTER TABLE "{table}" ADD COLUMN later TEXT')
-        connection.run(f'ALTER TABLE "{table}" ADD COLUMN sure BOOLEAN NOT NULL DEFAULT FALSE')
-    connection.run("CREATE TABLE lately (id INTEGER PRIMARY KEY, debate VARCHAR(26))")
-    connection.run("CREATE INDEX ix_debates_later ON debates (later)")
-    connection.run("UPDATE alembic_version SET version_num = :next", next=NEXT)
-    connection.run(NOTE_SUITS, oldest=newest())
+        op.add_column(table, sa.Column("later", sa.Text()))
+        sure = sa.Column("sure", sa.Boolean(), nullable=False, server_default=sa.false())
+        op.add_column(table, sure)
+    op.create_table("lately", sa.Column("id", sa.Integer(), primary_key=True))
+    op.create_index("ix_debates_later", "debates", ["later"])
+'''
+CONTRACTING = f'''"""No score has a spread; an older version may not go on beside this one."""
+
+from alembic import op
+
+revision = "{LAST}"
+down_revision = "{NEXT}"
+
+
+def upgrade() -> None:
+    """Apply."""
+    op.drop_column("scores", "spread")
+'''
+Release: TypeAlias = Callable[..., None]
+
+
+@pytest.fixture
+def release(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Release:
+    """Makes this process a release with more migrations; without any, this one again."""
+
+    def come(*texts: str) -> None:
+        folder = shutil.copytree(FOLDER, tmp_path / f"migrations{len(texts)}")
+        for number, text in zip((NEXT, LAST), texts, strict=False):
+            (folder / "versions" / f"rev_{number}_next.py").write_text(text)
+        monkeypatch.setattr("adapters.storage.migrate.files", lambda _: folder)
+
+    return come
 
 
 @pytest.mark.parametrize("format", ["classic", "structured", "audited"])
 async def test_a_debate_is_held_on_a_database_that_is_one_migration_ahead(
-    database_url: str, tmp_path: Path, format: str
+    database_url: str, tmp_path: Path, release: Release, format: str
 ) -> None:
     database = Database(database_url)
-    await database.write(expand)
+    release(EXPANDING)
+    assert await migrate(database) == NEXT
+    release()
     await make_ready(database)
     assert await migrate(database) == NEXT
     await require_newest(database)
@@ -76,56 +111,58 @@ async def test_a_debate_is_held_on_a_database_that_is_one_migration_ahead(
     await store.close()
 
 
-async def test_a_database_that_is_ahead_and_contracted_is_refused(database: Database) -> None:
-    await database.write(expand)
-    await database.run("UPDATE installation SET value = :next WHERE name = 'suits'", next=NEXT)
+async def test_a_database_that_is_ahead_and_contracted_is_refused(
+    database: Database, release: Release
+) -> None:
+    release(EXPANDING, CONTRACTING)
+    await migrate(database)
+    release()
     for use in (make_ready, migrate, require_newest):
-        with pytest.raises(StoreError, match=rf"newer Rostrum \(revision {NEXT}\)"):
+        with pytest.raises(StoreError, match=rf"newer Rostrum \(revision {LAST}\)"):
             await use(database)
 
 
-async def test_what_a_migration_says_of_itself_is_noted(
-    database: Database, monkeypatch: pytest.MonkeyPatch
+async def test_a_migration_and_what_suits_it_are_stored_together(
+    database: Database, release: Release
 ) -> None:
+    for texts, oldest in (([EXPANDING], NOW), ([EXPANDING, CONTRACTING], LAST)):
+        release(*texts)
+        await asyncio.to_thread(upgrade, database)
+        assert (await database.value(NOTED), suits()) == (oldest, oldest)
+
+
+async def test_what_suits_a_new_database_is_noted(
+    empty_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database = Database(empty_url)
     for oldest in (NEXT, "0019", "0020"):
         monkeypatch.setattr("adapters.storage.migrate.suits", lambda oldest=oldest: oldest)
         await migrate(database)
         assert await database.value(NOTED) == oldest
     assert await database.value("SELECT count(*) FROM installation WHERE name = 'suits'") == 1
+    await database.close()
 
 
-def test_each_new_migration_says_whether_older_processes_go_on_beside_it() -> None:
-    for file in FILES[int(LAST_SILENT) :]:
-        text = file.read_text()
-        alone = "may not go on beside this one" in " ".join(text.split())
-        assert ("expands = True" in text.splitlines()) != alone, file.name
+@pytest.mark.parametrize(
+    "text",
+    [EXPANDING, CONTRACTING, *(file.read_text() for file in sorted(FOLDER.rglob("rev_*.py"))[1:])],
+)
+def test_each_migration_says_whether_older_processes_go_on_beside_it(text: str) -> None:
+    alone = "may not go on beside this one" in " ".join(text.split())
+    assert ("expands = True" in text.splitlines()) != alone
 
 
 async def test_an_older_version_that_may_go_on_finds_what_it_knows_and_may_leave_out_the_rest(
-    empty_url: str,
+    database: Database, release: Release
 ) -> None:
-    database = Database(empty_url)
-    await asyncio.to_thread(upgrade, database, LAST_SILENT)
     known = await asyncio.to_thread(_columns, database)
-    for revision, file in list(zip(revisions(), FILES, strict=True))[int(LAST_SILENT) :]:
-        await asyncio.to_thread(upgrade, database, revision)
-        found = await asyncio.to_thread(_columns, database)
-        for table in known if "expands = True" in file.read_text().splitlines() else ():
-            old, new = known[table], found[table]
-            assert {name: new[name] for name in old} == old, f"{revision}: {table}"
-            assert all(new[name].optional for name in new.keys() - old.keys()), revision
-        known = found
-    await database.close()
-
-
-async def test_a_migration_and_what_suits_it_are_stored_together(
-    empty_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    database = Database(empty_url)
-    monkeypatch.setattr("adapters.storage.migrate.suits", lambda: LAST_SILENT)
-    await asyncio.to_thread(upgrade, database, noted=True)
-    assert await database.value(NOTED) == LAST_SILENT
-    await database.close()
+    release(EXPANDING)
+    await asyncio.to_thread(upgrade, database)
+    found = await asyncio.to_thread(_columns, database)
+    for table, old in known.items():
+        new = found[table]
+        assert {name: new[name] for name in old} == old, table
+        assert all(new[name].optional for name in new.keys() - old.keys()), table
 
 
 class Column(NamedTuple):

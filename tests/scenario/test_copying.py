@@ -283,9 +283,9 @@ async def test_a_file_of_another_version_is_not_copied(
     file: Path, postgres: PostgresDouble, name: str
 ) -> None:
     change(file, "UPDATE alembic_version SET version_num = '0021'")
-    assert "run rostrum migrate" in await refusal(file, postgres.url(name))
+    assert "made before the first release" in await refusal(file, postgres.url(name))
     change(file, "UPDATE alembic_version SET version_num = '9998'")
-    change(file, "UPDATE installation SET value = '9998' WHERE name = 'suits'")
+    change(file, "INSERT INTO installation VALUES ('suits', '9998')")
     assert "made by a newer Rostrum" in await refusal(file, postgres.url(name))
     change(file, "UPDATE installation SET value = ? WHERE name = 'suits'", migrate.newest())
     assert "copy it with that version" in await refusal(file, postgres.url(name))
@@ -311,6 +311,7 @@ async def test_another_programs_database_and_a_newer_one_are_left_alone(
     ]
     newer = postgres.create(migrated_name)
     postgres.run("UPDATE alembic_version SET version_num = '9998'", newer)
+    postgres.run("INSERT INTO installation VALUES ('suits', '9998')", newer)
     for oldest in ("9998", migrate.newest()):
         noted = f"UPDATE installation SET value = '{oldest}' WHERE name = 'suits'"  # noqa: S608
         postgres.run(noted, newer)

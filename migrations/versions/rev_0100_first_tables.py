@@ -1,4 +1,8 @@
-"""On PostgreSQL, Procrastinate's tables: jobs that say “think for debate X”."""
+"""The tables, as `adapters/storage/tables.py` describes them now.
+
+A new database gets all of them at once and is then at the newest revision: only databases of
+earlier releases run the migrations after this one.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +10,15 @@ from typing import Any
 
 from alembic import op
 
-revision = "0021"
-down_revision = "0020"
+from adapters.storage.tables import metadata
+
+revision = "0100"
+down_revision = None
 
 
 def upgrade() -> None:
     """Apply."""
+    metadata.create_all(op.get_bind())
     if op.get_bind().dialect.name != "postgresql":
         return  # an SQLite file belongs to one process, which needs no queue
     from procrastinate.schema import SchemaManager
