@@ -113,7 +113,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run the tests of some folders over both kinds, but for those that look inside a file.
 
-    Contracts prove the store over both: most scenarios over PostgreSQL are slow tests.
+    Contracts prove the store over both: most whole debates over PostgreSQL are slow tests.
     """
     test = metafunc.definition
     folder = test.path.parent.name
@@ -122,7 +122,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     # One kind is given too: what fixtures made would otherwise outlive its change.
     kinds = [pytest.param("sqlite")]
     if not test.get_closest_marker("sqlite"):
-        quick = folder != "scenario" or test.get_closest_marker("postgresql")
+        quick = folder in ("contract", "migration") or test.get_closest_marker("postgresql")
         kinds += [pytest.param("postgresql", marks=() if quick else pytest.mark.slow)]
     metafunc.parametrize("database_kind", kinds, scope="session")
 

@@ -13,7 +13,6 @@ from statistics import fmean, pvariance
 
 import numpy as np
 import pytest
-from scipy.stats import t  # type: ignore[import-untyped]
 
 from bench.wheel.jury import Simulation, measure, run_jury
 from bench.wheel.jury_panels import (
@@ -225,6 +224,8 @@ def test_the_table_has_a_row_for_each_panel_and_a_column_for_each_world() -> Non
 
 
 def test_shares_and_intervals_are_those_of_a_regression_through_the_origin() -> None:
+    from scipy.stats import t  # type: ignore[import-untyped]
+
     """Beside them, the ratio's error by resampling installations."""
     rng = np.random.default_rng(3)
     oracle = 0.33 + rng.normal(0, 0.01, 40)

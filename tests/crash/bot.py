@@ -91,7 +91,16 @@ class Bot(ABC, Generic[P]):
     driver: ClassVar[str]
     """The module beside this one that serves the platform."""
 
+    everywhere: ClassVar[bool] = True
+    """Whether it is killed at every one of many like sends, or only at the first of them."""
+
     voters: ClassVar[Voters]
+    deaths: ClassVar[int]
+    """How often it is killed in all."""
+
+    votes: ClassVar[int]
+    """How many people's votes are left in the end."""
+
     other_points: ClassVar[tuple[str, ...]] = ()
     """Where it dies by its fate, beside the votes."""
 
@@ -177,7 +186,12 @@ class Bot(ABC, Generic[P]):
     async def kill_at(self, sends: Sequence[Send], begin: Callable[[], Awaitable[object]]) -> None:
         """Kill it at each of these sends, before it is stored and after; `begin` leads to them."""
         whens: tuple[When, When] = ("before", "after")
-        points = [(send, when) for send in sends for _ in range(send.times) for when in whens]
+        points = [
+            (send, when)
+            for send in sends
+            for _ in range(send.times if self.everywhere else 1)
+            for when in whens
+        ]
         await self.hang(*points[0])
         await begin()
         for following in [*points[1:], None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -150,16 +150,20 @@ class Scene:
         """Return every row of the database, but those of leases."""
         driver = "sqlite:" if self.url.startswith("sqlite") else "postgresql+psycopg:"
         engine = create_engine(driver + self.url.partition(":")[2])
-        metadata = MetaData()
-        metadata.reflect(engine)
+        schema = _schemas.setdefault(driver, MetaData())
+        if not schema.tables:  # it takes half a second
+            schema.reflect(engine)
         with engine.connect() as connection:
             found = {
                 name: [dict(row) for row in connection.execute(select(table)).mappings()]
-                for name, table in metadata.tables.items()
+                for name, table in schema.tables.items()
                 if name != "leases"
             }
         engine.dispose()
         return found
+
+
+_schemas: dict[str, MetaData] = {}  # of every scene's database, by kind
 
 
 class NewScene(Protocol):
@@ -168,6 +172,15 @@ class NewScene(Protocol):
     def __call__(self, format_name: str = "classic") -> Scene:
         """Return the folder, for a debate in a format."""
         ...
+
+
+def one_of_each_kind(points: Sequence[str]) -> list[str]:
+    """Return the middle one of the points of each kind: what is done, and when it is met."""
+    kinds: dict[tuple[str, str], list[str]] = {}
+    for point in points:
+        kinds.setdefault((point.split()[0], point.rpartition(", ")[2]), []).append(point)
+    chosen = {alike[len(alike) // 2] for alike in kinds.values()}
+    return [point for point in points if point in chosen]
 
 
 def kill_at(points: list[str], new_scene: NewScene, format_name: str = "classic") -> list[Scene]:

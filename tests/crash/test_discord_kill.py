@@ -1,5 +1,7 @@
 """The process that serves Discord is killed at every send and every vote of one debate.
 
+In `make test` it is killed at the first send of each kind, and at the votes of one person.
+
 A send is killed twice: before Discord has stored it, and after, before its answer. Sides speak by a
 webhook. Discord runs in a process of its own, remembers no nonce, and what it holds in the end is
 the oracle.
@@ -11,6 +13,7 @@ import asyncio
 import re
 from collections import Counter
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 import pytest
 
@@ -42,11 +45,9 @@ SECOND_REMOVAL = Send("DELETE", OWN.format(OPTIONS["B"]))
 SENDS = (*BEFORE_VOTES, *AFTER_VOTES, Send("DELETE", OWN.format("*"), times=4))
 OPEN = ("votes.open connection, before", "votes.open connection, after")
 CLOSE = ("votes.close debate, before", "votes.close debate, after")
-# Of three people one changes to another option, one stays, and one withdraws.
+# One person changes to another option, one stays, and one withdraws.
 ACTS = ((0, "+", "A"), (1, "+", "B"), (0, "+", "tie"), (0, "-", "A"), (2, "+", "A"), (2, "-", "A"))
 TOLD = {"before": ("ada", "ben", "cleo"), "after": ("dan", "eve", "fay")}
-# Raise or lower it knowingly: sends twice, openings and closings twice, votes, and one absence.
-KILLS = 2 * (1 + 1 + 1 + 8 + 1 + 4) + 2 + 2 * 6 + 1 + 2 + 2 * (1 + 1 + 1)
 
 
 class DiscordBot(Bot[Remote]):
@@ -54,6 +55,9 @@ class DiscordBot(Bot[Remote]):
 
     driver = "discord_driver"
     voters = Voters(ACTS, TOLD, untold=("gus", "hal", "ida"))
+    # Raise or lower it knowingly: sends twice, openings and closings twice, votes, and one absence.
+    deaths = 2 * (1 + 1 + 1 + 8 + 1 + 4) + 2 + 2 * 6 + 1 + 2 + 2 * (1 + 1 + 1)
+    votes = 6
     other_points = (*OPEN, *CLOSE)
 
     async def be_killed(self) -> None:
@@ -101,18 +105,42 @@ class DiscordBot(Bot[Remote]):
         return posted and not seeds and "the whole debate" in announced(state)
 
 
-async def hold(scene: Scene, lead: Callable[[DiscordBot], Awaitable[None]], doomed: bool) -> Held:
+class AtEachKind(DiscordBot):
+    """Processes killed once at each kind of send and vote."""
+
+    everywhere = False
+    voters = Voters(((0, "+", "A"), (0, "+", "tie"), (0, "-", "A")), TOLD, untold=("gus",))
+    deaths = 2 * (1 + 1 + 1 + 1 + 1 + 1) + 2 + 2 * 3 + 1 + 2 + 2 * (1 + 1 + 1)
+    votes = 3
+
+
+async def hold(
+    bot: type[DiscordBot], scene: Scene, lead: Callable[[DiscordBot], Awaitable[None]], doomed: bool
+) -> Held:
     """Hold a debate on a platform of its own."""
     async with Remote.spawned(scene.folder, "--generous") as discord:
         await discord.set_rules(nonce_seconds=0.0)
         await discord.act("allow", "manage_webhooks")
-        return await DiscordBot.hold(scene, discord, lead, doomed=doomed)
+        return await bot.hold(scene, discord, lead, doomed=doomed)
+
+
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(AtEachKind, id="each-kind"),
+        pytest.param(DiscordBot, id="every-send", marks=pytest.mark.slow),
+    ],
+)
+def bot(request: pytest.FixtureRequest) -> type[DiscordBot]:
+    """Where processes die."""
+    kind: type[DiscordBot] = request.param
+    return kind
 
 
 @pytest.fixture(scope="module")
-def both(new_scene: NewScene) -> tuple[Held, Held]:
-    """A debate that nothing happened to; and beside it one whose process dies at every point."""
-    return asyncio.run(DiscordBot.hold_both(new_scene, hold))
+def both(bot: type[DiscordBot], new_scene: NewScene) -> tuple[Held, Held]:
+    """A debate that nothing happened to; and beside it one whose process dies."""
+    return asyncio.run(bot.hold_both(new_scene, partial(hold, bot)))
 
 
 @pytest.fixture(scope="module")
@@ -123,7 +151,7 @@ def clean(both: tuple[Held, Held]) -> Held:
 
 @pytest.fixture(scope="module")
 def killed(both: tuple[Held, Held]) -> Held:
-    """The debate whose process was killed at every point, one after the other."""
+    """The debate whose process was killed at point after point."""
     return both[1]
 
 
@@ -177,12 +205,12 @@ def count(held: Held, send: Send) -> int:
 # --- what must be true in the end ----------------------------------------------------------
 
 
-def test_every_send_and_vote_was_a_kill(clean: Held, killed: Held) -> None:
+def test_every_send_and_vote_was_a_kill(bot: type[DiscordBot], clean: Held, killed: Held) -> None:
     for send in {(send.method, send.path, send.text): send for send in SENDS}.values():
         expected = sum(s.times for s in SENDS if s._replace(times=1) == send._replace(times=1))
         assert count(clean, send) == expected, send
-    assert set(killed.scene.met) == DiscordBot.points(killed.state["users"])
-    assert killed.kills == KILLS
+    assert set(killed.scene.met) == bot.points(killed.state["users"])
+    assert killed.kills == bot.deaths
 
 
 def test_people_read_the_same_messages_in_the_same_thread(clean: Held, killed: Held) -> None:
@@ -208,7 +236,7 @@ def test_nothing_is_there_twice(killed: Held) -> None:
     assert killed.state["violations"] == []
 
 
-def test_the_votes_are_what_people_hold(clean: Held, killed: Held) -> None:
+def test_the_votes_are_what_people_hold(bot: type[DiscordBot], clean: Held, killed: Held) -> None:
     for held in (clean, killed):
         holders = titled(held, card_markdown.CLOSED_EARLY)["holders"]
         shown = {
@@ -222,4 +250,4 @@ def test_the_votes_are_what_people_hold(clean: Held, killed: Held) -> None:
         assert counted_in(titled(held, card_markdown.REVEAL)["text"]) == {
             o: counts[o] for o in OPTIONS
         }
-    assert len(killed.scene.votes()) == 6
+    assert len(killed.scene.votes()) == bot.votes

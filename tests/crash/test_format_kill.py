@@ -1,4 +1,7 @@
-"""kill -9 in every format, chained: what was said, found and judged stays the same, once."""
+"""kill -9 in every format, chained: what was said, found and judged stays the same, once.
+
+Those that write what no other does die once at each kind of write in `make test`.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from typing import NamedTuple
 import pytest
 
 from engine.debate import Status
-from tests.crash.conftest import NewScene, Scene, kill_at
+from tests.crash.conftest import NewScene, Scene, kill_at, one_of_each_kind
 
 # Raise or lower it knowingly: each is a write or a message that has just been stored.
 OURS = ("journal.", "send ", "votes.close", "guests.")
@@ -21,6 +24,7 @@ POINTS = {
     "team": 183,
     "oxford": 42,
 }
+WRITE_MORE = ("questions", "person", "team")  # than a classic debate
 
 
 class Held(NamedTuple):
@@ -32,20 +36,27 @@ class Held(NamedTuple):
     killed: list[Scene]
 
 
-@pytest.fixture(scope="module", params=POINTS)
+@pytest.fixture(
+    scope="module",
+    params=[
+        *(pytest.param((name, "each-kind"), id=f"{name}-each-kind") for name in WRITE_MORE),
+        *(pytest.param((name, "every-point"), id=name, marks=pytest.mark.slow) for name in POINTS),
+    ],
+)
 def held(request: pytest.FixtureRequest, new_scene: NewScene, database_kind: str) -> Held:
     """Each format in turn."""
-    clean = new_scene(request.param)
+    name, where = request.param
+    clean = new_scene(name)
     clean.run()
     # Dying before a write leaves what dying after the one before it does, and what deliveries
     # and leases note down is the same in every format.
     every = [p for p in clean.met if p.startswith(OURS) and not p.endswith(", before")]
     # Each death takes half a second more on a server: of a long debate some tell enough.
     gap = 8 if database_kind == "postgresql" and len(every) > 100 else 1
-    if request.param == "person":  # between the turns it is a debate like any other
+    if name == "person":  # between the turns it is a debate like any other
         gap = 6 if database_kind == "postgresql" else 3
-    points = every[::gap]
-    return Held(clean, every, points, kill_at(points, new_scene, request.param))
+    points = every[::gap] if where == "every-point" else one_of_each_kind(every)
+    return Held(clean, every, points, kill_at(points, new_scene, name))
 
 
 def test_a_process_died_at_every_write_and_send(held: Held) -> None:

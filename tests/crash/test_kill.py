@@ -9,18 +9,28 @@ import pytest
 
 from engine.debate import Setup, Status
 from engine.judging import Ballot
-from tests.crash.conftest import NewScene, Scene, kill_at
+from tests.crash.conftest import NewScene, Scene, kill_at, one_of_each_kind
 from tests.crash.driver import PEOPLE
 from tests.crash.inputs import CHANGED, ORDER, PAST_DEBATES
+
+pytestmark = pytest.mark.postgresql
 
 # Raise or lower it knowingly: each is a write, a send or a vote of one debate.
 POINTS = 208
 
 
+@pytest.fixture(
+    scope="module", params=["each-kind", pytest.param("every-point", marks=pytest.mark.slow)]
+)
+def points(request: pytest.FixtureRequest, clean: Scene) -> list[str]:
+    """Where processes die: points of the clean debate."""
+    return clean.met if request.param == "every-point" else one_of_each_kind(clean.met)
+
+
 @pytest.fixture(scope="module")
-def killed(clean: Scene, new_scene: NewScene) -> list[Scene]:
-    """The same debate, whose process was killed at point after point of the clean one."""
-    return kill_at(clean.met, new_scene)
+def killed(points: list[str], new_scene: NewScene) -> list[Scene]:
+    """The same debate, whose process was killed at point after point."""
+    return kill_at(points, new_scene)
 
 
 def test_every_write_send_and_vote_is_a_point(clean: Scene) -> None:
@@ -33,11 +43,11 @@ def test_every_write_send_and_vote_is_a_point(clean: Scene) -> None:
 
 
 def test_a_process_died_at_every_point_and_many_in_one_debate(
-    clean: Scene, killed: list[Scene]
+    points: list[str], killed: list[Scene]
 ) -> None:
     died = [point for scene in killed for point in scene.met]
-    assert sorted(died) == sorted(clean.met)
-    assert len(killed[0].met) > POINTS / 3
+    assert sorted(died) == sorted(points)
+    assert len(killed[0].met) > len(points) / 3
 
 
 def test_people_read_the_same(clean: Scene, killed: list[Scene]) -> None:

@@ -1,7 +1,8 @@
 """The process that serves Slack is killed at every send and every vote of one debate.
 
 A send is killed twice: before Slack has stored it, and after, before its answer. Slack runs in a
-process of its own, and what it holds in the end is the oracle.
+process of its own, and what it holds in the end is the oracle. In `make test` it is killed at the
+first send of each kind, and at the votes of one person.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 import pytest
 
@@ -26,11 +28,9 @@ OPTIONS = ("A", "B", "tie", "weak")
 BEFORE_VOTES = (Send("", POST, times=10), Send("", "reactions.add", times=4))
 AFTER_VOTES = (Send("", "chat.update", text=card_markdown.CLOSED_EARLY), Send("", POST))
 SECOND_REMOVAL = Send("", "reactions.remove", text=NAMES["B"])  # of four
-# Of two people one changes to another option, and one stays.
+# One person changes to another option, and one stays.
 ACTS = ((0, "+", "A"), (1, "+", "B"), (0, "+", "tie"), (0, "-", "A"))
 TOLD = {"before": ("ada", "ben"), "after": ("cleo", "dan")}
-# Raise or lower it knowingly: sends twice, votes, and one absence.
-KILLS = 2 * (10 + 4) + 2 * 4 + 1 + 2 * (1 + 1 + 1)
 
 
 class SlackBot(Bot[Remote]):
@@ -38,6 +38,9 @@ class SlackBot(Bot[Remote]):
 
     driver = "slack_driver"
     voters = Voters(ACTS, TOLD, untold=("eve", "fay"))
+    # Raise or lower it knowingly: sends twice, votes, and one absence.
+    deaths = 2 * (10 + 4) + 2 * 4 + 1 + 2 * (1 + 1 + 1)
+    votes = 6
 
     async def be_killed(self) -> None:
         """Lead a debate to its end through every kill."""
@@ -76,16 +79,40 @@ class SlackBot(Bot[Remote]):
         return posted and not seeds
 
 
-async def hold(scene: Scene, lead: Callable[[SlackBot], Awaitable[None]], doomed: bool) -> Held:
+class AtEachKind(SlackBot):
+    """Processes killed once at each kind of send and vote."""
+
+    everywhere = False
+    voters = Voters(((0, "+", "A"), (0, "+", "tie"), (0, "-", "A")), TOLD, untold=("eve",))
+    deaths = 2 * (1 + 1) + 2 * 3 + 1 + 2 * (1 + 1 + 1)
+    votes = 3
+
+
+async def hold(
+    bot: type[SlackBot], scene: Scene, lead: Callable[[SlackBot], Awaitable[None]], doomed: bool
+) -> Held:
     """Hold a debate on a platform of its own."""
     async with Remote.spawned(scene.folder, "--generous") as slack:
-        return await SlackBot.hold(scene, slack, lead, doomed=doomed)
+        return await bot.hold(scene, slack, lead, doomed=doomed)
+
+
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(AtEachKind, id="each-kind"),
+        pytest.param(SlackBot, id="every-send", marks=pytest.mark.slow),
+    ],
+)
+def bot(request: pytest.FixtureRequest) -> type[SlackBot]:
+    """Where processes die."""
+    kind: type[SlackBot] = request.param
+    return kind
 
 
 @pytest.fixture(scope="module")
-def both(new_scene: NewScene) -> tuple[Held, Held]:
-    """A debate that nothing happened to; and beside it one whose process dies at every point."""
-    return asyncio.run(SlackBot.hold_both(new_scene, hold))
+def both(bot: type[SlackBot], new_scene: NewScene) -> tuple[Held, Held]:
+    """A debate that nothing happened to; and beside it one whose process dies."""
+    return asyncio.run(bot.hold_both(new_scene, partial(hold, bot)))
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +123,7 @@ def clean(both: tuple[Held, Held]) -> Held:
 
 @pytest.fixture(scope="module")
 def killed(both: tuple[Held, Held]) -> Held:
-    """The debate whose process was killed at every point, one after the other."""
+    """The debate whose process was killed at point after point."""
     return both[1]
 
 
@@ -123,9 +150,9 @@ def shown(held: Held) -> list[tuple[str, str]]:
 # --- what must be true in the end ----------------------------------------------------------
 
 
-def test_every_send_and_vote_was_a_kill(killed: Held) -> None:
-    assert set(killed.scene.met) == SlackBot.points(killed.state["users"])
-    assert killed.kills == KILLS
+def test_every_send_and_vote_was_a_kill(bot: type[SlackBot], killed: Held) -> None:
+    assert set(killed.scene.met) == bot.points(killed.state["users"])
+    assert killed.kills == bot.deaths
 
 
 def test_no_other_post_or_reaction_is_sent(clean: Held) -> None:
@@ -147,7 +174,7 @@ def test_nothing_is_there_twice(killed: Held) -> None:
     assert killed.state["pings"] == []
 
 
-def test_the_votes_are_what_people_hold(clean: Held, killed: Held) -> None:
+def test_the_votes_are_what_people_hold(bot: type[SlackBot], clean: Held, killed: Held) -> None:
     for held in (clean, killed):
         [ballot] = [m for m in held.state["messages"] if title(m) == card_markdown.CLOSED_EARLY]
         held_by = {
@@ -157,4 +184,4 @@ def test_the_votes_are_what_people_hold(clean: Held, killed: Held) -> None:
             if name != "rostrum"
         }
         assert held.scene.votes() == held_by
-    assert len(killed.scene.votes()) == 6
+    assert len(killed.scene.votes()) == bot.votes

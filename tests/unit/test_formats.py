@@ -43,7 +43,10 @@ def setup(format: str) -> Setup:
     return setup_for(format, **SMALL.get(format, {}))
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize(
+    "format",
+    [pytest.param(name, marks=pytest.mark.slow if name == "team" else ()) for name in FORMATS],
+)
 async def test_a_model_that_dies_at_any_one_step_ends_it_clearly_or_not_at_all(format: str) -> None:
     """A debater that is down ends the debate with its error; a judge or captain never does."""
     clean = await hold(setup(format))

@@ -54,6 +54,7 @@ def cases() -> list[tuple[float, float, Fit]]:
     return found
 
 
+@pytest.mark.slow
 def test_intervals_of_shared_and_family_errors_hold_the_truth(
     cases: list[tuple[float, float, Fit]],
 ) -> None:

@@ -9,9 +9,6 @@ from statistics import fmean, median, multimode
 
 import numpy as np
 import pytest
-from krippendorff import alpha as krippendorff_alpha
-from sklearn.metrics import cohen_kappa_score  # type: ignore[import-untyped]
-from statsmodels.stats.proportion import proportion_confint  # type: ignore[import-untyped]
 
 from engine.labelling.report import HARD, Labelled, LabelReport, Rate, report_of
 from engine.store.labelling import Drawn, Filled, Kind, Queued, Task
@@ -69,6 +66,9 @@ def said_of(work: list[Drawn]) -> dict[str, dict[int, str]]:
 
 
 def test_agreement_is_what_other_implementations_say() -> None:
+    from krippendorff import alpha as krippendorff_alpha
+    from sklearn.metrics import cohen_kappa_score  # type: ignore[import-untyped]
+
     work = mixed(Random(18))
     said, found = said_of(work), report(work)
     several = {id: list(of.values()) for id, of in said.items() if len(of) > 1}
@@ -102,6 +102,8 @@ def test_agreement_is_what_other_implementations_say() -> None:
 
 
 def check_rate(rate: Rate, right: int, n: int) -> None:
+    from statsmodels.stats.proportion import proportion_confint  # type: ignore[import-untyped]
+
     assert (rate.right, rate.n) == (right, n)
     assert rate.value == pytest.approx(right / n)
     low, high = proportion_confint(right, n, method="wilson")

@@ -114,6 +114,7 @@ def test_with_ties_the_fit_is_statsmodels_log_linear_model(seed: int, edges: boo
 
 
 @pytest.mark.parametrize("edges", [False, True])
+@pytest.mark.slow
 def test_intervals_cover_what_is_true_in_95_of_100_simulations(edges: bool) -> None:
     random, runs = Random(7), 1000
     truth = np.array([*STRENGTHS, *((SIDE, LENGTH) if edges else ())])

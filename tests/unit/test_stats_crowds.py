@@ -6,8 +6,6 @@ from random import Random
 
 import numpy as np
 import pytest
-from krippendorff import alpha as krippendorff_alpha
-from sklearn.metrics import cohen_kappa_score  # type: ignore[import-untyped]
 
 from engine.stats.crowds import measure_crowds
 from engine.stats.row import Row
@@ -39,6 +37,9 @@ def rows(random: Random) -> list[Row]:
 
 
 def test_figures_agree_with_other_implementations() -> None:
+    from krippendorff import alpha as krippendorff_alpha
+    from sklearn.metrics import cohen_kappa_score  # type: ignore[import-untyped]
+
     made = rows(Random(5))
     found = measure_crowds(made)
     pairs = [(row.people, row.web) for row in made if row.web]

@@ -306,6 +306,7 @@ async def test_with_concurrent_both_teams_speak_at_once_and_are_posted_in_order(
     assert steps.index("turn/free-2/B2") == steps.index("turn/free-1/A2") + 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{"concurrent": True}, {"notes": False}])
 async def test_killed_at_every_step_it_ends_the_same_with_options(
     options: dict[str, object],
