@@ -190,10 +190,10 @@ class PublicPages:
     # --- the dataset ---------------------------------------------------------------------
 
     async def _dataset(self, request: web.Request) -> web.Response:
-        async def read() -> None:
-            return None
-
-        return await self._page(request, PublicPart.DATASET, read, lambda _: {})
+        read = partial(self._public.dataset_size, request.match_info["key"])
+        return await self._page(
+            request, PublicPart.DATASET, read, lambda debates: {"debates": debates}
+        )
 
     async def _download(self, request: web.Request) -> web.StreamResponse:
         key = request.match_info["key"]

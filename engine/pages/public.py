@@ -288,8 +288,16 @@ class Public:
 
     # --- the dataset ---------------------------------------------------------------------
 
+    async def dataset_size(self, key: str) -> int:
+        """Return how many debates the dataset of a community has."""
+        shown, _ = await self._shown(key, PublicPart.DATASET)
+        return (await self._extent(_revealed(shown))).debates
+
     async def dataset(self, key: str) -> Download:
-        """Return the dataset of a community's revealed debates, at most some minutes old."""
+        """Return the dataset of a community's revealed debates, at most some minutes old.
+
+        Raises NotFoundError without any.
+        """
         shown, _ = await self._shown(key, PublicPart.DATASET)
         where = _revealed(shown)
         wanted = Wanted(where, license=shown.settings.license)

@@ -190,9 +190,14 @@ async def test_a_dataset_over_its_limit_is_refused_and_one_within_it_has_rows(
     held = new_debate(user=None, setup=setup)
     await store.debates.create([(held, [])], NO_CAPS)
     unread = {"juror": "online/oak", "valid": False, "verdict": None}
-    await tell(await opened(store, held.id, "one", **unread))
+    voting = await opened(store, held.id, "one", **unread)
     async with shown(store) as reader:
         key = await store.communities.page("chat", "club")
+        assert "No debate was held yet." in (await reader.see(f"/c/{key}/dataset")).text
+        assert (await reader.see(f"/c/{key}/dataset.zip")).status == 404
+    await tell(voting)
+    async with shown(store) as reader:
+        assert f"/c/{key}/dataset.zip" in (await reader.see(f"/c/{key}/dataset")).text
         bundle = await reader.see(f"/c/{key}/dataset.zip")
         assert bundle.status == 200, bundle.text
         found = ZipFile(BytesIO(bundle.body))
@@ -203,6 +208,8 @@ async def test_a_dataset_over_its_limit_is_refused_and_one_within_it_has_rows(
         refused = await reader.see(f"/c/{key}/dataset.zip")
         assert refused.status == 503
         assert "too large to be downloaded here" in refused.text
+        await store.communities.change("chat", "club", lambda _: CommunitySettings(), NOW)
+        assert (await reader.see(f"/c/{key}/dataset.zip")).status == 404
 
 
 async def test_pages_say_that_the_database_is_away(

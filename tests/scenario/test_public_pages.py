@@ -8,9 +8,7 @@ from base64 import b64decode
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from html import unescape
-from io import BytesIO
 from typing import NamedTuple
-from zipfile import ZipFile
 
 import pytest
 from aiohttp import ClientSession
@@ -210,13 +208,11 @@ async def test_what_is_not_public_answers_as_what_never_was(chat: Chat) -> None:
         paths += [f"{front}/{part}" for part in EVERY_PART]
         async with reading(app) as reader:
             assert [(await reader.see(path)).status for path in paths] == [200] * len(paths)
-            bundle = await reader.see(f"{front}/dataset.zip")
-            assert "rostrum-export/README.md" in ZipFile(BytesIO(bundle.body)).namelist()
             never = await reader.see("/d/01arz3ndektsv4rrffq69g5fav")
             assert (never.status, FAILURES[404].title in never.text) == (404, True)
         await change(chat, "public", "none")
         async with reading(app) as reader:
-            for path in (*paths, f"{front}/dataset.zip"):
+            for path in paths:
                 assert (await reader.see(path))[:2] == never[:2]
         await change(chat, "public", "all")
         deleted = await chat.ask("olga", "delete", debate=debate.code, confirm=True)
