@@ -128,4 +128,4 @@ lock: $(VENV)/dev ## renew the lock files from pyproject.toml
 	  --python-version 3.11 pyproject.toml --group build --group datasets -c requirements.lock -o requirements-datasets.lock
 
 clean: ## remove everything that the targets above made
-	rm -rf $(VENV) .venv-datasets build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .venv-datasets build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache demo-export

@@ -43,10 +43,14 @@ class TableConsole(Console):
 
 
 class DebateConsole(Console):
-    """A console that tasks print a debate on; `quiet` once its reader has gone."""
+    """A console that tasks print a debate on; `quiet` once its reader has gone.
+
+    A terminal gets lines that end between words, a pipe whole ones.
+    """
 
     def __init__(self) -> None:
         super().__init__(highlight=False)
+        self.soft_wrap = not self.is_terminal
         self._command = asyncio.current_task()
 
     def on_broken_pipe(self) -> None:

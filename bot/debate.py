@@ -161,7 +161,7 @@ async def run_debate(given: Mapping[str, Any]) -> None:
     with showing_debate() as console:
 
         def explain(started: Started) -> None:
-            console.print(texts.warnings(started), markup=False, soft_wrap=True, end="")
+            console.print(texts.warnings(started), markup=False, end="")
 
         session = Session(settings, console, votes, moves, ahead, sure, explain)
         session.questions, session.say_why = questions or None, given["say_why"]

@@ -4,25 +4,37 @@ from __future__ import annotations
 
 import shlex
 import shutil
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from pydantic import SecretStr
 
 from adapters.models.discovery import find_local_servers
-from adapters.storage.database import Database
+from adapters.storage.file import ADDRESS, BESIDE, lock
 from adapters.terminal.record import records_of
 from adapters.terminal.votes import parse_stances, parse_sure
 from bot import log, texts
+from bot.app import find_debate
 from bot.audience import has_keyboard
 from bot.console import showing_debate
-from bot.debate import check_people, contenders_of, order_of, quiet, with_people
+from bot.debate import (
+    check_people,
+    contenders_of,
+    order_of,
+    quiet,
+    refuse_for_resume,
+    with_people,
+)
 from bot.exporting import export_into
 from bot.settings.settings import Settings
 from bot.terminal import DEFAULT_STANCES, DEFAULT_VOTES, Session
-from engine.dataset.folder import check_replaceable
+from engine.dataset.folder import check_writable
 from engine.dataset.writer import Wanted
+from engine.errors import UsageError
 from engine.formats import find_format
 from engine.line.intake import Order
 from engine.line.service import Started
@@ -30,6 +42,7 @@ from engine.prompts.languages import check_language
 from engine.topics import built_in_topics
 
 STANCE_SECONDS = 2.0  # no one has to wait for absent people
+PLACE = "debate"  # the folder of the database, in that of the export
 
 QUESTIONS = {
     "en": "What should a small team decide first when it takes up a new tool?",
@@ -41,57 +54,86 @@ QUESTIONS = {
 
 
 async def run_demo(given: Mapping[str, Any]) -> None:
-    """Hold a debate of rehearsal models in the terminal, and export it; `given` are the options.
+    """Hold or resume a debate of rehearsal models in the terminal, and export it.
 
-    Settings for real debates are ignored: the demo has a fresh database of its own beside the
-    folder. Raises UsageError before anything starts.
+    `given` are the options by name. Settings for real debates are ignored: the demo has a database
+    of its own, in the folder of its export. Raises UsageError before anything starts.
     """
-    out, votes, stances = given["out"], given["votes"], given["stances"]
-    ahead, sure = given["ahead"], given["sure"]
-    check_replaceable(out)
-    order = _order(given)
-    contenders = contenders_of(order, "classic")
-    if votes is None and not has_keyboard():
-        votes = DEFAULT_VOTES.format(*contenders)
-    check_people(contenders, votes, ahead)
-    if sure is not None:
-        parse_sure(sure)
-    if stances is None and find_format(order.format or "").stance and votes is not None:
+    out, code = given["out"], given["resume"]
+    database = out.expanduser() / PLACE / "demo.db"
+    settings = _settings_of(database)
+    order = None if code is not None else _order(given)
+    if order is not None:
+        contenders, script = contenders_of(order, settings.default_format), order.format
+    else:
+        refuse_for_resume(given)
+        if not database.exists():
+            raise UsageError(f"{out} has no demo to resume; start one with: rostrum demo.")
+        request = (await find_debate(settings, code)).request
+        contenders, script = tuple(request.sides), request.format
+    votes = _votes_of(given, contenders)
+    stances = given["stances"]
+    if stances is None and find_format(script or "").stance and votes is not None:
         stances = DEFAULT_STANCES
     moves = None if stances is None else parse_stances(stances)
-    order = with_people(order, moves, ahead, sure)
-    database = await _make_database(out)
-    address = SecretStr(f"sqlite+aiosqlite:///{database}")
-    settings = Settings(database_url=address, stance_seconds=STANCE_SECONDS)
+    if order is not None:
+        _delete(database)
+        check_writable(out)
     log.configure(quiet(settings).log)
-    by_page = order.pace is None and has_keyboard()
-    intro = texts.demo_intro(_command(order), votes, stances, by_page=by_page)
-    quoted = shlex.quote(address.get_secret_value())
-    resume = f"ROSTRUM_DATABASE_URL={quoted} rostrum debate --resume"
     with showing_debate() as console:
-        console.print(intro, markup=False, soft_wrap=True)
-
-        def explain(started: Started) -> None:
-            console.print(texts.remarks(started), markup=False, soft_wrap=True, end="")
-
-        session = Session(settings, console, votes, moves, ahead, sure, explain, resume)
-        session.say_why, session.by_page = given["say_why"], by_page
-        await session.start(order)
-        counts = await export_into(settings, out, Wanted())
+        session = Session(settings, console, votes, moves, given["ahead"], given["sure"])
+        session.say_why, session.resume_command = given["say_why"], _resume_command(out)
+        if order is None:
+            await session.resume(code)
+        else:
+            session.by_page = order.pace is None and has_keyboard()
+            await _start(session, order, stances, database)
+        with _set_aside(database.parent) as aside:
+            counts = await export_into(_settings_of(aside / database.name), out, Wanted())
         servers = await find_local_servers()
-        console.print(texts.demo_outro(counts, out, servers), markup=False, soft_wrap=True)
+        activate = _unknown_script("activate")
+        said = texts.demo_outro(counts, out, out / PLACE, activate, servers)
+        console.print(said, markup=False)
+
+
+async def _start(session: Session, order: Order, stances: str | None, database: Path) -> None:
+    console = session.console
+    intro = texts.demo_intro(_command(order), session.votes, stances, by_page=session.by_page)
+    console.print(intro, markup=False)
+
+    def explain(started: Started) -> None:
+        console.print(texts.remarks(started), markup=False, end="")
+
+    session.on_start = explain
+    try:
+        await session.start(with_people(order, session.stances, session.ahead, session.sure))
+    except UsageError:
+        _delete(database)
+        raise
+
+
+def _votes_of(given: Mapping[str, Any], contenders: tuple[str, ...]) -> str | None:
+    """Return the votes to cast, None for those by keys. Raises UsageError."""
+    votes: str | None = given["votes"]
+    if votes is None and not has_keyboard():
+        votes = DEFAULT_VOTES.format(*contenders)
+    check_people(contenders, votes, given["ahead"])
+    if given["sure"] is not None:
+        parse_sure(given["sure"])
+    return votes
 
 
 def _order(given: Mapping[str, Any]) -> Order:
     """Parse the options, with a built-in topic by default. Raises UsageError."""
-    order = order_of(given)
+    usual = {"format": "classic", "language": "en"}
+    order = order_of({**given, **{name: given[name] or text for name, text in usual.items()}})
     language = check_language(order.language or "")
     known = built_in_topics()
     own = next((topic for topic in known if topic.speaks(language)), known[0])
-    usual = own.text
+    topic = own.text
     if find_format(order.format or "").question:
-        usual = QUESTIONS.get(language.split("-")[0], QUESTIONS["en"])
-    return order.model_copy(update={"topic": order.topic or usual})
+        topic = QUESTIONS.get(language.split("-")[0], QUESTIONS["en"])
+    return order.model_copy(update={"topic": order.topic or topic})
 
 
 def _command(order: Order) -> dict[str, str]:
@@ -101,11 +143,48 @@ def _command(order: Order) -> dict[str, str]:
     return {name: text for name, text in named.items() if text}
 
 
-async def _make_database(out: Path) -> Path:
-    """Return the path of a fresh database beside the folder. Raises StoreError if it is in use."""
-    path = out.with_name(f"{out.name}.demo.db")
-    await Database(f"sqlite+aiosqlite:///{path}").close()
-    for ending in ("", "-wal", "-shm"):
-        path.with_name(path.name + ending).unlink(missing_ok=True)
-    shutil.rmtree(records_of(path), ignore_errors=True)
-    return path
+def _resume_command(out: Path) -> str:
+    """Return the command that resumes the demo, but for the debate's code."""
+    script = _unknown_script("rostrum")
+    into = "" if out == Path("demo-export") else f" --out {shlex.quote(str(out))}"
+    return f"{script or 'rostrum'} demo{into} --resume"
+
+
+def _unknown_script(name: str) -> str:
+    """Return this environment's script of a name, as a shell needs it that knows no `rostrum`.
+
+    Empty if it knows `rostrum`, or if there is no such script.
+    """
+    script, here = Path(sys.prefix, "bin", name), Path.cwd()
+    if shutil.which("rostrum") or not script.exists():
+        return ""
+    return shlex.quote(str(script.relative_to(here) if script.is_relative_to(here) else script))
+
+
+def _settings_of(database: Path) -> Settings:
+    address = SecretStr(f"{ADDRESS}{database}")
+    return Settings(database_url=address, stance_seconds=STANCE_SECONDS)
+
+
+@contextmanager
+def _set_aside(place: Path) -> Iterator[Path]:
+    """Move a folder out of the one that an export replaces, and back after the body."""
+    with TemporaryDirectory(prefix="rostrum-demo-") as temporary:
+        aside = Path(shutil.move(place, temporary))
+        try:
+            yield aside
+        finally:
+            shutil.move(aside, place)
+
+
+def _delete(database: Path) -> None:
+    """Delete a demo's database and what belongs to it. Raises StoreError if it is in use."""
+    if not database.exists():
+        return
+    lock(database).close()
+    for ending in ("", *BESIDE):
+        database.with_name(database.name + ending).unlink(missing_ok=True)
+    shutil.rmtree(records_of(database), ignore_errors=True)
+    with suppress(OSError):  # another file is there
+        database.parent.rmdir()
+        database.parent.parent.rmdir()

@@ -263,7 +263,8 @@ class Session:
         elif has_keyboard():
             read = await venue.reactions(debate.thread or "", debate.vote_message or "")
             before = guests_among(user for held in read.holders.values() for user in held)
-            await _by_keys(venue, options, before, debate.setup.called)
+            quorum = debate.request.quorum
+            await _by_keys(venue, options, before, debate.setup.called, quorum)
         else:
             venue.note(texts.NO_VOTERS)
         if debate.request.confidence and self.votes is None and self.sure is None:
@@ -363,9 +364,10 @@ async def _by_keys(
     options: tuple[str, ...],
     before: int = 0,
     names: Mapping[str, str] = NO_STANCES,
+    quorum: int = 0,
 ) -> None:
     with speaking(venue.language):
-        venue.note(key_hint(options, names))
+        venue.note(key_hint(options, names, quorum))
     await vote_by_keys(
         sys.stdin.fileno(), options, lambda hand: _cast(venue, [hand]), before=before
     )

@@ -26,7 +26,7 @@ LEFT_OUT = (
     "; {n} rehearsal debates left out (--include-rehearsal adds them)",
 )
 REHEARSAL = (
-    "The speakers and jurors here are the built-in rehearsal model. It is not a language model:\n"
+    "The speakers and jurors here are the built-in rehearsal model. It is not a language model: "
     "it recites prepared arguments, so that you can see everything else work offline."
 )
 BY_PAGE = "After each round, any key shows the next one (--pace 0 shows them without waiting)."
@@ -59,21 +59,34 @@ EXPORTING = {
     "PARQUET": "Writing Parquet",
 }
 EXPORTED = "Exported to {out}: {counts}."
-NEXT = """\
+LEFT = """\
 {exported}
-  {out}/README.md describes it; every juror's ballot is in data/verdicts, every vote in data/votes.
+{out}/README.md describes it: every juror's ballot is in data/verdicts, every vote in data/votes.
+{place} has the debate's database and its files. Nothing else was left.
 
-To hold a debate between real models, set a backend, jurors and debaters:
-  export ROSTRUM_BACKENDS__ONLINE__PRESET=openrouter ROSTRUM_BACKENDS__ONLINE__API_KEY=…
-  export ROSTRUM_JURORS=online/openai/gpt-5-mini,online/google/gemini-3-flash,online/qwen/qwen3-max
-  rostrum debate "{topic}" --a online/deepseek/deepseek-v3.2 --b online/mistralai/mistral-large\
+Real models debate once you have set a backend. rostrum init asks for one, tries it and writes .env:
+"""
+BY_HAND = """\
+  rostrum init
+Or set it yourself, with your own key:
+  export ROSTRUM_BACKENDS__ONLINE__PRESET=openrouter
+  export ROSTRUM_BACKENDS__ONLINE__API_KEY=…
+  export ROSTRUM_MODELS="online/deepseek/deepseek-v3.2,
+    online/mistralai/mistral-large-2512"
+  export ROSTRUM_JURORS="online/openai/gpt-5-mini,
+    online/google/gemini-3-flash-preview,
+    online/qwen/qwen3-max"
+  rostrum check
+  rostrum debate "{topic}"\
 """
 SERVER = """
 {name} answers at {base_url}. To use it:
-  export ROSTRUM_BACKENDS__LOCAL__PRESET={preset} ROSTRUM_JURORS={jurors}
-  rostrum debate "{topic}" --a {a} --b {b}\
+  export ROSTRUM_BACKENDS__LOCAL__PRESET={preset}
+  export ROSTRUM_JURORS="{jurors}"
+  rostrum debate "{topic}" \\
+    --a {a} --b {b}\
 """
-TOPIC = "Remote work is more productive than working from an office"
+TOPIC = "Remote work beats the office"
 
 
 def demo_intro(
@@ -109,10 +122,17 @@ def remarks(started: Started) -> str:
     return mirror + "".join(f"Note: {warning}\n" for warning in started.warnings)
 
 
-def demo_outro(counts: str, out: Path, servers: Sequence[LocalServer]) -> str:
-    """Return the demo's last lines: the export, and how to use real models."""
+def demo_outro(
+    counts: str, out: Path, place: Path, activate: str, servers: Sequence[LocalServer]
+) -> str:
+    """Return the demo's last lines: what it left where, and how to use real models.
+
+    `place` is the folder of its database; `activate` is the script that makes `rostrum` known to
+    the shell, if it takes one.
+    """
     exported = EXPORTED.format(out=out, counts=counts)
-    parts = [NEXT.format(out=out, exported=exported, topic=TOPIC)]
+    left = LEFT.format(out=out, place=place, exported=exported)
+    parts = [left + (f"  . {activate}\n" if activate else "") + BY_HAND.format(topic=TOPIC)]
     for server in servers:
         models = [f"local/{model}" for model in server.models]
         parts.append(
@@ -120,7 +140,7 @@ def demo_outro(counts: str, out: Path, servers: Sequence[LocalServer]) -> str:
                 name=server.name,
                 base_url=server.base_url,
                 preset=server.preset,
-                jurors=",".join(models[:3]),
+                jurors=",\n    ".join(models[:3]),
                 topic=TOPIC,
                 a=models[0],
                 b=models[-1],

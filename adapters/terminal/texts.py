@@ -13,7 +13,7 @@ from engine.ports import Draft
 from engine.votes.questions import STANCES
 from engine.words.card import Reference
 from engine.words.phrases import NO_STANCES, option_name, round_name
-from engine.words.translation import say
+from engine.words.translation import plural, say
 
 TOPIC = "Topic: {topic}"
 DRAFT = "{seat} · {round}"
@@ -49,6 +49,7 @@ NO_KEYBOARD = "No keyboard input here; give the votes with --votes."
 KEYS = "Keys: {options} · u = undo the last vote · Enter = close the vote"
 STANCE_KEYS = "Keys: {options} · u = undo the last one · Enter = continue"
 KEY = "{key} = {option}"
+VOTES_NEEDED = ("The vote counts with {n} vote or more.", "The vote counts with {n} votes or more.")
 TURN_PAGE = "Press any key for the next round: {round}."
 
 
@@ -67,10 +68,14 @@ def thinking(seats: Sequence[str]) -> str:
     return say(THINKS if len(seats) == 1 else THINK, seats=say(", ").join(map(marked, seats)))
 
 
-def key_help(keys: Mapping[str, str], *, goes_on: bool) -> str:
-    """Return the help on keys, each with its option's name; a stance's last key goes on."""
+def key_help(keys: Mapping[str, str], *, goes_on: bool, quorum: int = 0) -> str:
+    """Return the help on keys, each with its option's name; a stance's last key goes on.
+
+    `quorum` is how many votes it takes to count, if any number is too few.
+    """
     named = (say(KEY, key=key, option=option) for key, option in keys.items())
-    return say(STANCE_KEYS if goes_on else KEYS, options=" · ".join(named))
+    hint = say(STANCE_KEYS if goes_on else KEYS, options=" · ".join(named))
+    return f"{hint}\n{plural(VOTES_NEEDED, quorum)}" if quorum else hint
 
 
 def earlier() -> str:

@@ -302,7 +302,8 @@ class TerminalVenue:
         """Show a dim line that is not a message."""
         self._hush()
         with self._stage.aside():
-            self._console.print(Text(clean(text), style="dim"), soft_wrap=True)
+            shown = Text(clean(text), style="dim")
+            self._console.print(shown, soft_wrap=not self._console.is_terminal)
 
     def close(self) -> None:
         """Restore the terminal; until it watches again, only messages are shown."""

@@ -137,11 +137,11 @@ def keys_of(options: Sequence[str]) -> dict[str, str]:
     return {KEYS.get(option, option[0].lower()): option for option in options}
 
 
-def key_hint(options: Sequence[str], names: Mapping[str, str] = NO_STANCES) -> str:
-    """Return the help on keys."""
+def key_hint(options: Sequence[str], names: Mapping[str, str] = NO_STANCES, quorum: int = 0) -> str:
+    """Return the help on keys, with the quorum of a vote that has one."""
     keys = {key: option_name(option, names) for key, option in keys_of(options).items()}
     goes_on = tuple(options) in (STANCES, CONFIDENCES) or EVEN in options
-    return texts.key_help(keys, goes_on=goes_on)
+    return texts.key_help(keys, goes_on=goes_on, quorum=quorum)
 
 
 class Voters:

@@ -88,14 +88,17 @@ def demo(
     confidence: Annotated[Text, CONFIDENCE] = None,
     sure: Annotated[Text, SURE] = None,
     say_why: Annotated[bool, SAY_WHY] = False,
-    format: Annotated[str, typer.Option(help="Debate format.")] = "classic",
-    language: Annotated[str, typer.Option(help="Language code, e.g. en, tr, zh.")] = "en",
+    format: Annotated[Text, typer.Option(help="Debate format (default: classic).")] = None,
+    language: Annotated[
+        Text, typer.Option(help="Language code, e.g. tr, zh (default: en).")
+    ] = None,
     topic: Annotated[Text, typer.Option(help="The topic (default: a built-in one).")] = None,
     stance_a: Annotated[Text, FOR] = None,
     stance_b: Annotated[Text, AGAINST] = None,
     length: Annotated[Text, LENGTH] = None,
     pace: Annotated[Text, DEMO_PACE] = None,
     option: Annotated[Names, OPTION] = None,
+    resume: Annotated[Text, typer.Option(help="Code of an interrupted demo to resume.")] = None,
 ) -> None:
     """Hold a debate offline and export it. The speakers are the built-in rehearsal model."""
     from bot.demo import run_demo

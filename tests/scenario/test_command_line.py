@@ -563,7 +563,21 @@ def test_the_demo_leaves_a_dataset_and_nothing_where_real_debates_are_kept(
         [path] = (path for path in files if path.startswith(f"data/{table}/"))
         assert len(files[path].splitlines()) == TABLES[table]
     assert "data/verdicts/" in files["README.md"].decode()
-    assert {file["path"] for file in manifest["files"]} == files.keys() - {"manifest.json"}
+    own = {path for path in files if path.startswith("debate/")}
+    assert {file["path"] for file in manifest["files"]} == files.keys() - {"manifest.json"} - own
+
+
+def test_the_demo_leaves_one_folder_and_says_so(errands: dict[str, Errand]) -> None:
+    shown = errands["demo"].ended().done()
+    assert errands["demo"].left() == {"demo-export"}
+    assert "demo-export/debate has the debate's database and its files. Nothing else" in shown
+
+
+def test_files_that_a_demo_posts_stay_where_it_says(tmp_path: Path) -> None:
+    shown = rostrum(tmp_path, "demo", "--format", "structured").done()
+    files = re.findall(r"(?m)^File: (.+)$", shown)
+    assert files
+    assert [file for file in files if not (tmp_path / file).is_file()] == []
 
 
 def test_a_second_demo_replaces_the_first_ones_export(errands: dict[str, Errand]) -> None:
@@ -576,11 +590,6 @@ def test_a_second_demo_replaces_the_first_ones_export(errands: dict[str, Errand]
     assert sum(manifest["rows"]["debates"].values()) == 1
     assert sum(manifest["rows"]["votes"].values()) == 2
     assert second["manifest.json"] != first["manifest.json"]
-    assert {path.name for path in folder.iterdir() if path.is_dir()} == {
-        "notes",
-        "demo-export",
-        "demo-export.demo.db.terminal",
-    }
 
 
 @pytest.mark.parametrize(

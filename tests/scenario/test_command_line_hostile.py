@@ -145,6 +145,8 @@ def test_a_demo_that_is_stopped_says_how_to_go_on_whatever_its_folder_is_called(
     ended = shell(tmp_path, advice[1])
     assert (ended.returncode, ended.stderr) == (0, "")
     assert "[Reveal]" in ended.stdout
+    assert "Exported to my folder: debates 1, turns 8" in ended.stdout
+    assert {path.name for path in tmp_path.iterdir()} == {"my folder"}
 
 
 # --- streams -------------------------------------------------------------------------------
@@ -170,7 +172,7 @@ def test_a_reader_that_has_enough_ends_a_command_quietly(office: Path, command: 
 
 @pytest.mark.parametrize(
     ("command", "database"),
-    [("debate Tea --votes A=1", "rostrum.db"), ("demo", "demo-export.demo.db")],
+    [("debate Tea --votes A=1", "rostrum.db"), ("demo", "demo-export/debate/demo.db")],
 )
 def test_a_reader_who_leaves_a_debate_stops_it_like_ctrl_c(
     tmp_path: Path, command: str, database: str

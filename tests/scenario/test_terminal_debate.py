@@ -21,6 +21,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.text import columns
 from tests.doubles.command import run_to_end
 from tests.doubles.waiting import HANG_SECONDS
 
@@ -35,6 +36,7 @@ class Desk:
     """A folder in which somebody works with `rostrum`."""
 
     folder: Path
+    columns: int = field(default=100, kw_only=True)
 
     def open(self, *arguments: str, terminal: int | None = None) -> subprocess.Popen[str]:
         """Start a command, in a terminal or with its output in a pipe."""
@@ -61,7 +63,7 @@ class Desk:
         kept = {name: value for name, value in os.environ.items() if "ROSTRUM" not in name}
         root = str(Path(__file__).parents[2])
         address = f"sqlite+aiosqlite:///{self.database}"
-        terminal = {"TERM": "xterm-256color", "COLUMNS": "100"}
+        terminal = {"TERM": "xterm-256color", "COLUMNS": str(self.columns)}
         return kept | terminal | {"PYTHONPATH": root, "ROSTRUM_DATABASE_URL": address}
 
     @property
@@ -452,6 +454,17 @@ def test_there_is_nothing_to_resume_under_an_unknown_code(desk: Desk) -> None:
     code, _, err = desk.run("debate", "--resume", "abc123")
     assert code == 1
     assert err == "rostrum: There is no debate “abc123”; take an id from the list.\n"
+
+
+def test_what_a_demo_says_is_cut_in_no_word_on_a_narrow_terminal(tmp_path: Path) -> None:
+    with seated(Desk(tmp_path, columns=60), "demo", "--pace", "0") as seat:
+        seat.screen.until_vote()
+        seat.screen.press("a\n")
+        seat.screen.until("rostrum debate")
+        seat.screen.rest()
+    shown = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", seat.screen.shown)
+    assert [line for line in shown.splitlines() if columns(line.rstrip()) > 60] == []
+    assert "The vote counts with 5 votes or more." in shown
 
 
 # --- in a terminal -----------------------------------------------------------------------

@@ -87,6 +87,13 @@ def test_every_vote_is_one_persons() -> None:
 def test_the_hint_names_every_key() -> None:
     hint = key_hint(("1", "2", "tie", "weak"))
     assert hint.startswith("Keys: 1 = 1 · 2 = 2 · t = tie · w = neither · u = ")
+    assert hint.endswith("Enter = close the vote")
+
+
+@pytest.mark.parametrize(("quorum", "votes"), [(1, "1 vote"), (5, "5 votes")])
+def test_the_hint_says_how_many_votes_it_takes_to_count(quorum: int, votes: str) -> None:
+    hint = key_hint(("1", "2", "tie", "weak"), quorum=quorum)
+    assert hint.splitlines()[1] == f"The vote counts with {votes} or more."
 
 
 class TestPeople:
