@@ -43,7 +43,7 @@ def environment(api_url: str, models: str) -> dict[str, str]:
 
 async def measure(debates: int, over: float) -> dict[str, float]:
     """Start the debates, and return percentiles of the time to the acknowledgement, in ms."""
-    root = str(Path(__file__).parents[2])
+    root = str(Path(__file__).parents[1])
     with tempfile.TemporaryDirectory() as folder:
         async with (
             model_server(CALL_SECONDS) as models,

@@ -1,4 +1,4 @@
-"""`rostrum bench export`: how fast a large archive is exported, and in how much memory.
+"""`python -m bench.export`: how fast a large archive is exported, and in how much memory.
 
 Each export runs in its own process, so that its memory can be measured. Parquet is compared with
 pyarrow alone, which writes the same rows given as Python values.
@@ -14,17 +14,20 @@ from contextlib import asynccontextmanager
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 import orjson
+import typer
 
 from adapters.storage.database import Database
 from adapters.storage.migrate import migrate
 from adapters.storage.store import SqlStore
+from bench.command import command
 from bench.past_debates import CALLS, PEOPLE, Scale, fill
-from bench.wheel.machine import peak_memory, print_result
+from bench.wheel.machine import print_result
 from bench.wheel.workers import open_workers, submit
 from bot import log
+from bot.commands.options import Text
 from bot.settings.settings import Settings
 from engine.dataset.columns import MOMENT, Table
 from engine.dataset.folder import staged
@@ -66,8 +69,16 @@ class ExportFigures(NamedTuple):
         }
 
 
-async def run_bench_export(debates: int, votes: int, tables: str | None) -> None:
-    """Generate debates, export them in each file format, and print the measurements."""
+async def run_export(
+    debates: Annotated[int, typer.Option(help="Number of debates, 14 calls each.")] = 10_000,
+    votes: Annotated[int, typer.Option(help="Number of votes in all debates.")] = 1_000_000,
+    tables: Annotated[
+        Text,
+        typer.Option(help="Only these tables, comma-separated (default: all but arena_human)."),
+    ] = None,
+) -> None:
+    """Time exports of made-up debates in each file format, beside pyarrow alone."""
+    FileFormat.PARQUET.check()
     log.configure(Settings(log={"level": "warning"}).log)
     if debates < 1 or not 0 <= votes <= debates * PEOPLE:
         raise UsageError(f"Give --debates 1 or more, and up to {PEOPLE:,} votes for each.")
@@ -128,7 +139,7 @@ def _export(place: Path, file_format: FileFormat, tables: tuple[str, ...]) -> Ex
 
     seconds, cpu = asyncio.run(run())
     size = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
-    return ExportFigures(seconds, cpu, size, peak_memory())
+    return ExportFigures(seconds, cpu, size, _peak_memory())
 
 
 @asynccontextmanager
@@ -182,3 +193,17 @@ def _with_moments(row: dict[str, Any], table: Table[Any]) -> dict[str, Any]:
     """Return a row with datetimes in place of their texts."""
     moments = [column.name for column in table.columns if column.type == MOMENT]
     return row | {name: row[name] and datetime.fromisoformat(row[name]) for name in moments}
+
+
+def _peak_memory() -> int | None:
+    """Return this process's peak memory in bytes; None except on Linux."""
+    # Not getrusage, which includes the parent's memory at the fork.
+    status = Path("/proc/self/status")
+    if not status.exists():
+        return None
+    lines = status.read_text().splitlines()
+    return next(1024 * int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
+
+
+if __name__ == "__main__":
+    command(run_export)

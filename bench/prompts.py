@@ -1,4 +1,4 @@
-"""`rostrum bench prompts`: what share of its input a debate is billed for, by caching rule.
+"""`python -m bench.prompts`: what share of its input a debate is billed for, by caching rule.
 
 A debate of each format is held with the rehearsal model, and the prompts that it was really sent
 are billed by the rules of providers: with a model for each role, for the turns alone, and as if one
@@ -17,10 +17,13 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
+
+import typer
 
 from adapters.models.marks import Place, places
 from adapters.models.router import open_models
+from bench.command import command
 from bench.wheel.line import defaults_with, open_line
 from bench.wheel.machine import print_result
 from bot import log
@@ -141,8 +144,13 @@ class PromptBill(NamedTuple):
     floors: dict[str, float]
 
 
-async def run_prompts(words: int) -> None:
-    """Print the share of each format's input that is billed: a table to stderr, JSON to stdout."""
+async def run_prompts(
+    words: Annotated[int, typer.Option(min=1, max=5000, help="Words per turn.")] = 400,
+) -> None:
+    """Show what share of a debate's input is billed, by each provider's caching rule.
+
+    Prints a table to stderr, JSON to stdout.
+    """
     log.configure(Settings(log={"level": "error"}).log)
     found = {}
     for name in FORMATS:
@@ -318,3 +326,7 @@ def _table(bills: dict[str, PromptBill], which: str) -> str:
 
 def _row(name: str, values: Sequence[object]) -> str:
     return f"{name:<12}" + "".join(f"{value:>13}" for value in values)
+
+
+if __name__ == "__main__":
+    command(run_prompts)

@@ -1,4 +1,4 @@
-"""`rostrum bench scale`: what a call costs each kind of process, and how promptly they hand over.
+"""`python -m bench.scale`: what a call costs each kind of process, and how promptly they hand over.
 
 Real processes hold debates on Discord's double, on a real PostgreSQL and on SQLite. Posts of a
 channel are not a second apart and the bot-wide rate is wider than Discord's, so that the processes
@@ -16,17 +16,24 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import orjson
+import typer
 
 from adapters.storage.database import Database
 from adapters.storage.migrate import migrate
+from bench.command import command
 from bench.server import Counters, Server, cpu_seconds, open_server, peak_megabytes
 from bench.wheel.live import Load, measure_rostrum
 from bench.wheel.loopback import model_server
-from bench.wheel.machine import percentile
-from engine.errors import RostrumError
+from bench.wheel.machine import percentile, print_result
+from bot import log
+from bot.app import first_error
+from bot.commands.bench import SECONDS
+from bot.commands.options import Text
+from bot.settings.settings import Settings
+from engine.errors import RostrumError, UsageError
 from tests.crash.processes import Calls, Town
 from tests.doubles.control import Json
 from tests.doubles.discord import Remote
@@ -41,6 +48,9 @@ DiscordVenue.__init__.__kwdefaults__["gap"] = 0.02
 from bot.cli import main
 main()
 """
+PARTS = ("throughput", "latency")
+FAILED = "A process of the benchmark failed: {why}"
+LONGEST_WHY = 2000
 ALONE = ("run",)
 PLENTY = 2000  # slots where they are not what limits
 NOWHERE = "postgresql://nobody@127.0.0.1:1/nowhere"  # nothing listens there
@@ -164,8 +174,47 @@ def _spread(seconds: Sequence[float]) -> Json:
     }
 
 
-async def run_scale(parts: Sequence[str], size: Size, to: str | None) -> Json:
-    """Run the benchmark, and return its figures."""
+async def run_scale(
+    part: Annotated[
+        Literal["throughput", "latency", "both"], typer.Option(help="What is measured.")
+    ] = "both",
+    workers: Annotated[
+        str, typer.Option(help="Numbers of workers, comma-separated, for throughput.")
+    ] = "1,2,4",
+    debates: Annotated[int, typer.Option(min=2, max=10_000, help="Debates each time.")] = 40,
+    slots: Annotated[
+        int, typer.Option(min=1, max=10_000, help="Debates at once per worker, for throughput.")
+    ] = 10,
+    seconds: Annotated[float, SECONDS] = 1.0,
+    pause: Annotated[
+        float, typer.Option(min=0, max=60, help="Seconds between two starts, for latency.")
+    ] = 0.2,
+    to: Annotated[
+        Text, typer.Option(help="Address of a PostgreSQL whose user may create databases.")
+    ] = None,
+) -> None:
+    """Measure gateways and workers on PostgreSQL, beside one process."""
+    log.configure(Settings(log={"level": "error"}).log)
+    parts = PARTS if part == "both" else (part,)
+    size = Size(_numbers(workers), debates, slots, seconds, pause)
+    try:
+        result = await measure(parts, size, to)
+    except BaseExceptionGroup as group:
+        raise first_error(group) from group
+    except AssertionError as error:
+        raise RostrumError(FAILED.format(why=str(error)[-LONGEST_WHY:])) from error
+    print_result(result)
+
+
+def _numbers(text: str) -> Sequence[int]:
+    numbers = [int(one) for one in text.split(",") if one.strip().isdecimal()]
+    if not numbers or min(numbers) < 1 or len(numbers) < len(text.split(",")):
+        raise UsageError("--workers takes numbers of processes, such as 1,2,4.")
+    return numbers
+
+
+async def measure(parts: Sequence[str], size: Size, to: str | None) -> Json:
+    """Return the figures."""
     result: Json = {
         "bench": "scale",
         "seconds_a_call": size.seconds,
@@ -381,3 +430,7 @@ def _moment(stored: Any) -> float:
     """Return a stored moment; SQLite has texts, in UTC."""
     moment = datetime.fromisoformat(stored) if isinstance(stored, str) else stored
     return float((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
+
+
+if __name__ == "__main__":
+    command(run_scale)

@@ -1,4 +1,4 @@
-"""`rostrum bench series`: a series of many debates, as whole processes that are killed on the way.
+"""`python -m bench.series`: a series of many debates, in whole processes killed on the way.
 
 Each run is a real `rostrum series run` against a model server in this process, which logs every
 request with its tokens. Its log is the judge: it says whether a stored call was made again, and
@@ -31,14 +31,18 @@ from itertools import islice
 from operator import sub
 from pathlib import Path
 from random import Random
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 from urllib.parse import urlsplit
 
 import orjson
+import typer
 
+from bench.command import command
 from bench.start import COMMAND, DATABASE, DROPPED
 from bench.wheel.loopback import Answering
 from bench.wheel.machine import print_result
+from bot.commands.bench import SECONDS
+from bot.commands.options import MOST
 from engine.errors import RostrumError
 from engine.floor.steps import prompt_hash
 from engine.ports import ChatMessage
@@ -162,10 +166,16 @@ class Trial:
         )
 
 
-async def run_bench_series(
-    debates: int, at_once: int, seconds: float, kills: int, seed: int
+async def run_series(
+    debates: Annotated[
+        int, typer.Option(min=10, max=MOST, help="Number of debates, in tens: pairs of 5 models.")
+    ] = 1000,
+    at_once: Annotated[int, typer.Option(min=1, max=4000, help="Debates at once.")] = 100,
+    seconds: Annotated[float, SECONDS] = 0.5,
+    kills: Annotated[int, typer.Option(min=0, max=100, help="Number of kills.")] = 5,
+    seed: Annotated[int, typer.Option(min=0, max=MOST, help="Seed of the kills.")] = 1,
 ) -> None:
-    """Print the figures of a series that is let run, of one that is killed, and of bare calls."""
+    """Hold a series twice, once with kills, and compare it with the server's own log."""
     trial = Trial(PAIRS * max(1, round(debates / PAIRS)), at_once, seconds)
     whole = await _hold_series(trial, [], alone=True)
     at = _kill_points(whole["calls"], kills, Random(seed))
@@ -383,3 +393,7 @@ def _post_all(bodies: Sequence[Mapping[str, Any]], url: str) -> None:
         for body in bodies:
             connection.request("POST", f"{parts.path}/chat/completions", orjson.dumps(body))
             connection.getresponse().read()
+
+
+if __name__ == "__main__":
+    command(run_series)

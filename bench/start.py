@@ -1,4 +1,4 @@
-"""`rostrum bench start`: one debate as a whole process, from its command to its end.
+"""`python -m bench.start`: one debate as a whole process, from its command to its end.
 
 Each run is a new `rostrum debate` against a model server on the loopback, which records when calls
 arrive and are answered. Model time is the time with at least one call in flight. A reference
@@ -21,12 +21,15 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import orjson
+import typer
 
+from bench.command import command
 from bench.wheel.loopback import Answering, asks_for_ballot
 from bench.wheel.machine import print_result
+from bot.commands.bench import SECONDS
 from engine.errors import RostrumError
 
 TOPIC = "Remote work is more productive than working from an office"
@@ -127,8 +130,16 @@ class Reference(NamedTuple):
     cpu_s: float
 
 
-async def run_start(runs: int, seconds: float) -> None:
-    """Print the figures of one debate on a new database, and of `runs` on the used one."""
+async def run_start(
+    runs: Annotated[
+        int, typer.Option(min=1, max=1000, help="Number of debates, one process each.")
+    ] = 5,
+    seconds: Annotated[float, SECONDS] = 0.2,
+) -> None:
+    """Time whole debate processes, from command to exit.
+
+    The first is on a new database, all others on the used one.
+    """
     traffic = Traffic()
     again, references = [], []
     async with _serve(seconds, traffic) as url:
@@ -243,3 +254,7 @@ def _figures(traffic: Traffic, times: Times, latencies: Sequence[float]) -> Run:
         first_call_takes_ms=1000 * latencies[0],
         later_calls_take_ms=1000 * median(latencies[1:]),
     )
+
+
+if __name__ == "__main__":
+    command(run_start)

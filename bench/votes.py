@@ -1,4 +1,4 @@
-"""`rostrum bench votes`: are the votes that were stored those that people hold on the platform?
+"""`python -m bench.votes`: are the votes that were stored those that people hold on the platform?
 
 `rostrum run` holds debates on a platform's double, each in a process of its own. Hundreds of people
 vote and change their minds, while the bot is killed, loses its session and is refused. People stop
@@ -19,15 +19,24 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
-from typing import Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, Optional
 
+import typer
+
+from bench.command import command
 from bench.crowd.oracle import Course, Deed, Telling, compare
 from bench.crowd.subject import Subject
 from bench.crowd.visitor import VISITORS, Visitor
 from bench.crowd.voters import draw_crowd
+from bench.wheel.machine import print_result
+from bot.app import first_error
+from bot.commands.options import MOST
+from engine.errors import RostrumError
 from engine.words import cards as card_markdown
 from tests.doubles.control import Json
 
+PLATFORMS = ("discord", "slack")
+BROKEN = "What must not happen did: {names}; the figures above say how often."
 MARGIN = 1.5  # seconds before a deadline in which people do nothing more
 LOOK_SECONDS = 0.2
 PATIENCE = 120.0  # seconds, for debates to be held and for votes to be closed
@@ -260,9 +269,35 @@ class Run:
 
 
 async def run_votes(
+    platform: Annotated[
+        Literal["discord", "slack", "both"],
+        typer.Option(help="Platform whose double people vote on."),
+    ] = "both",
+    debates: Annotated[int, typer.Option(min=1, max=200, help="Number of debates.")] = 30,
+    voters: Annotated[int, typer.Option(min=1, max=2000, help="Voters per debate.")] = 200,
+    kills: Annotated[int, typer.Option(min=0, max=100, help="Number of kills.")] = 10,
+    minutes: Annotated[
+        float, typer.Option(min=0.1, max=60, help="Minutes that each vote is open.")
+    ] = 1.25,
+    seed: Annotated[int, typer.Option(min=0, max=MOST, help="Seed of the first run.")] = 1,
+    runs: Annotated[int, typer.Option(min=1, max=100, help="Number of runs, one seed each.")] = 3,
+    keep: Annotated[Optional[Path], typer.Option(help="Keep databases and logs here.")] = None,  # noqa: UP045
+) -> None:
+    """Check every vote through kills, outages and refusals; fails if a bound is broken."""
+    platforms = PLATFORMS if platform == "both" else (platform,)
+    try:
+        result = await measure(platforms, Size(debates, voters, kills, minutes), seed, runs, keep)
+    except BaseExceptionGroup as group:
+        raise first_error(group) from group
+    print_result(result)
+    if result["broken"]:
+        raise RostrumError(BROKEN.format(names=", ".join(result["broken"])))
+
+
+async def measure(
     platforms: Sequence[str], size: Size, seed: int, runs: int, keep: Path | None = None
 ) -> Json:
-    """Run the benchmark, and return its figures; `keep` is where databases and logs are left."""
+    """Return the figures; `keep` is where databases and logs are left."""
     found = {
         platform: [await _run(platform, size, seed + number, keep) for number in range(runs)]
         for platform in platforms
@@ -348,3 +383,7 @@ def _limits(violations: Sequence[tuple[float, str, str]]) -> Json:
 def _round(values: Sequence[float], share: float) -> float | None:
     ordered = sorted(values)
     return round(ordered[round(share * (len(ordered) - 1))], 1) if ordered else None
+
+
+if __name__ == "__main__":
+    command(run_votes)

@@ -8,7 +8,7 @@ ConnectionPool        made on first use
 
 The SDK's own `post` takes four times the processor time of the exchange itself, because it builds
 URL, headers and options each time (`rostrum bench live`). Importing the SDK takes half a second, so
-the first calls send the same headers without it (`rostrum bench start`).
+the first calls send the same headers without it (`python -m bench.start`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`rostrum bench scale`: a tiny run, its bounds, and sentences for what is not there."""
+"""`python -m bench.scale`: a tiny run, its bounds, and sentences for what is not there."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ import asyncio
 import pytest
 
 from bench import scale, server
-from bench.scale import ALONE, Bench, Measured, Plan, Size, run_scale
-from bench.scale_command import run_bench_scale
+from bench.scale import ALONE, Bench, Measured, Plan, Size, measure, run_scale
 from bench.wheel.live import LiveFigures
 from engine.errors import RostrumError, UsageError
 from tests.doubles.postgres import PostgresDouble
@@ -17,7 +16,7 @@ TINY = Size(workers=(1,), debates=2, slots=4, seconds=0.05)
 
 
 def test_a_gateway_and_a_worker_are_measured_on_a_real_server(postgres: PostgresDouble) -> None:
-    result = asyncio.run(run_scale(("throughput",), TINY, postgres.url()))
+    result = asyncio.run(measure(("throughput",), TINY, postgres.url()))
     [row] = result["throughput"]
     assert (row["workers"], row["debates"]) == (1, TINY.debates)
     assert row["calls"] >= 12 * TINY.debates
@@ -53,10 +52,10 @@ def measured(
 
 
 async def test_figures_stand_beside_their_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def measure(*_: object) -> LiveFigures:
+    async def measure_rostrum(*_: object) -> LiveFigures:
         return LiveFigures(cpu=0.25, calls=100)
 
-    monkeypatch.setattr(scale, "measure_rostrum", measure)
+    monkeypatch.setattr(scale, "measure_rostrum", measure_rostrum)
     bench = Given(None, "", "", Size(workers=(1, 2)))  # type: ignore[arg-type]
     await bench.measure_throughput()
     await bench.measure_latency()
@@ -92,6 +91,6 @@ async def test_without_a_server_of_its_own_it_says_what_to_name(
 
 
 async def run(workers: str = "1", to: str | None = None) -> None:
-    await run_bench_scale(
+    await run_scale(
         "throughput", workers=workers, debates=2, slots=2, seconds=0.05, pause=0.0, to=to
     )

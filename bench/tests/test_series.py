@@ -1,17 +1,17 @@
-"""`rostrum bench series` in small: a series that is killed repeats no call and loses no token."""
+"""`python -m bench.series` in small: a series that is killed repeats no call and loses no token."""
 
 from __future__ import annotations
 
 import orjson
 import pytest
 
-from bench.series import run_bench_series
+from bench.series import run_series
 
 
 async def test_a_killed_series_repeats_nothing_and_its_totals_are_the_servers(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    await run_bench_series(debates=10, at_once=5, seconds=0.1, kills=2, seed=3)
+    await run_series(debates=10, at_once=5, seconds=0.1, kills=2, seed=3)
     shown = orjson.loads(capsys.readouterr().out)
     for held in (shown["undisturbed"], shown["killed"]):
         assert held["held"] == 10

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from itertools import groupby
 from operator import attrgetter
-from pathlib import Path
 from random import Random
 
 import pytest
 
 from bench.crowd.oracle import AMBIGUOUS, Course, Deed, Telling, compare, due
 from bench.crowd.voters import LEAST_APART, OPTIONS, draw_crowd
-from bench.votes import BOUNDS, Size, count_posts
-from bench.votes_command import run_bench_votes
+from bench.votes import BOUNDS, count_posts, run_votes
 from engine.errors import RostrumError
 
 LIVE = Telling.LIVE
@@ -119,38 +116,16 @@ def test_what_is_there_twice_or_missing_is_counted() -> None:
 # --- the command ---------------------------------------------------------------------------
 
 
-async def test_without_a_checkout_it_says_what_is_missing(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setitem(sys.modules, "bench.votes", None)
-    with pytest.raises(RostrumError, match=r"^This benchmark runs on .* start it there\.$"):
-        await bench()
-
-
 async def test_a_broken_bound_fails_it_after_the_figures(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    async def run_votes(*_: object) -> dict[str, object]:
+    async def measure(*_: object) -> dict[str, object]:
         return {"bench": "votes", "broken": ["differ"]}
 
-    monkeypatch.setattr("bench.votes.run_votes", run_votes)
+    monkeypatch.setattr("bench.votes.measure", measure)
     with pytest.raises(RostrumError, match="differ"):
-        await bench()
+        await run_votes()
     assert '"bench": "votes"' in capsys.readouterr().out
-
-
-async def bench() -> None:
-    size = Size()
-    await run_bench_votes(
-        "both",
-        debates=size.debates,
-        voters=size.voters,
-        kills=size.kills,
-        minutes=size.minutes,
-        seed=1,
-        runs=1,
-        keep=None,
-    )
 
 
 def test_votes_lost_and_limits_met_are_bounds() -> None:

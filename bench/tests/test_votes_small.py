@@ -1,4 +1,4 @@
-"""A small run of `rostrum bench votes`: no vote differs from what its person holds."""
+"""A small run of `python -m bench.votes`: no vote differs from what its person holds."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from bench.votes import Size, run_votes
+from bench.votes import Size, measure
 from tests.doubles.control import Json
 
 SMALL = Size(debates=2, voters=20, kills=1, minutes=0.2)
@@ -18,7 +18,7 @@ def results() -> dict[str, Json]:
     """What came of a run on each platform, side by side: most of their time is waiting."""
 
     async def run() -> list[Json]:
-        return await asyncio.gather(*(run_votes([p], SMALL, seed=1, runs=1) for p in PLATFORMS))
+        return await asyncio.gather(*(measure([p], SMALL, seed=1, runs=1) for p in PLATFORMS))
 
     return dict(zip(PLATFORMS, asyncio.run(run()), strict=True))
 

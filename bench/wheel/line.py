@@ -13,6 +13,7 @@ from pathlib import Path
 from adapters.storage.database import Database
 from adapters.storage.migrate import migrate
 from adapters.storage.store import SqlStore
+from bench.wheel.venue import SilentVenue
 from bot.app import MainLine, defaults_of, first_error
 from bot.settings.settings import Settings
 from engine.debate import Model
@@ -21,7 +22,6 @@ from engine.line.service import Service
 from engine.ports import Models
 from engine.prompts.library import load_prompts
 from engine.store import Caps
-from tests.doubles.memory.venue import MemoryVenue
 
 
 @dataclass(slots=True)
@@ -71,14 +71,13 @@ def defaults_with(spell: Callable[[str], str], **changes: object) -> Defaults:
 
 @asynccontextmanager
 async def open_line(models: Models) -> AsyncIterator[tuple[Service, HeldBack]]:
-    """Open the main line on a temporary database, with a venue in memory."""
+    """Open the main line on a temporary database, with a venue that nobody reads."""
     with tempfile.TemporaryDirectory() as folder:
         database = Database(f"sqlite+aiosqlite:///{Path(folder) / 'bench.db'}")
         await migrate(database)
         store = SqlStore(database)
         dispatcher = HeldBack()
-        venue = MemoryVenue(recording=False)
-        line = MainLine(store, models, load_prompts(), [venue], dispatcher)
+        line = MainLine(store, models, load_prompts(), [SilentVenue()], dispatcher)
         try:
             async with line.running():
                 yield line.service, dispatcher

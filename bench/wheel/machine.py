@@ -9,7 +9,6 @@ import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import orjson
 
@@ -26,16 +25,6 @@ def print_result(figures: Mapping[str, object]) -> None:
     }
     shown = {**figures, "machine": machine}
     print(orjson.dumps(shown, option=orjson.OPT_INDENT_2).decode())
-
-
-def peak_memory() -> int | None:
-    """Return this process's peak memory in bytes; None except on Linux."""
-    # Not getrusage, which includes the parent's memory at the fork.
-    status = Path("/proc/self/status")
-    if not status.exists():
-        return None
-    lines = status.read_text().splitlines()
-    return next(1024 * int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
 
 
 @dataclass(slots=True)

@@ -313,7 +313,8 @@ def load() -> None:
     """Load what every command could need."""
     for package in PACKAGES:
         for module in walk_packages(import_module(package).__path__, f"{package}."):
-            import_module(module.name)
+            with suppress(ModuleNotFoundError):  # of an extra, which no command then uses
+                import_module(module.name)
 
 
 def serve(address: str, ready: str) -> str:

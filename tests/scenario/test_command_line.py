@@ -74,7 +74,7 @@ class Errand:
 
 WRONG: Mapping[tuple[str, ...], str] = {
     (): "Commands:",
-    ("bench",): "overhead",
+    ("bench",): "live",
     ("frobnicate",): "No such command 'frobnicate'",
     ("list", "--colour"): "No such option: --colour",
     ("export",): "Missing option '--out'",
@@ -95,9 +95,7 @@ WRONG: Mapping[tuple[str, ...], str] = {
     ("debate", "--seed", "abc"): "--seed is “abc”; write a whole number.",
 }
 ERRANDS: Mapping[str, tuple[str, ...]] = {
-    "bench": ("bench", "overhead", "--crowd", "2", "--seconds", "0.01"),
     "bench live": ("bench", "live", "--debates", "4", "--over", "0.1", "--seconds", "0.05"),
-    "bench start": ("bench", "start", "--runs", "1", "--seconds", "0.05"),
     "demo": ("demo",),
     "turkish": ("demo", "--language", "tr", "--topic", "Çay kahveden iyidir", "--votes", "B=2"),
     "chinese": ("demo", "--language", "zh", "--out", "中文"),
@@ -193,7 +191,7 @@ def test_a_debate_is_not_held_for_a_folder_that_cannot_be_written(
     ("typed", "offered"),
     [
         ("rostrum st", ["stats"]),
-        ("rostrum bench ov", ["overhead"]),
+        ("rostrum bench li", ["live"]),
         ("rostrum list --li", ["--limit"]),
     ],
 )
@@ -658,18 +656,6 @@ def test_wrong_usage_is_exit_2_and_says_what_is_wrong(
 # --- bench ---------------------------------------------------------------------------------
 
 
-def test_the_benchmark_prints_json(errands: dict[str, Errand]) -> None:
-    result = orjson.loads(errands["bench"].ended().done())
-    assert result["bench"] == "overhead"
-    assert [alone["turn_order"] for alone in result["alone"]] == ["sequential", "simultaneous"]
-    assert (result["alone"][0]["debates"], result["crowd"]["debates"]) == (5, 2)
-    for measured in (*result["alone"], result["crowd"]):
-        assert measured["wall_over_path_p50"] >= 1
-        assert measured["loop_lag_ms_worst"] >= 0
-    assert result["machine"]["cores"] >= 1
-    assert errands["bench"].left() == set(), "it cleans up"
-
-
 def test_the_load_benchmark_measures_itself_beside_two_others(errands: dict[str, Errand]) -> None:
     result = orjson.loads(errands["bench live"].ended().done())
     assert (result["bench"], result["debates"], result["calls_a_debate"]) == ("live", 4, 12)
@@ -679,15 +665,3 @@ def test_the_load_benchmark_measures_itself_beside_two_others(errands: dict[str,
         assert measured["cpu_ms_a_call"] > 0
     assert result["rostrum"]["start_ms_p99"] > 0
     assert errands["bench live"].left() == set(), "it cleans up"
-
-
-def test_the_start_benchmark_times_whole_processes(errands: dict[str, Errand]) -> None:
-    result = orjson.loads(errands["bench start"].ended().done())
-    assert (result["bench"], result["runs"], len(result["each"])) == ("start", 1, 1)
-    for run in (result["new_database"], *result["each"]):
-        assert run["model_s"] >= 9 * 0.05, "eight turns and the jury, one after another"
-        assert 0 < run["first_call_after_s"] < run["wall_s"] - run["model_s"]
-        assert 0 < run["exit_after_reveal_s"] < run["over_model_s"]
-        assert min(run["first_call_takes_ms"], run["later_calls_take_ms"]) >= 50
-    assert result["reference"]["cpu_s"] > 0
-    assert errands["bench start"].left() == set(), "it cleans up"

@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import subprocess
-import sys
-from pathlib import Path
 
-import orjson
 import pytest
 from structlog.testing import capture_logs
 
@@ -236,18 +231,3 @@ async def test_the_same_model_on_both_sides_is_warned_of(line: Running, other: i
     told = [warning for warning in started.warnings if "The same model argues" in warning]
     assert bool(told) is (other == 0)
     await line.ended(started.debate.id)
-
-
-def test_a_bench_waits_for_nobody_where_a_format_asks_people_first(tmp_path: Path) -> None:
-    command = "from bot.cli import main; main()"
-    asked = ["bench", "overhead", "--format", "oxford", "--crowd", "0", "--seconds", "0.01"]
-    kept = {name: value for name, value in os.environ.items() if "ROSTRUM" not in name}
-    ended = subprocess.run(
-        [sys.executable, "-c", command, *asked],
-        cwd=tmp_path,
-        env=kept | {"PYTHONPATH": str(Path(__file__).parents[2])},
-        capture_output=True,
-        timeout=40,  # it waited a minute before each of its dozen debates
-        check=True,
-    )
-    assert orjson.loads(ended.stdout)["format"] == "oxford"

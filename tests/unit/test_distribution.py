@@ -51,6 +51,14 @@ def test_a_wheel_has_every_file_of_the_program_and_no_other(wheel: Path) -> None
     assert len(packed) > 400
 
 
+def test_nothing_in_a_wheel_imports_what_only_a_checkout_has() -> None:
+    """`rostrum bench live` imported a double of the tests, and ended in a traceback."""
+    outside = re.compile(r"^\s*(?:from|import) ((?:tests|bench(?!\.wheel))\b.*)", re.MULTILINE)
+    sources = [name for name in files(ROOT) if name.endswith(".py")]
+    found = {name: outside.findall((ROOT / name).read_text("utf-8")) for name in sources}
+    assert {name: imports for name, imports in found.items() if imports} == {}
+
+
 def test_a_wheel_is_called_rostrum_debates_and_names_its_licence(wheel: Path) -> None:
     folder = f"rostrum_debates-{__version__}.dist-info"
     with zipfile.ZipFile(wheel) as opened:

@@ -29,7 +29,8 @@ PLATFORMS_OWN = (
     "/debate is not a valid command",
     "/debate failed with the error dispatch_failed",
 )
-FOLDERS = ("adapters/", "bot/", "deploy/", "docs/", "engine/", "migrations/", "tests/", ".ci/")
+PACKAGES = ("adapters/", "bench/", "bot/", "engine/", "migrations/", "tests/")
+FOLDERS = (*PACKAGES, "deploy/", "docs/", ".ci/")
 FILES = (".env.example", "Makefile", "pyproject.toml")
 
 

@@ -10,12 +10,11 @@ from random import Random
 import numpy as np
 import pytest
 
-from bench.pairing import make_world, measure
 from engine.judging import TIE
 from engine.series.design import PRIOR, Design, Seats, Tally, learn, rate_seats, width_of
 from engine.series.expand import Planned
 from engine.series.informative import Informative
-from engine.series.pairing import choose
+from engine.series.pairing import Chooser, choose
 from engine.series.spec import Series, read_series
 from engine.stats.contests import reach
 from engine.stats.likelihood import chances
@@ -44,7 +43,7 @@ def decide(planned: Planned, side: float = 0.3) -> str:
 class Hall:
     """Holds the debates that a chooser chooses."""
 
-    def __init__(self, chooser: Informative) -> None:
+    def __init__(self, chooser: Chooser) -> None:
         self.chooser = chooser
         self.begun: dict[str, Planned] = {}
         self.results: dict[str, str | None] = {}
@@ -92,6 +91,15 @@ def test_it_stops_as_soon_as_every_interval_is_narrow_enough() -> None:
     finer.hold(at_once=10)
     assert finer.widest() <= 120
     assert len(finer.begun) > 1.3 * len(one.begun)
+
+
+def test_all_pairs_take_more_debates_for_the_same_widest_interval() -> None:
+    every = Hall(choose(series(pairing="all", repeats=1, limits={})))
+    every.hold(at_once=200)
+    one = hall(points=every.widest())
+    one.hold(at_once=10)
+    assert one.widest() <= every.widest()
+    assert len(one.begun) < 0.95 * len(every.begun)
 
 
 def test_the_first_debates_connect_every_model() -> None:
@@ -215,17 +223,3 @@ def _norm(design: Design, seats: Seats) -> float:
     """How wide the intervals are after one more comparison, the widest counting most."""
     more = Design(design.models, design.parameters, design.met + Counter([seats]))
     return float(np.linalg.norm(widths(more), ord=32))
-
-
-# --- the benchmark -----------------------------------------------------------------------
-
-
-def test_the_bench_is_seeded_and_saves_debates_where_models_are_far_apart() -> None:
-    found = measure("1200 points", 1, 4, 4)
-    assert found is not None
-    assert found == measure("1200 points", 1, 4, 4)
-    assert found.all.debates == 360
-    assert found.informative.widest <= found.all.widest
-    assert found.informative.uneven <= 1
-    assert found.share < 0.9
-    assert sum(make_world("published", 3).strengths) == pytest.approx(0)
