@@ -24,6 +24,7 @@ MOST_CONNECTIONS = 256  # without a request so far
 ARRIVAL_SECONDS = 10.0  # for a request's head, and for its body
 FINISH_SECONDS = 5.0  # for requests that are being answered when it stops
 LINGER_SECONDS = 1.0  # for the rest of an unread body
+CHARSETS = ("utf-8", "utf8")
 NAME = "rostrum"  # without versions
 IN_USE = "another program uses this port"
 TAKEN = "Requests cannot be taken at {host}:{port}: {why}; choose a free port."
@@ -107,13 +108,18 @@ class Site:
             access_log=None,  # type: ignore[arg-type]  # none is kept
             keepalive_timeout=self._arrival,
             lingering_time=LINGER_SECONDS,
+            auto_decompress=False,
         )
 
     @web.middleware
     async def _read_whole(
         self, request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
     ) -> web.StreamResponse:
-        """Read a whole request within its time before handling it."""
+        """Read a whole request within its time before handling it.
+
+        Its bytes are taken as they were sent: inflating them, and decoding them by a charset that
+        the sender names, can take minutes in which nothing else is done.
+        """
         try:
             async with asyncio.timeout(self._arrival):
                 await request.read()
@@ -123,6 +129,10 @@ class Site:
             return web.Response(status=400)  # no one reads it
         except web.HTTPRequestEntityTooLarge:
             return _refuse(request, 413, "it is too large")
+        if "Content-Encoding" in request.headers:
+            return _refuse(request, 415, "it is compressed")
+        if (request.charset or "utf-8").lower() not in CHARSETS:
+            return _refuse(request, 415, "its charset is not UTF-8")
         connection = request.protocol
         self._answered.add(connection)
         try:

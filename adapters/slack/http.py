@@ -58,11 +58,11 @@ async def _take(app: AsyncApp, verifier: SignatureVerifier, request: web.Request
     if not request.headers.get("X-Slack-Signature", "").isascii():  # the SDK raises there
         return _refuse(401, "its signature is wrong or too old")
     try:
-        body = await request.text()
+        body = await request.read()
         if not verifier.is_valid_request(body, dict(request.headers)):
             return _refuse(401, "its signature is wrong or too old")
         asked = AsyncBoltRequest(
-            body=body, query=request.query_string, headers=dict(request.headers)
+            body=body.decode(), query=request.query_string, headers=dict(request.headers)
         )
     except MISFITS:
         return _refuse(400, "it cannot be read")
