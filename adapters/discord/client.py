@@ -23,6 +23,7 @@ from adapters.discord.presence import Presence
 from adapters.discord.registration import register
 from adapters.discord.rest import Rest
 from adapters.discord.translation import Translator, language_of
+from adapters.discord.wellformed import is_wellformed
 from adapters.in_order import InOrder
 from engine.chat.invocation import pressed_invocation, submitted_invocation
 from engine.errors import RostrumError
@@ -188,6 +189,8 @@ class Client(discord.AutoShardedClient):
 
     async def on_interaction(self, interaction: Interaction) -> None:
         """A button, menu or form was used; its custom id says which."""
+        if not is_wellformed(interaction):
+            return
         data: dict[str, Any] = dict(interaction.data or {})
         pressed = read_button(str(data.get("custom_id")))
         if pressed is None or not await self._desk.admits(interaction):
@@ -260,6 +263,9 @@ class _Tree(app_commands.CommandTree[discord.Client]):
 
     async def interaction_check(self, interaction: Interaction, /) -> bool:
         """Return whether a command may run, or its choices be shown."""
+        if not is_wellformed(interaction):
+            log.warning("interaction refused", why="it is not of Discord's form")
+            return False
         return await self._desk.admits(interaction)
 
 

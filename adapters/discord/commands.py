@@ -6,11 +6,12 @@ nothing, so the command itself checks every value.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any, Literal
 
 import discord
+import structlog
 from discord import app_commands
 
 from adapters.discord import texts
@@ -26,6 +27,7 @@ from engine.chat.choices import (
     matching,
 )
 from engine.chat.commands import COMMANDS, parse_command
+from engine.chat.context import Context
 from engine.chat.invocation import (
     DebateArgument,
     DeleteArguments,
@@ -41,9 +43,10 @@ from engine.chat.invocation import (
     SuggestArguments,
     TopicsArguments,
 )
+from engine.chat.person import Person
 from engine.chat.review import NO_VOTE
 from engine.chat.suggestions import match_topics
-from engine.errors import UsageError
+from engine.errors import RostrumError, UsageError
 from engine.language import speaking
 from engine.options import IN_A_CHAT, STANCES
 from engine.store.community import SETTING_NAMES
@@ -54,12 +57,14 @@ from engine.words.translation import say
 LONGEST_CHOICE = 100  # characters
 LONGEST_INPUT = 4000
 Choices = list[app_commands.Choice[str]]
+Match = Callable[[Context, Person], Awaitable[tuple[CommandChoice, ...]]]
 Rounds = app_commands.Range[int, 1, 9]
 Number = app_commands.Range[int, 1, 2**31 - 1]
 Minutes = app_commands.Range[float, 0.1, 10080.0]
 SETTINGS = tuple(name for name in SETTING_NAMES if name not in NO_SETTINGS)
 VOTES = (*vote_options(("A", "B", *"123456789")), NO_VOTE)
 ATTACHED = ("source", "source_2")
+log = structlog.get_logger(__name__)
 DEBATE = "The debate's code; leave it out for the one in this channel or thread"
 
 
@@ -384,8 +389,9 @@ class DebateCommands(app_commands.Group):
     @start.autocomplete("topic")
     @schedule.autocomplete("topic")
     async def _topics(self, interaction: Interaction, typed: str) -> Choices:
-        person, locale = await self._desk.person(interaction), interaction.locale.value
-        return _listed(await match_topics(self._desk.commands, person, typed, locale))
+        return await self._offer(
+            interaction, partial(match_topics, prefix=typed, locale=interaction.locale.value)
+        )
 
     @league.autocomplete("format")
     @schedule.autocomplete("format")
@@ -400,20 +406,28 @@ class DebateCommands(app_commands.Group):
     @start.autocomplete("model_a")
     @start.autocomplete("model_b")
     async def _models(self, interaction: Interaction, typed: str) -> Choices:
-        return _listed(
-            await match_models(self._desk.commands, await self._desk.person(interaction), typed)
-        )
+        return await self._offer(interaction, partial(match_models, prefix=typed))
 
     @start.autocomplete("jurors")
     @start.autocomplete("judges")
     async def _jurors(self, interaction: Interaction, typed: str) -> Choices:
         before, comma, last = typed.rpartition(",")
-        person = await self._desk.person(interaction)
-        found = await match_jurors(self._desk.commands, person, last.strip())
+        found = await self._offer(interaction, partial(match_jurors, prefix=last.strip()))
         whole = (f"{before}{comma}{choice.value}" for choice in found)
         return _listed(
             tuple(CommandChoice(value=text, label=text[-LONGEST_CHOICE:]) for text in whole)
         )
+
+    async def _offer(self, interaction: Interaction, match: Match) -> Choices:
+        """Offer choices that are read from the database; none while somebody types too fast."""
+        commands = self._desk.commands
+        try:
+            person = await self._desk.person(interaction)
+            commands.typing.check((person.platform, person.user), commands.service.clock.now())
+            return _listed(await match(commands, person))
+        except RostrumError as error:
+            log.debug("nothing offered", why=str(error))
+            return []
 
     @cancel.autocomplete("debate")
     @delete.autocomplete("debate")
@@ -422,9 +436,7 @@ class DebateCommands(app_commands.Group):
     @result.autocomplete("debate")
     @review.autocomplete("debate")
     async def _debates(self, interaction: Interaction, typed: str) -> Choices:
-        return _listed(
-            await match_debates(self._desk.commands, await self._desk.person(interaction), typed)
-        )
+        return await self._offer(interaction, partial(match_debates, prefix=typed))
 
     @review.autocomplete("vote")
     async def _votes(self, interaction: Interaction, typed: str) -> Choices:

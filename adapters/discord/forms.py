@@ -39,8 +39,8 @@ def typed_in(data: dict[str, Any]) -> dict[str, str]:
 
 def _values(components: Any) -> Iterator[tuple[str, str]]:
     for one in components:
-        if "value" in one:
-            yield one["custom_id"], one["value"]
+        if one.get("value") is not None:
+            yield one.get("custom_id", ""), one["value"]
         yield from _values(one.get("components") or ())
         if isinstance(one.get("component"), dict):
             yield from _values((one["component"],))

@@ -12,9 +12,9 @@ _COLOURED = "\ufe0f"
 _REACTIONS = {emoji.replace(_COLOURED, ""): reaction for reaction, emoji in REACTIONS.items()}
 
 
-def reaction_of(emoji: str | None) -> str | None:
+def reaction_of(emoji: object) -> str | None:
     """Return the name of an emoji's reaction, None for other emoji."""
-    return _REACTIONS.get((emoji or "").replace(_COLOURED, ""))
+    return _REACTIONS.get(emoji.replace(_COLOURED, "")) if isinstance(emoji, str) else None
 
 
 def reaction_seen(

@@ -27,6 +27,7 @@ class Context:
     version: str
     export_key: bytes | None = None
     cooldown: Cooldown = field(default_factory=Cooldown)
+    typing: Cooldown = field(default_factory=lambda: Cooldown(at_once=20, seconds=1))
     # Each keeps a thread busy with Python, and debates need the interpreter too: a community has
     # one at a time, and threads are left for everything else.
     _readings: WeakValueDictionary[tuple[str, str], asyncio.Lock] = field(

@@ -10,12 +10,13 @@ import json
 import re
 from typing import Any, NamedTuple
 
-from engine.errors import RostrumError
+from engine.errors import MISFITS, RostrumError
 
 CUT_OFF = frozenset({"length", "max_tokens", "max_output_tokens"})
 TOO_LONG = "too_long"  # our own word for a reply that was cut to the debate's cap
 MAX_CHARS = 1_000_000
 MAX_DEPTH = 64
+TOO_DEEP = f"the answer's JSON is nested deeper than {MAX_DEPTH} levels"
 MAX_OBJECTS = 16
 # json-repair takes quadratic time on stray quotes: 20,000 characters keep it under 0.2 s.
 MAX_REPAIR_CHARS = 20_000
@@ -126,7 +127,7 @@ def _step(stack: list[str], sign: str) -> None:
     if sign == "{" or (sign == "[" and stack):
         stack.append(sign)
         if len(stack) > MAX_DEPTH:
-            raise UnreadableError(f"the answer's JSON is nested deeper than {MAX_DEPTH} levels")
+            raise UnreadableError(TOO_DEEP)
     elif stack and sign in _PAIR and stack.pop() != _PAIR[sign]:
         raise UnreadableError("the answer's JSON has a bracket that is not closed")
 
@@ -146,8 +147,25 @@ def _repair(span: str) -> Parsed | None:
         raise UnreadableError("the answer's JSON is broken and too long to repair")
     import json_repair  # only now: most answers need none
 
-    value = json_repair.loads(span, skip_json_loads=True)
-    return _parsed(value, span, repaired=True) if isinstance(value, dict) else None
+    try:
+        value = json_repair.loads(span, skip_json_loads=True)
+    except MISFITS:  # it gives up on deep nesting and on long numbers, each in its own way
+        raise UnreadableError("the answer's JSON is broken beyond repair") from None
+    if not isinstance(value, dict):
+        return None
+    _refuse_deep(value)
+    return _parsed(value, span, repaired=True)
+
+
+def _refuse_deep(value: Object) -> None:
+    """Refuse levels that stood within a broken string, where they were not counted."""
+    level: list[Any] = [value]
+    for _ in range(MAX_DEPTH):
+        held = (one.values() if isinstance(one, dict) else one for one in level)
+        level = [item for items in held for item in items if isinstance(item, dict | list)]
+        if not level:
+            return
+    raise UnreadableError(TOO_DEEP)
 
 
 def _parsed(value: Any, span: str, *, repaired: bool) -> Parsed:

@@ -216,7 +216,7 @@ class Service:
         """
         seed = self.new_seed() if order.seed is None else order.seed
         request, script = _requested(order, defaults, seed)
-        prompts = self.prompts.only(script.name, "jury")
+        prompts = templates_of(self.prompts, request, defaults)
         costs = await self._costs(order, defaults)
         asked = (request, script, order, defaults, prompts)
         frozen = partial(freeze, *asked, seed=seed, number=ordinal, costs=costs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 import time
 import traceback
@@ -59,6 +60,7 @@ def fuzz(target: Target, seconds: float) -> bool:
 
 def main(seconds: float, names: list[str]) -> int:
     """Fuzz the named targets, or all of them. Returns how many failed."""
+    logging.getLogger().addHandler(logging.NullHandler())  # libraries log what they refuse
     structlog.configure(processors=[], logger_factory=structlog.ReturnLoggerFactory())
     chosen = [target for target in TARGETS if target.name in names or not names]
     held = [fuzz(target, seconds / len(chosen)) for target in chosen]

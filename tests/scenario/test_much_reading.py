@@ -15,6 +15,7 @@ from engine.chat.answers.answers import Answer, to_markdown
 from engine.chat.commands import Commands, parse_command
 from engine.chat.cooldown import AT_ONCE, MOST_REMEMBERED, SECONDS, Cooldown
 from engine.chat.person import Person
+from engine.debate import Model, Retrieval
 from engine.delivery.ending import refusal_of
 from engine.errors import NotAllowedError, RostrumError
 from engine.language import speaking
@@ -27,6 +28,7 @@ ANN = Person(platform="memory", community="club", place="lobby", user="ann", max
 BOB = ANN.model_copy(update={"user": "bob"})
 MANAGER = ANN.model_copy(update={"user": "mia", "manager": True})
 GUILD = BOB.model_copy(update={"community": "guild"})
+WILLOW = Model.parse("rehearsal/willow")
 MUCH = ("list", "agreement", "leaderboard", "me", "privacy", "mydata", "topics", "review")
 OFTEN = ("status", "help", "models", "formats", "optin", "suggest tea")
 
@@ -191,3 +193,25 @@ async def test_a_community_reads_one_thing_at_a_time(commands: Commands, slow: S
     slow.go_on.set()
     await asyncio.gather(*asked)
     assert slow.readings == 3
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{"retrieval": Retrieval(model=WILLOW, calls=2, results=2)}, {"questions": 2}],
+    ids=["sources", "people"],
+)
+async def test_commands_that_estimate_know_every_template_of_a_debate(
+    line: Running, clock: FixedClock, more: dict[str, object]
+) -> None:
+    defaults = DEFAULTS.model_copy(update={"models": (*DEFAULTS.models, WILLOW), **more})
+    service = replace(line.service, clock=clock)
+    commands = Commands(service, line.store, defaults, "1.2.3", b"key")
+    assert "`classic`" in await say(commands, MANAGER, "formats")
+    for asked, answered in {
+        "help": "start",
+        'schedule "every weekday 09:00 Europe/Berlin" Tea': "09:00",
+        "league start": "league",
+    }.items():
+        said = await say(commands, MANAGER, asked)
+        assert answered in said
+        assert "prevented" not in said

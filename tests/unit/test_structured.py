@@ -75,6 +75,19 @@ def test_anything_else_is_unreadable_with_a_reason(text: str, reason: str) -> No
         read_object(text)
 
 
+@pytest.mark.parametrize("inner", ['{"a":', '["a",', "{'a':", "9" * 50 + ","])
+@pytest.mark.parametrize("times", [70, 200, 300, 400, 1000, 3000])
+def test_what_a_repair_cannot_read_is_a_value_or_unreadable_and_no_bug(
+    inner: str, times: int
+) -> None:
+    for text in (f'{{"reasons": {{"{inner * times}"}}}}', f'{{"a": {"9" * 2 * times}, b: 1}}'):
+        try:
+            value = read_object(text).value
+        except UnreadableError:
+            continue
+        assert json.dumps(value).count("}") <= 64
+
+
 @pytest.mark.parametrize("finish", ["length", "LENGTH", "max_tokens"])
 def test_a_cut_off_answer_is_unreadable_even_when_it_looks_whole(finish: str) -> None:
     with pytest.raises(UnreadableError, match="cut off"):

@@ -6,6 +6,8 @@ An input is a JSON object: the name of an `event` and its `data`.
 from __future__ import annotations
 
 import asyncio
+import logging
+import traceback
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from functools import lru_cache, partial
@@ -23,8 +25,13 @@ from adapters.discord.presence import Presence
 from adapters.discord.rest import Rest
 from adapters.discord.translation import language_around, language_of
 from adapters.discord.venue import DiscordVenue
+from engine.chat.cooldown import Cooldown
 from engine.chat.invocation import Invocation
+from engine.chat.person import Person
 from engine.errors import MISFITS, RostrumError
+from engine.store.community import CommunitySettings
+from tests.doubles.fixed_clock import FixedClock
+from tests.doubles.rehearsed import DEFAULTS
 from tests.fuzz.loop import wait
 from tests.fuzz.target import Target
 
@@ -39,9 +46,34 @@ class Desk:
 
     def __init__(self) -> None:
         self.heard: list[object] = []
-        self.commands: Any = SimpleNamespace(
-            joined=self.listener, left=self.listener, communities=self._known
+        store = SimpleNamespace(
+            communities=SimpleNamespace(get=self._settings),
+            debates=SimpleNamespace(of_community=self._none),
+            suggestions=SimpleNamespace(open=self._none),
         )
+        self.commands: Any = SimpleNamespace(
+            joined=self.listener,
+            left=self.listener,
+            communities=self._known,
+            defaults=DEFAULTS,
+            store=store,
+            typing=Cooldown(at_once=1_000_000),
+            service=SimpleNamespace(clock=FixedClock()),
+        )
+
+    async def _settings(self, *_: object) -> CommunitySettings:
+        return CommunitySettings()
+
+    async def _none(self, *_: object, **__: object) -> tuple[()]:
+        return ()
+
+    async def person(self, interaction: Any) -> Person:
+        """Read who it is."""
+        return person_of(interaction)
+
+    async def refuse(self, interaction: Any, error: RostrumError) -> None:
+        """Say why nothing was done."""
+        str(error).encode("utf-8", "surrogatepass")
 
     async def admits(self, *_: object) -> bool:
         """Serve every server."""
@@ -71,6 +103,34 @@ class Desk:
         language_of(interaction)
 
 
+class Silent(discord.InteractionResponse[Any]):
+    """Answers to an interaction that are written and not sent."""
+
+    async def autocomplete(self, choices: Any) -> None:
+        """Offer choices."""
+        orjson.dumps([choice.to_dict() for choice in choices])
+
+    async def send_modal(self, modal: Any) -> None:  # type: ignore[override]
+        """Open a form."""
+        modal.to_dict()
+
+
+class Failures(logging.Handler):
+    """What discord.py only logs: errors of ours while somebody types."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[BaseException] = []
+        logging.getLogger("discord.app_commands.tree").addHandler(self)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Note an error that was raised in our code."""
+        error = record.exc_info[1] if record.exc_info else None
+        frames = traceback.extract_tb(error.__traceback__) if error else ()
+        if error and any("/adapters/discord/" in frame.filename for frame in frames):
+            self.found.append(error)
+
+
 class Door:
     """A client without a connection, and what its events were."""
 
@@ -80,6 +140,7 @@ class Door:
         self.client = Client(desk, self._identify, None, (0, 1), rest, Presence())
         self.events: list[tuple[str, tuple[Any, ...]]] = []
         self.asked: list[Any] = []
+        self._failures = Failures()
         tree: Any = self.client.tree
         tree._from_interaction = self.asked.append
         heard: Any = lambda name, *args: self.events.append((name, args))  # noqa: E731
@@ -103,6 +164,8 @@ class Door:
         await asyncio.gather(*self.client._tasks)
 
     async def _call(self, interaction: Any) -> None:
+        interaction._cs_response = Silent(interaction)
+        self._failures.found.clear()
         try:
             await self.client.tree._call(interaction)
         except app_commands.CommandInvokeError as error:
@@ -110,6 +173,8 @@ class Door:
                 raise error.original from error
         except ITS_OWN:
             return
+        for failure in self._failures.found:
+            raise failure
 
 
 @lru_cache(maxsize=1)
