@@ -1,4 +1,4 @@
-"""`/livez`, `/readyz`, `/healthz` and `/metrics`, for monitoring."""
+"""`/livez`, `/readyz` and `/metrics`, for monitoring."""
 
 from __future__ import annotations
 
@@ -206,12 +206,6 @@ async def serve_health(settings: HealthSettings, health: Health) -> None:
 
 @asynccontextmanager
 async def _listening(settings: HealthSettings, health: Health) -> AsyncIterator[None]:
-    async def healthz(_: web.Request) -> web.Response:
-        state = await health.state()
-        gateways = {name: one.well for name, one in state.platforms.items()}
-        body = {"ok": state.well, "database": not state.database, "gateways": gateways}
-        return web.json_response(body, status=200 if state.well else 503)
-
     async def livez(_: web.Request) -> web.Response:
         return _answer((await health.state()).report(ready=False))
 
@@ -221,7 +215,7 @@ async def _listening(settings: HealthSettings, health: Health) -> AsyncIterator[
     async def metrics(_: web.Request) -> web.Response:
         return web.Response(body=await health.metrics(), headers={"Content-Type": CONTENT_TYPE})
 
-    pages = {"/healthz": healthz, "/livez": livez, "/readyz": readyz, "/metrics": metrics}
+    pages = {"/livez": livez, "/readyz": readyz, "/metrics": metrics}
     site = Site(settings.host, settings.port or 0, taken=PORT_TAKEN)
     async with site.serving([web.get(path, page) for path, page in pages.items()]):
         yield

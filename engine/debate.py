@@ -435,7 +435,7 @@ class PanelSetup(Value):
     correlation: float | None = None
     mode: PanelMode = PanelMode.ADAPTIVE
     audit: bool = False
-    rubric: str = "panel"
+    rubric: str = "debate"
     blind: bool = True
     criteria: tuple[Criterion, ...] = ()
     fit: Fit | None = Field(None, exclude_if=not_)

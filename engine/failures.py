@@ -7,12 +7,8 @@ journal and the log.
 from __future__ import annotations
 
 import re
-from typing import Annotated
 
-from pydantic import AfterValidator, JsonValue
-
-OPENING = "Backend “"  # of every sentence on a failed call
-_SENTENCE = re.compile(rf"{OPENING}[^”]*” (.*)", re.DOTALL)
+_SENTENCE = re.compile("Backend “[^”]*” (.*)", re.DOTALL)
 _STATUS = re.compile(r"\((\d{3})\)")
 # How sentences name a kind of failure, after the backend's name; the longer of two first.
 _KINDS = {
@@ -62,23 +58,5 @@ def no_answer(failure: str) -> str:
 
 
 def without_words(problem: str) -> str:
-    """Return a problem without sentences on failed calls, which older versions stored in it."""
+    """Return a text without the sentence on a failed call that is in it."""
     return _SENTENCE.sub(lambda found: no_answer(failure_in(found[1])), problem)
-
-
-def without_any_words(body: JsonValue) -> JsonValue:
-    """Return a finding's JSON with every problem in it as `without_words` has it."""
-    if isinstance(body, list):
-        return [without_any_words(one) for one in body]
-    if not isinstance(body, dict):
-        return body
-    return {
-        name: without_words(one)
-        if name == "problem" and isinstance(one, str)
-        else without_any_words(one)
-        for name, one in body.items()
-    }
-
-
-Problem = Annotated[str, AfterValidator(without_words)]
-"""Why there is no usable answer, in words that everyone may read."""

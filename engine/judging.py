@@ -11,7 +11,6 @@ from typing import Literal, NamedTuple
 from pydantic import Field
 
 from engine.debate import PanelMode, Usage, Value
-from engine.failures import Problem
 
 TIE = "tie"
 WEAK = "weak"  # a vote's “neither”
@@ -35,7 +34,7 @@ class Ballot(Value):
     audit: bool = False
     recused: bool = False
     valid: bool
-    problem: Problem = ""
+    problem: str = ""
     repaired: bool = False
     contradictory: bool = False
     scores: dict[str, dict[str, int]] | None = None
@@ -65,7 +64,7 @@ class Summary(Value):
 
     text: str = ""
     fit: Literal["as_written", "trimmed", "cut", "too_short"] = "as_written"
-    problem: Problem = ""
+    problem: str = ""
 
 
 class Why(Value):
@@ -81,7 +80,7 @@ class Why(Value):
     differed: str = ""
     juror: str = ""
     quoted: bool = False
-    problem: Problem = ""
+    problem: str = ""
 
 
 def _missing(value: object) -> bool:
@@ -104,7 +103,7 @@ class Verdict(Value):
     """
 
     winner: str | None
-    problem: Problem = ""
+    problem: str = ""
     p: Mapping[str, float] = {}
     z: float | None = None
     valid: int
@@ -113,7 +112,7 @@ class Verdict(Value):
     order_alone: bool = False
     slope: float = 0.9
     mode: PanelMode = PanelMode.ADAPTIVE
-    rubric: str = "panel"
+    rubric: str = "debate"
     blind: bool = True
     by_judge: tuple[str | None, ...] = ()
     summary: Summary | None = None
@@ -222,12 +221,12 @@ another tool, where its person was perhaps not blind. Of several reasons the fir
 """
 
 
-Recovery = Literal["complete", "unread", "unknown", "imported"]
+Recovery = Literal["complete", "unread", "imported"]
 """What a standing vote rests on.
 
 "complete": all reactions were read before the question closed, or it has buttons only. "unread":
-they could not be read; the vote is the last known one, and not gold. "unknown": it was closed by
-a version that did not record this. "imported": it is a label from another tool.
+they could not be read; the vote is the last known one, and not gold. "imported": it is a label from
+another tool.
 """
 
 

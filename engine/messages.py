@@ -11,14 +11,13 @@ from base64 import b64decode
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from operator import not_
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
-from pydantic import Field, TypeAdapter, ValidationInfo, model_validator
+from pydantic import Field, TypeAdapter
 
 from engine.debate import BallotKind, Criterion, Length, Rehearsal, Value, Violation
 from engine.judging import Persuasion, Question, RoundTally, Tally, Verdict, Why
 from engine.language import spoken
-from engine.marks import MARKS, Marks
 
 Phase = Literal[
     "queued",
@@ -168,16 +167,9 @@ class TurnPost(Said):
 
 
 class Invitation(Said):
-    """What every message that asks has: its options, and which reactions stand for them."""
+    """What every message that asks has: its options, each with a reaction of its name."""
 
     options: tuple[str, ...]
-    marks: Marks = MARKS
-
-    @model_validator(mode="before")
-    @classmethod
-    def _keep_marks(cls, data: Any, info: ValidationInfo) -> Any:
-        """Leave what was stored before there were `marks` the letters that it was asked with."""
-        return {"marks": "letters", **data} if info.mode == "json" else data
 
 
 class VoteInvite(Invitation):

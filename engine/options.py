@@ -128,10 +128,7 @@ BUILT_IN = Options(
         "turn_minutes": 10.0,
     },
 )
-"""The built-in defaults; the number of rounds is up to the format.
-
-Stored debates that lack one of the last three were held before there was such an option.
-"""
+"""The built-in defaults; the number of rounds is up to the format."""
 
 
 IN_A_CHAT = (

@@ -375,7 +375,6 @@ CREATE TABLE targets (
 	ballot VARCHAR(8) NOT NULL, 
 	options VARCHAR(64) NOT NULL, 
 	closed_at DATETIME, 
-	marks VARCHAR(8), 
 	seeds VARCHAR(4), 
 	CONSTRAINT pk_targets PRIMARY KEY (platform, place, message), 
 	CONSTRAINT fk_targets_debate FOREIGN KEY(debate) REFERENCES debates (id)

@@ -73,16 +73,10 @@ def nonce_of(place: str, reference: str) -> str:
 
 
 def carries(message: dict[str, Any], reference: str) -> bool:
-    """Return whether a message read back shows a reference: in a footer, or below plain text.
-
-    Earlier releases wrote it whole, at the beginning of the footer.
-    """
+    """Return whether a message read back shows a reference: in a footer, or below plain text."""
     small_print = Reference.read(reference).small_print
     last = (message.get("content") or "").rpartition("\n")[2]
-    if last in (SMALL.format(text=small_print), SMALL.format(text=reference)):
+    if last == SMALL.format(text=small_print):
         return True
     footers = ((embed.get("footer") or {}).get("text") or "" for embed in message["embeds"])
-    return any(
-        f" · {footer}".endswith(f" · {small_print}") or footer.split(" ", 1)[0] == reference
-        for footer in footers
-    )
+    return any(f" · {footer}".endswith(f" · {small_print}") for footer in footers)

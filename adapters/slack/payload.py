@@ -53,14 +53,7 @@ class Payload(NamedTuple):
 
 
 def carries(message: dict[str, Any], reference: str) -> bool:
-    """Return whether a message read back has a reference: in its metadata.
-
-    Earlier releases wrote it in the last line, too.
-    """
+    """Return whether a message read back has a reference: in its metadata."""
     metadata = message.get("metadata") or {}
-    if metadata.get("event_type") == EVENT_TYPE:
-        return bool(metadata.get("event_payload", {}).get("reference") == reference)
-    contexts = (block for block in message.get("blocks", ()) if block["type"] == "context")
-    said = [element.get("text", "") for block in contexts for element in block["elements"]]
-    said.append(message.get("text", "").rpartition("\n")[2])
-    return any(text.split(" ", 1)[0] == reference for text in said)
+    known = metadata.get("event_payload", {}).get("reference")
+    return bool(metadata.get("event_type") == EVENT_TYPE and known == reference)

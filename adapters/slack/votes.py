@@ -19,8 +19,6 @@ NAMES = {
     "close": "mag",
     "clear": "white_check_mark",
     "onesided": "boom",
-    "letter-A": "a",
-    "letter-B": "b",
 }
 """What Slack calls the emoji of each reaction (engine/marks.py)."""
 

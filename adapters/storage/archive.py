@@ -199,10 +199,7 @@ def _to_answers(rows: Sequence[Any]) -> list[StandingAnswer]:
 def _to_answer(body: dict[str, Any]) -> StandingAnswer:
     if body.get("question") in LABELS:
         return StandingAnswer(**body)
-    try:
-        return StandingAnswer(*ANSWER(body))
-    except KeyError:  # stored by a release that lacked some fields
-        return StandingAnswer(**body)
+    return StandingAnswer(*ANSWER(body))
 
 
 def _to_revised(

@@ -104,7 +104,7 @@ class Dialect(ABC):
 
     @abstractmethod
     def keep_private(self) -> None:
-        """Remove others' access to files that an older version created."""
+        """Remove others' access to files."""
 
     @abstractmethod
     def withdraw(self) -> None:

@@ -9,7 +9,6 @@ import orjson
 
 from adapters.storage.connection import SqlConnection
 from adapters.storage.outbox import insert_held, insert_posts
-from engine.failures import OPENING, without_any_words, without_words
 from engine.findings import UNANSWERED, Adjustment, Artifact, Score
 from engine.judging import Verdict
 from engine.store import Note
@@ -64,7 +63,7 @@ def insert_verdict(connection: SqlConnection, debate_id: str, judge: str, verdic
 
 def to_unanswered(row: Any) -> tuple[str, str]:
     """Return an unanswered step and the reason, from its artifact."""
-    return row.name.removeprefix(f"{UNANSWERED}/"), without_words(orjson.loads(row.body)["problem"])
+    return row.name.removeprefix(f"{UNANSWERED}/"), orjson.loads(row.body)["problem"]
 
 
 def to_put(row: Any) -> tuple[str, ...]:
@@ -74,10 +73,7 @@ def to_put(row: Any) -> tuple[str, ...]:
 
 def to_artifact(row: Any) -> Artifact:
     """Return an artifact as it is stored."""
-    body = orjson.loads(row.body)
-    if OPENING in row.body:
-        body = without_any_words(body)
-    return Artifact(name=row.name, kind=row.kind, valid=row.valid, body=body)
+    return Artifact(name=row.name, kind=row.kind, valid=row.valid, body=orjson.loads(row.body))
 
 
 def read_findings(grouped: Grouped, ids: Sequence[str]) -> dict[str, dict[str, Any]]:

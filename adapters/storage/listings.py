@@ -12,8 +12,7 @@ from engine.store.listings import Found, Listed, Sought
 
 MOST_WORDS = 8
 MOST_CHOICES = 200
-# A release before this table may have started debates since; they are in every list but these.
-AMONG = "FROM debates LEFT JOIN listings ON listings.debate = debates.id WHERE {}"
+AMONG = "FROM debates JOIN listings ON listings.debate = debates.id WHERE {}"
 COUNT = f"SELECT count(*) {AMONG}"
 FIND = f"""
 {SELECT} WHERE debates.id IN (
@@ -63,7 +62,7 @@ class ListingTable:
             for name in CHOSEN_BY
         ]
         sets = await self._database.column(MODELS, ended=ENDED, most=MOST_CHOICES)
-        models = sorted({model for one in sets if one for model in one.split()})
+        models = sorted({model for one in sets for model in one.split()})
         return Listed(languages, communities, series, tuple(models))
 
 

@@ -445,7 +445,6 @@ targets = Table(
     Column("ballot", String(8), nullable=False),
     Column("options", String(64), nullable=False, comment="with spaces between"),
     Column("closed_at", Utc, comment="since when its answers stay as they are"),
-    Column("marks", String(8), comment="the reactions of its options; none: letters for sides"),
     Column("seeds", String(4), comment="the bot's own reactions since its close: left, then gone"),
     Index(None, "message"),
     partial_index("targets_seeds", "platform", where="seeds = 'left'"),

@@ -13,7 +13,6 @@ from adapters.storage.database import Database
 from adapters.storage.leases import within
 from engine.debate import BallotKind
 from engine.judging import REVEALED, Question
-from engine.marks import Marks
 from engine.store import Asked, Target
 from engine.store.served import EVERYONE, Served
 from engine.votes.questions import KINDS, options_of
@@ -39,8 +38,8 @@ ON CONFLICT (debate, question, step) DO UPDATE SET
 WHERE questions.message IS NULL
 """
 ADD = """
-INSERT INTO targets (platform, place, message, debate, question, step, ballot, options, marks)
-VALUES (:platform, :place, :message, :debate, :question, :step, :ballot, :options, :marks)
+INSERT INTO targets (platform, place, message, debate, question, step, ballot, options)
+VALUES (:platform, :place, :message, :debate, :question, :step, :ballot, :options)
 ON CONFLICT DO NOTHING
 """
 LISTEN = """
@@ -99,8 +98,7 @@ WHERE platform = :platform AND place = :place AND message = :message AND debate 
 DEBATE = "SELECT platform, place, thread, setup FROM debates WHERE id = :debate"
 ASKED = tuple(question for question in Question if question is not Question.TURN)
 STATE = ("unread", "closes_at")
-PLAIN = tuple(set(Target.model_fields) - {"closed", "ended", "options", "marks", *STATE})
-FIRST_MARKS: Marks = "letters"  # of what was asked before there were others
+PLAIN = tuple(set(Target.model_fields) - {"closed", "ended", "options", *STATE})
 
 
 LOCK_QUESTION = """
@@ -150,21 +148,20 @@ def accept_thumbs(connection: SqlConnection, turn: Asked, targets: Iterable[Targ
         _add(connection, target)
 
 
-def accept(connection: SqlConnection, asked: Asked, message: str, marks: Marks) -> None:
+def accept(connection: SqlConnection, asked: Asked, message: str) -> None:
     """Take a question's answers on a message, also on one that was lost with its thread."""
     row = connection.first(DEBATE, debate=asked.debate)
     request = orjson.loads(row.setup)["request"]
     where = {"platform": row.platform, "place": row.thread or row.place, "message": message}
     options = options_of(asked.question, tuple(request["sides"]))
     ballot = KINDS[asked.question].ballot or BallotKind(request["ballot"])
-    how = {"ballot": ballot, "options": options, "marks": marks}
-    _add(connection, Target(**asked._asdict(), **where, **how))
+    _add(connection, Target(**asked._asdict(), **where, ballot=ballot, options=options))
     connection.run(LISTEN, debate=asked.debate, **where)
 
 
 def _add(connection: SqlConnection, target: Target) -> None:
     plain = {name: getattr(target, name) for name in PLAIN}
-    connection.run(ADD, options=" ".join(target.options), marks=target.marks, **plain)
+    connection.run(ADD, options=" ".join(target.options), **plain)
 
 
 def _to_target(row: Any) -> Target:
@@ -173,7 +170,7 @@ def _to_target(row: Any) -> Target:
     ended = row.ended_at is not None
     closed = ended or row.closed_at is not None
     state = {"closed": closed, "ended": ended} | {name: getattr(row, name) for name in STATE}
-    return Target(**plain, **state, options=options, marks=row.marks or FIRST_MARKS)
+    return Target(**plain, **state, options=options)
 
 
 class Targets:

@@ -14,7 +14,6 @@ from adapters.storage.outbox import insert_posts, release
 from adapters.storage.targets import ACCEPT, Targets, accept, let_seeds_go
 from adapters.storage.vote_log import VoteLog, find_log
 from engine.judging import REVEALED, Question
-from engine.marks import MARKS, Marks
 from engine.store import Asked, Closing, Lease, Post
 from engine.store.pairs import LONGEST_WAIT
 from engine.store.served import EVERYONE, Served
@@ -129,8 +128,6 @@ class VoteTable(Casting, VoteLog, Targets):
         message: str,
         question: Question = Question.VOTE,
         step: str = "",
-        *,
-        marks: Marks = MARKS,
     ) -> None:
         """Take answers on a posted message from now on; a question's first message stays."""
         asked = Asked(debate_id, question, step)
@@ -138,7 +135,7 @@ class VoteTable(Casting, VoteLog, Targets):
         def store(connection: SqlConnection) -> None:
             guard(connection, lease)
             if connection.run(ACCEPT, message=message, **asked._asdict()):
-                accept(connection, asked, message, marks)
+                accept(connection, asked, message)
 
         await self._database.write(store)
 
@@ -151,8 +148,6 @@ class VoteTable(Casting, VoteLog, Targets):
         closes_at: datetime | None,
         question: Question = Question.VOTE,
         step: str = "",
-        *,
-        marks: Marks = MARKS,
     ) -> None:
         """Open a question on a delivered message; one that has been opened stays as it is."""
         asked = Asked(debate_id, question, step)
@@ -162,7 +157,7 @@ class VoteTable(Casting, VoteLog, Targets):
             guard(connection, lease)
             connection.lock(LOCK_PAIR, debate=debate_id)
             if connection.run(OPEN, **asked._asdict(), **values):
-                accept(connection, asked, message, marks)
+                accept(connection, asked, message)
                 connection.run(CLOSE_TOGETHER, debate=debate_id)
                 ended = tuple(one for one, kind in KINDS.items() if question in kind.until)
                 connection.run(END_OTHERS, now=now, ended=ended, **asked._asdict())

@@ -258,7 +258,7 @@ class BudgetSettings(Section):
 
 
 class HealthSettings(Section):
-    """Where `/healthz` and `/metrics` are served; nowhere without a port."""
+    """Where `/readyz` and its like are served; nowhere without a port."""
 
     host: str = "127.0.0.1"
     port: Port | None = None

@@ -12,7 +12,7 @@ from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 from engine.dataset.entry import Entry
 
-SCHEMA_VERSION = 8
+SCHEMA_VERSION = 1
 
 S = TypeVar("S")
 P = TypeVar("P")
@@ -207,7 +207,8 @@ BALLOT = OfDebate(
 RUBRIC = OfDebate(
     "rubric",
     TEXT,
-    "the criteria and weights that jurors scored by; `panel` is an earlier name of `debate`",
+    "the criteria and weights that jurors scored by; `panel`, of structured's judge, has those of "
+    "`debate`",
     "debate.setup.panel.rubric",
 )
 SIDE: Column[Any] = Column("side", TEXT, "the contender")

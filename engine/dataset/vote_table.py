@@ -69,19 +69,6 @@ def _answered(entry: Entry) -> list[_Answered]:
     return answered
 
 
-def _reason(answer: StandingAnswer) -> str | None:
-    """Return why a vote is not gold; derives it for votes stored by older versions."""
-    if answer.gold or answer.reason:
-        return answer.reason or None
-    reasons = {
-        "judge": answer.judge_visible,
-        "starter": answer.starter,
-        "ambiguous": answer.ambiguous,
-        "mirror": answer.mirror_revealed,
-    }
-    return next((why for why, holds in reasons.items() if holds), None)
-
-
 _ANSWER = part_of(
     2,
     Column("option", TEXT,
@@ -101,7 +88,8 @@ _ANSWER = part_of(
     Column("gold", FLAG, "whether it is an independent label; see below"),
     Column("reason", TEXT,
            "why it is not gold: `judge`, `starter`, `speaker`, `ambiguous`, `known`, `mirror`, "
-           "`gap`, `unread` or `imported`; null if it is", _reason),
+           "`gap`, `unread` or `imported`; null if it is",
+           lambda answer: answer.reason or None),
     Column("starter", FLAG, "whether the voter had started the debate"),
     Column("judge_visible", FLAG, "whether a judge's scores were visible before"),
     Column("mirror_revealed", FLAG, "whether the debate's mirror had named the models before"),
@@ -109,8 +97,8 @@ _ANSWER = part_of(
     Column("late_seen", FLAG, "whether it was found only after a deadline that Rostrum missed"),
     Column("recovery", TEXT,
            "`complete`: all reactions were read before the close, or there were only buttons; "
-           "`unread`: they could not be read, so the vote is the last known one; `unknown`: "
-           "closed by a version that did not record this; `imported`: a label from another tool"),
+           "`unread`: they could not be read, so the vote is the last known one; "
+           "`imported`: a label from another tool"),
     Column("tally_visible", FLAG, "whether others' votes were visible"),
     Column("votes_seen_before", WHOLE, "others who had voted before", unit="votes"),
     Column("changes", WHOLE, "how often the voter changed their choice"),

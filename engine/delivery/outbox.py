@@ -477,13 +477,12 @@ class Delivery:
         """Open the question of an invitation that was posted."""
         votes, debate_id, ref = self.store.votes, intent.debate, intent.refs[0]
         question, lasts, step = asked_by(invite)
-        marks = invite.marks
         # People may react before the first seed is visible.
-        await votes.accept(lease, debate_id, ref, question, step, marks=marks)
+        await votes.accept(lease, debate_id, ref, question, step)
         await self._seeds.plant(debate_id, question, ref, invite.options)
         now = self.clock.now()
         closes_at = None if lasts is None else now + lasts
-        await votes.open(lease, debate_id, ref, now, closes_at, question, step, marks=marks)
+        await votes.open(lease, debate_id, ref, now, closes_at, question, step)
         self.bell.ring(f"votes/{self.venue.platform}")
 
     async def _settle(

@@ -107,8 +107,7 @@ class Seeds:
     async def _add(self, target: Target, options: Sequence[str]) -> dict[str, bool]:
         """Add reactions; return those that failed, and whether a retry makes sense."""
         try:
-            reactions = [target.reaction_to(option) for option in options]
-            await self.venue.seed(target.place, target.message, reactions)
+            await self.venue.seed(target.place, target.message, options)
         except (VenueGoneError, MessageGoneError):
             raise
         except VenueError as error:

@@ -71,9 +71,8 @@ class Unseeding:
         """Remove a message's seeds; return why it has to be tried again."""
         if self.adds_to(target):
             return VenueAwayError("Reactions are still being added.")
-        reactions = [target.reaction_to(option) for option in target.options]
         try:
-            await self.venue.unseed(target.place, target.message, reactions)
+            await self.venue.unseed(target.place, target.message, target.options)
         except VenueAwayError as error:
             return error
         except VenueError as error:  # the message is gone, and its reactions with it, or refused

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from engine.debate import Fit, JurorFit
 
-VERSION = 4
+VERSION = 1
 CLIP = 2.5
 KNOWN_AFTER = 10  # ballots from which a juror's lean and skill count as measured
 SURE = 3.8  # standard errors by which jurors agree in opposite orders, to be believed

@@ -97,14 +97,13 @@ CLASSIC_SIX = Rubric(
     ),
 )
 RUBRICS = {rubric.name: rubric for rubric in (DEBATE, ANSWERS, CLASSIC_SIX, EVIDENCE_FIRST)}
-_FORMERLY = {"panel": DEBATE}  # as it is called in the records of earlier versions
 
 
 def find_rubric(name: str, criteria: tuple[Criterion, ...] = ()) -> Rubric:
     """Return a rubric by name, or a debate's frozen one. Raises UsageError if unknown."""
     if criteria:
         return Rubric(name=name, criteria=criteria)
-    if rubric := _FORMERLY.get(name) or RUBRICS.get(name):
+    if rubric := RUBRICS.get(name):
         return rubric
     raise UsageError(
         "There is no rubric “{name}”; choose one of {rubrics}.",
@@ -143,7 +142,7 @@ def read_rubric(text: str, name: str) -> Rubric:
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise ValueError(f"which is not valid TOML: {error}") from None
     name = _check_name(given.pop("name", name), "whose name")
-    if name in RUBRICS or name in _FORMERLY:
+    if name in RUBRICS:
         raise ValueError(f"whose name “{name}” is that of a built-in rubric; choose another")
     entries = given.pop("criteria", None)
     if given:

@@ -26,7 +26,7 @@ class PastDebate(NamedTuple):
     """
 
     ballots: tuple[Ballot, ...]
-    rubric: str = "panel"
+    rubric: str = "debate"
     criteria: tuple[Criterion, ...] = ()
     human: str | None = None
     z: float | None = None

@@ -52,7 +52,7 @@ class Learnt(Value):
     key: str
     source: str
     ballots: tuple[Ballot, ...]
-    rubric: str = "panel"
+    rubric: str = "debate"
     criteria: tuple[Criterion, ...] = ()
     human: str | None = None
     blind: bool = True

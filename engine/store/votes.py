@@ -9,7 +9,6 @@ from typing import Literal, NamedTuple, Protocol, Self
 
 from engine.debate import BallotKind, Value
 from engine.judging import How, Log, Question, Verdict, Vote, VoteEvent
-from engine.marks import MARKS, Marks, option_of, reaction_to
 from engine.store.guests import Withheld
 from engine.store.leases import Lease
 from engine.store.outbox import Post
@@ -144,7 +143,7 @@ class Target(Value):
 
     `closed` says that its answers stay as they are: it was deleted, or its question has `ended`;
     `unread` that this was without a reading. `closes_at` is when its question does, if it has a
-    time of its own. `marks` are the reactions that stand for its options.
+    time of its own.
     """
 
     debate: str
@@ -159,15 +158,6 @@ class Target(Value):
     ended: bool = False
     unread: bool = False
     closes_at: datetime | None = None
-    marks: Marks = MARKS
-
-    def reaction_to(self, option: str) -> str:
-        """Return the reaction that stands for an option."""
-        return reaction_to(option, self.marks)
-
-    def option_of(self, reaction: str) -> str | None:
-        """Return the option that a reaction stands for here, None if it means nothing."""
-        return option_of(reaction, self.marks, self.options)
 
 
 Act = Literal["cleared", "deleted", "archived", "locked", "reopened", "shown", "unseeded", "seeded"]
@@ -264,13 +254,8 @@ class Votes(Protocol):
         message: str,
         question: Question = Question.VOTE,
         step: str = "",
-        *,
-        marks: Marks = MARKS,
     ) -> None:
-        """Take answers on a posted message from now on; a question's first message stays.
-
-        `marks` are the reactions by which people answer there.
-        """
+        """Take answers on a posted message from now on; a question's first message stays."""
 
     async def open(
         self,
@@ -281,8 +266,6 @@ class Votes(Protocol):
         closes_at: datetime | None,
         question: Question = Question.VOTE,
         step: str = "",
-        *,
-        marks: Marks = MARKS,
     ) -> None:
         """Open a question on a delivered message; one that has been opened stays as it is.
 

@@ -108,8 +108,7 @@ class Hearing:
 
     async def _react(self, seen: ReactionSeen) -> Heard:
         target = await self._find(seen.place, seen.message)
-        option = target.option_of(seen.option) if target else None
-        if target is None or option is None:
+        if target is None or seen.option not in target.options:
             return Heard(outcome="unknown")
         if target.ballot is BallotKind.PRIVATE:
             return Heard(outcome="unknown")  # it is answered by button alone
@@ -121,7 +120,7 @@ class Hearing:
                 place=seen.place,
                 message=seen.message,
                 user=seen.user,
-                option=option,
+                option=seen.option,
                 added=seen.added,
                 event=seen.event,
                 given_at=seen.given_at,
@@ -131,7 +130,7 @@ class Hearing:
         )
         self._count(target, How.LIVE, outcome)
         if target.ballot is BallotKind.SECRET and outcome in HIDDEN:
-            self.removals.add(Shown(seen.place, seen.message, seen.user, option, seen.option))
+            self.removals.add(Shown(seen.place, seen.message, seen.user, seen.option))
         voted = target.question is Question.VOTE and seen.added and outcome == "stored"
         return Heard(outcome=outcome, voted=target.debate if voted else "")
 
@@ -174,10 +173,9 @@ class Hearing:
         reaction: str | None = None,
     ) -> Heard:
         target = await self._find(event.place, event.message)
-        option = target.option_of(reaction) if target and reaction else None
-        if target is None or (reaction and not option):
+        if target is None or (reaction and reaction not in target.options):
             return Heard(outcome="unknown")
-        noted = Intervention.on(target, act, self.clock.now(), option)
+        noted = Intervention.on(target, act, self.clock.now(), reaction)
         await self.store.votes.intervene(target, noted)
         log.warning("vote tampering ignored", debate=target.debate, act=act)
         return Heard(outcome="noted")

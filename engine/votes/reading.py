@@ -207,8 +207,7 @@ class Reader:
     def _hide(self, target: Target, reactions: Reactions) -> None:
         for option in target.options:
             for user in sorted(reactions.holders.get(option, ())):
-                reaction = target.reaction_to(option)
-                self.removals.add(Shown(target.place, target.message, user, option, reaction))
+                self.removals.add(Shown(target.place, target.message, user, option))
 
     async def _read(self, target: Target) -> Reactions:
         """Read the reactions; on a permanent failure the votes stay as last known.
@@ -262,17 +261,13 @@ class Reader:
 
 def _together(target: Target, readings: Sequence[Reactions]) -> Reactions:
     """Return who holds what option on any of a question's messages; other emoji are ignored."""
-    reactions = {option: target.reaction_to(option) for option in target.options}
+    options = target.options
     return Reactions(
         holders={
-            option: frozenset[str]().union(*(one.holders.get(reaction, ()) for one in readings))
-            for option, reaction in reactions.items()
+            option: frozenset[str]().union(*(one.holders.get(option, ()) for one in readings))
+            for option in options
         },
-        seeded=frozenset(
-            option
-            for option, reaction in reactions.items()
-            if any(reaction in one.seeded for one in readings)
-        ),
+        seeded=frozenset(options) & frozenset[str]().union(*(one.seeded for one in readings)),
         complete=all(one.complete for one in readings),
     )
 

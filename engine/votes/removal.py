@@ -17,13 +17,12 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A visible reaction that must be removed, and the option that it stands for."""
+    """A visible reaction that must be removed."""
 
     place: str
     message: str
     user: str
     option: str
-    reaction: str
 
 
 @dataclass(slots=True)
@@ -53,7 +52,7 @@ class Removals:
         for _ in range(MOST_TRIES):
             try:
                 await self.venue.remove_reaction(
-                    shown.place, shown.message, shown.user, shown.reaction
+                    shown.place, shown.message, shown.user, shown.option
                 )
             except VenueAwayError as error:
                 await self.clock.sleep(error.retry_after)

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import NamedTuple, TypeVar
 
 from engine.debate import BallotKind
-from engine.marks import MARKS, SIDES, Marks, reaction_to
+from engine.marks import SIDES
 from engine.messages import File, Progress
 from engine.words.buttons import Button
 from engine.words.phrases import HOW_TO_VOTE, option_name
@@ -32,7 +32,6 @@ class BallotPaper(NamedTuple):
     kind: BallotKind
     inline: bool = False
     stances: Mapping[str, str] = {}
-    marks: Marks = MARKS
 
     def name(self, option: str) -> str:
         """Return an option's display name."""
@@ -40,8 +39,8 @@ class BallotPaper(NamedTuple):
 
     def beside(self, emojis: Mapping[str, str], option: str) -> str:
         """Return an option's display name beside the emoji of its reaction."""
-        mark = emojis[reaction_to(option, self.marks)]
-        return OPTION.format(mark=mark, name=option_name(option, self.stances, bare=True))
+        name = option_name(option, self.stances, bare=True)
+        return OPTION.format(mark=emojis[option], name=name)
 
 
 class Speaker(NamedTuple):

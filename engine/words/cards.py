@@ -608,7 +608,7 @@ def _again(invite: AgainInvite) -> Card:
 def _round(invite: RoundInvite) -> Card:
     asks = say(ROUND_ASKS_ANSWERS if invite.names else ROUND_ASKS)
     captions = {**invite.stances, **invite.names}
-    paper = BallotPaper(asks, invite.options, invite.ballot, True, captions, invite.marks)
+    paper = BallotPaper(asks, invite.options, invite.ballot, True, captions)
     title, buttons = say(ROUND, round=round_name(invite.round)), _buttons(paper)
     return Card(title, "vote", ballot=paper, small=say(ROUND_LASTS), buttons=buttons)
 
@@ -665,7 +665,7 @@ def _put(closed: QuestionsClosed) -> Card:
 def _vote_on(invite: VoteInvite | AgainInvite) -> BallotPaper:
     asks = say(INVITE_ASKS_ANSWERS if invite.names else INVITE_ASKS)
     captions = {**invite.stances, **invite.names}
-    return BallotPaper(asks, invite.options, invite.ballot, False, captions, invite.marks)
+    return BallotPaper(asks, invite.options, invite.ballot, False, captions)
 
 
 def _buttons(paper: BallotPaper) -> tuple[Button, ...]:

@@ -134,7 +134,7 @@ def _ballots(winner: str, luck: Random, first: str) -> dict[str, Ballot]:
         truth = 3 if winner == "A" else -3
         margin = round((number * truth + (len(jurors) - 1 - number) * luck.choice((-3, 3))) / 3)
         verdict = "A" if margin > 0 else "B" if margin < 0 else "tie"
-        names = {criterion.name for criterion in find_rubric("panel").criteria}
+        names = {criterion.name for criterion in find_rubric("debate").criteria}
         ballots[f"jury/{juror.ref}/{first}"] = Ballot(
             juror=juror.ref,
             family=juror.family,

@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import pytest
 
 import engine.line.invitation
 import engine.votes.window
-from adapters.storage.database import Database
 from bot.showing import show_debate
 from engine.debate import Status
-from engine.messages import VoteInvite
 from engine.store import ExportFilter
 from engine.words.reveal import UNREAD
 from tests.doubles.faults import drop, garbage, limited, page, status
 from tests.scenario.chat_stage import NOBODY, Chat, OnDiscord, close, said, vote
 from tests.scenario.discord_stage import counted_in, known, pass_deadline, state, until, voting
-
-FORGET_MARKS = (
-    "UPDATE targets SET marks = NULL",
-    "UPDATE outbox SET message = replace(message, '\"marks\":\"letters\",', '')",
-)
 
 PEOPLE = ("ada", "ben", "cleo")
 
@@ -51,38 +42,6 @@ async def test_votes_cast_while_nothing_ran_are_counted(chat: Chat) -> None:
         # The others of cleo chose A and B: that is no crowd.
         assert "as most other people did: nothing to compare" in await chat.ask("cleo", "me")
         await chat.ask("ada", "me", "You have no vote on a revealed debate here yet.")
-
-
-async def test_a_vote_from_before_the_colours_counts_its_letters_and_the_next_has_colours(
-    chat: Chat, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It was seeded with letters by the release before, and closes under this one."""
-    asked = partial(VoteInvite, marks="letters")
-    with monkeypatch.context() as before:
-        before.setattr(engine.line.invitation, "VoteInvite", asked)
-        async with chat.stage.process() as app:
-            ballot = await vote(chat)
-            await voting(app)
-    database = Database(chat.stage.url)
-    for forget in FORGET_MARKS:
-        await database.run(forget)
-    await database.close()
-    await chat.react("olga", ballot, "letter B")  # while nothing ran
-    async with chat.stage.process() as app:
-        await chat.react("ada", ballot, "letter A")
-        await chat.react("ben", ballot, "letter A")
-        await chat.react("cleo", ballot, "A")  # of the new ones: no answer here
-        await known(app, 3)
-        assert counted_in(await close(chat)) == NOBODY | {"A": 2, "B": 1}
-        await chat.ended(app)
-        newer = await vote(chat)
-        await voting(app)
-        await chat.react("ada", newer, "letter A")
-        await chat.react("ben", newer, "B")
-        await known(app, 1)
-        seeded = next(shown.reactions for shown in chat.thread() if shown.id == newer)
-        assert seeded[:2] in (["🔵", "🔴"], ["large_blue_circle", "red_circle"])
-        assert counted_in(await close(chat)) == NOBODY | {"B": 1}
 
 
 @pytest.mark.parametrize("trouble", ["failing", "limited", "cut", "no JSON", "sign-in page"])

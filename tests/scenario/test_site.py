@@ -135,7 +135,7 @@ async def test_1200_half_sent_requests_leave_health_and_the_site_well(store: Sto
                 assert await flood.stdout.readline() == b"sent\n"
             async with ClientSession() as session:
                 began = time.monotonic()
-                async with session.get(f"http://127.0.0.1:{settings.port}/healthz") as response:
+                async with session.get(f"http://127.0.0.1:{settings.port}/readyz") as response:
                     assert response.status == 200
                 async with session.post(f"http://127.0.0.1:{port}/hook", data="x") as response:
                     assert await response.text() == "x"

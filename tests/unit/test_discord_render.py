@@ -194,12 +194,5 @@ def test_a_reference_is_not_found_in_another_that_begins_alike() -> None:
     assert carries(other, "k7f2qz·13·1/1")
 
 
-def test_references_of_earlier_releases_are_still_read() -> None:
-    message = {"embeds": [{"footer": {"text": "k7f2qz·3·1/12 · 5 words"}}, {"title": "x"}]}
-    assert not carries(message, "k7f2qz·3·1/1")
-    assert carries(message, "k7f2qz·3·1/12")
-    assert carries({"embeds": [], "content": "Said.\n-# k7f2qz·3·1/1"}, "k7f2qz·3·1/1")
-
-
 def test_a_notice_without_words_can_be_sent() -> None:
     assert embed(Notice(text=""))["footer"]["text"] == "#3 · k7f2qz"

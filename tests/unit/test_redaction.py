@@ -9,7 +9,6 @@ import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import JsonValue
 
 from adapters.models import faults
 from adapters.models.answers import read_answer
@@ -18,9 +17,7 @@ from adapters.models.outcomes import CallAnswer, CallFault
 from adapters.models.redaction import redact
 from engine.delivery.ending import MODEL_FAILED, refusal_of
 from engine.errors import ModelError
-from engine.failures import failure_in, without_any_words, without_words
-from engine.judging import Ballot, Summary, Verdict, Why
-from tests.sample import ballot
+from engine.failures import failure_in, without_words
 
 KEYS = {
     "openai": "sk-proj-Ab12Cd34Ef56",
@@ -121,29 +118,9 @@ def test_a_failure_is_told_by_kind_and_status_from_what_is_kept(fault: CallFault
     assert not re.search("canary|999|10.0.0.7|near|ROSTRUM", problem)
 
 
-OLD = "Backend “near” is overloaded (503): canary “x” (model “y”); more (model “j”); try again."
-TOLD = "no answer: overloaded (503)"
-
-
-def test_an_older_versions_rows_are_read_without_a_providers_words() -> None:
-    body = ballot().model_dump(mode="json") | {"problem": OLD}
-    assert Ballot.model_validate(body).problem == TOLD
-    assert Why(problem=OLD).problem == Summary(problem=OLD).problem == TOLD
-    assert Verdict(winner=None, valid=0, invalid=0, problem=OLD).problem == TOLD
-    nested: dict[str, JsonValue] = {
-        "judges": [{"raw": OLD, "problem": OLD}],
-        "n": 1,
-        "problem": None,
-    }
-    assert without_any_words(nested) == {
-        "judges": [{"raw": OLD, "problem": TOLD}],
-        "n": 1,
-        "problem": None,
-    }
-
-
 def test_a_chat_is_told_that_a_model_failed_and_no_more() -> None:
-    assert refusal_of(ModelError(OLD, failure="overloaded (503)")) == MODEL_FAILED
+    told = "Backend “near” is overloaded (503): canary “x” (model “y”); try again."
+    assert refusal_of(ModelError(told, failure="overloaded (503)")) == MODEL_FAILED
 
 
 def test_a_models_name_and_end_are_one_short_line() -> None:

@@ -43,9 +43,9 @@ def test_an_own_rubric_has_weights_that_add_up_and_scores_on_one_scale() -> None
     assert read_rubric("[[criteria]]\nname = 'x'", "Netz").name == "netz"
 
 
-def test_the_ready_ones_are_found_by_name_and_by_the_name_of_older_records() -> None:
+def test_the_ready_ones_are_found_by_name() -> None:
     assert list(RUBRICS) == ["debate", "answers", "classic-six", "evidence_first"]
-    assert find_rubric("panel") is DEBATE
+    assert find_rubric("debate") is DEBATE
     assert [(one.name, one.range) for one in CLASSIC_SIX.criteria] == [
         (name, (0, 20))
         for name in (

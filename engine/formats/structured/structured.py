@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final, Literal
+from typing import Literal
 
 from engine.debate import Request, TurnOrder, Value
 from engine.floor.floor import QUESTIONS, Floor
@@ -30,18 +30,18 @@ from engine.formats.structured.answers import (
 from engine.formats.structured.briefing import Arguments, assess, conclude, keep_position
 from engine.formats.structured.leaning import Leaning
 from engine.formats.structured.trace import Argument, Response
-from engine.jury.rubric import Rubric, find_rubric
+from engine.jury.rubric import DEBATE, EVIDENCE_FIRST, Rubric
 from engine.text import headline
 
 NAME = "structured"
-DEFAULT_RUBRIC: Final = "panel"
+RUBRICS = {"panel": DEBATE, "evidence_first": EVIDENCE_FIRST}
 CLAIM_CHARS = 200  # of a free text that counts as an argument
 
 
 class StructuredOptions(Value):
     """Which rubric the format's own judge scores by."""
 
-    rubric: Literal["panel", "evidence_first"] = DEFAULT_RUBRIC
+    rubric: Literal["panel", "evidence_first"] = "panel"
 
 
 class Structured(Format):
@@ -247,10 +247,10 @@ async def _judge(floor: Floor, arguments: Arguments) -> ShapedAnswer[Judgment]:
 
 
 def _rubric(floor: Floor) -> Rubric:
-    """Return what the judge scores by: the default rubric with the operator's weights."""
+    """Return what the judge scores by: the panel's has the operator's weights."""
     name = StructuredOptions.model_validate(floor.request.options).rubric
-    rubric = find_rubric(name).model_copy(update={"name": name})
-    if name != DEFAULT_RUBRIC:
+    rubric = RUBRICS[name].model_copy(update={"name": name})
+    if name == "evidence_first":
         return rubric
     limits = StructuredLimits.model_validate(floor.limits)
     return rubric.weighed(
