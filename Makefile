@@ -12,31 +12,30 @@ WORKERS ?= 5
 # In their own order, as xdist would keep the long modules of few tests for the end.
 # A test that hangs fails, after three times what the longest of them takes.
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder --timeout 420
-PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+SET_UP := .ci/environment.py
 
-.PHONY: help demo docs schema test test-slow test-browser quick record bands fuzz audit sbom test-datasets check static format lint types architecture deployment lock clean
+.PHONY: help ask demo docs schema test test-slow test-browser quick record bands fuzz audit sbom test-datasets check static format lint types architecture deployment lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
-$(VENV)/made:
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
-	  { echo "Rostrum needs Python 3.11 or newer; $(PYTHON) is older. Try: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; exit 1; }
-	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
-	  { echo "$(PYTHON) cannot make a virtual environment. On Debian or Ubuntu: apt install python3-venv" >&2; exit 1; }
-	@echo "Setting up $(VENV) (once, about a minute)"
-	@$(PYTHON) -m venv $(VENV)
-	@touch $@
+# At each call, as an environment can be half made, or of another Python than is asked for.
+$(VENV)/made: ask
+	@command -v $(PYTHON) >/dev/null || \
+	  { echo "There is no $(PYTHON) here. Rostrum needs Python 3.11 or newer." >&2; exit 1; }
+	@$(PYTHON) $(SET_UP) make $(VENV) $(if $(filter file,$(origin PYTHON)),,named)
+
+ask:
 
 $(VENV)/runtime: $(VENV)/made requirements.lock pyproject.toml
-	@$(PIP) --require-hashes --requirement requirements.lock
-	@$(PIP) --no-deps --no-build-isolation --config-settings editable_mode=compat --editable .
+	@$(BIN)/python $(SET_UP) install requirements.lock
+	@$(BIN)/python $(SET_UP) link
 	@# pip compiles what it installs, but not what it only links to.
-	@$(BIN)/python -m compileall -q bot engine adapters migrations bench/wheel
+	@$(BIN)/python -m compileall -q -j 0 bot engine adapters migrations bench/wheel
 	@touch $@
 
 $(VENV)/dev: $(VENV)/runtime requirements-dev.lock
-	@$(PIP) --require-hashes --requirement requirements-dev.lock
+	@$(BIN)/python $(SET_UP) install requirements-dev.lock
 	@touch $@
 
 demo: $(VENV)/runtime ## a whole debate in the terminal: make demo [OUT=folder] [ARGS="--votes A=3,B=2"]
@@ -49,6 +48,7 @@ schema: $(VENV)/runtime ## write migrations/schema.sql, which makes new SQLite f
 	@$(BIN)/python -m adapters.storage.schema
 
 test: $(VENV)/dev ## the tests but the slow ones, on WORKERS processes: each property once
+	@echo "Running the tests on $(WORKERS) workers: about 6 minutes on two cores."
 	@$(PYTEST) -m "not slow" $(ARGS)
 
 test-slow: $(VENV)/dev ## the slow ones: every scenario on PostgreSQL, kills at every step, simulations; then fuzz
@@ -60,7 +60,7 @@ test-browser: $(VENV)/browser ## the pages in a real Chromium, by every rule of 
 	@$(BIN)/python -m pytest -n 2 --dist loadscope $(ARGS) tests/browser/check_*.py
 
 $(VENV)/browser: $(VENV)/dev requirements-browser.lock
-	@$(PIP) --no-deps --require-hashes --requirement requirements-browser.lock
+	@$(BIN)/python $(SET_UP) install requirements-browser.lock
 	@touch $@
 
 quick: $(VENV)/dev ## the tests of single modules and ports
