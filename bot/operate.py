@@ -28,8 +28,13 @@ from engine.line.intake import check_prices
 from engine.line.replacing import replace_models, replaced_post
 from engine.ports import utc_now
 
+TERMINAL = "terminal"
 STOPPED = "An operator stopped it."
 FORGOTTEN = "User erased. No record identifies them, and nothing new is stored about them."
+FORGOTTEN_HERE = (
+    "User erased. No record identifies them. Names in a terminal are no one's own: from the next "
+    "debate on, {user} is whoever has that name there."
+)
 FORGOTTEN_BEFORE = "Already erased. No record identifies that user."
 UNFORGOTTEN = (
     "Re-admitted: that user's activity is stored from now on. They cannot vote on debates that "
@@ -84,7 +89,7 @@ async def resume_debate(debate_id: str, replaced: tuple[str, ...] = ()) -> None:
 
 def check_vote(debate: Debate) -> None:
     """Raise UsageError for a terminal's debate whose vote waits for the terminal."""
-    if debate.platform == "terminal" and debate.status is Status.VOTING:
+    if debate.platform == TERMINAL and debate.status is Status.VOTING:
         raise UsageError(
             f"The vote on debate {debate.code} is open; it goes on, and closes, in a terminal with "
             f"rostrum debate --resume {debate.code}."
@@ -94,7 +99,8 @@ def check_vote(debate: Debate) -> None:
 async def forget_person(platform: str, user: str, *, yes: bool = False) -> None:
     """Forget a person, as they can do themselves with `/debate forget`.
 
-    Asks first, unless `yes`. Raises NotFoundError when nothing is stored of that user.
+    In a terminal the next person has the same name, and is not forgotten with this one. Asks first,
+    unless `yes`. Raises NotFoundError when nothing is stored of that user.
     """
     _check_named("user", user)
     async with read_store(load_store_settings()) as store:
@@ -106,7 +112,11 @@ async def forget_person(platform: str, user: str, *, yes: bool = False) -> None:
                 f"Nothing is stored about that {platform} user; check the platform and the id."
             )
         wiped = await forget(store, SystemClock(), platform, user)
+        if platform == TERMINAL:
+            await store.people.unforget(platform, user, utc_now())
     said = FORGOTTEN_BEFORE if forgotten else FORGOTTEN
+    if platform == TERMINAL:
+        said = FORGOTTEN_HERE.format(user=user)
     print(said if wiped else f"{said} {LATER_WIPED}")
 
 

@@ -355,7 +355,10 @@ class DebateTable:
 
 def _create(connection: SqlConnection, new: NewDebate, caps: Caps, posts: Sequence[Post]) -> Debate:
     _check_rematch(connection, new.setup.rematch_of)
-    starter = new.user and ensure_starter(connection, new.platform, new.user, new.created_at)
+    capped = caps.user_daily_debates is not None
+    starter = new.user and ensure_starter(
+        connection, new.platform, new.user, new.created_at, capped=capped
+    )
     alerts = budgets.reserve(connection, new, starter or None, caps)
     known = to_row(new) | {"starter": starter or None, "status": Status.QUEUED}
     _remember(known["setup"], new.setup)

@@ -139,15 +139,20 @@ def ensure_person(
     return Known(connection.value(ADD, platform=platform, user=user))
 
 
-def ensure_starter(connection: SqlConnection, platform: str, user: str, now: datetime) -> int:
-    """Return the surrogate id of a debate's starter. Raises NotAllowedError if forgotten."""
+def ensure_starter(
+    connection: SqlConnection, platform: str, user: str, now: datetime, *, capped: bool
+) -> int:
+    """Return the surrogate id of a debate's starter.
+
+    Raises NotAllowedError if forgotten, or if they came back today and their debates are `capped`.
+    """
     person = ensure_person(connection, platform, user, find_key(connection))
     if person is None:
         raise NotAllowedError(
             "You asked to be forgotten, so nothing of you is stored; use optin to start debates "
             "and to vote again."
         )
-    if person.since is not None and person.since.date() == now.date():
+    if capped and person.since is not None and person.since.date() == now.date():
         raise NotAllowedError(
             "You came back today, and how many debates you had started was forgotten; start the "
             "next one tomorrow (UTC)."

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import sqlite3
-import subprocess
-import sys
 import tempfile
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from tests.doubles.command import ROOT, Ended, environment_of, rostrum, run_forked
-from tests.doubles.waiting import HANG_SECONDS
+from tests.doubles.command import Ended, environment_of, rostrum, run_forked
 from tests.scenario.test_command_line import contents
 
 VOTED = ("debate", "Tea is best", "--votes", "A=2,B=1", "--seed", "1")
@@ -146,7 +141,7 @@ def test_yes_at_the_terminal_deletes_what_was_counted(office: Path) -> None:
     ended = ask(office, "forget", "terminal", "guest-1", typed="yes\n")
     assert (ended.code, ended.out.startswith("User erased. ")) == (0, True)
     assert "2 votes" in ended.err
-    assert "guest-1" not in users(office)
+    assert "2 votes" not in rostrum(office, "forget", "terminal", "guest-1").failed(2)
     ended = ask(office, "purge", "terminal", "terminal", typed="YES\n")
     assert ended.code == 0
     assert "2 debates, 6 votes, 2 transcripts of terminal community terminal" in ended.err
@@ -186,157 +181,25 @@ def test_a_link_where_the_transcripts_should_be_is_not_followed(office: Path) ->
 
 
 def test_who_was_forgotten_is_stored_again_after_unforget(office: Path) -> None:
-    assert (
-        rostrum(office, "forget", "terminal", "guest-1", "--yes").done().startswith("User erased.")
-    )
-    again = rostrum(office, "forget", "terminal", "guest-1").done()
+    with closing(sqlite3.connect(office / "rostrum.db")) as database:
+        person = "(platform, user, opted_out, scoreboard) VALUES ('discord', '7', 0, 0)"
+        database.execute(f"INSERT INTO people {person}")
+        database.commit()
+    said = rostrum(office, "forget", "discord", "7", "--yes").done()
+    assert said.startswith("User erased.")
+    again = rostrum(office, "forget", "discord", "7").done()
     assert again == "Already erased. No record identifies that user.\n"
-    rostrum(office, *VOTED).done()
-    assert "guest-1" not in users(office)
-    said = rostrum(office, "unforget", "terminal", "guest-1").done()
+    assert "7" not in users(office)
+    said = rostrum(office, "unforget", "discord", "7").done()
     assert said.startswith("Re-admitted:")
-    rostrum(office, "unforget", "terminal", "guest-1").failed(1)
-    rostrum(office, *VOTED).done()
-    assert "2 votes" not in rostrum(office, "forget", "terminal", "guest-1").failed(2)
+    assert "7" in users(office)
+    rostrum(office, "unforget", "discord", "7").failed(1)
+
+
+def test_the_next_guest_of_a_terminal_counts_after_the_last_one_was_forgotten(office: Path) -> None:
+    for user in ("guest-1", "host"):
+        said = rostrum(office, "forget", "terminal", user, "--yes").done()
+        assert f"from the next debate on, {user} is whoever has that name there." in said
+    said = rostrum(office, *VOTED).done()
+    assert "🔵 A 2 · 🔴 B 1" in said
     assert "1 vote)" in rostrum(office, "forget", "terminal", "guest-1").failed(2)
-
-
-# --- somebody else's database --------------------------------------------------------------
-
-
-def notes(database: sqlite3.Connection) -> None:
-    database.execute("CREATE TABLE notes (text)")
-    database.execute("INSERT INTO notes VALUES ('mine')")
-
-
-def other_alembic(database: sqlite3.Connection) -> None:
-    notes(database)
-    database.execute("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL)")
-    database.execute("INSERT INTO alembic_version VALUES ('ae1027a6acf')")
-
-
-def same_number(database: sqlite3.Connection) -> None:
-    notes(database)
-    database.execute("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL)")
-    database.execute("INSERT INTO alembic_version VALUES ('0001')")
-
-
-def like_ours(database: sqlite3.Connection) -> None:
-    for name in ("installation", "debates", "vote_events"):
-        database.execute(f"CREATE TABLE {name} (x)")
-
-
-FOREIGN = "The database rostrum.db belongs to another program"
-
-
-def make_foreign(folder: Path, fill: Callable[[sqlite3.Connection], None], journal: str) -> None:
-    with closing(sqlite3.connect(folder / "rostrum.db")) as database:
-        database.execute(f"PRAGMA journal_mode = {journal}")
-        fill(database)
-        database.commit()
-    (folder / "rostrum.db").chmod(0o644)
-
-
-@pytest.mark.parametrize(
-    ("fill", "journal"),
-    [(notes, "delete"), (other_alembic, "delete"), (same_number, "wal"), (like_ours, "wal")],
-)
-def test_somebody_elses_database_is_left_as_it_is(
-    tmp_path: Path, fill: Callable[[sqlite3.Connection], None], journal: str
-) -> None:
-    make_foreign(tmp_path, fill, journal)
-    before = contents(tmp_path)
-    assert rostrum(tmp_path, "migrate").failed(1).startswith(FOREIGN)
-    assert contents(tmp_path) == before
-    assert (tmp_path / "rostrum.db").stat().st_mode & 0o777 == 0o644
-
-
-@pytest.mark.parametrize(
-    "words", [VOTED, ("list",), ("forget", "discord", "1", "--yes"), ("backup", "copy.db")]
-)
-def test_no_command_uses_somebody_elses_database(tmp_path: Path, words: tuple[str, ...]) -> None:
-    make_foreign(tmp_path, other_alembic, "wal")
-    before = contents(tmp_path)
-    assert rostrum(tmp_path, *words).failed(1).startswith(FOREIGN)
-    assert contents(tmp_path) == before
-
-
-def test_somebody_elses_writes_that_wait_in_its_log_are_left_there(tmp_path: Path) -> None:
-    with closing(sqlite3.connect(tmp_path / "rostrum.db")) as database:
-        database.execute("PRAGMA journal_mode = wal")
-        notes(database)
-        database.commit()
-        before = contents(tmp_path)
-        assert rostrum(tmp_path, "migrate").failed(1).startswith(FOREIGN)
-        after = contents(tmp_path)
-        for name in ("rostrum.db", "rostrum.db-wal"):
-            assert after[name] == before[name]
-
-
-# --- whose files they are ------------------------------------------------------------------
-
-
-def modes(folder: Path) -> dict[str, str]:
-    found = (path for path in folder.rglob("*") if not path.is_symlink())
-    return {str(path.relative_to(folder)): oct(path.stat().st_mode & 0o777) for path in found}
-
-
-@pytest.mark.parametrize("umask", [0o000, 0o022])
-def test_the_database_and_what_lies_beside_it_are_the_owners_alone(
-    tmp_path: Path, umask: int
-) -> None:
-    before = os.umask(umask)
-    try:
-        rostrum(tmp_path, *VOTED, "--format", "structured").done()
-        rostrum(tmp_path, "backup", "copy.db").done()
-    finally:
-        os.umask(before)
-    found = modes(tmp_path)
-    folders = {name for name in found if (tmp_path / name).is_dir()}
-    assert {"rostrum.db", "rostrum.db.lock", "copy.db", "rostrum.db.terminal"} <= found.keys()
-    assert len(folders) == 2, "the transcripts', and the debate's own files in it"
-    assert {found[name] for name in folders} == {"0o700"}
-    assert {mode for name, mode in found.items() if name not in folders} == {"0o600"}
-
-
-def test_the_write_ahead_log_of_a_running_process_is_the_owners_alone(tmp_path: Path) -> None:
-    script = (
-        "import asyncio, os\n"
-        "from adapters.storage.database import Database\n"
-        "from adapters.storage.migrate import migrate\n"
-        "async def main():\n"
-        "    os.umask(0)\n"
-        "    database = Database('sqlite+aiosqlite:///rostrum.db')\n"
-        "    await migrate(database)\n"
-        "    await database.write(lambda connection: None)\n"
-        "    for name in os.listdir(): print(name, oct(os.stat(name).st_mode & 0o777))\n"
-        "    await database.close()\n"
-        "asyncio.run(main())\n"
-    )
-    ended = subprocess.run(
-        [sys.executable, "-c", script],
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=HANG_SECONDS,
-        check=True,
-    )
-    found = dict(line.split() for line in ended.stdout.splitlines())
-    names = ("rostrum.db", "rostrum.db-shm", "rostrum.db-wal", "rostrum.db.lock")
-    assert found == dict.fromkeys(names, "0o600")
-
-
-def test_files_that_others_could_read_are_tightened_by_the_next_process(office: Path) -> None:
-    for name in ("rostrum.db", "rostrum.db.lock"):
-        (office / name).chmod(0o644)
-    (office / "rostrum.db.terminal").chmod(0o755)
-    rostrum(office, "list").done()
-    assert modes(office)["rostrum.db"] == "0o644", "what only reads changes nothing"
-    ended = rostrum(office, "migrate")
-    assert ended.code == 0
-    assert re.search(r"file made private.*rostrum\.db", ended.err)
-    rostrum(office, *VOTED).done()
-    found = modes(office)
-    assert {found[name] for name in ("rostrum.db", "rostrum.db.lock")} == {"0o600"}
-    assert found["rostrum.db.terminal"] == "0o700"
