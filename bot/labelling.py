@@ -49,7 +49,10 @@ WRITTEN = {
     "about": "20,000 characters at most",
 }
 NO_TASKS = "There is no labelling task; rostrum label create makes one."
-CLOSED = "Task {name} is closed. Its labels stay, and are in exports."
+CLOSED = (
+    "Task {name} is closed. Sheets that are out take answers for another hour. Its labels stay, "
+    "and are in exports."
+)
 NO_URL = (
     "ROSTRUM_WEB__URL is not set, so these are only the ends of the links; put the address of "
     "your pages before them."

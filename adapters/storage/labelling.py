@@ -459,10 +459,11 @@ def _read_sheet(row: Any) -> Drawn:
 def _draw(connection: SqlConnection, row: Any, choose: Choose, now: datetime) -> Drawn | None:
     """Return the open sheet of an annotator, or give them one; their task is locked."""
     task, own = _task(connection, row.task), {"task": row.task, "person": row.person}
+    waiting = connection.first(OPEN_SHEET, **own)
+    if waiting is not None and task.takes_answers(now):
+        return _read_sheet(waiting)
     if task.closed_at is not None:
         return None
-    if (waiting := connection.first(OPEN_SHEET, **own)) is not None:
-        return _read_sheet(waiting)
     number = connection.value(COUNTED, **own) + 1
     if task.each and number > task.each:
         return None
@@ -495,7 +496,7 @@ def _fill(
     before = drawn.filled
     if before is not None and before.says_the_same(filled):
         return "same"
-    if _task(connection, row.task).closed_at is not None:
+    if not _task(connection, row.task).takes_answers(now):
         return "closed"
     if before is not None:
         filled = filled.model_copy(update={"changes": before.changes + 1})

@@ -110,7 +110,10 @@ class Labelling:
         return await self.store.labelling.task(name)
 
     async def close(self, name: str) -> Task:
-        """Let a task take no more answers. Raises NotFoundError."""
+        """Give out no more sheets; those that are out take answers for an hour.
+
+        Raises NotFoundError.
+        """
         return await self.store.labelling.close(name, self.clock.now())
 
     # --- who labels ----------------------------------------------------------------------
@@ -191,7 +194,9 @@ class Labelling:
         if drawn is None:
             return None
         task = await self.store.labelling.task(drawn.task)
-        return await self._show(drawn, open=task is not None and task.closed_at is None)
+        return await self._show(
+            drawn, open=task is not None and task.takes_answers(self.clock.now())
+        )
 
     async def _show(self, drawn: Drawn, *, open: bool) -> Sheet | None:
         debate = await self._debate(drawn.debate)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Literal, NamedTuple, Protocol
 
 from pydantic import Field
@@ -12,6 +12,7 @@ from engine.debate import Value
 
 NAME = r"[a-z0-9][a-z0-9-]{0,39}"
 MOST_COMMENT = 2000  # characters
+GRACE = timedelta(hours=1)  # for answers that people are writing when a task is closed
 
 Kind = Literal["plain", "known", "again"]
 """What a sheet is: a label, a test whose answer is known, or a second showing of a debate."""
@@ -49,6 +50,10 @@ class Task(Terms):
     debates: int = 0
     created_at: datetime
     closed_at: datetime | None = None
+
+    def takes_answers(self, now: datetime) -> bool:
+        """Return whether sheets that were given out before the close may still be answered."""
+        return self.closed_at is None or now < self.closed_at + GRACE
 
 
 class Queued(NamedTuple):

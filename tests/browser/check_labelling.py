@@ -153,6 +153,24 @@ async def test_without_its_keys_the_page_works_by_tab_and_space(person: Open, de
     await expect(page.locator("#code")).to_have_text(CODE)
 
 
+async def test_a_half_filled_sheet_outlives_its_tab(person: Open, desk: Desk) -> None:
+    page = await person()
+    await begin(page, await desk.task(each=1))
+    await page.keyboard.press("2")
+    await page.locator("input[name=confidence][value=clear]").check()
+    await page.locator("#comment").fill("It showed who bears the cost.")
+    again = await page.context.new_page()
+    await page.close()
+    await again.goto(page.url)
+    assert await again.locator("input[name=option]:checked").get_attribute("value") == "second"
+    assert await again.locator("input[name=confidence]:checked").get_attribute("value") == "clear"
+    assert await again.locator("#comment").input_value() == "It showed who bears the cost."
+    await again.locator("#send").click()
+    await expect(again.locator("#code")).to_have_text(CODE)
+    kept = await again.evaluate("() => Object.keys(localStorage).filter((k) => /draft/.test(k))")
+    assert kept == []
+
+
 async def test_the_first_tab_leads_past_what_repeats(person: Open, desk: Desk) -> None:
     page = await person()
     await begin(page, await desk.task(each=1))

@@ -237,9 +237,29 @@ async def test_an_answer_is_a_vote_of_the_web_beside_those_of_the_chat(
     assert label.first_at != label.last_at
     assert record.asked(Question.LABEL_TURN) == ()
     await desk.close("tea")
+    desk.clock.pass_seconds(3601)
     assert await desk.save(ann.key, sheet.id, FIRST) == "closed"
     assert await desk.save(ann.key, sheet.id, weak) == "same"
     assert (await records(store))[debate].asked(Question.LABEL) == (label,)
+    assert await desk.next(ann.key) is None
+
+
+async def test_an_answer_on_its_way_at_the_close_of_a_task_is_taken_for_an_hour(
+    desk: Labelling, store: SqlStore
+) -> None:
+    (debate,) = await debates(store, 1)
+    await desk.create(Terms(name="tea", repeats=0))
+    assert isinstance(desk.clock, FixedClock)
+    ann, other = await someone(desk), await someone(desk)
+    sheet = await given(desk, ann)
+    await desk.close("tea")
+    desk.clock.pass_seconds(3599)
+    assert await desk.next(ann.key) == sheet
+    assert await desk.next(other.key) is None
+    written = FIRST.model_copy(update={"comment": "It took me an hour."})
+    assert await desk.save(ann.key, sheet.id, written) == "stored"
+    (label,) = (await records(store))[debate].asked(Question.LABEL)
+    assert label.comment == "It took me an hour."
     assert await desk.next(ann.key) is None
 
 

@@ -1,10 +1,11 @@
-// Keys, and the seconds that a sheet is in view. Everything else works without this.
+// Keys, a draft of the answer, and the seconds that a sheet is in view. The rest works without this.
 const form = document.getElementById("sheet");
 const panel = document.getElementById("keys");
 const toggle = document.getElementById("keys-on");
 const seconds = document.getElementById("seconds");
 const turns = [...document.querySelectorAll("article.speech")];
 const OFF = "rostrum-keys-off";
+const DRAFT = `rostrum-draft ${form.action}`;
 
 let seen = 0;
 let since = document.hidden ? null : performance.now();
@@ -20,20 +21,31 @@ form.addEventListener("submit", () => {
   seconds.value = (seen / 1000).toFixed(1);
 });
 
-function remember(off) {
+// A browser may forbid storage; then what is stored lasts for this page.
+function remember(key, value) {
   try {
-    if (off) localStorage.setItem(OFF, "1");
-    else localStorage.removeItem(OFF);
+    if (value === null) localStorage.removeItem(key);
+    else localStorage.setItem(key, value);
+  } catch {}
+}
+
+function recall(key) {
+  try {
+    return localStorage.getItem(key);
   } catch {
-    // A browser may forbid it; then the choice lasts for this page.
+    return null;
   }
 }
 
-function recall() {
-  try {
-    return localStorage.getItem(OFF) === "1";
-  } catch {
-    return false;
+function keepDraft() {
+  const given = [...new FormData(form)].filter(([name]) => name !== "token" && name !== "seconds");
+  remember(DRAFT, JSON.stringify(given));
+}
+
+function restoreDraft() {
+  for (const [name, value] of JSON.parse(recall(DRAFT) ?? "[]")) {
+    const field = form.elements.namedItem(name);
+    if (field) field.value = value;
   }
 }
 
@@ -101,9 +113,12 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 
-toggle.checked = !recall();
+form.addEventListener("input", keepDraft);
+form.addEventListener("submit", () => remember(DRAFT, null));
+restoreDraft();
+toggle.checked = recall(OFF) === null;
 toggle.addEventListener("change", () => {
-  remember(!toggle.checked);
+  remember(OFF, toggle.checked ? null : "1");
   show();
 });
 panel.hidden = false;
