@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 import discord
 
 from adapters.discord.errors import Act
 from adapters.discord.permissions import FOR_NAMES, FOR_SECRET, missing
+from adapters.discord.registration import is_registered
 from adapters.discord.rest import Rest
 from adapters.discord.rights import Rights, rights_in
 from adapters.finding import Finding
+from engine.chat.person import Trial
 from engine.errors import VenueError
 
 TEXT_CHANNELS = (0, 5)  # text and announcements
@@ -23,12 +25,15 @@ OPTIONAL = {
 }
 
 
-async def check(rest: Rest) -> AsyncIterator[Finding]:
-    """Check everything on Discord's side."""
+async def check(
+    rest: Rest, guild_ids: Sequence[int] = (), trial: Trial | None = None
+) -> AsyncIterator[Finding]:
+    """Check everything on Discord's side; commands are those of these servers, or global ones."""
     try:
         user = await rest.request(Act.READ, "GET", "/users/@me")
         application = await rest.request(Act.READ, "GET", "/oauth2/applications/@me")
         guilds = await rest.request(Act.READ, "GET", "/users/@me/guilds", params={"limit": GUILDS})
+        registered = await is_registered(rest, guild_ids, trial)
     except VenueError as error:
         yield Finding("discord", False, str(error))
         return
@@ -37,6 +42,14 @@ async def check(rest: Rest) -> AsyncIterator[Finding]:
     if application.get("interactions_endpoint_url"):
         text = "an Interactions Endpoint URL is set, so commands never arrive; remove it there"
         yield Finding("discord application", False, text)
+    if registered:
+        yield Finding("discord commands", True, "those of this version are registered")
+    else:
+        text = (
+            "Discord does not have those of this version yet; rostrum run registers them, and its "
+            "log says so if Discord refuses"
+        )
+        yield Finding("discord commands", None, text)
     if not guilds:
         yield Finding("discord", None, "it is in no server yet; rostrum invite prints the link")
     for guild in guilds:

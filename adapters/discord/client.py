@@ -16,11 +16,9 @@ from discord import app_commands
 
 from adapters.discord import votes
 from adapters.discord.answering import PLATFORM, FrontDesk, Interaction
-from adapters.discord.commands import DebateCommands
 from adapters.discord.forms import typed_in
-from adapters.discord.message_menu import debate_this
 from adapters.discord.presence import Presence
-from adapters.discord.registration import register
+from adapters.discord.registration import keep_registered, offer
 from adapters.discord.rest import Rest
 from adapters.discord.translation import Translator, language_of
 from adapters.discord.wellformed import is_wellformed
@@ -41,6 +39,7 @@ from engine.ports import (
 from engine.words.buttons import read_button
 from engine.words.forms import form_of, opens_form
 
+LONGEST_LIMIT = 60.0  # seconds; a longer one ends the client, whose next waits no longer either
 FINISH_SECONDS = 5.0  # for events that are being handled when it stops
 log = structlog.get_logger(__name__)
 
@@ -74,6 +73,7 @@ class Client(discord.AutoShardedClient):
             shard_ids=[number],
             shard_count=shards,
             http_trace=rest.way_out.trace(),
+            max_ratelimit_timeout=LONGEST_LIMIT,
             proxy=rest.proxy,
             max_messages=None,
             member_cache_flags=discord.MemberCacheFlags.none(),
@@ -82,6 +82,8 @@ class Client(discord.AutoShardedClient):
             enable_debug_events=False,
         )
         self._desk, self._identify, self._guild_ids = desk, identify, guild_ids
+        self._rest = rest
+        self._registering: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._events = InOrder(desk.listener)
         self._presence = presence
@@ -91,14 +93,24 @@ class Client(discord.AutoShardedClient):
         parse = self._connection.parsers["READY"]
         self._connection.parsers["READY"] = partial(self._read_ready, parse)
         self.tree = _Tree(self, desk)
-        self.tree.add_command(DebateCommands(desk))
-        self.tree.add_command(debate_this(desk))
+        offer(self.tree, desk)
+
+    async def login(self, token: str) -> None:
+        """Log in as discord.py does, but ask nothing about the application: READY names it.
+
+        What a start waits for keeps the bot off Discord for as long as it is refused.
+        """
+        await self._async_setup_hook()
+        user = await self.http.static_login(token.strip())
+        self._connection.user = discord.ClientUser(state=self._connection, data=user)
+        await self.setup_hook()
 
     async def setup_hook(self) -> None:
-        """Register the commands if they have changed."""
+        """Connect, and beside that register the commands if they have changed."""
         await self.tree.set_translator(Translator())
         if self._guild_ids is not None:
-            await register(self.tree, self.http, self._guild_ids)
+            work = keep_registered(self.tree, self._rest, self._guild_ids)
+            self._registering = asyncio.create_task(work, name="registration")
         self._presence.expect()
 
     async def before_identify_hook(self, shard_id: int | None, *, initial: bool = False) -> None:
@@ -108,6 +120,8 @@ class Client(discord.AutoShardedClient):
 
     async def finish(self) -> None:
         """Wait until every event that was received is handled; when stopping, for some seconds."""
+        if self._registering is not None:
+            self._registering.cancel()
         await self._desk.followers.stop()
         task = asyncio.current_task()
         stopping = task is not None and task.cancelling() > 0

@@ -1,34 +1,90 @@
-"""Registers the commands with Discord, if they differ from the registered ones."""
+"""Registers the commands with Discord, if they differ from the registered ones.
+
+It runs beside the gateway: commands of an earlier version still work, and so do votes.
+"""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import discord
 import structlog
 from discord import app_commands
-from discord.http import HTTPClient, Route
 
+from adapters.discord.answering import FrontDesk
+from adapters.discord.commands import DebateCommands
+from adapters.discord.errors import Act
+from adapters.discord.message_menu import debate_this
+from adapters.discord.rest import Rest
+from adapters.discord.translation import Translator
+from engine.chat.person import Trial
+from engine.errors import VenueAwayError, VenueError, why_of
+
+FIRST_PAUSE, LONGEST_PAUSE = 30.0, 3600.0
 log = structlog.get_logger(__name__)
 
 
-async def register(
-    tree: app_commands.CommandTree, http: HTTPClient, guild_ids: Sequence[int]
+async def keep_registered(
+    tree: app_commands.CommandTree, rest: Rest, guild_ids: Sequence[int]
 ) -> None:
-    """Register for these servers, where commands appear at once, or else globally."""
-    application = tree.client.application_id
+    """Register for these servers, where commands appear at once, or else globally.
+
+    What Discord refuses is tried again after growing pauses.
+    """
+    paths, pause = _paths_of(rest, guild_ids), FIRST_PAUSE
+    while paths:
+        refused: list[str] = []
+        after = pause
+        for path in paths:
+            try:
+                await _register(tree, rest, path)
+            except VenueError as error:
+                refused.append(path)
+                after = max(after, error.retry_after if isinstance(error, VenueAwayError) else 0.0)
+                why = why_of(error.__cause__ or error)  # Discord's own words
+                log.error("commands not registered", path=path, why=why, seconds=round(after))
+        paths = refused
+        if refused:
+            await asyncio.sleep(after)
+        pause = min(2 * pause, LONGEST_PAUSE)
+
+
+def offer(tree: app_commands.CommandTree, desk: FrontDesk) -> None:
+    """Add every command to a tree."""
+    tree.add_command(DebateCommands(desk))
+    tree.add_command(debate_this(desk))
+
+
+async def is_registered(rest: Rest, guild_ids: Sequence[int], trial: Trial | None) -> bool:
+    """Return whether Discord has the commands of this version. Raises VenueError."""
+    nobody: Any = None
+    tree = app_commands.CommandTree(discord.Client(intents=discord.Intents.none()))
+    offer(tree, FrontDesk(nobody, nobody, nobody, trial=trial))
+    await tree.set_translator(Translator())
     wanted = await _payload(tree)
-    paths = [f"/applications/{application}/guilds/{guild}/commands" for guild in guild_ids]
-    for path in paths or [f"/applications/{application}/commands"]:
-        try:
-            known = await http.request(Route("GET", path), params={"with_localizations": "true"})
-            if same(wanted, _in_order(known)):
-                continue
-            await http.request(Route("PUT", path), json=wanted)
-        except discord.Forbidden as error:
-            # Debates on other servers continue; after a new invitation, this one gets its commands.
-            log.error("commands not registered", path=path, why=error.text)
+    known = [await _known(rest, path) for path in _paths_of(rest, guild_ids)]
+    return all(same(wanted, one) for one in known)
+
+
+def _paths_of(rest: Rest, guild_ids: Sequence[int]) -> list[str]:
+    application = f"/applications/{rest.application}"
+    return [f"{application}/guilds/{guild}/commands" for guild in guild_ids] or [
+        f"{application}/commands"
+    ]
+
+
+async def _register(tree: app_commands.CommandTree, rest: Rest, path: str) -> None:
+    wanted = await _payload(tree)
+    if not same(wanted, await _known(rest, path)):
+        await rest.request(Act.EDIT, "PUT", path, body=wanted)
+        log.info("commands registered", path=path)
+
+
+async def _known(rest: Rest, path: str) -> list[Mapping[str, Any]]:
+    asked = {"with_localizations": "true"}
+    return _in_order(await rest.request(Act.READ, "GET", path, params=asked))
 
 
 async def _payload(tree: app_commands.CommandTree) -> list[Mapping[str, Any]]:

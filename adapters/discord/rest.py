@@ -20,6 +20,7 @@ from pydantic import SecretStr
 
 from adapters.answers import reads
 from adapters.discord.errors import KNOWN, Act, UnreadyError, explain, slow_down, unreadable
+from adapters.discord.permissions import application_id_of
 from adapters.discord.way_out import WayOut
 
 MARGIN = 0.05  # seconds, so as never to retry early
@@ -68,7 +69,7 @@ class Rest:
         *,
         place: str = "",
         message: str = "",
-        body: Mapping[str, Any] | None = None,
+        body: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
         form: Sequence[Mapping[str, Any]] | None = None,
         params: Mapping[str, Any] | None = None,
         admitted: bool = False,
@@ -93,6 +94,11 @@ class Rest:
             if isinstance(error, UnreadyError) and error.status == 429:
                 self._shut["" if error.everywhere else lane] = time.monotonic() + error.after
             raise explain(error, act, place, message) from error
+
+    @property
+    def application(self) -> int:
+        """The application's id, which the token holds. Raises SettingsError."""
+        return application_id_of(self._token.get_secret_value())
 
     async def whoami(self) -> str:
         """Return the bot's own user id; logs in if necessary."""

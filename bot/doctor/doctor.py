@@ -173,10 +173,12 @@ async def _check_discord(settings: Settings) -> AsyncIterator[Finding]:
     # Imported only here: discord.py is slow, and most installations do not need it.
     from adapters.discord.checkup import check
     from adapters.discord.rest import Rest
+    from bot.platforms import trial_of
 
     address = settings.discord.api_url
     rest = Rest(token, address, proxy=proxy_of(address))
-    async for finding in then_close(check(rest), rest.close):
+    findings = check(rest, settings.discord.guild_ids, trial_of(settings.discord))
+    async for finding in then_close(findings, rest.close):
         yield finding
 
 

@@ -129,6 +129,11 @@ class Code(IntEnum):
     TOO_MANY_WEBHOOKS = 30007, 400, "Maximum number of webhooks reached (15)"
     TOO_MANY_EMOJIS = 30010, 400, "Maximum number of reactions reached (20)"
     TOO_MANY_COMMANDS = 30032, 400, "Maximum number of application commands reached (100)."
+    TOO_MANY_NEW_COMMANDS = (
+        30034,
+        400,
+        "Max number of daily application command creates has been reached (200)",
+    )
     TOO_OLD_TO_EDIT = (
         30046,
         429,

@@ -9,7 +9,7 @@ import asyncio
 import random
 import socket
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
@@ -60,18 +60,21 @@ class DiscordStage:
     gap: float = 0.0
     apart: bool = False  # a gateway and a worker, instead of one process for all
 
-    def process(self) -> AbstractAsyncContextManager[App]:
+    @asynccontextmanager
+    async def process(self) -> AsyncIterator[App]:
         """Run a process until the body ends, connected and with its commands registered."""
         settings = settings_of(self.url, **self.settings)
         server = self.discord
-        return process(
+        async with process(
             settings,
             server.token,
             server.api_url,
             limits=self.limits,
             gap=self.gap,
             apart=self.apart,
-        )
+        ) as app:
+            await until(lambda: any(server.world.commands.values()))
+            yield app
 
     # --- people --------------------------------------------------------------------------
 

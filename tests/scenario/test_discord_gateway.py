@@ -13,6 +13,7 @@ import structlog
 from discord.backoff import ExponentialBackoff
 from pydantic import SecretStr
 
+from adapters.discord import registration
 from adapters.discord.connection import Connection
 from adapters.discord.identify import Identifies
 from adapters.discord.rest import Rest
@@ -24,6 +25,9 @@ from bot.run import serving
 from engine.debate import Status
 from engine.errors import SettingsError
 from tests.doubles.discord import DiscordServer, Rates
+from tests.doubles.discord.faults import denied
+from tests.doubles.facts import Code
+from tests.doubles.faults import drop, limited, status
 from tests.doubles.proxy import proxying
 from tests.doubles.waiting import HANG_SECONDS
 from tests.scenario.discord_stage import (
@@ -59,6 +63,52 @@ async def connected(
     async with serving(settings_of(url), Discord(rest, venue, connection)) as app:
         await until(lambda: connection.connected)
         yield app, connection
+
+
+# --- what a start asks for ---------------------------------------------------------------
+
+COMMANDS = "/applications/*/commands"
+REFUSALS = {
+    "429": limited(600),
+    "429 of Cloudflare": limited(600, via=False),
+    "30034": denied(Code.TOO_MANY_NEW_COMMANDS),
+    "403": denied(Code.MISSING_ACCESS),
+    "500": status(500),
+    "cut": drop(),
+}
+
+
+@pytest.mark.parametrize("asked", [("PUT", COMMANDS), ("GET", COMMANDS)], ids=["put", "get"])
+@pytest.mark.parametrize("why", REFUSALS)
+async def test_commands_that_discord_refuses_keep_nobody_off_it(
+    database_url: str,
+    discord: DiscordServer,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    asked: tuple[str, str],
+    why: str,
+) -> None:
+    monkeypatch.setattr(registration, "FIRST_PAUSE", 0.1)
+    discord.fail(REFUSALS[why], *asked, times=-1 if "429" in why else 2)
+    with structlog.testing.capture_logs() as logged:
+        async with connected(database_url, discord):
+            lines = await until(lambda: [one for one in logged if "not registered" in one["event"]])
+            assert ("30034" in lines[0]["why"]) == (why == "30034")
+            assert lines[0]["seconds"] >= (600 if "429" in why else 0)
+            if "429" not in why:
+                await until(lambda: discord.world.commands[None])
+                assert len(lines) <= 2
+    assert not [record for record in caplog.records if record.exc_info]
+
+
+async def test_a_start_asks_nothing_about_its_application(
+    database_url: str, discord: DiscordServer
+) -> None:
+    discord.fail(limited(600), "GET", "/oauth2/applications/@me", times=-1)
+    async with connected(database_url, discord):
+        await until(lambda: discord.world.commands[None])
+        asked = await discord.slash("ada", "debate help").finished()
+        assert "start" in asked.text
 
 
 # --- lost and found ----------------------------------------------------------------------
@@ -182,6 +232,7 @@ async def test_everything_goes_by_the_proxy_that_is_set(
         proxying() as proxy,
         connected(database_url, discord, api_url, proxy.url) as (app, _),
     ):
+        await until(lambda: discord.world.commands[None])
         await stage.start()
         await voting(app)
     assert f"GET {api_url}/users/@me" in proxy.asked

@@ -23,6 +23,7 @@ from adapters.dispatch.local import LocalDispatcher
 from adapters.dispatch.procrastinate import ProcrastinateDispatcher
 from adapters.finding import Finding
 from bot import __version__
+from bot.doctor.doctor import then_close
 from tests.doubles.collector import Collector
 from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.discord.state import Message
@@ -179,7 +180,7 @@ async def test_traces_of_a_server_that_ends_are_sent(
 async def checked(discord: DiscordServer) -> list[Finding]:
     rest = Rest(SecretStr(discord.token), discord.api_url)
     try:
-        return [one async for one in check(rest)]
+        return [one async for one in check(rest) if one.subject != "discord commands"]
     finally:
         await rest.close()
 
@@ -188,6 +189,23 @@ async def test_a_check_finds_nothing_wrong_where_nothing_is(discord: DiscordServ
     found = await checked(discord)
     assert all(one.good for one in found)
     assert "all permissions are there" in found[-1].text
+
+
+async def test_a_check_says_whether_discord_has_the_commands_of_this_version(
+    discord: DiscordServer, database_url: str
+) -> None:
+    async def said() -> Finding:
+        rest = Rest(SecretStr(discord.token), discord.api_url)
+        async for one in then_close(check(rest), rest.close):
+            if one.subject == "discord commands":
+                return one
+        raise AssertionError
+
+    assert "rostrum run registers them" in (await said()).text
+    async with DiscordStage(database_url, discord).process():
+        assert (await said()).good
+    next(iter(discord.world.commands[None].values()))["description"] = "Of an older version"
+    assert (await said()).good is None
 
 
 async def test_a_check_names_the_permission_and_where_it_lacks(discord: DiscordServer) -> None:
