@@ -130,6 +130,7 @@ def test_one_process_runs_by_default_and_the_others_on_request(tmp_path: Path) -
         assert scaled[name]["stop_grace_period"] == "45s"
 
 
+@pytest.mark.slow
 def test_every_step_of_the_dockerfile_runs_but_the_one_that_adds_its_user(made: Made) -> None:
     assert [step.split()[0] for step in made.image.left_out] == ["useradd"]
     user, _, group = made.image.said["USER"].partition(":")
@@ -138,17 +139,20 @@ def test_every_step_of_the_dockerfile_runs_but_the_one_that_adds_its_user(made: 
     assert not [*made.image.place("/opt/rostrum").rglob(".env*")]
 
 
+@pytest.mark.slow
 def test_the_image_starts_its_program(made: Made) -> None:
     assert __version__ in run(made, "--version").stdout
     assert made.image.arguments["VERSION"] == __version__
 
 
+@pytest.mark.slow
 def test_the_image_has_what_postgresql_traces_parquet_and_hubs_need(made: Made) -> None:
     python = made.image.place("/opt/rostrum/bin/python")
     needed = "import psycopg, procrastinate, pyarrow, opentelemetry.sdk.trace, huggingface_hub"
     subprocess.run([str(python), "-c", needed], check=True, cwd=made.image.root)
 
 
+@pytest.mark.slow
 def test_the_image_holds_a_debate_and_writes_to_its_volume_alone(made: Made) -> None:
     ended = run(made, "demo", "--votes", "A=3,B=2")
     assert ended.returncode == 0, ended.stderr
@@ -157,6 +161,7 @@ def test_the_image_holds_a_debate_and_writes_to_its_volume_alone(made: Made) -> 
         assert made.image.place("/data/demo-export").stat().st_uid == 10001
 
 
+@pytest.mark.slow
 def test_without_a_token_it_says_so_and_ends_as_a_wrong_setting(made: Made) -> None:
     ended = run(made, *made.image.words("CMD"), ROSTRUM_HEALTH__PORT=str(free_port()))
     assert ended.returncode == 78, ended.stderr
@@ -198,6 +203,7 @@ async def init(made: Made, **settings: str) -> str:
     return said.decode()
 
 
+@pytest.mark.slow
 async def test_after_the_three_commands_a_bot_is_online_healthy_and_stops_in_order(
     made: Made,
 ) -> None:
@@ -226,6 +232,7 @@ async def test_after_the_three_commands_a_bot_is_online_healthy_and_stops_in_ord
     assert kept.stat().st_mode & 0o777 == 0o600
 
 
+@pytest.mark.slow
 async def test_the_profile_scale_migrates_and_a_worker_holds_what_a_gateway_starts(
     made: Made, postgres: PostgresDouble
 ) -> None:

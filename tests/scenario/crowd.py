@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.doubles.model_server import ModelServer
 from tests.scenario.conftest import play
 
-DEBATES = 200
+MOST = 200
+SIZES = pytest.mark.parametrize("debates", [40, pytest.param(MOST, marks=pytest.mark.slow)])
 ROUNDS = 9  # so that none has ended before a command is answered
-MANY = 4 * DEBATES  # calls: a command that stands in line behind the crowd sees thousands end
+MANY = 4  # calls of each debate: a command that stands in line behind the crowd sees more end
 
 
 def open_server() -> ModelServer:
@@ -21,7 +24,7 @@ def open_server() -> ModelServer:
 
 def settings_for(server: ModelServer) -> dict[str, Any]:
     """Return the settings of a process whose debates are held on the server."""
-    backend = {"base_url": server.base_url, "max_concurrency": DEBATES, "timeout_s": 600}
+    backend = {"base_url": server.base_url, "max_concurrency": MOST, "timeout_s": 600}
     return {
         "backends": {"near": backend},
         "models": "near/ana, near/ben",

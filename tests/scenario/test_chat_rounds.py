@@ -22,8 +22,7 @@ NEXT_TURN = "turn 3 of 8"
 
 
 @pytest.fixture(autouse=True)
-def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine.delivery.outbox, "LOOK_SECONDS", 0.05)
+def _short_pauses(swift: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine.delivery.outbox, "LONGEST_PAUSE", 0.05)
 
 

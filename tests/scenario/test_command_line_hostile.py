@@ -155,7 +155,14 @@ def test_what_the_terminals_encoding_lacks_is_escaped(office: Path) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    ["check", "list", "stats --out pictures", "debate Tea --votes A=1", "demo", "--help"],
+    [
+        "list",
+        "debate Tea --votes A=1",
+        *(
+            pytest.param(command, marks=pytest.mark.slow)
+            for command in ("check", "stats --out pictures", "demo", "--help")
+        ),
+    ],
 )
 def test_a_reader_that_has_enough_ends_a_command_quietly(office: Path, command: str) -> None:
     # A pipe that nobody reads from any more, as after `head`: no luck is needed.
@@ -186,7 +193,14 @@ def test_a_reader_who_leaves_a_debate_stops_it_like_ctrl_c(
 
 @pytest.mark.parametrize(
     "command",
-    ["invite --slack", "list", "--help", "debate --help", "--version"],
+    [
+        "list",
+        "--help",
+        *(
+            pytest.param(command, marks=pytest.mark.slow)
+            for command in ("invite --slack", "debate --help", "--version")
+        ),
+    ],
 )
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_an_output_that_takes_nothing_is_one_line_of_error(

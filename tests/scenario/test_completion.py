@@ -59,6 +59,7 @@ def test_a_shell_completes_codes_of_debates(office: Path) -> None:
     assert complete(office, "rostrum show zzzzzzz") == []
 
 
+@pytest.mark.slow
 def test_a_shell_completes_models_also_within_a_list(tmp_path: Path) -> None:
     set_up = {"ROSTRUM_MODELS": MODELS, "ROSTRUM_JURORS": "rehearsal/elm"}
     completed = complete(tmp_path, "rostrum debate --a rehearsal/c", **set_up)
@@ -67,6 +68,7 @@ def test_a_shell_completes_models_also_within_a_list(tmp_path: Path) -> None:
     assert complete(tmp_path, typed, **set_up) == ["rehearsal/maple,rehearsal/elm"]
 
 
+@pytest.mark.slow
 def test_a_shell_completes_names_of_series(tmp_path: Path) -> None:
     (tmp_path / "tea.toml").write_text(
         'name = "tea-time"\ntopics = ["Tea"]\nmodels = ["rehearsal/maple", "rehearsal/cedar"]\n'

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections import Counter
 from collections.abc import Sequence
 from itertools import cycle
@@ -15,17 +14,16 @@ from tests.scenario.chat_stage import Chat, OnDiscord, Private, close, vote
 from tests.scenario.discord_stage import DiscordStage, known, voting
 from tests.scenario.test_remarks import kept, tap
 
-CROWD = int(os.environ.get("CROWD", "60"))
 PATIENCE = 300.0  # seconds: a busy machine is slow, and what is lost is lost
 MARKS = {"A": "🔵", "B": "🔴"}
 
 
-def join(chat: Chat) -> dict[str, str]:
+def join(chat: Chat, crowd: int) -> dict[str, str]:
     """Have a crowd join; return what each will vote for."""
     platform = chat.discord if isinstance(chat, OnDiscord) else chat.slack
-    for number in range(CROWD):
+    for number in range(crowd):
         platform.add_user(f"member{number}")
-    return dict(zip((f"member{number}" for number in range(CROWD)), cycle("AAB"), strict=False))
+    return dict(zip((f"member{number}" for number in range(crowd)), cycle("AAB"), strict=False))
 
 
 def wait_long(chat: Chat) -> None:
@@ -54,12 +52,14 @@ def latencies(chat: Chat) -> Sequence[float]:
     return sorted(asked.latency or 0.0 for asked in all_asked)
 
 
+@pytest.mark.postgresql
 @pytest.mark.usefixtures("database_kind")  # both kinds, which `chat` alone would not
+@pytest.mark.parametrize("crowd", [12, pytest.param(60, marks=pytest.mark.slow)])
 async def test_each_tap_of_a_crowd_is_answered_and_each_vote_guess_and_reason_counts_once(
-    chat: Chat,
+    chat: Chat, crowd: int
 ) -> None:
     wait_long(chat)
-    votes = join(chat)
+    votes = join(chat, crowd)
     expected = Counter(votes.values())
     async with chat.stage.process() as app:
         ballot = await vote(chat, ballot="private")
@@ -81,7 +81,7 @@ async def test_each_tap_of_a_crowd_is_answered_and_each_vote_guess_and_reason_co
         standing = record.asked(Question.VOTE)
         assert Counter(one.option for one in standing) == expected
         assert {one.ground for one in standing} == {"logic"}
-        assert len(record.asked(Question.GUESS)) == CROWD
+        assert len(record.asked(Question.GUESS)) == crowd
         print(f"slowest of {len(latencies(chat))}: {latencies(chat)[-1]:.3f} s")
         # The same by reactions, which change their minds on the way.
         ballot = await vote(chat)
@@ -91,7 +91,7 @@ async def test_each_tap_of_a_crowd_is_answered_and_each_vote_guess_and_reason_co
             await chat.unreact(user, ballot, "tie")
             await chat.react(user, ballot, side)
         async with asyncio.timeout(PATIENCE):
-            while len(await app.store.votes.events(debate.id)) < 3 * CROWD:  # noqa: ASYNC110
+            while len(await app.store.votes.events(debate.id)) < 3 * crowd:  # noqa: ASYNC110
                 await asyncio.sleep(0.05)
         assert chat.held(ballot) == {**expected, "tie": 0, "weak": 0}
         assert f"({expected['A']}–{expected['B']})" in await close(chat)

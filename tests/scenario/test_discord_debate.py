@@ -344,11 +344,12 @@ async def test_the_commands_are_registered_once_and_speak_the_persons_language(
     assert start["description_localizations"]["de"].startswith("Eine Debatte starten")
 
 
-async def test_two_hundred_debates_keep_nobody_waiting(
-    stage: DiscordStage, discord: DiscordServer
+@crowd.SIZES
+async def test_many_debates_at_once_keep_nobody_waiting(
+    stage: DiscordStage, discord: DiscordServer, debates: int
 ) -> None:
     discord.rules.answer_seconds = 60.0  # what is late is seen by what was done before it
-    channels = [discord.add_channel(f"room-{n}") for n in range(crowd.DEBATES)]
+    channels = [discord.add_channel(f"room-{n}") for n in range(debates)]
     long = {"topic": "Tea", "rounds": crowd.ROUNDS}
 
     async def ask(server: ModelServer) -> int:
@@ -364,18 +365,18 @@ async def test_two_hundred_debates_keep_nobody_waiting(
         stage.settings = crowd.settings_for(server)
         async with stage.process() as app:
             started = [discord.slash("ada", "debate start", long, channel=c.id) for c in channels]
-            await until(lambda: server.in_flight == crowd.DEBATES, 120)
+            await until(lambda: server.in_flight == debates, 120)
             # A command that waited for a debate's call would never be answered.
             await ask(server)
             for asked in started:
                 await asked.finished(60)
             assert server.answered == 0
             server.gate.set()
-            await until(lambda: server.answered > crowd.DEBATES, 120)
+            await until(lambda: server.answered > debates, 120)
             # Now all debates go on as fast as they can: a command stands in no line behind them.
-            assert max([await ask(server) for _ in range(3)]) < crowd.MANY
+            assert max([await ask(server) for _ in range(3)]) < crowd.MANY * debates
             running = await app.store.debates.recent((Status.RUNNING,), 300)
-            assert len(running) == crowd.DEBATES
+            assert len(running) == debates
 
 
 HOSTILE = {

@@ -339,6 +339,7 @@ async def test_nothing_is_paid_for_a_debate_that_cannot_be_announced(
     assert models.requests == []
 
 
+@pytest.mark.usefixtures("swift")
 async def test_while_discord_is_away_nothing_is_paid_and_then_the_debate_is_held(
     stage: DiscordStage, discord: DiscordServer, models: ModelServer
 ) -> None:

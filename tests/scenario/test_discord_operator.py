@@ -98,6 +98,7 @@ async def test_rostrum_runs_says_that_it_is_well_and_ends_in_order(
     assert discord.token.encode() not in said
 
 
+@pytest.mark.slow
 async def test_a_kill_repeats_nothing_and_loses_nothing(
     discord: DiscordServer, tmp_path: Path, database_url: str
 ) -> None:

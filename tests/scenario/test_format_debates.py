@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from structlog.testing import capture_logs
@@ -53,7 +55,19 @@ def misbehaving(format: str, how: str) -> Defaults:
     return SHORT.model_copy(update={"sides": {find_format(format).contenders[0]: bad}})
 
 
-@pytest.mark.parametrize("language", TOPICS)
+def slow_but(*quick: str, without: Sequence[str] = ()) -> list[Any]:
+    """Return the formats, as slow tests but for some; unit tests have these cases in all."""
+    return [
+        pytest.param(name, marks=() if name in quick else pytest.mark.slow)
+        for name in FORMATS
+        if name not in without
+    ]
+
+
+@pytest.mark.parametrize(
+    "language",
+    [pytest.param(one, marks=() if one == "en" else pytest.mark.slow) for one in TOPICS],
+)
 @pytest.mark.parametrize("format", FORMATS)
 async def test_a_whole_debate_is_held_voted_on_and_kept(
     line: Running, stage: Stage, format: str, language: str
@@ -73,7 +87,10 @@ async def test_a_whole_debate_is_held_voted_on_and_kept(
     _expected_what_was_used(started.estimate.tokens_in, started.estimate.tokens_out, record)
 
 
-@pytest.mark.parametrize(("language", "topic"), [("tr", "Çay güzel"), ("de", "Tee gewinnt")])
+@pytest.mark.parametrize(
+    ("language", "topic"),
+    [("tr", "Çay güzel"), pytest.param("de", "Tee gewinnt", marks=pytest.mark.slow)],
+)
 async def test_the_calls_are_foreseen_where_words_are_few_and_long(
     line: Running, language: str, topic: str
 ) -> None:
@@ -115,7 +132,7 @@ async def test_nothing_before_the_reveal_names_a_model_or_tells_what_a_judge_sai
 
 
 @pytest.mark.parametrize("how", ["garbage", "empty", "over=always", "fail=500"])
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", slow_but("classic", "structured"))
 async def test_a_model_that_misbehaves_at_every_step_ends_it_in_a_clear_state(
     line: Running, stage: Stage, format: str, how: str
 ) -> None:
@@ -134,7 +151,7 @@ async def test_a_model_that_misbehaves_at_every_step_ends_it_in_a_clear_state(
 
 
 @pytest.mark.parametrize("how", ["garbage", "empty", "fail=500"])
-@pytest.mark.parametrize("format", [name for name in FORMATS if name not in ("classic", "oxford")])
+@pytest.mark.parametrize("format", slow_but("audited", without=("classic", "oxford")))
 async def test_a_judge_that_misbehaves_never_becomes_a_score(
     line: Running, format: str, how: str
 ) -> None:
@@ -151,7 +168,7 @@ async def test_a_judge_that_misbehaves_never_becomes_a_score(
     assert any(not artifact.valid for artifact in record.artifacts)
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", slow_but("structured"))
 async def test_processes_that_end_in_the_middle_change_nothing(stage: Stage, format: str) -> None:
     slow = tuple(Model.parse(f"rehearsal/{model.name}?latency=0.03") for model in MODELS)
     defaults = SHORT.model_copy(update={"models": slow})

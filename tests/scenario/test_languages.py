@@ -34,6 +34,8 @@ ENGLISH = re.compile(
 )
 
 
+# Each format and each language in `make test`: which texts there are is tested of every message.
+QUICK = set(zip(FORMATS, ("en", *LANGUAGES), strict=False))
 # Of formats, models and commands, which are the same in every language.
 NAMES = re.compile(r"`[^`]*`|<[^>]*>|rehearsal/\w+|\b(audited|structured|Rostrum)\b")
 
@@ -58,7 +60,13 @@ def tables(text: str) -> Iterator[str]:
             yield row
 
 
-@pytest.mark.parametrize(("format", "language"), list(product(FORMATS, ("en", *LANGUAGES))))
+@pytest.mark.parametrize(
+    ("format", "language"),
+    [
+        pytest.param(*pair, marks=() if pair in QUICK else pytest.mark.slow)
+        for pair in product(FORMATS, ("en", *LANGUAGES))
+    ],
+)
 async def test_a_thread_is_in_one_language_and_fits_a_phone(
     database_url: str,
     tmp_path: Path,
@@ -90,7 +98,9 @@ async def test_a_thread_is_in_one_language_and_fits_a_phone(
         assert {text for text in missed if re.search(r"[A-Za-z]{2}", text)} == set()
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(
+    "language", ["de", *(pytest.param(one, marks=pytest.mark.slow) for one in LANGUAGES[1:])]
+)
 async def test_a_short_debate_between_own_stances_is_in_one_language(
     database_url: str, tmp_path: Path, language: str
 ) -> None:

@@ -128,7 +128,9 @@ async def test_all_jurors_read_in_both_orders_and_a_recused_one_does_not_count(
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("count", [2, 3, 5, 8])
+@pytest.mark.parametrize(
+    "count", [3, *(pytest.param(number, marks=pytest.mark.slow) for number in (2, 5, 8))]
+)
 async def test_jurors_that_go_by_the_order_alone_end_in_a_tie(
     stage: Stage, line: Running, mode: PanelMode, count: int
 ) -> None:

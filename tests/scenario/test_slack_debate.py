@@ -226,38 +226,43 @@ async def test_secret_ballots_are_refused_with_the_reason(
     assert slack.messages() == []
 
 
+MISTAKES = [
+    ("start Tea rounds=many", "rounds is “many”"),
+    ("start Tea colour=blue", "Unknown option “colour”"),
+    ('start "Tea', "not closed"),
+    ("cancel one two", "“two”: this command takes no more"),
+    ("settings vote_minutes", "is not a setting; write name=value"),
+    ("help strat", "did you mean start?"),
+]
+MORE_MISTAKES = [
+    ("start Tea rounds=40", "rounds is 40"),
+    ("start Tea a=", "“a=” has no value"),
+    ("start Tea ballot=secret", "ballots cannot be secret here"),
+    ("start Tea a=rehearsal/nobody", "is not a model offered here"),
+    ("close now please", "“please”: this command takes no more"),
+    ("status code=x", "“code=x”: this command takes no more"),
+    ("result one two", "“two”: this command takes no more"),
+    ("review one A two", "“two”: this command takes no more"),
+    ("list all", "“all”: this command takes no more"),
+    ("models all", "“all”: this command takes no more"),
+    ("topics all", "“all” cannot be done with a topic"),
+    ("formats all", "“all”: this command takes no more"),
+    ("settings vote_minutes=soon", "vote_minutes is “soon”"),
+    ("settings voting=30m", "“voting” is not a setting"),
+    ("SETTINGS broadcast=maybe", "broadcast is “maybe”"),
+    ("export all", "“all”: this command takes no more"),
+    ("agreement all", "“all”: this command takes no more"),
+    ("leaderboard all", "“all”: this command takes no more"),
+    ("privacy all", "“all”: this command takes no more"),
+    ("forget confirm=maybe", "confirm is “maybe”"),
+    ("optout all", "“all”: this command takes no more"),
+    ("optin all", "“all”: this command takes no more"),
+]
+
+
 @pytest.mark.parametrize(
     ("line", "wrong"),
-    [
-        ("start Tea rounds=many", "rounds is “many”"),
-        ("start Tea rounds=40", "rounds is 40"),
-        ("start Tea colour=blue", "Unknown option “colour”"),
-        ("start Tea a=", "“a=” has no value"),
-        ("start Tea ballot=secret", "ballots cannot be secret here"),
-        ("start Tea a=rehearsal/nobody", "is not a model offered here"),
-        ('start "Tea', "not closed"),
-        ("cancel one two", "“two”: this command takes no more"),
-        ("close now please", "“please”: this command takes no more"),
-        ("status code=x", "“code=x”: this command takes no more"),
-        ("result one two", "“two”: this command takes no more"),
-        ("review one A two", "“two”: this command takes no more"),
-        ("list all", "“all”: this command takes no more"),
-        ("models all", "“all”: this command takes no more"),
-        ("topics all", "“all” cannot be done with a topic"),
-        ("formats all", "“all”: this command takes no more"),
-        ("settings vote_minutes", "is not a setting; write name=value"),
-        ("settings vote_minutes=soon", "vote_minutes is “soon”"),
-        ("settings voting=30m", "“voting” is not a setting"),
-        ("SETTINGS broadcast=maybe", "broadcast is “maybe”"),
-        ("export all", "“all”: this command takes no more"),
-        ("agreement all", "“all”: this command takes no more"),
-        ("leaderboard all", "“all”: this command takes no more"),
-        ("privacy all", "“all”: this command takes no more"),
-        ("forget confirm=maybe", "confirm is “maybe”"),
-        ("optout all", "“all”: this command takes no more"),
-        ("optin all", "“all”: this command takes no more"),
-        ("help strat", "did you mean start?"),
-    ],
+    [*MISTAKES, *(pytest.param(*one, marks=pytest.mark.slow) for one in MORE_MISTAKES)],
 )
 async def test_a_malformed_command_is_answered_with_what_is_wrong_and_its_usage(
     stage: SlackStage, slack: SlackServer, line: str, wrong: str
@@ -412,12 +417,13 @@ async def test_every_option_is_seeded_in_order(stage: SlackStage, slack: SlackSe
     assert not any(slack.holders(ballot.ts, name) for name in OPTIONS)
 
 
-async def test_two_hundred_debates_keep_nobody_waiting(
-    stage: SlackStage, slack: SlackServer
+@crowd.SIZES
+async def test_many_debates_at_once_keep_nobody_waiting(
+    stage: SlackStage, slack: SlackServer, debates: int
 ) -> None:
     # What is late is seen by what was done before it, not by a clock of a busy machine.
     slack.rules.ack = slack.rules.trigger = 60.0
-    channels = [slack.add_channel(f"room-{n}") for n in range(crowd.DEBATES)]
+    channels = [slack.add_channel(f"room-{n}") for n in range(debates)]
     long = f"/debate start Tea rounds={crowd.ROUNDS}"
 
     async def ask(server: ModelServer) -> int:
@@ -437,7 +443,7 @@ async def test_two_hundred_debates_keep_nobody_waiting(
         stage.settings |= crowd.settings_for(server)
         async with stage.process() as app:
             await asyncio.gather(*(slack.slash("ada", long, channel=c.id) for c in channels))
-            await until(lambda: server.in_flight == crowd.DEBATES, 120)
+            await until(lambda: server.in_flight == debates, 120)
             await until(lambda: all(slack.messages(channel.id) for channel in channels), 120)
             # A command that waited for a debate's call would never be answered.
             await ask(server)
@@ -446,9 +452,9 @@ async def test_two_hundred_debates_keep_nobody_waiting(
             await slack.deliveries.heard()
             assert server.answered == 0
             server.gate.set()
-            await until(lambda: server.answered > crowd.DEBATES, 120)
+            await until(lambda: server.answered > debates, 120)
             # Now all debates go on as fast as they can: a command stands in no line behind them.
-            assert max([await ask(server) for _ in range(3)]) < crowd.MANY
+            assert max([await ask(server) for _ in range(3)]) < crowd.MANY * debates
             running = await app.store.debates.recent((Status.RUNNING,), 300)
-            assert len(running) == crowd.DEBATES
+            assert len(running) == debates
     assert {told.tries for told in slack.deliveries.told} == {1}

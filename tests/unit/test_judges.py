@@ -191,7 +191,7 @@ async def test_audited_takes_the_median_of_every_turn_before_anything_follows_fr
 @pytest.mark.parametrize(
     ("format", "asked"),
     [
-        ("team", {"limits": {"free_minutes": 0.5}}),
+        pytest.param("team", {"limits": {"free_minutes": 0.5}}, marks=pytest.mark.slow),
         ("structured", {}),
         ("audited", {"options": {"turns": 3}}),
     ],

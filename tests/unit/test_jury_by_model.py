@@ -185,8 +185,8 @@ Strength = Callable[[Random], int]
     "strength",
     [
         lambda rng: 3,
-        lambda rng: -3,
-        lambda rng: rng.randint(1, 9),
+        pytest.param(lambda rng: -3, marks=pytest.mark.slow),
+        pytest.param(lambda rng: rng.randint(1, 9), marks=pytest.mark.slow),
         lambda rng: -rng.randint(1, 9),
     ],
     ids=["first", "second", "first, by chance", "second, by chance"],

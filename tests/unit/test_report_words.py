@@ -58,7 +58,7 @@ def test_a_line_of_the_trace_table_fits_a_phone_in_every_language(language: str)
         ("roundtable", {"judges": 3}),
         ("roundtable", {}),
         ("audited", {}),
-        ("team", {}),
+        pytest.param("team", {}, marks=pytest.mark.slow),
     ],
     ids=["structured", "roundtable judged", "roundtable", "audited", "team"],
 )

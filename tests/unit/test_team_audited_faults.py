@@ -61,8 +61,14 @@ def one_of_each_kind(steps: list[str]) -> list[str]:
 
 
 @WHERE
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("format", SETUPS)
+@pytest.mark.parametrize(
+    ("format", "way"),
+    [
+        pytest.param(format, way, marks=pytest.mark.slow if format == "team" and at else ())
+        for format in SETUPS
+        for at, way in enumerate(WAYS)
+    ],
+)
 async def test_a_judge_or_captain_that_fails_at_any_step_leaves_a_whole_debate(
     format: str, way: str, every: bool
 ) -> None:
