@@ -61,6 +61,7 @@ async def test_a_debate_is_deleted_once_that_is_confirmed(chat: Chat) -> None:
         assert len(await app.store.debates.recent()) == 1
 
 
+@pytest.mark.postgresql
 async def test_a_running_debate_and_its_mirror_are_stopped_and_deleted_after_a_kill(
     chat: Chat,
 ) -> None:

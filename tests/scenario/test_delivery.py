@@ -65,6 +65,7 @@ def posts_asked(hall: Hall) -> int:
 # --- in order ----------------------------------------------------------------------------
 
 
+@pytest.mark.postgresql
 async def test_a_debate_is_read_in_order_and_once(hall: Hall) -> None:
     debate = await hold(hall)
     assert debate.status is Status.CLOSED
@@ -276,6 +277,7 @@ async def test_a_slow_answer_is_given_up_and_looked_for(hall: Hall) -> None:
 # --- answers lost ------------------------------------------------------------------------
 
 
+@pytest.mark.postgresql
 async def test_an_answer_lost_after_storing_is_found_and_nothing_is_sent_twice(hall: Hall) -> None:
     for _ in range(12):
         hall.venue.lose_answer()
@@ -369,6 +371,7 @@ async def test_votes_stand_as_they_were_when_the_thread_is_deleted(hall: Hall) -
 # --- another process ---------------------------------------------------------------------
 
 
+@pytest.mark.postgresql
 async def test_a_deliverer_restarted_between_parts_goes_on_with_the_next(hall: Hall) -> None:
     hall.venue.limits = VenueLimits(typing_seconds=0.02, send_seconds=1.5)
     hall.venue.misbehave("post", Fault(), Fault(), Fault(delay=60))

@@ -46,6 +46,7 @@ async def stage(database_url: str) -> AsyncIterator[DiscordStage]:
         yield DiscordStage(database_url, discord)
 
 
+@pytest.mark.postgresql
 async def test_a_debate_from_the_command_to_the_reveal(
     stage: DiscordStage, discord: DiscordServer
 ) -> None:

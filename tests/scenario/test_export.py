@@ -129,6 +129,7 @@ def table(out: Path, name: str) -> list[dict[str, Any]]:
     return [orjson.loads(line) for line in text.splitlines()]
 
 
+@pytest.mark.postgresql
 async def test_what_was_debated_judged_and_voted_is_exported(
     store: SqlStore, tmp_path: Path
 ) -> None:
@@ -148,6 +149,7 @@ async def test_what_was_debated_judged_and_voted_is_exported(
     assert [row["gold"] for row in votes if row["starter"]] == [False]
 
 
+@pytest.mark.postgresql
 async def test_a_repeated_export_is_the_same_and_names_nobody(
     store: SqlStore, database: Database, tmp_path: Path
 ) -> None:
@@ -174,6 +176,7 @@ async def test_the_next_export_uses_other_pseudonyms(store: SqlStore, tmp_path: 
     assert not one & two
 
 
+@pytest.mark.postgresql
 async def test_an_open_vote_is_no_part_of_it(store: SqlStore, tmp_path: Path) -> None:
     await hold_debate(store, 1)
     lease = await begin(store, 2, "Sealed still")

@@ -53,6 +53,7 @@ async def answer_all(desk: Labelling, person: Annotator, said: Mapping[str, str]
         assert await desk.save(person.key, sheet.id, SheetAnswer.model_validate(given)) == "stored"
 
 
+@pytest.mark.postgresql
 async def test_labels_are_exported_beside_the_chats_votes_and_counted_apart(
     store: SqlStore, tmp_path: Path
 ) -> None:

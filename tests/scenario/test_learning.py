@@ -110,6 +110,7 @@ async def test_a_debate_does_not_wait_for_the_fit_that_another_one_waits_for(
     assert await waiting == first
 
 
+@pytest.mark.postgresql
 async def test_a_debate_freezes_the_newest_fit_and_a_restart_makes_no_other(stage: Stage) -> None:
     async with stage.process() as line:
         await line.hold()
@@ -192,6 +193,7 @@ async def test_a_debate_ends_under_the_rule_and_the_fit_that_it_began_with(stage
     assert [row[name] for name in ("jury_rule", "fit", "jury_gain")] == ["balanced", None, None]
 
 
+@pytest.mark.postgresql
 async def test_while_another_process_fits_the_newest_fit_serves(store: SqlStore) -> None:
     await learn(store, judgments(20, changes=False))
     first = await learner(store).fit_now(rehearsal=False)

@@ -46,6 +46,7 @@ async def transcript(line: Running, debate: Debate) -> list[tuple[str, str, int]
 # --- a whole debate ------------------------------------------------------------------------
 
 
+@pytest.mark.postgresql
 async def test_a_debate_goes_from_its_command_to_the_reveal(line: Running, stage: Stage) -> None:
     started = await line.start(conditions="Consider only breakfast.")
     assert started.estimate.calls == 12
@@ -276,6 +277,7 @@ async def test_a_sibling_that_was_paid_for_is_not_asked_again(stage: Stage) -> N
     assert [(call.attempt, bool(call.reply)) for call in openings] == [(1, False), (2, True)]
 
 
+@pytest.mark.postgresql
 async def test_a_process_that_ends_lets_the_call_in_flight_be_journaled(stage: Stage) -> None:
     stage.server.latency = 0.15
     async with stage.process() as line:
@@ -343,6 +345,7 @@ async def test_cancel_interrupts_the_call_that_is_out(line: Running, stage: Stag
         await line.service.resume(debate.id, NO_CAPS)
 
 
+@pytest.mark.postgresql
 async def test_many_cancels_at_once_stop_one_debate_and_nothing_else(
     line: Running, stage: Stage
 ) -> None:
@@ -412,6 +415,7 @@ async def test_local_models_cost_nothing(stage: Stage) -> None:
         assert (await line.store.journal.spending(debate.id))[1] == 0
 
 
+@pytest.mark.postgresql
 async def test_a_cap_reached_in_mid_debate_keeps_what_was_paid_for(stage: Stage) -> None:
     stage.server.always(acts.Act(usage_extra={"completion_tokens": 900}))
     price = Price(usd_in=0, usd_out=100)  # a call costs 0.09 USD, and at most 0.1

@@ -164,6 +164,7 @@ async def test_no_wait_is_counted_where_no_limit_is_reached(stage: Stage, line: 
     assert page.by("rostrum_model_limit_waits", "backend") == {}
 
 
+@pytest.mark.postgresql
 async def test_votes_are_counted_by_what_became_of_them(database_url: str) -> None:
     venue = AttentiveVenue()
     async with joined(database_url, venue) as (line, store):
@@ -181,6 +182,7 @@ async def test_votes_are_counted_by_what_became_of_them(database_url: str) -> No
     assert seen == {(*about, "stored"): 3, (*about, "closed"): 1}
 
 
+@pytest.mark.postgresql
 async def test_a_lost_lease_is_counted_by_its_kind(store: SqlStore, database_url: str) -> None:
     counts = Counts()
     keeper = Keeper(store, Bell(), "one", watch=counts)

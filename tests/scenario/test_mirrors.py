@@ -9,6 +9,7 @@ from engine.errors import BudgetError, UsageError
 from tests.scenario.conftest import DEFAULTS, NO_CAPS, SIDES, Running
 
 
+@pytest.mark.postgresql
 async def test_a_mirrored_debate_is_held_twice_with_sides_exchanged(line: Running) -> None:
     started = await line.start(mirror=True)
     assert started.mirror is not None
@@ -23,6 +24,7 @@ async def test_a_mirrored_debate_is_held_twice_with_sides_exchanged(line: Runnin
     assert started.estimate.calls == 2 * (8 + 3 + 1)
 
 
+@pytest.mark.postgresql
 @pytest.mark.parametrize(
     "caps",
     [{"max_live_per_community": 1}, {"user_daily_debates": 1}, {"community_daily_usd": 0.05}],

@@ -119,6 +119,7 @@ async def test_a_recovery_does_not_bring_the_forgotten_back(hall: Hall) -> None:
     assert traces(hall.url, ANN, BOB) == []
 
 
+@pytest.mark.postgresql
 async def test_forgetting_while_the_vote_is_reconciled_and_closed(hall: Hall) -> None:
     crowd = [f"7{number:017}" for number in range(30)]
     async with hall.open() as session:
@@ -139,6 +140,7 @@ async def test_forgetting_while_the_vote_is_reconciled_and_closed(hall: Hall) ->
     assert traces(hall.url, *crowd) == []
 
 
+@pytest.mark.postgresql
 async def test_forgetting_while_an_export_is_made(hall: Hall, tmp_path: Path) -> None:
     async with hall.open() as session:
         debate_id = await voted(hall, session, ANN, BOB)
@@ -260,6 +262,7 @@ async def test_an_operator_forgets_somebody_beside_a_running_process(
         assert await counts(session, debate_id) == {"A": 1}
 
 
+@pytest.mark.postgresql
 @pytest.mark.usefixtures("configured")
 async def test_an_operator_purges_a_community(
     hall: Hall, capsys: pytest.CaptureFixture[str]

@@ -88,6 +88,7 @@ def turns_of(seen: Seen) -> list[str]:
     return re.findall('<article id="t([0-9]+)"', seen.text)
 
 
+@pytest.mark.postgresql
 async def test_a_page_grows_by_what_was_posted_and_by_nothing_else(store: Store) -> None:
     running = await run(store, new_debate(community="club"))
     await store.outbox.set_thread(running.lease, running.id, "thread")

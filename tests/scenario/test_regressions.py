@@ -56,6 +56,7 @@ def invited(stage: Stage) -> bool:
 pytestmark = pytest.mark.usefixtures("swift")
 
 
+@pytest.mark.postgresql
 async def test_a_closed_debate_whose_reveal_was_never_posted_can_be_resumed(hall: Hall) -> None:
     """Its process was killed between the close and the reveal; resuming it was refused."""
     async with hall.open() as session:

@@ -180,6 +180,7 @@ async def closed(hall: Hall, *users: str) -> str:
     return debate_id
 
 
+@pytest.mark.postgresql
 async def test_a_running_rostrum_deletes_debates_by_their_age(hall: Hall) -> None:
     debate_id = await closed(hall, ANN, BOB)
     assert traces(hall.url, ANN, debate_id)
@@ -188,6 +189,7 @@ async def test_a_running_rostrum_deletes_debates_by_their_age(hall: Hall) -> Non
     assert traces(hall.url, *everything) == []
 
 
+@pytest.mark.postgresql
 async def test_prompts_are_deleted_and_the_export_is_the_same_but_for_them(hall: Hall) -> None:
     debate_id = await closed(hall, ANN)
     rows = select(hall.url, "SELECT request FROM calls WHERE step LIKE 'jury/%'")

@@ -258,6 +258,7 @@ async def test_a_lost_permission_is_told_to_managers_and_ends_nothing(
         assert await passed(app, clock) is None
 
 
+@pytest.mark.postgresql
 async def test_two_processes_and_one_killed_between_two_writes_begin_a_debate_once(
     stage: Stage, clock: Shifted
 ) -> None:

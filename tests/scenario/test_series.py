@@ -88,6 +88,7 @@ async def test_what_a_run_takes_is_what_the_plan_said(stage: Stage) -> None:
     assert plan.calls == usage.sum("calls") == len(stage.server.requests)
 
 
+@pytest.mark.postgresql
 async def test_a_run_goes_on_after_a_kill_without_asking_anything_again(stage: Stage) -> None:
     class KilledError(Exception):
         pass
@@ -236,6 +237,7 @@ async def test_a_stopped_series_finishes_what_runs(stage: Stage) -> None:
     assert states == {Status.CLOSED}
 
 
+@pytest.mark.postgresql
 async def test_two_processes_do_not_hold_one_series(
     line: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:

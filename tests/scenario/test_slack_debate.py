@@ -41,6 +41,7 @@ async def stage(database_url: str) -> AsyncIterator[SlackStage]:
         yield SlackStage(database_url, slack)
 
 
+@pytest.mark.postgresql
 @pytest.mark.parametrize("http", [False, True])
 async def test_a_debate_from_the_command_to_the_reveal(
     stage: SlackStage, slack: SlackServer, http: bool
