@@ -13,6 +13,7 @@ from engine.words.reveal import UNREAD
 from tests.doubles.faults import drop, garbage, limited, page, status
 from tests.scenario.chat_stage import NOBODY, Chat, OnDiscord, close, said, vote
 from tests.scenario.discord_stage import counted_in, known, pass_deadline, state, until, voting
+from tests.slow import slow_after
 
 PEOPLE = ("ada", "ben", "cleo")
 
@@ -44,7 +45,9 @@ async def test_votes_cast_while_nothing_ran_are_counted(chat: Chat) -> None:
         await chat.ask("ada", "me", "You have no vote on a revealed debate here yet.")
 
 
-@pytest.mark.parametrize("trouble", ["failing", "limited", "cut", "no JSON", "sign-in page"])
+@pytest.mark.parametrize(
+    "trouble", slow_after(2, ["failing", "cut", "limited", "no JSON", "sign-in page"])
+)
 async def test_a_vote_waits_for_the_platform_and_closes_on_what_people_hold(
     chat: Chat, monkeypatch: pytest.MonkeyPatch, trouble: str
 ) -> None:

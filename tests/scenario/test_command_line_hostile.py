@@ -14,6 +14,7 @@ import pytest
 
 from tests.doubles.command import ROOT, rostrum
 from tests.doubles.waiting import HANG_SECONDS
+from tests.slow import slow_after
 
 ODD = "caf\udce9"  # as an argument: bytes that are no UTF-8
 
@@ -155,14 +156,10 @@ def test_what_the_terminals_encoding_lacks_is_escaped(office: Path) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    [
-        "list",
-        "debate Tea --votes A=1",
-        *(
-            pytest.param(command, marks=pytest.mark.slow)
-            for command in ("check", "stats --out pictures", "demo", "--help")
-        ),
-    ],
+    slow_after(
+        2,
+        ["list", "debate Tea --votes A=1", "check", "stats --out pictures", "demo", "--help"],
+    ),
 )
 def test_a_reader_that_has_enough_ends_a_command_quietly(office: Path, command: str) -> None:
     # A pipe that nobody reads from any more, as after `head`: no luck is needed.
@@ -193,14 +190,7 @@ def test_a_reader_who_leaves_a_debate_stops_it_like_ctrl_c(
 
 @pytest.mark.parametrize(
     "command",
-    [
-        "list",
-        "--help",
-        *(
-            pytest.param(command, marks=pytest.mark.slow)
-            for command in ("invite --slack", "debate --help", "--version")
-        ),
-    ],
+    slow_after(2, ["list", "--help", "invite --slack", "debate --help", "--version"]),
 )
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_an_output_that_takes_nothing_is_one_line_of_error(
@@ -213,16 +203,19 @@ def test_an_output_that_takes_nothing_is_one_line_of_error(
 
 @pytest.mark.parametrize(
     ("line", "code"),
-    [
-        ("rostrum list >&-", 0),
-        ("rostrum --help >&-", 0),
-        ("rostrum --version >&-", 0),
-        ("rostrum lists 2>&-", 2),
-        ("rostrum list <&-", 0),
-        ("rostrum show nobody 2>&-", 1),
-        ("rostrum export --out quiet <&- >&- 2>&-", 1),
-        ("rostrum backup quiet.db <&- >&- 2>&-", 0),
-    ],
+    slow_after(
+        2,
+        [
+            ("rostrum list >&-", 0),
+            ("rostrum export --out quiet <&- >&- 2>&-", 1),
+            ("rostrum --help >&-", 0),
+            ("rostrum --version >&-", 0),
+            ("rostrum lists 2>&-", 2),
+            ("rostrum list <&-", 0),
+            ("rostrum show nobody 2>&-", 1),
+            ("rostrum backup quiet.db <&- >&- 2>&-", 0),
+        ],
+    ),
 )
 def test_streams_that_are_closed_are_nobodys(office: Path, line: str, code: int) -> None:
     ended = shell(office, line)

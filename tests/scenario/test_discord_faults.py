@@ -34,6 +34,7 @@ from tests.scenario.discord_stage import (
     until,
     voting,
 )
+from tests.slow import slow_after
 
 POST = ("POST", "/channels/*/messages")
 
@@ -70,18 +71,18 @@ async def speaking(stage: DiscordStage) -> AsyncIterator[App]:
 FAULTS = {
     "500 before": status(500),
     "500 after": status(500, when="after"),
-    "503 after": status(503, when="after"),
-    "dropped before": drop("before"),
     "dropped after": drop("after"),
     "garbage": garbage(),
     "429": limited(0.1),
+    "503 after": status(503, when="after"),
+    "dropped before": drop("before"),
     "429 of Cloudflare": limited(0.0, via=False),
     "429 everywhere": limited(0.1, everywhere=True),
     "slow": delay(1.2),
 }
 
 
-@pytest.mark.parametrize("name", FAULTS)
+@pytest.mark.parametrize("name", slow_after(5, FAULTS))
 async def test_a_fault_at_a_message_duplicates_and_loses_nothing(
     stage: DiscordStage, discord: DiscordServer, name: str
 ) -> None:

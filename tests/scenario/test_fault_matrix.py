@@ -28,6 +28,9 @@ from tests.scenario.fault_cases import (
 )
 from tests.scenario.fault_stage import ROSTER, TURNS, UNREADABLE, Held, Step, Try
 
+# One fault at one step is `make test`'s: see test_model_faults.py and test_ballots_http.py.
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def matrix(migrated_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Matrix:

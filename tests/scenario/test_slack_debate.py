@@ -31,6 +31,7 @@ from tests.scenario.slack_stage import (
     title,
     voting,
 )
+from tests.slow import slow_after
 
 NAMES = ("rehearsal/maple", "rehearsal/willow", "rehearsal/oak", "rehearsal/elm", "rehearsal/ash")
 
@@ -234,8 +235,6 @@ MISTAKES = [
     ("cancel one two", "“two”: this command takes no more"),
     ("settings vote_minutes", "is not a setting; write name=value"),
     ("help strat", "did you mean start?"),
-]
-MORE_MISTAKES = [
     ("start Tea rounds=40", "rounds is 40"),
     ("start Tea a=", "“a=” has no value"),
     ("start Tea ballot=secret", "ballots cannot be secret here"),
@@ -263,7 +262,7 @@ MORE_MISTAKES = [
 
 @pytest.mark.parametrize(
     ("line", "wrong"),
-    [*MISTAKES, *(pytest.param(*one, marks=pytest.mark.slow) for one in MORE_MISTAKES)],
+    slow_after(6, MISTAKES),
 )
 async def test_a_malformed_command_is_answered_with_what_is_wrong_and_its_usage(
     stage: SlackStage, slack: SlackServer, line: str, wrong: str
@@ -277,18 +276,21 @@ async def test_a_malformed_command_is_answered_with_what_is_wrong_and_its_usage(
 
 @pytest.mark.parametrize(
     ("line", "answer"),
-    [
-        ("strat Tea", "did you mean start?"),
-        ("start Tea rounds=many", "write a whole number"),
-        ("start Tea a=rehearsal/mapel", "did you mean rehearsal/maple?"),
-        ('start "Tea', "Usage: /debate start"),
-        ("help", "/debate start"),
-        ("help", "`/debate settings` opens a form"),
-        ("close", "Only a manager"),
-        ("status", "No debates in this channel yet"),
-        ("models", "rehearsal/maple"),
-        ("privacy", "What is stored"),
-    ],
+    slow_after(
+        4,
+        [
+            ("start Tea a=rehearsal/mapel", "did you mean rehearsal/maple?"),
+            ("help", "`/debate settings` opens a form"),
+            ("close", "Only a manager"),
+            ("privacy", "What is stored"),
+            ("strat Tea", "did you mean start?"),
+            ("start Tea rounds=many", "write a whole number"),
+            ('start "Tea', "Usage: /debate start"),
+            ("help", "/debate start"),
+            ("status", "No debates in this channel yet"),
+            ("models", "rehearsal/maple"),
+        ],
+    ),
 )
 async def test_commands_are_answered_privately(
     stage: SlackStage, slack: SlackServer, line: str, answer: str

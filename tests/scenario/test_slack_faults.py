@@ -34,6 +34,7 @@ from tests.scenario import crowd
 from tests.scenario.conftest import play
 from tests.scenario.discord_stage import HASTY, SWIFT, state, until
 from tests.scenario.slack_stage import SlackStage, counted, ended, title, voting
+from tests.slow import slow_after
 
 HISTORY = ("channels:history", "groups:history")
 
@@ -87,17 +88,20 @@ async def test_without_the_right_to_read_a_post_in_doubt_is_left_alone_and_flagg
 
 @pytest.mark.parametrize(
     ("fault", "method"),
-    [
-        (limited(0.2), "chat.postMessage"),
-        (refused("ratelimited", 0.2), "chat.postMessage"),
-        (status(500), "chat.postMessage"),
-        (status(500, when="after"), "chat.postMessage"),
-        (status(503), "chat.postMessage"),
-        (refused("internal_error"), "chat.postMessage"),
-        (limited(0.2), "reactions.add"),
-        (status(500), "reactions.add"),
-        (status(500), "chat.update"),
-    ],
+    slow_after(
+        4,
+        [
+            (limited(0.2), "chat.postMessage"),
+            (status(500, when="after"), "chat.postMessage"),
+            (status(500), "reactions.add"),
+            (status(500), "chat.update"),
+            (refused("ratelimited", 0.2), "chat.postMessage"),
+            (status(500), "chat.postMessage"),
+            (status(503), "chat.postMessage"),
+            (refused("internal_error"), "chat.postMessage"),
+            (limited(0.2), "reactions.add"),
+        ],
+    ),
 )
 async def test_a_debate_goes_on_after_refusals_for_now(
     stage: SlackStage, slack: SlackServer, fault: Fault, method: str
@@ -116,19 +120,19 @@ async def test_a_debate_goes_on_after_refusals_for_now(
 # What stands between Slack and Rostrum now and then, or stands in for Slack.
 NOT_SLACKS = {
     "a sign-in page": page("<html>Sign in</html>", "text/html"),
+    "a list of something": garbage('[{"ok": true}]'),
+    "bytes that are no text": garbage("\xff\xfe"),
     "a sign-in page in plain text": page("Sign in", "text/plain"),
     "bytes": page("Sign in", "application/gzip"),
-    "a list of something": garbage('[{"ok": true}]'),
     "a number": garbage("1"),
     "nothing": garbage(""),
-    "bytes that are no text": garbage("\xff\xfe"),
     "an object that is said to be Slack's": garbage('{"ok": true}'),
     "an object without an end": garbage('{"ok":' * 100_000),
 }
 STEPS = ("auth.test", "apps.connections.open", "chat.postMessage", "chat.update")
 
 
-@pytest.mark.parametrize("answer", NOT_SLACKS.values(), ids=NOT_SLACKS.keys())
+@pytest.mark.parametrize("answer", slow_after(3, NOT_SLACKS.values()), ids=NOT_SLACKS.keys())
 async def test_an_answer_that_is_not_slacks_is_waited_out_wherever_it_comes(
     stage: SlackStage, slack: SlackServer, answer: Fault
 ) -> None:

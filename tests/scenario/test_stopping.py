@@ -26,6 +26,7 @@ from tests.doubles.waiting import HANG_SECONDS, Starved
 from tests.doubles.wire import wired
 from tests.scenario.discord_stage import until
 from tests.scenario.stop_driver import TENTH
+from tests.slow import slow_after
 
 ROOT = Path(__file__).parents[2]
 CALLS, ALL = stopping.CALLS_SECONDS * TENTH, stopping.ALL_SECONDS * TENTH
@@ -177,7 +178,7 @@ async def test_a_platform_that_never_answers_is_left_after_its_time(
     assert leases_left(tmp_path) == 0
 
 
-@pytest.mark.parametrize("method", ["chat.postMessage", "response_url"])
+@pytest.mark.parametrize("method", slow_after(1, ["chat.postMessage", "response_url"]))
 async def test_a_slack_that_never_answers_is_left_after_its_time(
     tmp_path: Path, method: str
 ) -> None:
@@ -242,7 +243,7 @@ async def test_what_no_one_can_end_is_cut_off_in_time(
     assert leases_left(tmp_path) == 0
 
 
-@pytest.mark.parametrize("away", ["cut", "hold"])
+@pytest.mark.parametrize("away", slow_after(1, ["hold", "cut"]))
 async def test_a_database_that_is_away_does_not_hold_a_stop_up(
     discord: DiscordServer, tmp_path: Path, postgres: PostgresDouble, migrated_name: str, away: str
 ) -> None:

@@ -21,6 +21,7 @@ from engine.ports import utc_now
 from engine.series.report.pictures import Picture, draw_report
 from engine.series.report.report import make_report
 from engine.series.report.scales import round_scale, round_step
+from tests.slow import slow_after
 from tests.unit.report_cases import make_file, make_series
 
 SIZES = {"heading": 16.0, "small": 12.0}
@@ -69,9 +70,7 @@ def drawn(models: int, **fields: Any) -> dict[str, Picture]:
     return draw_report(make_report(found, utc_now()))
 
 
-@pytest.mark.parametrize(
-    "models", [3, 9, *(pytest.param(number, marks=pytest.mark.slow) for number in (2, 12, 30))]
-)
+@pytest.mark.parametrize("models", slow_after(2, [3, 9, 2, 12, 30]))
 def test_no_text_leaves_its_picture_or_covers_another(models: int) -> None:
     pictures = drawn(models) | {f"people {k}": v for k, v in drawn(models, people="A").items()}
     assert set(pictures) >= {"ratings", "wins", "sides", "jurors", "cost"}
