@@ -174,9 +174,10 @@ class VoteEvent(Value):
     """One entry of the append-only log of votes; `number` is the order of receipt.
 
     `person` is a surrogate id. `option` is one of engine/votes/questions.py; `added` is False for a
-    choice withdrawn. `votes_seen_before` counts the others who had answered the same question by
-    then. `mirror_revealed`: the debate's mirror had named the models by then. `step` is the turn
-    that got the thumb, or the round that the question was about.
+    choice withdrawn. `variant` tells reactions of one option apart that a person can hold side by
+    side, such as one in a skin tone. `votes_seen_before` counts the others who had answered the
+    same question by then. `mirror_revealed`: the debate's mirror had named the models by then.
+    `step` is the turn that got the thumb, or the round that the question was about.
     `given_at` is when the person acted, if the platform says so. For a choice found by a reading,
     live events since `heard_from` may be newer (None: none are), and those since `newer_since`
     certainly are (None: unknown). For a live event, nothing was missed from `heard_from` until
@@ -189,6 +190,7 @@ class VoteEvent(Value):
     added: bool
     how: How
     received_at: datetime
+    variant: str = ""
     late_seen: bool = False
     votes_seen_before: int = 0
     mirror_revealed: bool = False
@@ -299,7 +301,7 @@ class RoundTally(Value):
 
 
 class Tally(Value):
-    """The count of a vote: every standing vote by option, and the gold ones.
+    """The count of a vote: every standing vote by option, and the gold ones, which decide.
 
     `share` is gold A over gold A + B with its Wilson 95 % interval, for two contenders.
     `winner` is a contender or "tie", None below the quorum.
@@ -312,3 +314,13 @@ class Tally(Value):
     share: float | None = None
     low: float | None = None
     high: float | None = None
+
+    @property
+    def deciding(self) -> dict[str, int]:
+        """The counts that decide: the gold votes', or where none is gold, those of all."""
+        return self.gold if any(self.gold.values()) else self.counts
+
+    @property
+    def others(self) -> int:
+        """How many votes stand beside those that decide."""
+        return sum(self.counts.values()) - sum(self.deciding.values())

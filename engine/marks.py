@@ -1,13 +1,15 @@
 """The marks of sides and options, and the reactions that people vote with: the one place for them.
 
-A reaction has the name of the option that it stands for. Adapters turn it into their platform's
-emoji.
+A reaction has the name of the option that it stands for; where people can hold several of one
+option, the variant follows, as in `tie::skin-tone-4` or `A::super`. Adapters turn a reaction into
+their platform's emoji.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+VARIANT = "::"
 SIDES: Mapping[str, str] = {"A": "🔵", "B": "🔴"}
 REACTIONS: Mapping[str, str] = {
     **SIDES,
@@ -23,6 +25,17 @@ REACTIONS: Mapping[str, str] = {
     "onesided": "💥",
 }
 """The emoji of each reaction."""
+
+
+def split_variant(reaction: str) -> tuple[str, str]:
+    """Return a reaction's option, and its variant, empty for the usual one."""
+    option, _, variant = reaction.partition(VARIANT)
+    return option, variant
+
+
+def with_variant(option: str, variant: str) -> str:
+    """Return the reaction for an option in one of its variants."""
+    return f"{option}{VARIANT}{variant}" if variant else option
 
 
 def unmarked(side: str) -> str:

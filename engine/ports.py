@@ -347,7 +347,7 @@ class Part(Value):
 
 @dataclass(frozen=True, slots=True)
 class Reactions:
-    """Who holds which option of a vote message, according to the platform.
+    """Who holds which reaction of a vote message, according to the platform.
 
     `seeded` are the options that still carry the bot's own reaction; no bot is among the
     `holders`. `complete` is False if people may be missing although the platform answered.
@@ -362,8 +362,9 @@ class Reactions:
 class ReactionSeen:
     """A reaction event; `added` is False for a removed one.
 
-    `option` is one of engine/votes/questions.py: a contender, `tie` or `weak`; on a turn `up` or
-    `down` (👍 👎); in a question of stance those and `unsure` (🤷). Bots' reactions are left out.
+    `option` is a reaction of engine/marks.py: a contender, `tie` or `weak`; on a turn `up` or
+    `down` (👍 👎); in a question of stance those and `unsure` (🤷). Its variant may follow.
+    Bots' reactions are left out.
     `event` is the platform's id of the event, if a repetition has the same id, and `given_at` is
     when the user acted, if the platform says so.
     """

@@ -111,6 +111,7 @@ TOKEN_REFUSED = "Discord refuses the bot's token; copy it again into ROSTRUM_DIS
 AWAY = "Discord could not be reached; try again in a minute."
 UNANSWERED = "Discord did not answer; Rostrum checks the thread before it retries."
 SILENT = "No events from Discord for {seconds:.0f} s; Rostrum reconnects."
+SUPER_STAYS = "Discord left a super reaction on a secret ballot; it counts, and people can see it."
 FAILING = "Discord failed with status {status}; if this lasts, check discordstatus.com."
 SLOW_DOWN = "Discord's rate limit: Rostrum waits {seconds:.1f} s."
 REFUSED = (

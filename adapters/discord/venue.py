@@ -30,7 +30,7 @@ from adapters.discord.payload import NO_MENTIONS, Payload, carries, nonce_of
 from adapters.discord.permissions import lacking
 from adapters.discord.rest import Rest
 from adapters.discord.rights import rights_in
-from adapters.discord.votes import reaction_of
+from adapters.discord.votes import SUPER, emoji_of, reaction_of
 from adapters.discord.webhooks import Webhooks
 from adapters.pictures.png import drawn
 from engine.delivery.pace import GAP_SECONDS, ChannelPace
@@ -287,27 +287,44 @@ class DiscordVenue:
         holders: dict[str, frozenset[str]] = {}
         complete = True
         for reaction in kept.get("reactions", ()):
-            option = _option(reaction)
-            if option is None:
-                continue
-            try:
-                holders[option] = await self._holders(place, message, reaction["emoji"]["name"])
-            except (MessageGoneError, VenueAwayError, VenueGoneError):
-                raise
-            except VenueError:
-                complete = False
+            # Without a type Discord lists ordinary reactions only.
+            bursts = (False, True) if reaction["count_details"]["burst"] else (False,)
+            for burst in bursts:
+                option = _option(reaction, burst=burst)
+                if option is None:
+                    continue
+                try:
+                    emoji = reaction["emoji"]["name"]
+                    holders[option] = await self._holders(place, message, emoji, burst=burst)
+                except (MessageGoneError, VenueAwayError, VenueGoneError):
+                    raise
+                except VenueError:
+                    complete = False
         return Reactions(holders, _seeded(kept), complete)
 
     async def remove_reaction(self, place: str, message: str, user: str, option: str) -> None:
-        """Remove a person's reaction; needs Manage Messages."""
+        """Remove a person's reaction; needs Manage Messages.
+
+        What that does to a super reaction is not documented, so it is looked for afterwards.
+        """
         path = f"{MESSAGE}/reactions/{{emoji}}/{{user_id}}"
-        of = {"emoji": REACTIONS[option], "user_id": user}
+        of = {"emoji": emoji_of(option), "user_id": user}
         try:
             async with self._reacting.turn(place):
                 await self._awake(Act.REMOVE, "DELETE", path, place=place, message=message, **of)
         except VenueError as error:
             if code_of(error) not in (UNKNOWN_EMOJI, UNKNOWN_MESSAGE):
                 raise
+        if option.endswith(SUPER) and await self._is_held(place, message, user, emoji_of(option)):
+            raise VenueError(texts.SUPER_STAYS)
+
+    async def _is_held(self, place: str, message: str, user: str, emoji: str) -> bool:
+        try:
+            return user in await self._holders(place, message, emoji, burst=True)
+        except VenueError as error:
+            if code_of(error) not in (UNKNOWN_EMOJI, UNKNOWN_MESSAGE):
+                raise
+        return False
 
     async def erase(self, place: str, message: str) -> None:
         """Delete a message of the bot's own."""
@@ -414,11 +431,13 @@ class DiscordVenue:
         )
         return page
 
-    async def _holders(self, place: str, message: str, emoji: str) -> frozenset[str]:
+    async def _holders(
+        self, place: str, message: str, emoji: str, *, burst: bool
+    ) -> frozenset[str]:
         users: set[str] = set()
         path, after = f"{MESSAGE}/reactions/{{emoji}}", "0"
         while True:
-            params = {"limit": PAGE, "after": after}
+            params = {"limit": PAGE, "after": after, "type": int(burst)}
             page = await self._read_again(
                 path, place=place, message=message, emoji=emoji, params=params
             )
@@ -451,6 +470,6 @@ def _seeded(message: dict[str, Any]) -> frozenset[str]:
     return frozenset(option for option in own if option is not None)
 
 
-def _option(reaction: dict[str, Any]) -> str | None:
+def _option(reaction: dict[str, Any], *, burst: bool = False) -> str | None:
     emoji = reaction["emoji"]
-    return None if emoji.get("id") else reaction_of(emoji["name"])
+    return None if emoji.get("id") else reaction_of(emoji["name"], burst=burst)

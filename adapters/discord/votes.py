@@ -2,19 +2,40 @@
 
 from __future__ import annotations
 
+import re
+
 import discord
 
-from engine.marks import REACTIONS
+from engine.marks import REACTIONS, VARIANT, split_variant, with_variant
 from engine.ports import ReactionsCleared, ReactionSeen
 
 # Discord sends emoji with or without the selector of their coloured form.
 _COLOURED = "\ufe0f"
+_TONES = re.compile("[\U0001f3fb-\U0001f3ff]")
 _REACTIONS = {emoji.replace(_COLOURED, ""): reaction for reaction, emoji in REACTIONS.items()}
+_REACTIONS["🫱\u200d🫲"] = "tie"  # a handshake of two skin tones, without them
+SUPER = "super"
 
 
-def reaction_of(emoji: object) -> str | None:
-    """Return the name of an emoji's reaction, None for other emoji."""
-    return _REACTIONS.get(emoji.replace(_COLOURED, "")) if isinstance(emoji, str) else None
+def reaction_of(emoji: object, *, burst: bool = False) -> str | None:
+    """Return the name of an emoji's reaction, None for other emoji.
+
+    `burst`: it is a super reaction. One person may hold both kinds, and each in every skin tone.
+    """
+    plain = emoji.replace(_COLOURED, "") if isinstance(emoji, str) else ""
+    toneless = _TONES.sub("", plain)
+    reaction = _REACTIONS.get(toneless)
+    if reaction is None:
+        return None
+    kinds = ([] if toneless == plain else [plain]) + ([SUPER] if burst else [])
+    return with_variant(reaction, VARIANT.join(kinds))
+
+
+def emoji_of(reaction: str) -> str:
+    """Return the emoji of a reaction, in its skin tone."""
+    plain, variant = split_variant(reaction)
+    tone = variant.removesuffix(SUPER).removesuffix(VARIANT)
+    return tone or REACTIONS[plain]
 
 
 def reaction_seen(
@@ -25,7 +46,8 @@ def reaction_seen(
     Discord says whether a user is a bot only when a reaction is added; one that was not counted
     then cannot be withdrawn.
     """
-    option = None if event.emoji.is_custom_emoji() else reaction_of(event.emoji.name)
+    name = None if event.emoji.is_custom_emoji() else event.emoji.name
+    option = reaction_of(name, burst=event.burst)
     if option is None or event.user_id == me or (event.member is not None and event.member.bot):
         return None
     return ReactionSeen(

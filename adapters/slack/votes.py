@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from engine.marks import VARIANT, with_variant
+
 _NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 NAMES = {
     "A": "large_blue_circle",
@@ -28,12 +30,14 @@ _REACTIONS = {name: reaction for reaction, name in NAMES.items()} | _OTHER_NAMES
 
 
 def reaction_of(name: str) -> str | None:
-    """Return the reaction of an emoji, in any skin tone; None for other emoji."""
-    return _REACTIONS.get(name.split("::")[0])
+    """Return the reaction of an emoji, in its skin tone; None for other emoji."""
+    plain, _, tone = name.partition(VARIANT)
+    reaction = _REACTIONS.get(plain)
+    return None if reaction is None else with_variant(reaction, tone)
 
 
 def held_by(reactions: Iterable[Mapping[str, Any]]) -> dict[str, frozenset[str]]:
-    """Return who holds which reaction, bots included; skin tones count as one emoji."""
+    """Return who holds which reaction, bots included."""
     held: dict[str, frozenset[str]] = {}
     for each in reactions:
         reaction = reaction_of(each["name"])

@@ -174,6 +174,7 @@ def _row(cast: Cast, found: Found, person: int) -> dict[str, Any]:
         "debate": found.debate,
         "person": person,
         "option": cast.option,
+        "variant": cast.variant,
         "added": cast.added,
         "how": cast.how,
         "event": cast.event,

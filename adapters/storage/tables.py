@@ -400,6 +400,7 @@ vote_events = Table(
     Column("debate", ForeignKey("debates.id"), nullable=False),
     Column("person", ForeignKey("people.id"), nullable=False, index=True),
     Column("option", String(8), nullable=False),
+    Column("variant", String(160), nullable=False, default="", comment="of the reaction"),
     Column("added", Boolean, nullable=False),
     Column("how", String(12), nullable=False),
     Column("event", String(128)),

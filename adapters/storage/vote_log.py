@@ -20,11 +20,11 @@ from engine.store.votes import NewEvent, Silences
 
 INSERT_EVENT = """
 INSERT INTO vote_events (
-    debate, person, option, added, how, event, received_at, given_at, heard_from, newer_since,
-    read_at, late_seen, question, step
+    debate, person, option, variant, added, how, event, received_at, given_at, heard_from,
+    newer_since, read_at, late_seen, question, step
 ) VALUES (
-    :debate, :person, :option, :added, :how, :event, :received_at, :given_at, :heard_from,
-    :newer_since, :read_at, :late_seen, :question, :step
+    :debate, :person, :option, :variant, :added, :how, :event, :received_at, :given_at,
+    :heard_from, :newer_since, :read_at, :late_seen, :question, :step
 )
 ON CONFLICT DO NOTHING
 """
@@ -72,7 +72,7 @@ WHERE debate = :debate ORDER BY number
 """
 UNSAID = {
     **dict.fromkeys(("event", "given_at", "heard_from", "newer_since", "read_at")),
-    **{"late_seen": False, "step": ""},
+    **{"late_seen": False, "step": "", "variant": ""},
 }
 EVENT_FIELDS = tuple(set(VoteEvent.model_fields) - {"votes_seen_before", "mirror_revealed"})
 

@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple, Protocol, Self
 
 from engine.debate import BallotKind, Value
 from engine.judging import How, Log, Question, Verdict, Vote, VoteEvent
+from engine.marks import split_variant
 from engine.store.guests import Withheld
 from engine.store.leases import Lease
 from engine.store.outbox import Post
@@ -23,6 +24,7 @@ class NewEvent:
     option: str
     added: bool
     how: How = How.RECOVERED
+    variant: str = ""
     heard_from: datetime | None = None
     newer_since: datetime | None = None
 
@@ -59,6 +61,7 @@ class Cast(Value):
     user: str
     option: str
     added: bool
+    variant: str = ""
     how: How = How.LIVE
     event: str | None = None
     given_at: datetime | None = None
@@ -158,6 +161,19 @@ class Target(Value):
     ended: bool = False
     unread: bool = False
     closes_at: datetime | None = None
+
+    def option_of(self, reaction: str) -> str | None:
+        """Return the option that a reaction stands for here, None if it means nothing."""
+        option, _ = split_variant(reaction)
+        return option if option in self.options else None
+
+    def variant_of(self, reaction: str) -> str:
+        """Return what tells a reaction here from others of its option that a person can hold.
+
+        A turn may have several messages, and each may have a person's thumb.
+        """
+        variant = split_variant(reaction)[1]
+        return f"{self.message} {variant}".rstrip() if self.question is Question.TURN else variant
 
 
 Act = Literal["cleared", "deleted", "archived", "locked", "reopened", "shown", "unseeded", "seeded"]

@@ -1,4 +1,4 @@
-"""The options each person holds after a log of vote events, and which one is their choice.
+"""The reactions each person holds after a log of vote events, and which one is their choice.
 
 Pure. A platform reports an event once, twice, late or never; a reading shows what is held.
 """
@@ -14,8 +14,10 @@ from engine.judging import How, VoteEvent
 
 NO_DELAY = timedelta()
 _NUMBER = attrgetter("number")
-Hands = dict[str, VoteEvent]
-"""The options that one person holds, each with its event."""
+Held = tuple[str, str]
+"""An option, and the variant of its reaction that is held."""
+Hands = dict[Held, VoteEvent]
+"""What one person holds, each with its event; several variants of an option are one choice."""
 
 
 def hands_held(events: Iterable[VoteEvent], *, tally_visible: bool = True) -> dict[int, Hands]:
@@ -67,7 +69,8 @@ def standing_option(hands: Hands, told_by: datetime | None = None) -> VoteEvent 
     more reports are due.
     """
     for one in hands.values():
-        if all(_is_newer(one, other, told_by) for other in hands.values() if other is not one):
+        others = (other for other in hands.values() if other.option != one.option)
+        if all(_is_newer(one, other, told_by) for other in others):
             return one
     return None
 
@@ -143,8 +146,8 @@ def _agreeing(
     latest = event.given_at + delay
     if latest >= event.read_at:
         return (_fresh(event),)
-    there = event.option in hands_of(in_order(before))
-    if there == (event.option in hands_of(in_order((*before, event)))):
+    there = _held(event) in hands_of(in_order(before))
+    if there == (_held(event) in hands_of(in_order((*before, event)))):
         return (event,)
     if event.added:
         return ()  # it has been withdrawn since
@@ -165,7 +168,7 @@ def _fresh(event: VoteEvent) -> VoteEvent:
 def _is_told_again(withdrawn: VoteEvent, known: Iterable[VoteEvent]) -> bool:
     """Whether there is also a report that the withdrawn choice was given again."""
     return not withdrawn.added and any(
-        other.added and other.option == withdrawn.option and _given_after(other, withdrawn)
+        other.added and _held(other) == _held(withdrawn) and _given_after(other, withdrawn)
         for other in known
     )
 
@@ -214,13 +217,13 @@ def take(event: VoteEvent, hands: Hands, *, tally_visible: bool) -> None:
         _recover(event, hands, tally_visible)
     elif event.how is How.BUTTON or not tally_visible:
         hands.clear()
-        hands[event.option] = event
-    elif event.option not in hands:
-        hands[event.option] = event
-    elif hands[event.option].how is How.RECOVERED:
-        hands[event.option] = _tell(hands[event.option], event)
-    elif _given_again(event, hands[event.option]):
-        hands[event.option] = event
+        hands[_held(event)] = event
+    elif (held := hands.get(_held(event))) is None:
+        hands[_held(event)] = event
+    elif held.how is How.RECOVERED:
+        hands[_held(event)] = _tell(held, event)
+    elif _given_again(event, held):
+        hands[_held(event)] = event
 
 
 def _given_again(event: VoteEvent, held: VoteEvent) -> bool:
@@ -244,19 +247,23 @@ def _withdraw(event: VoteEvent, hands: Hands, tally_visible: bool) -> None:
     if event.how is How.BUTTON:
         hands.clear()
         return
-    held = hands.get(event.option)
+    held = hands.get(_held(event))
     if held is not None and held.how is not How.BUTTON and tally_visible:
-        del hands[event.option]
+        del hands[_held(event)]
 
 
 def _recover(event: VoteEvent, hands: Hands, tally_visible: bool) -> None:
-    held = hands.get(event.option)
+    held = hands.get(_held(event))
     if held is not None:
         if held.given_at is not None and tally_visible:  # reported after a reading had found it
-            hands[event.option] = _tell(event, held)
+            hands[_held(event)] = _tell(event, held)
         return
     if not tally_visible:
-        heard = [o for o, holding in hands.items() if holding.how is not How.RECOVERED]
-        for option in [o for o in heard if _is_newer(event, hands[o], None)]:
-            del hands[option]
-    hands[event.option] = event
+        heard = [key for key, holding in hands.items() if holding.how is not How.RECOVERED]
+        for key in [key for key in heard if _is_newer(event, hands[key], None)]:
+            del hands[key]
+    hands[_held(event)] = event
+
+
+def _held(event: VoteEvent) -> Held:
+    return event.option, event.variant

@@ -108,19 +108,22 @@ class Hearing:
 
     async def _react(self, seen: ReactionSeen) -> Heard:
         target = await self._find(seen.place, seen.message)
-        if target is None or seen.option not in target.options:
+        option = target.option_of(seen.option) if target else None
+        if target is None or option is None:
             return Heard(outcome="unknown")
         if target.ballot is BallotKind.PRIVATE:
             return Heard(outcome="unknown")  # it is answered by button alone
         if target.ballot is BallotKind.SECRET and not seen.added:
             return Heard(outcome="noted")  # the echo of the bot's own removal
+        variant = target.variant_of(seen.option)
         outcome = await self.store.votes.cast(
             Cast(
                 platform=self.venue.platform,
                 place=seen.place,
                 message=seen.message,
                 user=seen.user,
-                option=seen.option,
+                option=option,
+                variant=variant,
                 added=seen.added,
                 event=seen.event,
                 given_at=seen.given_at,
@@ -130,7 +133,8 @@ class Hearing:
         )
         self._count(target, How.LIVE, outcome)
         if target.ballot is BallotKind.SECRET and outcome in HIDDEN:
-            self.removals.add(Shown(seen.place, seen.message, seen.user, seen.option))
+            shown = Shown(seen.place, seen.message, seen.user, seen.option, variant)
+            self.removals.add(shown)
         voted = target.question is Question.VOTE and seen.added and outcome == "stored"
         return Heard(outcome=outcome, voted=target.debate if voted else "")
 
@@ -173,9 +177,10 @@ class Hearing:
         reaction: str | None = None,
     ) -> Heard:
         target = await self._find(event.place, event.message)
-        if target is None or (reaction and reaction not in target.options):
+        option = target.option_of(reaction) if target and reaction else None
+        if target is None or (reaction and option is None):
             return Heard(outcome="unknown")
-        noted = Intervention.on(target, act, self.clock.now(), reaction)
+        noted = Intervention.on(target, act, self.clock.now(), option)
         await self.store.votes.intervene(target, noted)
         log.warning("vote tampering ignored", debate=target.debate, act=act)
         return Heard(outcome="noted")

@@ -19,6 +19,7 @@ import structlog
 from engine.debate import BallotKind, Debate
 from engine.errors import MessageGoneError, VenueAwayError, VenueError, VenueGoneError
 from engine.judging import How, Log, Question, VoteEvent
+from engine.marks import with_variant
 from engine.ports import Clock, Reactions, Venue
 from engine.store import Intervention, Lease, Store, Target
 from engine.store.votes import NewEvent, Silences, unseeded_of
@@ -151,9 +152,10 @@ class Reader:
         if all(each.closed for each in asking):
             return Recovered(unread=_unread(asking))
         began = self.clock.now()
-        reactions = await self._read_all(asking)
-        if reactions is None:
+        readings = await self._read_all(asking)
+        if not readings:
             return Recovered()
+        reactions = _together(asking, readings)
         # Everything seen was given by now; no earlier time can be claimed.
         ended = self.clock.now()
         users = sorted({user for held in reactions.holders.values() for user in held})
@@ -182,32 +184,37 @@ class Reader:
             self.watch.answered(platform, target.question, How.RECOVERED, "stored", found)
             log.info("votes recovered", debate=debate.id, question=about, events=found, late=late)
         if target.ballot is BallotKind.SECRET:
-            self._hide(target, reactions)
+            self._hide(asking, readings)
         return Recovered(found, frozenset() if reactions.complete else _unread(asking))
 
-    async def _read_all(self, asking: Sequence[Target]) -> Reactions | None:
-        """Read a question's messages; None if it was closed meanwhile, under another lease.
+    async def _read_all(self, asking: Sequence[Target]) -> Sequence[Reactions]:
+        """Read a question's messages; nothing if it was closed meanwhile, under another lease.
 
         Its seeds may have gone while it was read, so nothing follows from what is missing.
         """
         target = asking[0]
         try:
-            read = _together(target, [await self._read(each) for each in asking])
+            readings = [await self._read(each) for each in asking]
         except VenueAwayError:
             if await self._has_ended(target):
-                return None
+                return ()
             raise
-        seeded = target.question is Question.TURN or read.seeded == set(target.options)
-        return read if seeded or not await self._has_ended(target) else None
+        kept = _together(asking, readings).seeded == set(target.options)
+        seeded = target.question is Question.TURN or kept
+        return readings if seeded or not await self._has_ended(target) else ()
 
     async def _has_ended(self, target: Target) -> bool:
         now = await self.store.votes.target(target.platform, target.place, target.message)
         return now is not None and now.ended
 
-    def _hide(self, target: Target, reactions: Reactions) -> None:
-        for option in target.options:
-            for user in sorted(reactions.holders.get(option, ())):
-                self.removals.add(Shown(target.place, target.message, user, option))
+    def _hide(self, asking: Sequence[Target], readings: Sequence[Reactions]) -> None:
+        for target, read in zip(asking, readings, strict=True):
+            for reaction, users in sorted(read.holders.items()):
+                if target.option_of(reaction) is None:
+                    continue
+                for user in sorted(users):
+                    of = (target.place, target.message, user, reaction)
+                    self.removals.add(Shown(*of, target.variant_of(reaction)))
 
     async def _read(self, target: Target) -> Reactions:
         """Read the reactions; on a permanent failure the votes stay as last known.
@@ -259,15 +266,17 @@ class Reader:
         return await self._ask(target)
 
 
-def _together(target: Target, readings: Sequence[Reactions]) -> Reactions:
-    """Return who holds what option on any of a question's messages; other emoji are ignored."""
-    options = target.options
+def _together(asking: Sequence[Target], readings: Sequence[Reactions]) -> Reactions:
+    """Return who holds what option on a question's messages; other emoji are ignored."""
+    holders: dict[str, frozenset[str]] = {}
+    for target, read in zip(asking, readings, strict=True):
+        for reaction, users in read.holders.items():
+            if option := target.option_of(reaction):
+                held = with_variant(option, target.variant_of(reaction))
+                holders[held] = holders.get(held, frozenset()) | users
     return Reactions(
-        holders={
-            option: frozenset[str]().union(*(one.holders.get(option, ()) for one in readings))
-            for option in options
-        },
-        seeded=frozenset(options) & frozenset[str]().union(*(one.seeded for one in readings)),
+        holders,
+        frozenset(asking[0].options) & frozenset[str]().union(*(one.seeded for one in readings)),
         complete=all(one.complete for one in readings),
     )
 

@@ -13,12 +13,18 @@ from typing import NamedTuple
 
 from engine.debate import BallotKind
 from engine.judging import How, VoteEvent
+from engine.marks import split_variant
 from engine.ports import Reactions
 from engine.store.votes import NewEvent
 from engine.votes.hands import as_given, hands_held, shortest_delay
 
-Holding = tuple[int, str]
-"""A person and an option."""
+
+class Holding(NamedTuple):
+    """A reaction that a person holds."""
+
+    person: int
+    option: str
+    variant: str = ""
 
 
 class EventOrder(NamedTuple):
@@ -65,8 +71,8 @@ def reconcile(
     if ballot is BallotKind.PRIVATE:
         return ()
     seen = {
-        (people[user], option)
-        for option, users in reactions.holders.items()
+        Holding(people[user], *split_variant(reaction))
+        for reaction, users in reactions.holders.items()
         for user in users
         if user in people
     }
@@ -79,10 +85,15 @@ def reconcile(
     taken = _cleared(events, cleared or {})
     guessed = _uncleared(held.keys() - taken, seen)
     kept = reactions.seeded | (guessed & unseeded) if seeded else guessed
-    gone = {h for h in gone - taken if h[1] in kept and held[h].how is not How.BUTTON}
-    withdrawn = [NewEvent(person, option, False) for person, option in sorted(gone)]
-    found = (NewEvent(*holding, True, How.RECOVERED, *order) for holding in sorted(added))
+    gone = {h for h in gone - taken if h.option in kept and held[h].how is not How.BUTTON}
+    withdrawn = (_event(holding, False) for holding in sorted(gone))
+    found = (_event(holding, True, order) for holding in sorted(added))
     return (*withdrawn, *found)
+
+
+def _event(holding: Holding, added: bool, order: EventOrder = UNHEARD) -> NewEvent:
+    person, option, variant = holding
+    return NewEvent(person, option, added, How.RECOVERED, variant, *order)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,20 +105,20 @@ class _Fresh:
 
     def touches(self, holding: Holding) -> bool:
         """Return whether the holding, or all of its person's, was decided since."""
-        return holding in self.holdings or holding[0] in self.by_button
+        return holding in self.holdings or holding.person in self.by_button
 
 
 def _cleared(events: Sequence[VoteEvent], cleared: Mapping[str, datetime]) -> set[Holding]:
     """Return the choices made before a moderator cleared them, and not repeated since."""
-    latest = {(e.person, e.option): e.received_at for e in events if e.added}
-    return {h for h, chosen in latest.items() if h[1] in cleared and chosen <= cleared[h[1]]}
+    latest = {_of(e): e.received_at for e in events if e.added}
+    return {h for h, at in latest.items() if h.option in cleared and at <= cleared[h.option]}
 
 
 def _uncleared(held: Iterable[Holding], seen: Iterable[Holding]) -> set[str]:
     """Return the options that only one person held, or that someone still holds."""
-    holders = Counter(option for _, option in held)
+    holders = Counter(option for _, option in {(h.person, h.option) for h in held})
     alone = {option for option, people in holders.items() if people == 1}
-    return alone | {option for _, option in seen}
+    return alone | {holding.option for holding in seen}
 
 
 def _left_there(events: Sequence[VoteEvent], ballot: BallotKind) -> set[Holding]:
@@ -116,15 +127,17 @@ def _left_there(events: Sequence[VoteEvent], ballot: BallotKind) -> set[Holding]
     for _, own in as_given(events, tally_visible=ballot is BallotKind.OPEN):
         for event in own:
             if event.how is not How.BUTTON:
-                seen[event.person, event.option] = event.added
+                seen[_of(event)] = event.added
     return {holding for holding, there in seen.items() if there}
 
 
 def _held(events: Sequence[VoteEvent], ballot: BallotKind) -> dict[Holding, VoteEvent]:
     hands = hands_held(events, tally_visible=ballot is BallotKind.OPEN)
-    return {
-        (person, option): event for person, own in hands.items() for option, event in own.items()
-    }
+    return {_of(event): event for own in hands.values() for event in own.values()}
+
+
+def _of(event: VoteEvent) -> Holding:
+    return Holding(event.person, event.option, event.variant)
 
 
 def _received_since(events: Sequence[VoteEvent], moment: datetime) -> _Fresh:
@@ -138,6 +151,6 @@ def _received_since(events: Sequence[VoteEvent], moment: datetime) -> _Fresh:
         and (e.given_at is None or e.given_at + delay >= moment)
     ]
     return _Fresh(
-        holdings=frozenset((e.person, e.option) for e in late if e.how is How.LIVE),
+        holdings=frozenset(_of(e) for e in late if e.how is How.LIVE),
         by_button=frozenset(e.person for e in late if e.how is How.BUTTON),
     )

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import structlog
 
 from engine.errors import VenueAwayError, VenueError
+from engine.marks import split_variant
 from engine.ports import Clock, Venue
 from engine.store import Cast, Intervention, Store
 
@@ -17,12 +18,18 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A visible reaction that must be removed."""
+    """A visible reaction that must be removed; `variant` is what its log calls it."""
 
     place: str
     message: str
     user: str
-    option: str
+    reaction: str
+    variant: str
+
+    @property
+    def option(self) -> str:
+        """What it stands for."""
+        return split_variant(self.reaction)[0]
 
 
 @dataclass(slots=True)
@@ -52,7 +59,7 @@ class Removals:
         for _ in range(MOST_TRIES):
             try:
                 await self.venue.remove_reaction(
-                    shown.place, shown.message, shown.user, shown.option
+                    shown.place, shown.message, shown.user, shown.reaction
                 )
             except VenueAwayError as error:
                 await self.clock.sleep(error.retry_after)
@@ -83,6 +90,7 @@ class Removals:
                 message=shown.message,
                 user=shown.user,
                 option=shown.option,
+                variant=shown.variant,
                 added=False,
                 received_at=self.clock.now(),
             )

@@ -162,7 +162,7 @@ def _vote(
     reason: NotGold = next((why for why in REASONS if reasons[why]), "")
     return Vote(
         person=person,
-        option="+".join(sorted(course.hands)) if holding is None else holding.option,
+        option=holding.option if holding else "+".join(sorted({o for o, _ in course.hands})),
         ambiguous=ambiguous,
         gold=not reason,
         reason=reason,

@@ -12,6 +12,7 @@ from discord import AutoShardedClient
 
 from bot.app import App
 from engine.debate import Status
+from engine.votes.outcome import standing
 from tests.doubles.discord import DiscordServer, Rates, status
 from tests.doubles.discord.refusals import Refusal
 from tests.doubles.discord.state import Message
@@ -83,6 +84,58 @@ async def test_of_two_held_at_once_the_last_one_counts(
             discord.react("ben", ballot.id, emoji)
         await voting(app)
         assert counted(await stage.close()) == NONE | {"tie": 1}
+
+
+async def test_super_reactions_are_votes_that_readings_find(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    """A reading without a type lists ordinary reactions only, and took the others for withdrawn."""
+    async with stage.process() as app:
+        ballot = await stage.vote()
+        for user in ("ben", "cleo", "dan", "ada"):
+            discord.react(user, ballot.id, B if user == "ada" else A, burst=True)
+        discord.react("olga", ballot.id, A)
+        await voting(app)
+        await known(app, 5)
+    discord.react("eve", ballot.id, TIE, burst=True)  # while no process runs
+    async with stage.process():
+        assert counted(await stage.close()) == held(discord, ballot)
+    assert held(discord, ballot) == NONE | {"A": 4, "B": 1, "tie": 1}
+
+
+async def test_of_both_kinds_of_a_reaction_the_one_that_is_left_is_the_vote(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    async with stage.process() as app:
+        ballot = await stage.vote()
+        for user in ("ben", "cleo", "dan"):
+            discord.react(user, ballot.id, A, burst=user != "ben")
+            discord.react(user, ballot.id, A, burst=user == "ben")
+        discord.react("dan", ballot.id, B)
+        for user in ("ben", "cleo", "dan"):
+            discord.unreact(user, ballot.id, A, burst=user == "ben")
+        await voting(app)
+        await known(app, 10)
+        [debate] = await app.store.debates.recent(limit=1)
+        votes = standing(debate, await app.store.votes.events(debate.id))
+        assert [vote.option for vote in votes] == ["A", "A", "B"]
+        assert counted(await stage.close()) == NONE | {"A": 2, "B": 1}
+
+
+async def test_a_handshake_in_any_skin_tone_is_a_tie(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    async with stage.process() as app:
+        ballot = await stage.vote()
+        discord.react("ben", ballot.id, "🤝🏽")
+        discord.react("cleo", ballot.id, "🤝🏿")
+        discord.react("cleo", ballot.id, TIE)
+        discord.unreact("cleo", ballot.id, "🤝🏿")
+        await voting(app)
+        await known(app, 4)
+    discord.react("dan", ballot.id, "🤝🏻")
+    async with stage.process():
+        assert counted(await stage.close()) == NONE | {"tie": 3}
 
 
 async def test_reactions_elsewhere_are_nobodys_vote(
@@ -290,6 +343,22 @@ async def test_a_secret_vote_is_taken_away_and_counted(
         await until(lambda: not any(held(discord, ballot).values()))
         reveal = await stage.close()
     assert counted(reveal) == NONE | {"A": 1, "B": 1, "tie": 1}
+
+
+async def test_a_super_reaction_that_stays_on_a_secret_ballot_is_no_new_choice(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    async with stage.process() as app:
+        ballot = await stage.vote(ballot="secret")
+        discord.react("ben", ballot.id, A, burst=True)
+        await known(app, 1)
+        discord.react("ben", ballot.id, B)
+        discord.react("cleo", ballot.id, "🤝🏽")
+        await until(lambda: held(discord, ballot) == NONE | {"A": 1})
+        assert not discord.holders(ballot.id, "🤝🏽")
+        await voting(app)
+    async with stage.process():
+        assert counted(await stage.close()) == NONE | {"B": 1, "tie": 1}
 
 
 async def test_a_secret_vote_that_may_not_be_taken_away_counts_all_the_same(

@@ -12,6 +12,7 @@ import pytest
 import engine.votes.window
 from bot.app import App
 from engine.store import ExportFilter
+from engine.votes.outcome import standing
 from tests.doubles.slack import Rules, SlackServer, delay, limited, status
 from tests.doubles.waiting import HANG_SECONDS, until_true
 from tests.scenario.discord_stage import SWIFT
@@ -114,6 +115,23 @@ async def test_skin_tones_are_one_thumb(stage: SlackStage, slack: SlackServer) -
         with app.store.archive.reading(ExportFilter()) as records:
             (labels,) = [record.labels for record in records if record.debate.id == debate.id]
         assert sorted(label.up for label in labels) == [False, True]
+
+
+async def test_of_two_skin_tones_the_one_that_is_left_is_the_vote(
+    stage: SlackStage, slack: SlackServer
+) -> None:
+    async with stage.at_vote() as (app, ballot, _):
+        for user in ("ben", "cleo"):
+            await slack.react(user, ballot.ts, "handshake")
+            await slack.react(user, ballot.ts, "handshake", tone=4)
+        await slack.react("cleo", ballot.ts, "red_circle")
+        for user in ("ben", "cleo"):
+            await slack.unreact(user, ballot.ts, "handshake", tone=4)
+        await slack.deliveries.heard()
+        (debate,) = await app.store.debates.recent(limit=1)
+        votes = standing(debate, await app.store.votes.events(debate.id))
+        assert [vote.option for vote in votes] == ["tie", "B"]
+        assert counted(await stage.close()) == NOBODY | {"tie": 1, "B": 1}
 
 
 async def test_a_crowd_after_a_restart_costs_one_look_at_the_message(

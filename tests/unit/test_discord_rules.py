@@ -23,7 +23,7 @@ from adapters.discord.permissions import (
     missing,
 )
 from adapters.discord.presence import Presence
-from adapters.discord.votes import reaction_of
+from adapters.discord.votes import emoji_of, reaction_of
 from engine.delivery.pace import ChannelPace
 from engine.errors import (
     MessageGoneError,
@@ -32,7 +32,7 @@ from engine.errors import (
     VenueError,
     VenueGoneError,
 )
-from engine.marks import REACTIONS
+from engine.marks import REACTIONS, split_variant
 from tests.doubles.facts import Code, Discord
 from tests.doubles.skipped_time import skipped_time
 from tests.doubles.waiting import HANG_SECONDS
@@ -104,6 +104,17 @@ def test_emojis_are_known_with_and_without_their_mark() -> None:
     assert len(set(REACTIONS.values())) == len(REACTIONS)
     # No message has letters beside colours.
     assert len([one for one in REACTIONS if not one.startswith("letter")]) <= Discord.EMOJIS
+
+
+@pytest.mark.parametrize("emoji", ["🤝", "🤝🏽", "🫱🏻\u200d🫲🏿", "👍🏿"])
+def test_an_emoji_in_any_skin_tone_is_a_vote_and_reads_back(emoji: str) -> None:
+    option = "up" if emoji[0] == "👍" else "tie"
+    for burst in (False, True):
+        reaction = reaction_of(emoji, burst=burst)
+        assert reaction is not None
+        assert split_variant(reaction)[0] == option
+        assert emoji_of(reaction) == emoji
+    assert reaction_of(emoji) != reaction_of(emoji, burst=True)
 
 
 def test_the_link_asks_for_exactly_what_is_needed() -> None:

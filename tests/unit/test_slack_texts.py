@@ -23,6 +23,7 @@ from adapters.slack.votes import NAMES, held_by, is_whole, reaction_of
 from engine.chat.answers.management import SettingLine, SettingsAnswer
 from engine.debate import BallotKind, Violation
 from engine.delivery.pace import GAP_SECONDS, ChannelPace
+from engine.marks import split_variant
 from engine.messages import (
     Announcement,
     Arc,
@@ -193,7 +194,9 @@ def test_a_private_ballot_has_a_button_for_each_of_nine_contenders() -> None:
 
 
 def test_reactions_are_options_whatever_their_tone() -> None:
-    assert reaction_of("thumbsup::skin-tone-3") == reaction_of("+1") == "up"
+    assert reaction_of("+1") == reaction_of("thumbsup") == "up"
+    assert reaction_of("thumbsup::skin-tone-3") == reaction_of("+1::skin-tone-3")
+    assert split_variant(reaction_of("+1::skin-tone-3") or "") == ("up", "skin-tone-3")
     assert reaction_of("tada") is None
     assert {reaction_of(name) for name in NAMES.values()} == set(NAMES)
     told = [
@@ -201,7 +204,7 @@ def test_reactions_are_options_whatever_their_tone() -> None:
         {"name": "+1::skin-tone-2", "count": 1, "users": ["U3"]},
         {"name": "tada", "count": 9, "users": []},
     ]
-    assert held_by(told) == {"up": {"U1", "U2", "U3"}}
+    assert held_by(told) == {"up": {"U1", "U2"}, "up::skin-tone-2": {"U3"}}
     assert is_whole(told[:2])
     assert not is_whole(told)
 

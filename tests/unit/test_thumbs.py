@@ -166,6 +166,15 @@ async def test_a_thumb_missed_is_the_last_and_of_two_missed_nobody_knows(poll: P
     assert await labels(poll) == [("ann", 1, "down")]
 
 
+async def test_a_thumb_taken_off_one_part_of_a_turn_stays_on_the_other(poll: Poll) -> None:
+    one, two = await speak(poll, parts=2)
+    for message in (one, two):
+        await give(poll, message, "ann", "bob")
+    await take_back(poll, two, "ann", "bob")
+    await take_back(poll, one, "bob")
+    assert await labels(poll) == [("ann", 1, "up")]
+
+
 async def test_a_thumb_on_two_parts_of_a_turn_is_one_until_it_is_off_both(poll: Poll) -> None:
     one, two = await speak(poll, parts=2)
     await give(poll, one, "ann", "bob")

@@ -18,6 +18,8 @@ from tests.doubles.discord.state import (
     stamp,
 )
 
+BURST_COLOUR = "#5865f2"
+
 
 def user_json(user: User) -> Json:
     """Show a user."""
@@ -201,14 +203,14 @@ def emoji_json(emoji: str) -> Json:
 
 
 def _reaction_json(reaction: Reaction, me: str) -> Json:
-    count = len(reaction.holders)
+    burst, normal = len(reaction.bursts), len(reaction.holders)
     return {
         "emoji": emoji_json(reaction.emoji),
-        "count": count,
-        "count_details": {"burst": 0, "normal": count},
+        "count": normal + burst,
+        "count_details": {"burst": burst, "normal": normal},
         "me": me in reaction.holders,
         "me_burst": False,
-        "burst_colors": [],
+        "burst_colors": [BURST_COLOUR] if burst else [],
     }
 
 

@@ -63,15 +63,15 @@ class People:
 
     # --- reactions and messages ---------------------------------------------------------
 
-    def react(self, user: Id, message: Id, emoji: str) -> None:
-        """React as somebody."""
+    def react(self, user: Id, message: Id, emoji: str, *, burst: bool = False) -> None:
+        """React as somebody, with Nitro by a super reaction."""
         who = self.world.user(user).id
-        self.platform.react(self.world.find_message(message), who, emoji)
+        self.platform.react(self.world.find_message(message), who, emoji, burst=burst)
 
-    def unreact(self, user: Id, message: Id, emoji: str) -> None:
+    def unreact(self, user: Id, message: Id, emoji: str, *, burst: bool = False) -> None:
         """Take a reaction back."""
-        who = self.world.user(user).id
-        self.platform.unreact(self.world.find_message(message), who, emoji, actor=who)
+        found, who = self.world.find_message(message), self.world.user(user).id
+        self.platform.unreact(found, who, emoji, actor=who, burst=burst)
 
     def clear_reactions(self, message: Id) -> None:
         """Remove all reactions as a moderator."""

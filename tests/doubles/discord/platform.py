@@ -11,6 +11,7 @@ import regex
 
 from tests.doubles.discord import limits
 from tests.doubles.discord.payloads import (
+    BURST_COLOUR,
     channel_json,
     emoji_json,
     member_json,
@@ -233,7 +234,7 @@ class Platform:
 
     # --- reactions -----------------------------------------------------------------------
 
-    def react(self, message: Message, user: str, emoji: str) -> None:
+    def react(self, message: Message, user: str, emoji: str, *, burst: bool = False) -> None:
         """Add somebody's reaction; the first of an emoji needs Add Reactions."""
         channel = self.world.channel(message.channel_id)
         require(self.world, channel, user, "read_message_history")
@@ -246,27 +247,31 @@ class Platform:
             if len(message.reactions) >= Discord.EMOJIS:
                 raise Refusal(Code.TOO_MANY_EMOJIS)
             reaction = message.reactions[plain(emoji)] = Reaction(emoji)
-        if user in reaction.holders:
+        if user in reaction.of(burst):
             return
-        reaction.holders[user] = None
+        reaction.of(burst)[user] = None
         guild = self.world.guild(channel.guild_id)
-        data = self._reaction_data(message, user, reaction.emoji)
+        data = self._reaction_data(message, user, reaction.emoji, burst)
+        if burst:
+            data["burst_colors"] = [BURST_COLOUR]
         data["member"] = member_json(self.world, guild, user)
         data["message_author_id"] = message.author_id
         self.emit("MESSAGE_REACTION_ADD", data, guild.id, channel)
 
-    def unreact(self, message: Message, user: str, emoji: str, *, actor: str) -> None:
+    def unreact(
+        self, message: Message, user: str, emoji: str, *, actor: str, burst: bool = False
+    ) -> None:
         """Take a reaction away: one's own, or another's with Manage Messages."""
         channel = self.world.channel(message.channel_id)
         require(self.world, channel, actor, *(["manage_messages"] if user != actor else []))
         self._require_open(channel)
         reaction = message.reactions.get(plain(emoji))
-        if reaction is None or user not in reaction.holders:
+        if reaction is None or user not in reaction.of(burst):
             raise Refusal(Code.UNKNOWN_EMOJI)
-        del reaction.holders[user]
-        if not reaction.holders:
+        del reaction.of(burst)[user]
+        if not (reaction.holders or reaction.bursts):
             del message.reactions[plain(emoji)]
-        data = self._reaction_data(message, user, reaction.emoji)
+        data = self._reaction_data(message, user, reaction.emoji, burst)
         self.emit("MESSAGE_REACTION_REMOVE", data, channel.guild_id, channel)
 
     def clear(self, message: Message, actor: str, emoji: str | None = None) -> None:
@@ -285,15 +290,15 @@ class Platform:
         else:
             raise Refusal(Code.UNKNOWN_EMOJI)
 
-    def _reaction_data(self, message: Message, user: str, emoji: str) -> Json:
+    def _reaction_data(self, message: Message, user: str, emoji: str, burst: bool) -> Json:
         return {
             "user_id": user,
             "channel_id": message.channel_id,
             "message_id": message.id,
             "guild_id": self.world.channel(message.channel_id).guild_id,
             "emoji": emoji_json(emoji),
-            "burst": False,
-            "type": 0,
+            "burst": burst,
+            "type": int(burst),
         }
 
     # --- threads ----------------------------------------------------------------------------

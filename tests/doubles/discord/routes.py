@@ -235,7 +235,8 @@ class Routes:
         if reaction is None:
             raise Refusal(Code.UNKNOWN_EMOJI)
         most, after = int(call.query.get("limit", 25)), int(call.query.get("after", 0))
-        ids = sorted((u for u in reaction.holders if int(u) > after), key=int)
+        kind = reaction.of(call.query.get("type") == "1")  # without one: ordinary reactions
+        ids = sorted((u for u in kind if int(u) > after), key=int)
         return [
             user_json(self._world.user(user)) for user in ids[: min(most, Discord.REACTIONS_A_PAGE)]
         ]

@@ -110,10 +110,18 @@ class Attachment:
 
 @dataclass
 class Reaction:
-    """An emoji under a message, and who holds it, in the order of their reacting."""
+    """An emoji under a message, and who holds it, in the order of their reacting.
+
+    `bursts` are those who hold it as a super reaction; one person can hold both.
+    """
 
     emoji: str
     holders: dict[str, None] = field(default_factory=dict)
+    bursts: dict[str, None] = field(default_factory=dict)
+
+    def of(self, burst: bool) -> dict[str, None]:
+        """Return who holds it as a super reaction, or as an ordinary one."""
+        return self.bursts if burst else self.holders
 
 
 @dataclass
@@ -166,9 +174,9 @@ class Message:
         return "\n".join((self.content, *texts(self.embeds), *texts(self.components)))
 
     def holders(self, emoji: str) -> set[str]:
-        """Return the ids of all who hold an emoji, bots too."""
+        """Return the ids of all who hold an emoji, as either kind of reaction, bots too."""
         reaction = self.reactions.get(plain(emoji))
-        return set(reaction.holders) if reaction else set()
+        return {*reaction.holders, *reaction.bursts} if reaction else set()
 
 
 READABLE: Final = ("title", "description", "name", "value", "text", "label", "content")
