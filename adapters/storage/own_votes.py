@@ -1,29 +1,28 @@
-"""A person's votes and guesses of revealed debates, beside what other people and the jury chose."""
+"""A person's votes and guesses of revealed debates, beside what the people and the jury chose."""
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
 import orjson
 
 from adapters.storage.connection import SqlConnection
+from engine.judging import Vote
 from engine.store import Guessed, OwnVote
+from engine.votes.tally import count
 
 # What stood at the close, of the newest debates of one community.
 STOOD = """
-SELECT debates.id, debates.revealed_at, debates.rehearsal, votes.body, votes.person
+SELECT debates.id, debates.revealed_at, debates.rehearsal, debates.setup, votes.body
 FROM votes JOIN debates ON debates.id = votes.debate JOIN people ON people.id = votes.person
 WHERE people.platform = :platform AND people."user" = :user AND debates.community = :community
     AND debates.platform = :platform AND debates.revealed_at IS NOT NULL
     AND votes.question = 'vote'
 ORDER BY debates.revealed_at DESC LIMIT :most
 """
-OTHERS = """
-SELECT debate, body FROM votes
-WHERE question = 'vote' AND debate IN :debates AND person <> :person
-"""
+CAST = "SELECT debate, body FROM votes WHERE question = 'vote' AND debate IN :debates"
 JURIES = "SELECT debate, body FROM verdicts WHERE judge = 'panel' AND debate IN :debates"
 GUESSES = """
 SELECT people."user", votes.step, votes.body, debates.setup
@@ -81,29 +80,20 @@ def read_own_votes(
     if not stood:
         return ()
     ids = [row.id for row in stood]
-    others: dict[str, Counter[str]] = defaultdict(Counter)
-    for row in connection.rows(OTHERS, debates=ids, person=stood[0].person):
-        vote = orjson.loads(row.body)
-        others[row.debate][vote["option"]] += not vote["ambiguous"]
+    cast: dict[str, list[Vote]] = defaultdict(list)
+    for row in connection.rows(CAST, debates=ids):
+        cast[row.debate].append(Vote.model_validate_json(row.body))
     juries = {row.debate: orjson.loads(row.body) for row in connection.rows(JURIES, debates=ids)}
-    return tuple(
-        _own(row, _leader(others[row.id]), juries.get(row.id, {}).get("winner")) for row in stood
-    )
+    return tuple(_own(row, cast[row.id], juries.get(row.id, {}).get("winner")) for row in stood)
 
 
-def _own(row: Any, crowd: str | None, jury: str | None) -> OwnVote:
-    vote = orjson.loads(row.body)
+def _own(row: Any, cast: Sequence[Vote], jury: str | None) -> OwnVote:
+    vote, request = orjson.loads(row.body), orjson.loads(row.setup)["request"]
     return OwnVote(
         debate=row.id,
         option=None if vote["ambiguous"] else vote["option"],
-        crowd=crowd,
+        people=count(cast, tuple(request["sides"]), request["quorum"]).winner,
         jury=jury,
         rehearsal=bool(row.rehearsal),
         revealed_at=row.revealed_at,
     )
-
-
-def _leader(counts: Counter[str]) -> str | None:
-    """Return the option that most chose; None if several did, or no one chose any."""
-    first, second = [*counts.most_common(2), ("", 0), ("", 0)][:2]
-    return first[0] if first[1] > second[1] else None

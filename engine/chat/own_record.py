@@ -32,7 +32,7 @@ async def me(context: Context, person: Person, asked: MeArguments) -> OwnRecordA
         guessed=await people.own_guesses(*where),
         named=named,
         changed=asked.scoreboard is not None,
-        crowd=share_of((vote.option, vote.crowd) for vote in votes),
+        people=share_of((vote.option, vote.people) for vote in votes),
         jury=share_of((vote.option, vote.jury) for vote in real),
         lines=tuple(_line(vote, debate) for vote, debate in held),
     )

@@ -203,7 +203,7 @@ def restore_reveal(rows: Rows, debate: Debate) -> Reveal | None:
     if debate.revealed_at is None:
         return None
     ballots, why = restore_ballots(rows), _why(rows)
-    verdict, tally = _verdict(row), _tally(row)
+    verdict, tally = _verdict(row), restore_tally(row)
     found = (debate, tally, verdict, ballots, row["n_calls"], row["cost_usd"])
     reveal = reveal_of(*found, own=_own(rows, debate), why=why, guessed=_guessed(rows))
     unread = any(one["recovery"] == "unread" for one in rows.get("votes", ()))
@@ -236,7 +236,8 @@ def _verdict(row: Row) -> Verdict:
     )
 
 
-def _tally(row: Row) -> Tally:
+def restore_tally(row: Row) -> Tally:
+    """Return the count of a debate's votes."""
     counted = row["tally"] or ()
     return Tally(
         counts={one["option"]: one["n"] for one in counted},

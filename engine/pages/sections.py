@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 from engine.marks import marked
 from engine.pages.debate import Grid, Rows, Section, TurnMark
 from engine.pages.findings import found_sections
+from engine.pages.restored import restore_tally
 from engine.pages.timeline import timelines
 from engine.words.phrases import option_name, round_name
 from engine.words.translation import number, percent, say
@@ -126,14 +127,20 @@ def _people(rows: Rows, names: Mapping[str, str]) -> Section | None:
     votes, debate = rows.get("votes", ()), rows["debates"][0]
     if not votes and not debate["tally"]:
         return None
+    tally = restore_tally(debate)
     counted = _joined(
-        say(SUMMED, name=option_name(one["option"], names), n=one["n"])
-        for one in debate["tally"] or ()
+        say(SUMMED, name=option_name(option, names), n=n) for option, n in tally.deciding.items()
+    )
+    others = _joined(
+        say(SUMMED, name=option_name(option, names), n=n - tally.deciding[option])
+        for option, n in tally.counts.items()
+        if n > tally.deciding[option]
     )
     winner = debate["human_winner"]
     facts = [
         (say("people's winner"), option_name(winner, names) if winner else say("none")),
         (say("votes that count"), counted),
+        (say("votes that are not independent"), others),
         (say("share of A"), _share(debate)),
         (say("people whom exports leave out"), str(debate["opted_out"] or "")),
     ]

@@ -67,13 +67,13 @@ class OwnData(Value):
 class OwnVote(Value):
     """A person's vote on a revealed debate, as it stood at the close.
 
-    `option` is None where it was unclear which stood. `crowd` is what most other people chose
-    (None for a draw or for no one), `jury` the panel's winner or "tie".
+    `option` is None where it was unclear which stood. `people` is the people's winner or "tie"
+    (None without enough votes that count), `jury` the panel's.
     """
 
     debate: str
     option: str | None
-    crowd: str | None
+    people: str | None
     jury: str | None
     rehearsal: bool
     revealed_at: datetime

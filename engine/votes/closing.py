@@ -153,9 +153,9 @@ def reveal_of(
 
 def _opinion(debate: Debate, tally: Tally) -> str:
     """Return whom most people chose, where they could know the models; else nothing."""
-    if not (debate.setup.known and any(tally.counts.values())):
+    if not (debate.setup.known and any(tally.deciding.values())):
         return ""
-    return leader(tally.counts, tuple(debate.request.sides))
+    return leader(tally.deciding, tuple(debate.request.sides))
 
 
 def _closed(debate: Debate, tally: Tally, early: bool) -> Post:

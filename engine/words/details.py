@@ -15,7 +15,10 @@ GUESSES = "Guesses at {side}: {right} of {n} right ({low:.0f}–{high:.0f}%; by 
 JUDGES = "Also judged by {judges}"
 PEOPLE = "**People:** {counts}"
 SHARE = "{side}'s share {share:.0f}% ({low:.0f}–{high:.0f}%)"
-GOLD = "Independent votes: {counts}"
+ALL_VOTES = (
+    "With {n} vote that is not independent: {counts}",
+    "With {n} votes that are not independent: {counts}",
+)
 JURY_CHOSE = "**Jury: {winner}** ({detail})"
 JURY_STANCE = "“{stance}”"
 JURY_TIED = "**Jury: a tie** ({detail})"
@@ -62,15 +65,15 @@ def detail_lines(reveal: Reveal) -> Iterator[str]:
 
 def _votes(reveal: Reveal) -> Iterator[str]:
     tally, contenders = reveal.tally, tuple(reveal.models)
-    said = say(PEOPLE, counts=counts_of(tally.counts, reveal.names))
+    said = say(PEOPLE, counts=counts_of(tally.deciding, reveal.names))
     if tally.share is not None and tally.low is not None and tally.high is not None:
         bounds = {"low": 100 * tally.low, "high": 100 * tally.high}
         said += say("; ") + say(
             SHARE, side=option_name(contenders[0], reveal.names), share=100 * tally.share, **bounds
         )
     yield said
-    if tally.gold != tally.counts and not reveal.unread:
-        yield say(GOLD, counts=counts_of(tally.gold, reveal.names))
+    if tally.others:
+        yield plural(ALL_VOTES, tally.others, counts=counts_of(tally.counts, reveal.names))
 
 
 def _guesses(reveal: Reveal) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """A debate's result as a picture to share: motion, sides, and people's choice beside the jury's.
 
 It is dark and opaque, so it reads the same in light and dark themes, and in the debate's language.
-Its bars are the votes for each side and what the jury gives it; grey is a tie, or any other answer.
+Its bars are the votes that decide, for each side, and what the jury gives it; grey is a tie, or any other answer.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from engine.words.translation import say
 WIDTH, MARGIN, GAP = 720, 40, 20  # pixels; drawn at twice that
 MOTION, LETTERS, SMALL = 26.0, 20.0, 14.0  # pixels, as the classes motion, large and no class
 MOTION_LINES, LINE, ROW = 3, 36, 36
+OUTCOME_LINES, LEADING = 2, 26
 NAME_ROOM = 400  # pixels for a side; the rest is its model's
 BAR = 26
 ALT = "The result of “{topic}”. {people}. {jury}. {sides}."
@@ -39,9 +40,11 @@ def result_picture(reveal: Reveal) -> File:
     for number, (side, model) in enumerate(reveal.models.items()):
         parts += _side(y, OTHERS[number % len(OTHERS)], _name(side, reveal), model_called(model))
         y += ROW
-    for said, shares in ((people, reveal.tally.counts), (jury, reveal.verdict.p)):
-        y += GAP
-        parts.append(write(MARGIN, y, fit(said, WIDTH - 2 * MARGIN, LETTERS), "ink large"))
+    for said, shares in ((people, reveal.tally.deciding), (jury, reveal.verdict.p)):
+        y += GAP - LEADING
+        for line in wrap(said, WIDTH - 2 * MARGIN, LETTERS, OUTCOME_LINES):
+            y += LEADING
+            parts.append(write(MARGIN, y, line, "ink large"))
         parts += _bar(y + 12, tuple(reveal.models), shares)
         y += 12 + BAR + LETTERS
     svg = draw(reveal.topic, alt, WIDTH, round(y + GAP / 2), parts, headed=False)

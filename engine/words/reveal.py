@@ -39,11 +39,14 @@ CHOSEN = "**{winner}** ({counts})"
 KNOWING = "**{winner}** ({counts}), knowing the models"
 TIED = "**a tie** ({counts})"
 NOT_DECIDED = "no winner ({counts})"
-TOO_FEW = "too few votes ({counts})"
 TOO_FEW_OF = "too few votes ({counts}), needs {n}"
 TOO_FEW_INDEPENDENT = "too few independent votes ({counts}), needs {n}"
 SWAYED = "no winner ({counts}), as none of these votes was independent"
 NO_VOTES = "no votes"
+WITH_OTHERS = (
+    "{counts}; with {n} vote that is not independent {all}",
+    "{counts}; with {n} votes that are not independent {all}",
+)
 SCORE = "{first}–{second}"
 JURY = "Jury: {outcome}"
 JURY_CHOSE = "**{winner}**, {sure}"
@@ -171,17 +174,17 @@ def _people(reveal: Reveal) -> str:
     if not any(tally.counts.values()):
         return say(NO_VOTES)
     if reveal.opinion in reveal.models and not (reveal.gaps or reveal.unread):
-        counts = _score(reveal, _ranked(reveal, reveal.opinion))
+        counts = _counted(reveal, _ranked(reveal, reveal.opinion))
         return say(KNOWING, winner=_winner(reveal.opinion, reveal), counts=counts)
     if reveal.opinion:
-        return say(NOT_DECIDED, counts=_all_chosen(reveal))
+        return say(NOT_DECIDED, counts=_counted(reveal))
     if tally.winner is None or reveal.unread:
         said = NOT_DECIDED if reveal.gaps or reveal.unread else _too_few(reveal)
-        return say(said, counts=_all_chosen(reveal), n=reveal.quorum)
+        return say(said, counts=_counted(reveal), n=reveal.quorum)
     if tally.winner == TIE:
-        return say(TIED, counts=_score(reveal, tuple(reveal.models)))
+        return say(TIED, counts=_counted(reveal, tuple(reveal.models)))
     first = tally.winner
-    counts = _score(reveal, _ranked(reveal, first))
+    counts = _counted(reveal, _ranked(reveal, first))
     return say(CHOSEN, winner=_winner(first, reveal), counts=counts)
 
 
@@ -191,12 +194,10 @@ def _ranked(reveal: Reveal, first: str) -> tuple[str, ...]:
 
 def _too_few(reveal: Reveal) -> str:
     """Return how to say that the votes decide nothing: only independent ones do."""
-    if reveal.tally.quorum_met:
-        return SWAYED
-    if not reveal.quorum:  # as before it was kept
-        return TOO_FEW
-    enough = sum(reveal.tally.counts.values()) >= reveal.quorum
-    return TOO_FEW_INDEPENDENT if enough else TOO_FEW_OF
+    tally = reveal.tally
+    if sum(tally.counts.values()) < reveal.quorum:
+        return TOO_FEW_OF
+    return TOO_FEW_INDEPENDENT if any(tally.gold.values()) else SWAYED
 
 
 def _winner(side: str, reveal: Reveal) -> str:
@@ -205,21 +206,27 @@ def _winner(side: str, reveal: Reveal) -> str:
     return headline(option_name(side, captions), BRIEF_STANCE)
 
 
-def _score(reveal: Reveal, sides: tuple[str, ...]) -> str:
+def _counted(reveal: Reveal, sides: tuple[str, ...] = ()) -> str:
+    """Return the counts that decide, and apart what they are with the other votes.
+
+    Those of two `sides` are a score in their order.
+    """
+    tally = reveal.tally
+    counts = _score(reveal, tally.deciding, sides)
+    if not tally.others:
+        return counts
+    both = _score(reveal, tally.counts, sides)
+    return plural(WITH_OTHERS, tally.others, counts=counts, all=both)
+
+
+def _score(reveal: Reveal, counts: Mapping[str, int], sides: tuple[str, ...]) -> str:
     """Return the votes for both sides, in an order, and other votes by name: `4–2 · tie 1`."""
-    counts = reveal.tally.counts
     if len(sides) != 2:
-        return _all_chosen(reveal)
+        return counts_of({option: n for option, n in counts.items() if n}, reveal.names)
     first, second = (counts.get(side, 0) for side in sides)
     others = {option: n for option, n in counts.items() if n and option not in sides}
     score = say(SCORE, first=first, second=second)
     return f"{score} · {counts_of(others, reveal.names)}" if others else score
-
-
-def _all_chosen(reveal: Reveal) -> str:
-    """Return how many chose each option that someone chose."""
-    chosen = {option: n for option, n in reveal.tally.counts.items() if n}
-    return counts_of(chosen, reveal.names)
 
 
 def _jury(reveal: Reveal) -> str:

@@ -234,7 +234,7 @@ async def test_own_votes_stand_beside_those_of_others_and_the_jury(store: Store)
     assert await store.people.own_votes(*mine, "ann", most=9) == ()
     await store.votes.close(r.lease, r.id, LATER, False, lambda _: closing)
     (own,) = await store.people.own_votes(*mine, "ann", most=9)
-    assert (own.debate, own.option, own.crowd, own.jury) == (r.id, "A", "B", "A")
+    assert (own.debate, own.option, own.people, own.jury) == (r.id, "A", "B", "A")
     assert own.revealed_at == LATER
     assert await store.people.own_votes("chat", "elsewhere", "ann", most=9) == ()
     assert await store.people.own_votes(*mine, "eve", most=9) == ()

@@ -1,4 +1,4 @@
-"""The votes that a reveal tells, read from its words."""
+"""The votes that a reveal tells, those that do not decide too, read from its words."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ def told_votes(text: str) -> dict[str, int]:
     line = next(line for line in text.splitlines() if line.startswith("People: "))
     people = line.removeprefix("People: ").split(" · Jury: ")[0]
     counts = {"A": 0, "B": 0, "tie": 0, "weak": 0}
-    for option, n in re.findall(r"(A|B|tie|neither) (\d+)", people):
+    told = people.partition(" not independent ")[2] or people
+    for option, n in re.findall(r"(A|B|tie|neither) (\d+)", told):
         counts[option.removeprefix("both ")] = int(n)
-    if score := re.search(r"\((\d+)–(\d+)", people):
+    if score := re.search(r"(\d+)–(\d+)", told):
         first, second = ("B", "A") if people.startswith("**🔴 B") else ("A", "B")
         counts |= {first: int(score[1]), second: int(score[2])}
     return counts

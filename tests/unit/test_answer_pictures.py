@@ -123,7 +123,7 @@ def test_a_record_is_a_bar_as_long_as_its_share_with_a_line_where_chance_is() ->
     assert float(bars[6].attrib["x"]) == pytest.approx(32 + whole * 0.2 - chance / 2, abs=0.2)
     assert file is not None
     assert file.alt == (
-        "Your votes: 23 revealed debates here. As most other people did: 14 of 23 (61 %). As the "
+        "Your votes: 23 revealed debates here. As the people did: 14 of 23 (61 %). As the "
         "jury did: 3 of 6, too few to say much. Models guessed right: 5 of 12 (42 %) · by chance "
         "about 2.4"
     )

@@ -129,12 +129,12 @@ def of_people() -> Iterator[Answer]:
         yield OptedAnswer(out=out, forgotten=there, back=back)
     yield OptedAnswer(out=False)
     vote = OwnVote(
-        debate="x", option="A", crowd="tie", jury=None, rehearsal=False, revealed_at=NOON
+        debate="x", option="A", people="tie", jury=None, rehearsal=False, revealed_at=NOON
     )
     shown = OwnVoteLine(vote=vote, code="x", topic="Thé", place="t")
-    yield OwnRecordAnswer(votes=20, crowd=Share(3, 20), jury=Share(1, 4), lines=(shown,))
-    yield OwnRecordAnswer(votes=1, crowd=Share(0, 0), jury=Share(0, 0), lines=())
-    yield OwnRecordAnswer(votes=0, crowd=Share(0, 0), jury=Share(0, 0), lines=())
+    yield OwnRecordAnswer(votes=20, people=Share(3, 20), jury=Share(1, 4), lines=(shown,))
+    yield OwnRecordAnswer(votes=1, people=Share(0, 0), jury=Share(0, 0), lines=())
+    yield OwnRecordAnswer(votes=0, people=Share(0, 0), jury=Share(0, 0), lines=())
     for outcome in get_args(RemarkAnswer.model_fields["outcome"].annotation):
         yield RemarkAnswer(code="x", outcome=outcome, option="A", asks=True)
     for why in ("differ", "close", "drawn", None):

@@ -137,15 +137,16 @@ def test_every_status_has_its_words() -> None:
 def test_a_result_names_models_and_both_judgments() -> None:
     said = to_markdown(ResultAnswer(debate=line(Status.CLOSED), reveal=REVEAL))
     assert said.splitlines()[1:] == [
-        "People: **🔵 A** (2–0 · neither 1) · Jury: **a tie**",
+        "People: **🔵 A** (2–0; with 1 vote that is not independent 2–0 · neither 1) · "
+        "Jury: **a tie**",
         "People and jury **disagree**.",
         "",
         "**🔵 A** (for it) was `near/ana`",
         "**🔴 B** (against it) was `near/ben`, drawn at random",
         "",
         "**Details**",
-        "**People:** 🔵 A 2 · neither 1",
-        "Independent votes: 🔵 A 2",
+        "**People:** 🔵 A 2",
+        "With 1 vote that is not independent: 🔵 A 2 · neither 1",
         "**Jury: a tie** (2 jurors read it, 2 readings counted, 1 not counted)",
         "- `near/j1`: tie (read 🔵 A, 🔴 B)",
         "- `near/j2`: no answer that counts (read 🔵 A, 🔴 B)",

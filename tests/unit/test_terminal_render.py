@@ -20,6 +20,8 @@ from engine.messages import (
     VoteClosed,
     VoteInvite,
 )
+from engine.words.result_picture import result_picture
+from engine.words.reveal import people_line
 from tests.sample import announcement, estimate, reveal, speech
 
 TURN = speech("## Work\n\nIt **pays**.")
@@ -260,9 +262,11 @@ def test_the_reveal_in_other_cases(change: dict[str, object], expected: str) -> 
     ("tally", "expected"),
     [
         ({"winner": "tie"}, "People: a tie (3–2 · tie 1)"),
-        ({"winner": None, "quorum_met": False}, "People: too few votes (🔵 A 3 · 🔴 B 2 · tie 1)"),
         ({"counts": {"A": 0}, "gold": {"A": 0}, "winner": None, "share": None}, "People: no votes"),
-        ({"gold": {"A": 1, "B": 2}}, "Independent votes: 🔵 A 1 · 🔴 B 2"),
+        (
+            {"gold": {"A": 1, "B": 2}},
+            "With 3 votes that are not independent: 🔵 A 3 · 🔴 B 2 · tie 1",
+        ),
     ],
 )
 def test_the_reveal_of_other_votes(tally: dict[str, object], expected: str) -> None:
@@ -271,18 +275,39 @@ def test_the_reveal_of_other_votes(tally: dict[str, object], expected: str) -> N
 
 
 @pytest.mark.parametrize(
-    ("met", "quorum", "expected"),
+    ("gold", "quorum", "expected"),
     [
-        (False, 9, "too few votes (🔵 A 3 · 🔴 B 2 · tie 1), needs 9"),
-        (False, 4, "too few independent votes (🔵 A 3 · 🔴 B 2 · tie 1), needs 4"),
-        (True, 4, "no winner (🔵 A 3 · 🔴 B 2 · tie 1), as none of these votes was independent"),
+        ({}, 9, "too few votes (🔵 A 3 · 🔴 B 2 · tie 1), needs 9"),
+        (
+            {"A": 1},
+            4,
+            "too few independent votes (🔵 A 1; with 5 votes that are not independent 🔵 A 3 · 🔴 B 2 · "
+            "tie 1), needs 4",
+        ),
+        ({}, 4, "no winner (🔵 A 3 · 🔴 B 2 · tie 1), as none of these votes was independent"),
+        ({}, 0, "no winner (🔵 A 3 · 🔴 B 2 · tie 1), as none of these votes was independent"),
     ],
 )
 def test_votes_that_decide_nothing_say_how_many_count(
-    met: bool, quorum: int, expected: str
+    gold: dict[str, int], quorum: int, expected: str
 ) -> None:
-    tally = REVEAL.tally.model_copy(update={"winner": None, "quorum_met": met, "gold": {}})
+    tally = REVEAL.tally.model_copy(update={"winner": None, "quorum_met": False, "gold": gold})
     assert expected in said(REVEAL.model_copy(update={"tally": tally, "quorum": quorum}))
+
+
+def test_a_reveal_shows_the_counts_that_decide_and_the_others_apart() -> None:
+    """The winner came from the independent votes, the count from all: "B (3–3)"."""
+    votes = Tally(counts={"A": 3, "B": 3}, gold={"A": 2, "B": 3}, quorum_met=True, winner="B")
+    reveal = REVEAL.model_copy(update={"tally": votes})
+    assert people_line(reveal) == (
+        "People: **🔴 B** (3–2; with 1 vote that is not independent 3–3)"
+    )
+    assert "B (3–2; with 1 vote that is not independent 3–3)" in result_picture(reveal).alt
+    one_each = votes.model_copy(
+        update={"counts": {"A": 2, "B": 1}, "gold": {"A": 1, "B": 1}, "winner": "tie"}
+    )
+    tied = people_line(REVEAL.model_copy(update={"tally": one_each}))
+    assert tied == "People: **a tie** (1–1; with 1 vote that is not independent 2–1)"
 
 
 def test_a_jury_without_a_verdict_says_why() -> None:

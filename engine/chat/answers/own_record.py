@@ -24,10 +24,10 @@ YOUR_VOTES = (
     "**Your votes:** {n} revealed debate here",
     "**Your votes:** {n} revealed debates here",
 )
-WITH_PEOPLE = "- You chose as most other people did: {share}"
+WITH_PEOPLE = "- You chose as the people did: {share}"
 WITH_JURY = "- You chose as the jury did: {share}"
 GUESSED = "- Models you guessed right: {share} (by chance about {chance:.1f})"
-AS_PEOPLE = "As most other people did"
+AS_PEOPLE = "As the people did"
 AS_JURY = "As the jury did"
 RIGHT_GUESSES = "Models guessed right"
 NAMED = (
@@ -53,14 +53,14 @@ class OwnVoteLine(Value):
 
 
 class OwnRecordAnswer(Answer):
-    """A person's votes here: how often with most others, how often with the jury, and the last."""
+    """A person's votes here: how often with the people, how often with the jury, and the last."""
 
     private: ClassVar[bool] = True
     votes: int
     guessed: Guessed = Guessed()
     named: bool = False
     changed: bool = False
-    crowd: Share
+    people: Share
     jury: Share
     lines: tuple[OwnVoteLine, ...]
 
@@ -72,7 +72,7 @@ class OwnRecordAnswer(Answer):
             yield say(NO_VOTES)
             return
         yield plural(YOUR_VOTES, self.votes)
-        yield say(WITH_PEOPLE, share=self.crowd.say())
+        yield say(WITH_PEOPLE, share=self.people.say())
         yield say(WITH_JURY, share=self.jury.say())
         if self.guessed.n:
             share = Share(self.guessed.right, self.guessed.n)
@@ -86,7 +86,7 @@ class OwnRecordAnswer(Answer):
                 thread=chat.link(line.place),
                 topic=headline(line.topic, TOPIC_LENGTH),
                 own=_option(line.vote.option, line.stances),
-                people=_option(line.vote.crowd, line.stances),
+                people=_option(line.vote.people, line.stances),
                 jury=_option(line.vote.jury, line.stances),
             )
 
@@ -95,7 +95,7 @@ class OwnRecordAnswer(Answer):
         if not self.votes:
             return None
         shares = [
-            Shown(say(AS_PEOPLE), self.crowd, None),
+            Shown(say(AS_PEOPLE), self.people, None),
             Shown(say(AS_JURY), self.jury, None),
         ]
         if self.guessed.n:
