@@ -654,6 +654,7 @@ class Debate(Value):
     vote_opened_at: datetime | None = None
     vote_deadline: datetime | None = None
     vote_extended: bool = False
+    close_asked_at: datetime | None = None
     closed_early: bool = False
     revealed_at: datetime | None = None
     mirror: str | None = None

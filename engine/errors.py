@@ -15,6 +15,7 @@ RostrumError
 │   ├── VenueAwayError    … temporarily: retry later
 │   ├── MessageGoneError  … because a message was deleted
 │   └── VenueGoneError    … for good: thread deleted, bot removed, token revoked
+│       └── VenueLockedError  … or until a moderator unlocks the thread
 ├── LeaseLostError        another process holds the debate now
 ├── StoppedError          the debate was stopped
 │   ├── ThreadGoneError   … because its thread is gone
@@ -183,6 +184,10 @@ class MessageGoneError(VenueError):
 
 class VenueGoneError(VenueError):
     """The thread, the channel or the permission to use it is gone for good."""
+
+
+class VenueLockedError(VenueGoneError):
+    """The thread takes no messages until a moderator unlocks it."""
 
 
 class LeaseLostError(RostrumError):

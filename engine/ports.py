@@ -423,6 +423,13 @@ class ThreadShut:
 
 
 @dataclass(frozen=True, slots=True)
+class PermissionsChanged:
+    """What Rostrum may do somewhere in a community may have changed."""
+
+    community: str
+
+
+@dataclass(frozen=True, slots=True)
 class CommunityLost:
     """A community removed Rostrum, or was itself deleted."""
 
@@ -457,6 +464,7 @@ Inbound = (
     | MessageDeleted
     | ThreadDeleted
     | ThreadShut
+    | PermissionsChanged
     | CommunityLost
     | EventsLost
     | EventsResumed
@@ -573,7 +581,10 @@ class Venue(Protocol):
         """
 
     async def seed(self, place: str, message: str, options: Sequence[str]) -> None:
-        """Make sure that a message has the bot's own reaction for each option."""
+        """Make sure that a message is there, with the bot's own reaction for each option.
+
+        Raises MessageGoneError for a deleted message.
+        """
 
     async def unseed(self, place: str, message: str, options: Sequence[str]) -> None:
         """Remove the bot's own reactions and no one else's; those already gone count as removed.

@@ -32,6 +32,7 @@ from engine.ports import (
     EventsMissed,
     EventsResumed,
     Inbound,
+    PermissionsChanged,
     ReactionSeen,
     ThreadDeleted,
     ThreadShut,
@@ -179,6 +180,20 @@ class Client(discord.AutoShardedClient):
         shut = event.data["thread_metadata"]
         archived, locked = shut["archived"], shut.get("locked", False)
         self._put(event.thread_id, ThreadShut(str(event.thread_id), archived, locked))
+
+    async def on_guild_channel_update(
+        self, before: discord.abc.GuildChannel, after: discord.abc.GuildChannel
+    ) -> None:
+        """A channel changed, and maybe what Rostrum may do there."""
+        self._put(after.id, PermissionsChanged(str(after.guild.id)))
+
+    async def on_guild_role_update(self, before: discord.Role, after: discord.Role) -> None:
+        """A role changed, maybe one of Rostrum's."""
+        self._put(after.guild.id, PermissionsChanged(str(after.guild.id)))
+
+    async def on_member_update(self, before: discord.Member, after: discord.Member) -> None:
+        """Rostrum's own roles changed; no other member is kept."""
+        self._put(after.guild.id, PermissionsChanged(str(after.guild.id)))
 
     async def on_guild_join(self, guild: discord.Guild) -> None:
         """A server invited Rostrum."""

@@ -12,7 +12,14 @@ import aiohttp
 import discord
 
 from adapters.discord import texts
-from engine.errors import MessageGoneError, VenueAwayError, VenueError, VenueGoneError, why_of
+from engine.errors import (
+    MessageGoneError,
+    VenueAwayError,
+    VenueError,
+    VenueGoneError,
+    VenueLockedError,
+    why_of,
+)
 from engine.language import Text
 
 UNKNOWN_CHANNEL, UNKNOWN_GUILD, UNKNOWN_MESSAGE = 10003, 10004, 10008
@@ -43,6 +50,9 @@ class Act(StrEnum):
     NAME = "name"
     ERASE = "erase"
     ERASE_THREAD = "erase_thread"
+
+
+WRITING = frozenset({Act.POST, Act.EDIT, Act.REACT})  # refused in a locked thread
 
 
 class UnreadyError(Exception):
@@ -80,6 +90,18 @@ def explain(error: Exception, act: Act, place: str, message: str = "") -> VenueE
     return away.because(why_of(error))
 
 
+def locked(place: str) -> VenueLockedError:
+    """Return the error for a thread that a moderator locked."""
+    return VenueLockedError(Text(texts.LOCKED, place=place))
+
+
+def forbidden(act: Act, place: str, permissions: str) -> VenueError:
+    """Return the error for an act without some permissions."""
+    kind = VenueGoneError if act is Act.POST else VenueError
+    doing = Text(texts.DOING[act])
+    return kind(Text(texts.FORBIDDEN, doing=doing, place=place, permissions=permissions))
+
+
 def unreadable() -> VenueAwayError:
     """Return the error for an answer that is not Discord's; the request may have succeeded."""
     return VenueAwayError(texts.UNANSWERED, retry_after=RETRY_SECONDS, maybe_stored=True)
@@ -110,6 +132,8 @@ def _refusal(error: discord.HTTPException, act: Act, place: str, message: str) -
     )
     if error.code == UNKNOWN_MESSAGE:
         return MessageGoneError(said)
+    if error.code in (ARCHIVED, LOCKED) and act in WRITING:
+        return VenueLockedError(said)
     refused = VenueGoneError(said) if _for_good(error, act) else VenueError(said)
     if said.template != texts.REFUSED:
         return refused
@@ -138,4 +162,4 @@ def _for_good(error: discord.HTTPException, act: Act) -> bool:
         return False
     if error.status == 401 or error.code in (UNKNOWN_CHANNEL, UNKNOWN_GUILD, NO_ACCESS):
         return True
-    return act is Act.POST and error.code in (NO_PERMISSION, ARCHIVED, LOCKED)
+    return act is Act.POST and error.code == NO_PERMISSION

@@ -9,6 +9,7 @@ from typing import Any
 
 import discord
 
+from adapters.discord.errors import Act
 from engine.errors import SettingsError
 
 NEEDED = discord.Permissions(
@@ -44,6 +45,24 @@ NAMES = {
     "manage_messages": "Manage Messages",
     "manage_webhooks": "Manage Webhooks",
 }
+
+
+def needed_for(act: Act, *, inside: bool) -> discord.Permissions:
+    """Return what a request needs in a channel, or `inside` a thread."""
+    reading = discord.Permissions(view_channel=True, read_message_history=True)
+    match act:
+        case Act.POST:
+            sending = discord.Permissions(send_messages_in_threads=inside, send_messages=not inside)
+            return sending | discord.Permissions(
+                view_channel=True, embed_links=True, attach_files=True
+            )
+        case Act.REACT:
+            return reading | discord.Permissions(add_reactions=True)
+        case Act.REMOVE:
+            return reading | FOR_SECRET
+        case Act.THREAD:
+            return discord.Permissions(view_channel=True, create_public_threads=True)
+    return reading
 
 
 def invite_link(application_id: int, *, secret_ballots: bool = False) -> str:

@@ -104,7 +104,7 @@ NO_ACCESS = (
 )
 CHANNEL_GONE = "<#{place}> was deleted; nothing can be posted there any more."
 MESSAGE_GONE = "Message {message} in <#{place}> was deleted."
-LOCKED = "<#{place}> is archived and locked; unlock the thread to go on."
+LOCKED = "<#{place}> is locked; unlock it or grant Manage Threads, and the debate goes on."
 TOO_OLD = "Discord limits edits of old messages; the state is posted as a new message."
 THREADS_FULL = "This server has as many open threads as Discord allows; archive some first."
 TOKEN_REFUSED = "Discord refuses the bot's token; copy it again into ROSTRUM_DISCORD__TOKEN."  # noqa: S105

@@ -21,13 +21,16 @@ from adapters.discord.errors import (
     UNKNOWN_EMOJI,
     UNKNOWN_MESSAGE,
     UNKNOWN_PEOPLE,
+    WRITING,
     WRONG_KIND,
     Act,
     code_of,
+    forbidden,
+    locked,
     unreadable,
 )
 from adapters.discord.payload import NO_MENTIONS, Payload, carries, nonce_of
-from adapters.discord.permissions import lacking
+from adapters.discord.permissions import lacking, needed_for
 from adapters.discord.rest import Rest
 from adapters.discord.rights import rights_in
 from adapters.discord.votes import SUPER, emoji_of, reaction_of
@@ -130,7 +133,7 @@ class DiscordVenue:
 
     async def read(self, place: str, message: str) -> dict[str, Any]:
         """Return a message as Discord has it. Raises MessageGoneError."""
-        kept: dict[str, Any] = await self._rest.request(
+        kept: dict[str, Any] = await self._ask(
             Act.READ, "GET", MESSAGE, place=place, message=message
         )
         return kept
@@ -359,13 +362,13 @@ class DiscordVenue:
             sent = {"form": payload._replace(body=body).form()}
         sent |= {"place": place, "admitted": True}
         try:
-            posted = await self._rest.request(Act.POST, "POST", MESSAGES, **sent)
+            posted = await self._ask(Act.POST, "POST", MESSAGES, **sent)
         except VenueError as error:
             if code_of(error) != NO_PERMISSION or not payload.pictures_only:
                 raise
             # Without Attach Files a picture is left out: the text says what it shows.
             sent = {"body": body, "place": place, "admitted": True}
-            posted = await self._rest.request(Act.POST, "POST", MESSAGES, **sent)
+            posted = await self._ask(Act.POST, "POST", MESSAGES, **sent)
         return await _id_of(posted)
 
     async def _guild_of(self, place: str) -> dict[str, Any] | None:
@@ -397,14 +400,39 @@ class DiscordVenue:
         """Send a request about a message; if its thread is archived, reopen it and retry."""
         ask = {"place": place, "message": message, **more}
         try:
-            await self._rest.request(act, method, path, **ask)
+            await self._ask(act, method, path, **ask)
         except VenueError as error:
             if code_of(error) != ARCHIVED:
                 raise
-            await self._rest.request(
-                act, "PATCH", "/channels/{channel_id}", place=place, body={"archived": False}
-            )
-            await self._rest.request(act, method, path, **ask)
+            await self._ask(act, "PATCH", CHANNEL, place=place, body={"archived": False})
+            await self._ask(act, method, path, **ask)
+
+    async def _ask(self, act: Act, method: str, path: str, *, place: str, **more: Any) -> Any:
+        """Send a request; a refusal says that the thread is locked, or what is missing there."""
+        try:
+            return await self._rest.request(act, method, path, place=place, **more)
+        except VenueError as error:
+            if code_of(error) != NO_PERMISSION or not (said := await self._missing(act, place)):
+                raise
+            raise said from error.__cause__
+
+    async def _missing(self, act: Act, place: str) -> VenueError | None:
+        """Return why an act is refused, if its place says that."""
+        try:
+            shown = await self._rest.request(Act.READ, "GET", CHANNEL, place=place)
+            inside = shown["type"] in THREADS
+            if inside and shown["thread_metadata"]["locked"] and act in WRITING:
+                return locked(place)
+            of = place
+            if inside:
+                of = str(shown["parent_id"])
+                shown = await self._rest.request(Act.READ, "GET", CHANNEL, place=of)
+            rights = await rights_in(self._rest, str(shown["guild_id"]))
+        except (VenueError, KeyError):
+            return None
+        held = rights.here(shown.get("permission_overwrites", ()))
+        names = lacking(held, needed_for(act, inside=inside))
+        return forbidden(act, place, names) if names else None
 
     async def _since(self, place: str, after: str) -> AsyncIterator[list[dict[str, Any]]]:
         """Read a place on from a message, in pages."""
@@ -452,12 +480,12 @@ class DiscordVenue:
         Otherwise one of them would cost the whole reading, and a pause that doubles.
         """
         try:
-            return await self._rest.request(Act.READ, "GET", path, **asked)
+            return await self._ask(Act.READ, "GET", path, **asked)
         except VenueAwayError as error:
             if error.retry_after > LONGEST_READ_PAUSE:
                 raise
             await asyncio.sleep(error.retry_after)
-        return await self._rest.request(Act.READ, "GET", path, **asked)
+        return await self._ask(Act.READ, "GET", path, **asked)
 
 
 @reads(unreadable)

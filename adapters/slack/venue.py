@@ -204,8 +204,10 @@ class SlackVenue:
         return self._workspaces.shares
 
     async def seed(self, place: str, message: str, options: Sequence[str]) -> None:
-        """Add the bot's own reactions that are missing, in order."""
+        """Add the bot's own reactions that are missing, in order; without any, look for it."""
         where = Place.parse(place)
+        if not options:
+            await self._kept(where, message)
         rest, channel = (await self._home(where)).rest, where.channel
         for option in options:
             body = {"channel": channel, "timestamp": message, "name": NAMES[option]}

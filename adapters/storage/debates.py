@@ -56,7 +56,7 @@ SET_MIRROR = "UPDATE debates SET mirror = :mirror WHERE id = :debate"
 # A debate, with what it asked people.
 SELECT = """
 SELECT debates.*, vote.message AS vote_message, vote.opened_at AS vote_opened_at,
-    vote.closes_at AS vote_deadline, vote.extended AS vote_extended,
+    vote.closes_at AS vote_deadline, vote.extended AS vote_extended, vote.close_asked_at,
     stance.closes_at AS stance_deadline, stance.closed_at AS stance_closed_at,
     guests.person AS guest
 FROM debates

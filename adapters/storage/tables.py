@@ -426,6 +426,7 @@ questions = Table(
     Column("message", String(128), comment="the message that asks it; a turn may have several"),
     Column("opened_at", Utc),
     Column("closes_at", Utc, comment="null: it has no deadline of its own"),
+    Column("close_asked_at", Utc, comment="when someone asked to close it before that"),
     Column("extended", Boolean, nullable=False),
     Column("closed_at", Utc),
     Column("unread", Boolean, nullable=False, comment="closed without a reading of its reactions"),

@@ -66,6 +66,13 @@ FREEZE = """
 UPDATE targets SET closed_at = :now
 WHERE platform = :platform AND place = :place AND message = :message AND closed_at IS NULL
 """
+# No one can vote below a deleted message; one vote of a mirrored pair stays open with the other.
+END_VOTE = """
+UPDATE questions SET close_asked_at = :now
+WHERE debate = :debate AND question = 'vote' AND closed_at IS NULL AND closes_at IS NOT NULL
+    AND close_asked_at IS NULL
+    AND NOT EXISTS (SELECT 1 FROM debates WHERE id = :debate AND mirror IS NOT NULL)
+"""
 INTERVENTIONS = """
 SELECT debate, question, step, act, option, at FROM interventions
 WHERE debate = :debate ORDER BY number
@@ -192,14 +199,18 @@ class VoteLog:
         return Silences(read_at=read_at, first_ended=first, last_ended=last)
 
     async def intervene(self, target: Target, intervention: Intervention) -> None:
-        """Note what a moderator did; a message that was deleted takes no more answers."""
+        """Note what a moderator did; a message that was deleted takes no more answers.
+
+        A vote on it is to close, unless it is tied to that on a mirror.
+        """
         where = {"platform": target.platform, "place": target.place, "message": target.message}
 
         def store(connection: SqlConnection) -> None:
-            if intervention.act != "deleted" or connection.run(
-                FREEZE, now=intervention.at, **where
-            ):
+            deleted = intervention.act == "deleted"
+            if not deleted or connection.run(FREEZE, now=intervention.at, **where):
                 connection.run(INTERVENE, **intervention.model_dump())
+                if deleted and target.question is Question.VOTE:
+                    connection.run(END_VOTE, debate=target.debate, now=intervention.at)
 
         await self._database.write(store)
 

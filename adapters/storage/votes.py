@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from adapters.storage.casting import Casting
@@ -41,6 +42,11 @@ EXTEND = """
 UPDATE questions SET closes_at = :closes_at, extended = TRUE
 WHERE debate = :debate AND question = 'vote' AND NOT extended
 """
+ASK_TO_CLOSE = """
+UPDATE questions SET close_asked_at = :now
+WHERE debate IN :debates AND question = 'vote'
+    AND closed_at IS NULL AND closes_at IS NOT NULL AND close_asked_at IS NULL
+"""
 # Both votes of a mirrored pair close at the later time, once both are open.
 CLOSE_TOGETHER = """
 UPDATE questions SET closes_at = other.closes_at
@@ -56,7 +62,8 @@ SELECT id FROM debates WHERE id = :debate OR mirror = :debate ORDER BY id FOR NO
 # Before `patience` nothing waits any more for the vote on a mirror that is still to come
 # (engine/store/pairs.py, `awaits`); null: all is asked.
 DUE = """
-SELECT questions.debate, questions.question, questions.step, questions.closes_at
+SELECT questions.debate, questions.question, questions.step, questions.closes_at,
+    questions.close_asked_at
 FROM questions JOIN debates ON debates.id = questions.debate
 WHERE questions.closed_at IS NULL AND questions.closes_at IS NOT NULL
     AND debates.platform = :platform AND (debates.place = :channel) IS NOT FALSE
@@ -74,7 +81,7 @@ WHERE questions.closed_at IS NULL AND questions.closes_at IS NOT NULL
                 ))
             )
         ))
-ORDER BY questions.closes_at LIMIT :most
+ORDER BY coalesce(questions.close_asked_at, questions.closes_at) LIMIT :most
 """
 # Whose answers are as of before: what another question's opening ends is due then.
 END_OTHERS = """
@@ -178,7 +185,7 @@ class VoteTable(Casting, VoteLog, Targets):
         where = {"platform": platform, "channel": channel, "closing": CLOSING}
         where |= within(served)
         rows = await self._database.rows(DUE, patience=patience, most=most, **where)
-        return {Asked(row[0], Question(row[1]), row[2]): row[3] for row in rows}
+        return {Asked(row[0], Question(row[1]), row[2]): row[4] or row[3] for row in rows}
 
     async def extend(self, lease: Lease, debate_id: str, closes_at: datetime, *posts: Post) -> None:
         """Let a vote close later, once; an open vote on its mirror does not close before it."""
@@ -191,6 +198,10 @@ class VoteTable(Casting, VoteLog, Targets):
                 connection.run(CLOSE_TOGETHER, debate=debate_id)
 
         await self._database.write(store)
+
+    async def ask_to_close(self, debates: Sequence[str], now: datetime) -> None:
+        """Note that votes are to close as soon as their reactions can be read."""
+        await self._database.run(ASK_TO_CLOSE, debates=debates, now=now)
 
     async def close(
         self,

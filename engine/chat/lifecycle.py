@@ -131,7 +131,8 @@ async def close(context: Context, person: Person, asked: DebateArgument) -> Stop
     both = mirror is not None and closes_with(found, mirror)
     closed = await context.service.close_vote(found.id)
     line = DebateLine.of(mirror) if mirror is not None and both else None
-    return StoppedAnswer(what="vote", debate=DebateLine.of(closed), mirror=line)
+    unread = "" if closed.status is Status.CLOSED else person.platform.capitalize()
+    return StoppedAnswer(what="vote", debate=DebateLine.of(closed), mirror=line, unread=unread)
 
 
 async def status(context: Context, person: Person, asked: DebateArgument) -> StatusAnswer:
@@ -186,5 +187,7 @@ async def newest(context: Context, person: Person, _: NoArguments) -> DebatesAns
 def _minutes_left(context: Context, debate: Debate) -> float | None:
     if debate.status is not Status.VOTING or debate.vote_deadline is None:
         return None
+    if debate.close_asked_at is not None:
+        return 0.0
     left = debate.vote_deadline - context.service.clock.now()
     return max(0.0, left.total_seconds() / 60)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TypeVar
@@ -28,11 +29,13 @@ from engine.delivery.seeds import Seeds
 from engine.delivery.unseeding import Unseeding
 from engine.errors import (
     LeaseLostError,
+    MessageGoneError,
     NotFoundError,
     StoreError,
     VenueAwayError,
     VenueError,
     VenueGoneError,
+    VenueLockedError,
 )
 from engine.floor.keeper import Keeper
 from engine.floor.shares import Shares
@@ -58,12 +61,13 @@ from engine.ports import Clock, Part, Venue
 from engine.store import DeliveryState, Intent, Lease, Store
 from engine.store.served import Served
 from engine.text import headline
+from engine.words.phrases import LOCKED, WAITS_TO_POST
 
 LOOK_SECONDS = 1.0
 LONGEST_PAUSE = 30.0
 MOST_REMEMBERED = 10_000
 STOP_SECONDS = 1.0  # for what is being sent when a share is given up; then it is in doubt
-WAITING = "Waiting to post: "
+WAITING = WAITS_TO_POST.format(why="")
 UNSEEN = ""  # in place of the reference of a part that may have been posted
 GIVEN_MEANWHILE = "The thread has taken the reveal meanwhile."
 IN_DOUBT = "It may have been posted; the platform does not allow checking."
@@ -103,7 +107,7 @@ class Delivery:
         self._alerts = Alerts(self.venue, self.store)
         self.shares = Shares(self.venue.platform, self.store, self.keeper, self.clock)
         self._board = Board(self.venue, self.store, self.clock, self._served, self.permalinks)
-        self._seeds = Seeds(self.venue, self.store, self.clock, self._served)
+        self._seeds = Seeds(self.venue, self.store, self.bell, self.clock, self._served)
         joints = (self.venue, self.store, self.bell, self.clock)
         self._unseeding = Unseeding(*joints, self._seeds.adds_to, self._served)
         self._deleter = Deleter(self.venue, self.store, self.bell, self.clock, self.shares)
@@ -227,7 +231,12 @@ class Delivery:
                 pause = min(2 * pause, LONGEST_PAUSE)
                 following = await self.store.outbox.next(debate_id)
             except VenueGoneError as error:
-                following = await self._gone(lease, intent, error)
+                if not await self._is_locked(intent, error):
+                    following = await self._gone(lease, intent, error)
+                    continue
+                await self._wait(intent, error, pause)
+                pause = min(2 * pause, LONGEST_PAUSE)
+                following = await self.store.outbox.next(debate_id)
             except VenueError as error:
                 following = await self._refused(lease, intent, error)
             except (LeaseLostError, NotFoundError, StoreError):
@@ -246,7 +255,8 @@ class Delivery:
         lease = self.shares.lease_for(intent.community)
         if lease is not None:
             self._leases[intent.debate] = lease
-            if intent.reason.startswith(WAITING):  # as one before this said; cleared once posted
+            # As one before this said, or its thread's lock; cleared once posted.
+            if intent.reason.startswith(WAITING) or intent.reason == LOCKED:
                 self._waited.add(intent.debate)
         else:  # it is rung with each message of it, and so is this process
             if len(self._elsewhere) >= MOST_REMEMBERED:
@@ -254,9 +264,15 @@ class Delivery:
             self._elsewhere[intent.debate] = intent.community
         return lease
 
+    async def _is_locked(self, intent: Intent, error: VenueGoneError) -> bool:
+        """Return whether to wait until its thread is unlocked; a result is shown elsewhere."""
+        debate = await self.store.debates.get(intent.debate)
+        return isinstance(error, VenueLockedError) and debate.revealed_at is None
+
     async def _gone(self, lease: Lease, intent: Intent, error: VenueError) -> Intent | None:
         """Give up the messages for its thread; rerouted ones are given up separately."""
-        if is_aside(intent.message):
+        edited = intent.target is not None and isinstance(error, VenueLockedError)
+        if is_aside(intent.message) or edited:
             return await self._refused(lease, intent, error)
         await self._last_word.go_elsewhere(lease, intent)
         await self._abandon(lease, intent.debate, error)
@@ -281,13 +297,15 @@ class Delivery:
     async def _refused(self, lease: Lease, intent: Intent, error: VenueError) -> Intent | None:
         """Retry a message as plain text, then continue without it if the debate can."""
         log.error("message refused", debate=intent.debate, post=intent.key, why=str(error))
+        if intent.target is not None:  # what it shows stays as it is
+            return await self._settle(lease, intent, DeliveryState.REFUSED, str(error))
         if isinstance(intent.message, ESSENTIAL):
             await self._abandon(lease, intent.debate, error)
             return None
         if isinstance(intent.message, StanceInvite) and not intent.message.after:
             # No one can answer, so do not wait.
             await self._close(lease, intent, Question.STANCE_BEFORE)
-        if isinstance(intent.message, QuestionsInvite) and intent.target is None:
+        if isinstance(intent.message, QuestionsInvite):
             await self._close(lease, intent, Question.SUPPORT)
         if isinstance(intent.message, PersonInvite):
             question, _, step = asked_by(intent.message)
@@ -296,7 +314,7 @@ class Delivery:
         tried, intent = intent, await self.store.outbox.find(intent.debate, intent.key) or intent
         # A message without a place is refused before its plain parts are frozen.
         refused_plain = tried.refs == intent.refs and is_plain(tried)
-        if intent.target is None and not (isinstance(intent.message, FOLLOWED) or refused_plain):
+        if not (isinstance(intent.message, FOLLOWED) or refused_plain):
             plain = in_plain_words(self.venue, intent)
             if plain is not None:
                 return plain
@@ -313,11 +331,12 @@ class Delivery:
         await self.store.votes.close(lease, intent.debate, now, question=question, step=step)
         self.bell.ring(f"closed/{intent.debate}")
 
-    async def _wait(self, intent: Intent, error: VenueAwayError, pause: float) -> None:
+    async def _wait(self, intent: Intent, error: VenueError, pause: float) -> None:
         log.warning("platform unavailable", debate=intent.debate, post=intent.key, why=str(error))
         self._waited.add(intent.debate)
         await self.store.debates.set_waiting(intent.debate, f"{WAITING}{error}")
-        await self.clock.sleep(max(error.retry_after, pause))
+        after = error.retry_after if isinstance(error, VenueAwayError) else pause
+        await self.clock.sleep(max(after, pause))
 
     async def _caught_up(self, debate_id: str) -> None:
         if debate_id in self._waited:
@@ -341,7 +360,8 @@ class Delivery:
         if isinstance(intent.message, TurnPost) and (why := self.venue.unnamed(_place(intent))):
             await self._alerts.tell_unnamed(lease, intent, why)
         if frozen and isinstance(intent.message, VoteInvite):  # it may have said another time
-            await self._show_again(intent, intent.refs[0])
+            with suppress(MessageGoneError):
+                await self._show_again(intent, intent.refs[0])
         if UNSEEN in intent.refs:
             return await self._settle(lease, intent, DeliveryState.DOUBTFUL, IN_DOUBT)
         return await self._settle(lease, intent, DeliveryState.SENT)

@@ -1,14 +1,16 @@
 """The bot's seed reactions on an open question, for people to click; nothing waits for them.
 
 People can add the reactions themselves, so a vote opens without them. Temporary failures are
-retried. Options without a seed are recorded, because a missing seed otherwise means that a
-moderator cleared it.
+retried soon; refusals whenever permissions may have changed, and with a slow look at each open
+question, which also finds out that its message was deleted. Options without a seed are recorded,
+because a missing seed otherwise means that a moderator cleared it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 
 import structlog
 
@@ -20,13 +22,17 @@ from engine.errors import (
     VenueError,
     VenueGoneError,
 )
+from engine.floor.wake import Bell
 from engine.judging import Question
 from engine.ports import Clock, Venue
-from engine.store import Act, Intervention, Store, Target
+from engine.store import Act, Asked, Intervention, Store, Target
 from engine.store.served import Served, everyone
 from engine.store.votes import unseeded_of
+from engine.words.phrases import WAITS_TO_REACT
 
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 10.0  # seconds: a vote may be open for minutes only
+LOOK_SECONDS = 30.0  # between two looks at all open questions
+MISSING = WAITS_TO_REACT.format(why="")
 log = structlog.get_logger(__name__)
 
 
@@ -36,69 +42,93 @@ class Seeds:
 
     venue: Venue
     store: Store
+    bell: Bell
     clock: Clock
     served: Callable[[], Served] = everyone
     _left: dict[Target, tuple[str, ...]] = field(default_factory=dict)
+    _refused: set[Target] = field(default_factory=set)  # as a permission is missing
 
     async def plant(
         self, debate_id: str, question: Question, message: str, options: Sequence[str]
     ) -> None:
-        """Add as many as possible now. Raises VenueGoneError or MessageGoneError."""
+        """Add as many as possible now. Raises VenueGoneError."""
         for target in await self.store.votes.targets(debate_id, question):
             asked = target.message == message and not target.ended
-            if asked and target.ballot is not BallotKind.PRIVATE:
+            if not asked or target.ballot is BallotKind.PRIVATE:
+                continue
+            try:
                 failed = await self._add(target, options)
-                await self._note(target, "unseeded", list(failed))
-                self._keep(target, failed)
+            except MessageGoneError as error:  # the next look notes that
+                log.warning("message is gone", debate=debate_id, why=str(error))
+                continue
+            await self._note(target, "unseeded", list(failed))
+            self._keep(target, failed)
 
     def adds_to(self, target: Target) -> bool:
         """Return whether reactions are still being added to a message."""
         return any(one.message == target.message for one in self._left)
 
     async def run(self) -> None:
-        """Retry temporary failures with growing pauses, until cancelled."""
-        pause, known = FIRST_PAUSE, frozenset[int]()
+        """Retry failures, and look at every open question now and then, until cancelled."""
+        pause, known, next_look = FIRST_PAUSE, frozenset[int](), self.clock.now()
         while True:
             served = self.served()
-            if taken := served.held - known:
-                await self._find_left(served._replace(held=taken))
-            known = served.held
-            await self.clock.sleep(pause)
+            taken, known = served.held - known, served.held
+            granted = await self.bell.collect(f"granted/{self.venue.platform}", pause)
+            if taken or granted or self.clock.now() >= next_look:
+                await self._look()
+                next_look = self.clock.now() + timedelta(seconds=LOOK_SECONDS)
             for target, options in list(self._left.items()):
                 await self._again(target, options)
             pause = min(2 * pause, LONGEST_PAUSE) if self._left else FIRST_PAUSE
 
-    async def _find_left(self, served: Served) -> None:
-        """Load the seeds that an earlier process could not add."""
-        votes = self.store.votes
+    async def _look(self) -> None:
+        """Add what is missing on open questions, and find out which messages were deleted."""
+        votes, served = self.store.votes, self.served()
         due = await votes.due(self.venue.platform, self.venue.channel, served=served)
         for debate_id in dict.fromkeys(asked.debate for asked in due):
             interventions = await votes.interventions(debate_id)
             for target in await votes.targets(debate_id):
-                lacking = unseeded_of(target, interventions)
-                if lacking and not target.ended:
-                    ordered = tuple(each for each in target.options if each in lacking)
-                    self._left.setdefault(target, ordered)
+                if target.closed:
+                    continue
+                missing = unseeded_of(target, interventions)
+                lacking = [one for one in target.options if one in missing]
+                # Refused requests are counted, so one of them has to do.
+                if await self._again(target, lacking[:1]) and lacking[1:]:
+                    await self._again(target, lacking[1:])
+                await self.clock.sleep(self.venue.limits.read_seconds)
 
-    async def _again(self, target: Target, options: Sequence[str]) -> None:
+    async def _again(self, target: Target, options: Sequence[str]) -> bool:
+        """Add reactions, unless that is no longer due; return whether they are all there."""
         try:
             debate = await self.store.debates.get(target.debate)
         except NotFoundError:  # deleted
-            self._left.pop(target)
-            return
-        if not self.served().has(debate.community):  # another process adds them
-            self._left.pop(target)
-            return
-        if debate.gone or await self._has_ended(target):
-            self._left.pop(target)
-            return
+            self._left.pop(target, None)
+            return False
+        elsewhere = not self.served().has(debate.community)  # where another process adds them
+        if elsewhere or debate.gone or await self._has_ended(target):
+            self._left.pop(target, None)
+            self._refused.discard(target)
+            return False
         try:
             failed = await self._add(target, options)
-        except VenueError as error:  # the thread or the message is gone, and so is the question
+        except MessageGoneError as error:
+            log.warning("message is gone", debate=target.debate, why=str(error))
+            deleted = Intervention.on(target, "deleted", self.clock.now())
+            await self.store.votes.intervene(target, deleted)
+            self.bell.ring(f"votes/{self.venue.platform}")
+            return False
+        except VenueError as error:  # the thread takes none, at least for now
             log.info("reactions given up", debate=target.debate, why=str(error))
-            failed = dict.fromkeys(options, False)
+            self._left.pop(target, None)
+            return False
         await self._note(target, "seeded", [each for each in options if each not in failed])
         self._keep(target, failed)
+        if not failed and target in self._refused:
+            self._refused.discard(target)
+            if debate.reason.startswith(MISSING):
+                await self.store.debates.stop_waiting(debate.id, [debate.reason])
+        return not failed
 
     async def _has_ended(self, target: Target) -> bool:
         now = await self.store.votes.target(target.platform, target.place, target.message)
@@ -114,10 +144,14 @@ class Seeds:
             if len(options) > 1:  # one that is refused keeps no other from being there
                 each = [await self._add(target, (option,)) for option in options]
                 return {option: again for failed in each for option, again in failed.items()}
-            [option] = options
-            of, why = target.debate, str(error)
-            log.warning("reaction not added", debate=of, option=option, why=why)
-            return {option: isinstance(error, VenueAwayError)}
+            of, why, away = target.debate, str(error), isinstance(error, VenueAwayError)
+            log.warning("reaction not added", debate=of, option="".join(options), why=why)
+            if not away:
+                self._refused.add(target)
+                waits = WAITS_TO_REACT.format(why=why)
+                asked = Asked(of, target.question, target.step)
+                await self.store.debates.set_waiting(of, waits, while_open=asked)
+            return dict.fromkeys(options, away)
         return {}
 
     def _keep(self, target: Target, failed: dict[str, bool]) -> None:

@@ -26,7 +26,7 @@ from engine.debate import (
     Value,
     short_code,
 )
-from engine.errors import BudgetError, FlaggedError, LeaseLostError, UsageError
+from engine.errors import BudgetError, FlaggedError, UsageError
 from engine.floor.wake import Bell
 from engine.formats import Format, find_format
 from engine.jury.plan import attendance
@@ -56,7 +56,7 @@ from engine.prompts.library import Prompts
 from engine.sources import named
 from engine.store import Caps, NewDebate, Post, Store
 from engine.store.guests import NewGuest
-from engine.store.pairs import awaits
+from engine.store.pairs import awaits, closes_with
 from engine.votes.hearing import Heard
 from engine.votes.moderation import moderate
 from engine.votes.window import VoteWindow
@@ -65,7 +65,6 @@ FLAGGED = (
     "The automatic check for harmful content flagged this, so nothing was started. Reword it, or "
     "choose another topic."
 )
-BEING_COUNTED = "The vote on debate {code} is being counted right now; try again in a moment."
 log = structlog.get_logger(__name__)
 
 
@@ -308,8 +307,9 @@ class Service:
     async def close_vote(self, debate_id: str) -> Debate:
         """Close an open vote early and reveal; an open one on its mirror closes too.
 
-        Raises UsageError while the mirror's vote is not open yet, as the reveal would name the
-        mirror's models, and while another process works on the vote.
+        While the platform cannot be read it stays open, and closes once that is possible. Raises
+        UsageError while the mirror's vote is not open yet, as the reveal would name the mirror's
+        models.
         """
         debate = await self.store.debates.get(debate_id)
         if debate.status is Status.VOTING and debate.vote_opened_at is None:
@@ -332,10 +332,9 @@ class Service:
                 code=debate.code,
                 mirror=mirror.code,
             )
-        try:
-            await self.windows[debate.platform].close(debate.id, early=True)
-        except LeaseLostError as error:
-            raise UsageError(BEING_COUNTED, code=debate.code) from error
+        both = mirror is not None and closes_with(debate, mirror)
+        closing = [debate.id, mirror.id] if mirror is not None and both else [debate.id]
+        await self.windows[debate.platform].close_early(closing)
         return await self.store.debates.get(debate.id)
 
     async def _price(self, models: Sequence[Model], caps: Caps) -> dict[str, Price | None]:

@@ -308,6 +308,12 @@ class Votes(Protocol):
     async def extend(self, lease: Lease, debate_id: str, closes_at: datetime, *posts: Post) -> None:
         """Let a vote close later, once; an open vote on its mirror does not close before it."""
 
+    async def ask_to_close(self, debates: Sequence[str], now: datetime) -> None:
+        """Note that votes are to close as soon as their reactions can be read.
+
+        They are due from then on, whatever their deadlines, and are not extended.
+        """
+
     async def close(
         self,
         lease: Lease,
@@ -373,7 +379,10 @@ class Votes(Protocol):
         """Choose, or withdraw what was chosen when that is pressed again; at once."""
 
     async def intervene(self, target: Target, intervention: Intervention) -> None:
-        """Note what a moderator did; a message that was deleted takes no more answers."""
+        """Note what a moderator did; a message that was deleted takes no more answers.
+
+        A vote on it is to close, unless it is tied to that on a mirror.
+        """
 
     async def interventions(self, debate_id: str) -> tuple[Intervention, ...]:
         """Return what moderators did to a debate's messages, the first first."""

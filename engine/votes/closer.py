@@ -64,9 +64,11 @@ class Closer:
     ) -> None:
         """Close a question, with an open vote the one on its mirror too.
 
-        If a vote is below its quorum, both are extended. Raises LeaseLostError, or VenueError if
-        reactions cannot be read; the questions then stay open.
+        If a vote is below its quorum, both are extended, unless somebody asked to close it. Raises
+        LeaseLostError, or VenueError if reactions cannot be read; the questions then stay open.
         """
+        if asked.question is Question.VOTE:
+            early |= (await self.store.debates.get(asked.debate)).close_asked_at is not None
         async with self._hold_all(asked, closes_at, early) as open_ones:
             ready = [await self._make_ready(held, early) for held in open_ones]
             extended = [] if early else [held for held in ready if await self._extend(held)]
@@ -181,6 +183,8 @@ class Closer:
         debate = held.debate
         if held.asked.question is not Question.VOTE or not _may_extend(debate):
             return False
+        if all(one.closed for one in await self.store.votes.targets(debate.id, Question.VOTE)):
+            return False  # no one can vote below a deleted message
         events = await self.store.votes.events(debate.id)
         if tally_of(debate, events, held.unread).quorum_met:
             return False

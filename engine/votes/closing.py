@@ -47,6 +47,9 @@ EXTENDED = (
     "It takes {quorum} votes to decide. There are fewer so far, so the vote stays open for another "
     "{minutes} minutes."
 )
+DELETED = (
+    "The message to vote on was deleted, so the vote closed with the votes that were known by then."
+)
 NO_VERDICT = Verdict(winner=None, problem="the panel gave no verdict", valid=0, invalid=0)
 
 
@@ -80,7 +83,11 @@ def closing_of(
     guessed = guessed_of(debate, guesses)
     message = reveal_of(debate, tally, *found, rounds=rounds, why=why, guessed=guessed)
     decided = _decide(debate, stances, verdict)
-    usual = (_closed(debate, tally, early), Post(key="reveal", message=message), *_tell(decided))
+    usual = (
+        _closed(debate, tally, early, interventions),
+        Post(key="reveal", message=message),
+        *_tell(decided),
+    )
     stood = (*with_remarks(votes, debate, cast, unread), *stances, *rounds, *guesses)
     return Closing(
         votes=seen_by_others(stood, cast, interventions),
@@ -158,7 +165,11 @@ def _opinion(debate: Debate, tally: Tally) -> str:
     return leader(tally.deciding, tuple(debate.request.sides))
 
 
-def _closed(debate: Debate, tally: Tally, early: bool) -> Post:
+def _closed(
+    debate: Debate, tally: Tally, early: bool, interventions: Iterable[Intervention]
+) -> Post:
+    if any(each.act == "deleted" and each.question is Question.VOTE for each in interventions):
+        return Post(key="vote/closed", message=Notice(text=say(DELETED), level="warning"))
     options = vote_options(tuple(debate.request.sides))
     message = VoteClosed(options=options, votes=sum(tally.counts.values()), early=early)
     return Post(key="vote/closed", message=message, target="vote")

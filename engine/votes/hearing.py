@@ -23,6 +23,7 @@ from engine.ports import (
     EventsResumed,
     Inbound,
     MessageDeleted,
+    PermissionsChanged,
     ReactionsCleared,
     ReactionSeen,
     ThreadDeleted,
@@ -32,6 +33,7 @@ from engine.ports import (
 from engine.store import Act, Cast, Intervention, Outcome, Press, Store, Target
 from engine.votes.reading import Reader
 from engine.votes.removal import Removals, Shown
+from engine.words.phrases import LOCKED
 
 MOST_REMEMBERED = 10_000
 MISSED = "missed"  # wakes the vote window to read reactions again
@@ -39,7 +41,6 @@ THREAD_DELETED = "The thread of this debate was deleted."
 COMMUNITY_LOST = (
     "Rostrum was removed from the place of this debate; invite it again to hold debates there."
 )
-LOCKED = "A moderator locked the thread; nothing can be posted or voted on until it is unlocked."
 # For secret ballots: no choice may be visible on the message.
 HIDDEN = ("stored", "duplicate", "forgotten")
 log = structlog.get_logger(__name__)
@@ -91,13 +92,11 @@ class Hearing:
                 return await self._intervene(event, "deleted")
             case ThreadShut():
                 return await self._shut(event)
-            case ThreadDeleted():
-                held = await self.store.votes.held_in(self.venue.platform, thread=event.place)
-                return await self._abandon(held, THREAD_DELETED)
-            case CommunityLost():
-                lost = event.community
-                held = await self.store.votes.held_in(self.venue.platform, community=lost)
-                return await self._abandon(held, COMMUNITY_LOST)
+            case ThreadDeleted() | CommunityLost():
+                return await self._lose(event)
+            case PermissionsChanged():
+                self.bell.ring(f"granted/{self.venue.platform}")
+                return Heard(outcome="noted")
             case EventsLost() | EventsResumed():
                 self.reader.told(event.connection, lost=isinstance(event, EventsLost))
                 return Heard(outcome="noted")
@@ -183,6 +182,8 @@ class Hearing:
         noted = Intervention.on(target, act, self.clock.now(), option)
         await self.store.votes.intervene(target, noted)
         log.warning("vote tampering ignored", debate=target.debate, act=act)
+        if act == "deleted":
+            self.bell.ring(f"votes/{self.venue.platform}")
         return Heard(outcome="noted")
 
     async def _shut(self, event: ThreadShut) -> Heard:
@@ -202,6 +203,14 @@ class Hearing:
                 last_word = LastWord(self.venue, self.store, self.bell, self.clock)
                 await last_word.reopen(lease, event.place)
         return Heard(outcome="noted" if held else "unknown")
+
+    async def _lose(self, lost: ThreadDeleted | CommunityLost) -> Heard:
+        votes, platform = self.store.votes, self.venue.platform
+        if isinstance(lost, ThreadDeleted):
+            held = await votes.held_in(platform, thread=lost.place)
+            return await self._abandon(held, THREAD_DELETED)
+        held = await votes.held_in(platform, community=lost.community)
+        return await self._abandon(held, COMMUNITY_LOST)
 
     async def _abandon(self, debates: list[str], why: str) -> Heard:
         for debate_id in debates:

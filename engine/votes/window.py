@@ -6,7 +6,7 @@ Deadlines are rows, not timers: after a restart they fire late rather than never
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -32,7 +32,7 @@ from engine.votes.questions import KINDS, waiting_for
 from engine.votes.reading import Reader, never
 from engine.votes.removal import Removals
 from engine.votes.retries import Retries
-from engine.words.phrases import WAITS_TO_CHECK
+from engine.words.phrases import CLOSES_ONCE_READ, WAITS_TO_CHECK
 
 LOOK_SECONDS = 1.0
 LONGEST_WAIT = 60.0
@@ -117,6 +117,15 @@ class VoteWindow:
         reactions of either cannot be read; both then stay open.
         """
         await self._closer.close(Asked(debate_id), early=early)
+
+    async def close_early(self, debates: Sequence[str]) -> None:
+        """Close an open vote, and the one on its mirror, now or once their reactions can be read.
+
+        The wish is stored, so it survives this process.
+        """
+        await self.store.votes.ask_to_close(debates, self.clock.now())
+        await self._attempt(Asked(debates[0]), self._close)
+        self.bell.ring(f"votes/{self.venue.platform}")
 
     async def close_questions(self, debate_id: str) -> None:
         """End the time in which the audience may ask before it is due."""
@@ -215,7 +224,7 @@ class VoteWindow:
         return self._retries.put_off((work, asked), self.clock.now(), LOOK_SECONDS, at_least)
 
     async def _close(self, asked: Asked) -> None:
-        await self._closer.close(asked, self._due[asked])
+        await self._closer.close(asked, self._due.get(asked))
 
     async def _catch_up(self, asked: Asked) -> None:
         """Recover missed events of an open question; one that has closed is not read."""
@@ -240,6 +249,9 @@ class VoteWindow:
         why = DEFECT
         if isinstance(error, VenueAwayError):
             why = waiting_for(asked.question, self.venue.platform)
+            debate = await self.store.debates.get(asked.debate)
+            if asked.question is Question.VOTE and debate.close_asked_at is not None:
+                why = CLOSES_ONCE_READ.format(platform=self.venue.platform.capitalize())
         elif isinstance(error, ModelError):  # what a person wrote for a turn is moderated
             why = WAITS_TO_CHECK
         elif asked.question is Question.SPEAK:  # no vote waits; the log says why

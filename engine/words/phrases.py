@@ -73,6 +73,15 @@ WAITS_TO_CLOSE = (
     "Waiting for {platform}: the votes could not be read, so the vote stays open. "
     "Rostrum retries automatically."
 )
+LOCKED = (
+    "A moderator locked the thread. Unlock it, or grant Rostrum Manage Threads, and the debate "
+    "goes on."
+)
+WAITS_TO_POST = "Waiting to post: {why}"
+WAITS_TO_REACT = "Reactions to vote with are missing: {why}"
+CLOSES_ONCE_READ = (
+    "The vote closes as soon as {platform} can be read. Rostrum retries automatically."
+)
 WAITS_TO_BEGIN = (
     "Waiting for {platform}: the first stances could not be read. Rostrum retries automatically."
 )

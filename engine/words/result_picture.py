@@ -1,7 +1,8 @@
 """A debate's result as a picture to share: motion, sides, and people's choice beside the jury's.
 
 It is dark and opaque, so it reads the same in light and dark themes, and in the debate's language.
-Its bars are the votes that decide, for each side, and what the jury gives it; grey is a tie, or any other answer.
+Its bars are the votes that decide for each side, and what the jury gives it; grey is a tie, or any
+other answer.
 """
 
 from __future__ import annotations

@@ -97,7 +97,7 @@ def _values(template: str, text: str) -> dict[str, str] | None:
         f"(?P<{part}>.+?)" if at % 2 else re.escape(part) for at, part in enumerate(parts)
     )
     found = re.fullmatch(pattern, text, re.DOTALL)
-    return {name: say(value) for name, value in found.groupdict().items()} if found else None
+    return {name: say_stored(value) for name, value in found.groupdict().items()} if found else None
 
 
 def number(value: float, spec: str) -> str:

@@ -224,9 +224,9 @@ async def closed(store: Store, *users: str, message: str = "vote-message") -> tu
     return r.id, numbers
 
 
-async def test_own_votes_stand_beside_those_of_others_and_the_jury(store: Store) -> None:
+async def test_own_votes_stand_beside_what_the_people_and_the_jury_chose(store: Store) -> None:
     chosen = {"ann": "A", "bob": "B", "cem": "B", "dea": "B"}
-    r = await voting(store)
+    r = await voting(store, request={"quorum": 3})
     ids = {user: await number_of(store, user) for user in chosen}
     votes = tuple(vote(ids[user], option) for user, option in chosen.items())
     closing = Closing(votes=votes, posts=(notice("reveal"),), verdicts={"panel": verdict("A")})

@@ -339,6 +339,8 @@ async def test_a_reaction_is_taken_away_or_that_is_refused_in_a_sentence(stage: 
 async def test_a_message_that_is_gone_is_told_from_a_refusal(stage: Stage) -> None:
     with pytest.raises(MessageGoneError):
         await stage.venue.reactions(stage.channel, stage.missing)
+    with pytest.raises(MessageGoneError):
+        await stage.venue.seed(stage.channel, stage.missing, ())
 
 
 async def test_typing_begins_and_ends_and_disturbs_no_post(stage: Stage) -> None:

@@ -31,6 +31,7 @@ from tests.scenario.discord_stage import (
     DiscordStage,
     author,
     ended,
+    state,
     until,
     voting,
 )
@@ -225,14 +226,45 @@ async def test_a_thread_that_is_archived_between_turns_is_opened_again(
     assert_whole(stage)
 
 
-async def test_a_locked_thread_stops_the_debate(
-    stage: DiscordStage, discord: DiscordServer
+@pytest.mark.parametrize("how", ["archived too", "active", "without permissions"])
+async def test_a_debate_waits_while_its_thread_is_locked_and_then_goes_on(
+    stage: DiscordStage, discord: DiscordServer, how: str
 ) -> None:
+    """It ended within a second, and named permissions that the bot had."""
     async with speaking(stage) as app:
-        discord.lock(stage.thread.id)
-        debate = await ended(app)
-        assert debate.gone
-        assert "unlock" in debate.reason
+        discord.lock(stage.thread.id, archived=how == "archived too")
+        if how == "without permissions":  # a lock takes them away
+            refused = denied(Code.MISSING_PERMISSIONS)
+            discord.fail(refused, "POST", f"/channels/{stage.thread.id}/messages", times=-1)
+        waiting = await state(app, lambda debate: debate.reason.startswith("Waiting to post"))
+        assert (
+            f"<#{stage.thread.id}> is locked; unlock it or grant Manage Threads" in waiting.reason
+        )
+        assert not waiting.gone
+        discord.faults.clear()
+        discord.lock(stage.thread.id, locked=False)
+        await stage.ballot()
+        assert not (await voting(app)).reason
+    assert_whole(stage)
+
+
+@pytest.mark.parametrize("permission", ["add_reactions", "read_message_history"])
+async def test_reactions_are_added_once_the_permission_for_them_is_back(
+    stage: DiscordStage, discord: DiscordServer, permission: str
+) -> None:
+    """A vote said "React below" without any reaction for good."""
+    missing = {"add_reactions": "Add Reactions", "read_message_history": "Read Message History"}
+    async with speaking(stage) as app:
+        discord.deny(permission, discord.channel.id)
+        waiting = await state(app, lambda debate: debate.vote_opened_at and debate.reason)
+        assert "Reactions to vote with are missing" in waiting.reason
+        named = {name for name in missing.values() if name in waiting.reason}
+        assert named == {missing[permission]}
+        told = await discord.slash("ben", "debate status", channel=stage.thread.id).finished()
+        assert f"grant it {missing[permission]} there" in told.text
+        discord.allow(permission, discord.channel.id)
+        await stage.ballot()
+        await state(app, lambda debate: not debate.reason)
 
 
 async def test_discord_away_for_a_while_is_caught_up_with_in_order(

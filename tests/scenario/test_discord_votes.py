@@ -10,6 +10,7 @@ from functools import partialmethod
 import pytest
 from discord import AutoShardedClient
 
+import engine.delivery.seeds
 from bot.app import App
 from engine.debate import Status
 from engine.votes.outcome import standing
@@ -236,6 +237,22 @@ async def test_a_deleted_vote_message_keeps_the_votes(
         assert counted(await stage.close()) == NONE | {"A": 1}
 
 
+async def test_a_vote_whose_message_was_deleted_closes_with_the_votes_it_had(
+    stage: DiscordStage, discord: DiscordServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was extended, though no one could vote, and the refused edit then lost its thread."""
+    monkeypatch.setattr(engine.delivery.seeds, "FIRST_PAUSE", 0.05)
+    monkeypatch.setattr(engine.delivery.seeds, "LOOK_SECONDS", 0.1)
+    stage.settings = {"default_extend": True, "default_quorum": 5}
+    async with voted(stage, ben=A) as (app, ballot):
+        discord.delete_message(ballot.id)
+        assert counted(await stage.said("Reveal")) == NONE | {"A": 1}
+        debate = await ended(app)
+        assert (debate.gone, debate.vote_extended) == (False, False)
+        said = [message.text for message in discord.messages(stage.thread.id)]
+        assert any("The message to vote on was deleted" in text for text in said)
+
+
 @pytest.mark.parametrize("trouble", ["deleted", "kicked", "unseen"])
 async def test_a_lost_thread_ends_the_debate_clearly_and_keeps_its_votes(
     stage: DiscordStage, discord: DiscordServer, trouble: str
@@ -295,10 +312,27 @@ async def test_a_reading_that_fails_withdraws_nobodys_vote(
     async with voted(stage, ben=A, cleo=B) as (app, _):
         discord.fail(status(500), "GET", "/channels/*/messages/*/reactions/*", times=-1)
         asked = discord.slash("olga", "debate close", channel=stage.thread.id)
-        assert "500" in (await asked.finished()).text
+        assert "closes as soon as Discord can be read" in (await asked.finished()).text
         assert (await voting(app)).status is Status.VOTING  # it is not a decision
+        told = await discord.slash("ben", "debate status", channel=stage.thread.id).finished()
+        assert "closes as soon as Discord can be read" in told.text
+        assert "left" not in told.text
         discord.faults.clear()
-        assert counted(await stage.close()) == NONE | {"A": 1, "B": 1}
+        assert counted(await stage.said("Reveal")) == NONE | {"A": 1, "B": 1}
+        assert (await ended(app)).closed_early
+
+
+async def test_a_close_that_was_asked_for_survives_the_process(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    async with voted(stage, ben=A):
+        discord.fail(status(503), "GET", "/channels/*/messages/*/reactions/*", times=-1)
+        await discord.slash("olga", "debate close", channel=stage.thread.id).finished()
+    discord.react("cleo", (await stage.said("Vote")).id, B)
+    discord.faults.clear()
+    async with stage.process() as app:
+        assert counted(await stage.said("Reveal")) == NONE | {"A": 1, "B": 1}
+        assert (await ended(app)).closed_early
 
 
 async def test_one_refused_page_of_a_reading_delays_no_reveal(
@@ -355,7 +389,7 @@ async def test_a_super_reaction_that_stays_on_a_secret_ballot_is_no_new_choice(
         discord.react("ben", ballot.id, B)
         discord.react("cleo", ballot.id, "🤝🏽")
         await until(lambda: held(discord, ballot) == NONE | {"A": 1})
-        assert not discord.holders(ballot.id, "🤝🏽")
+        await until(lambda: not discord.holders(ballot.id, "🤝🏽"))
         await voting(app)
     async with stage.process():
         assert counted(await stage.close()) == NONE | {"B": 1, "tie": 1}

@@ -53,7 +53,7 @@ def ratings(models: int) -> Leaderboard:
 
 
 def record(**fields: Any) -> OwnRecordAnswer:
-    given = {"votes": 23, "crowd": Share(14, 23), "jury": Share(3, 6), "lines": ()}
+    given = {"votes": 23, "people": Share(14, 23), "jury": Share(3, 6), "lines": ()}
     return OwnRecordAnswer(**given | fields)
 
 

@@ -31,6 +31,7 @@ from engine.errors import (
     VenueAwayError,
     VenueError,
     VenueGoneError,
+    VenueLockedError,
 )
 from engine.marks import REACTIONS, split_variant
 from tests.doubles.facts import Code, Discord
@@ -55,7 +56,8 @@ def refusal(code: Code, text: str = "No.", *, status: int = 0) -> discord.HTTPEx
         (refusal(Code.MISSING_PERMISSIONS), Act.REACT, VenueError, "Add Reactions"),
         (refusal(Code.MISSING_PERMISSIONS), Act.REMOVE, VenueError, "Manage Messages"),
         (refusal(Code.MISSING_PERMISSIONS), Act.READ, VenueError, "Read Message History"),
-        (refusal(Code.THREAD_ARCHIVED), Act.POST, VenueGoneError, "unlock"),
+        (refusal(Code.THREAD_ARCHIVED), Act.POST, VenueLockedError, "unlock"),
+        (refusal(Code.THREAD_LOCKED), Act.EDIT, VenueLockedError, "grant Manage Threads"),
         (refusal(Code.TOO_MANY_THREADS), Act.THREAD, VenueError, "archive some"),
         (refusal(Code.NONE, status=401), Act.POST, VenueGoneError, "ROSTRUM_DISCORD__TOKEN"),
         (refusal(Code.INVALID_FORM, "Must be 4096"), Act.POST, VenueError, "Must be 4096"),

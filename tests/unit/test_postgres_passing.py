@@ -21,7 +21,7 @@ from adapters.storage.vote_log import append
 from bot.app import MainLine
 from bot.role import Role
 from engine.debate import Status
-from engine.errors import StoreError, UsageError
+from engine.errors import StoreError
 from engine.floor import keeper
 from engine.floor.keeper import Keeper
 from engine.floor.wake import Bell
@@ -198,7 +198,7 @@ async def test_the_lease_of_a_process_that_was_killed_is_waited_for(
         assert lease.epoch > dead.epoch
 
 
-async def test_who_closes_a_vote_that_another_process_counts_reads_what_to_do(
+async def test_a_vote_that_another_process_counts_is_noted_as_to_close(
     store: SqlStore, other: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(keeper, "LEASE_SECONDS", 0.2)  # of which it waits for one
@@ -207,6 +207,7 @@ async def test_who_closes_a_vote_that_another_process_counts_reads_what_to_do(
     venue, models = MemoryVenue(), open_models({})
     line = MainLine(SqlStore(other), models, load_prompts(), [venue], role=Role.GATEWAY)
     line.service.windows = {"chat": line.service.windows[venue.platform]}
-    with pytest.raises(UsageError, match="is being counted right now; try again in a moment"):
-        await line.service.close_vote(running.id)
+    noted = await line.service.close_vote(running.id)
+    assert noted.status is Status.VOTING
+    assert noted.close_asked_at is not None
     await models.aclose()

@@ -45,11 +45,11 @@ async def test_the_next_process_adds_what_was_refused_for_now(
     poll = await open_poll(store, venue)
     venue.messages[poll.message].seeds.clear()
     venue.busy = True
-    await Seeds(venue, store, SystemClock()).plant(
+    await Seeds(venue, store, Bell(), SystemClock()).plant(
         poll.debate_id, Question.VOTE, poll.message, OPTIONS
     )
     venue.busy = False
-    running = asyncio.create_task(Seeds(venue, store, SystemClock()).run())
+    running = asyncio.create_task(Seeds(venue, store, Bell(), SystemClock()).run())
     try:
         await _until_seeded(venue, poll)
     finally:
@@ -204,7 +204,7 @@ async def test_none_is_removed_while_it_is_being_added(store: SqlStore) -> None:
     async with removing(poll, adding=True):
         await asyncio.sleep(0.05)
     assert _removals(poll) == []
-    seeds = Seeds(poll.venue, store, SystemClock())
+    seeds = Seeds(poll.venue, store, Bell(), SystemClock())
     poll.venue.messages[poll.message].seeds.clear()
     await seeds.plant(poll.debate_id, Question.VOTE, poll.message, OPTIONS)
     assert poll.venue.messages[poll.message].seeds == set()  # it has closed

@@ -281,8 +281,8 @@ def test_the_reveal_of_other_votes(tally: dict[str, object], expected: str) -> N
         (
             {"A": 1},
             4,
-            "too few independent votes (🔵 A 1; with 5 votes that are not independent 🔵 A 3 · 🔴 B 2 · "
-            "tie 1), needs 4",
+            "too few independent votes (🔵 A 1; with 5 votes that are not independent 🔵 A 3 · "
+            "🔴 B 2 · tie 1), needs 4",
         ),
         ({}, 4, "no winner (🔵 A 3 · 🔴 B 2 · tie 1), as none of these votes was independent"),
         ({}, 0, "no winner (🔵 A 3 · 🔴 B 2 · tie 1), as none of these votes was independent"),

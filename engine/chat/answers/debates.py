@@ -43,6 +43,13 @@ STOPPED_PAIR = (
     "The votes on `{code}` and on `{mirror}`, its mirror, are closed. The results follow in their "
     "threads."
 )
+CLOSES = (
+    "The vote on `{code}` closes as soon as {platform} can be read. Rostrum retries automatically."
+)
+CLOSES_PAIR = (
+    "The votes on `{code}` and on `{mirror}`, its mirror, close as soon as {platform} can be read. "
+    "Rostrum retries automatically."
+)
 
 ABOUT = "**{topic}** · `{code}`"
 STATUSES = {
@@ -169,16 +176,24 @@ class StartedAnswer(Answer):
 
 
 class StoppedAnswer(Answer):
-    """A debate is stopping, or its vote was closed early, together with that on its `mirror`."""
+    """A debate is stopping, or its vote was closed early, together with that on its `mirror`.
+
+    `unread` is the platform that has to be read before, if it cannot be now.
+    """
 
     what: Literal["debate", "vote"]
     debate: DebateLine
     mirror: DebateLine | None = None
+    unread: str = ""
 
     def say(self, chat: Wording) -> Iterator[str]:
         """Confirm the stop, or the early close."""
         if self.mirror is not None:
-            yield say(STOPPED_PAIR, code=self.debate.code, mirror=self.mirror.code)
+            pair = CLOSES_PAIR if self.unread else STOPPED_PAIR
+            codes = {"code": self.debate.code, "mirror": self.mirror.code}
+            yield say(pair, platform=self.unread, **codes)
+        elif self.unread:
+            yield say(CLOSES, code=self.debate.code, platform=self.unread)
         else:
             yield say(STOPPED[self.what], code=self.debate.code)
 
