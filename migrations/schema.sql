@@ -260,7 +260,7 @@ CREATE TABLE outbox (
 	state VARCHAR(10) NOT NULL, 
 	error TEXT NOT NULL, 
 	deadline DATETIME, 
-	queued_at DATETIME, 
+	queued_at DATETIME NOT NULL, 
 	CONSTRAINT pk_outbox PRIMARY KEY (id), 
 	CONSTRAINT uq_outbox_debate_key UNIQUE (debate, "key"), 
 	CONSTRAINT fk_outbox_debate FOREIGN KEY(debate) REFERENCES debates (id)

@@ -539,7 +539,7 @@ outbox = Table(
     Column("state", String(10), nullable=False),
     Column("error", Text, nullable=False, default=""),
     Column("deadline", Utc),
-    Column("queued_at", Utc, comment="since when it may be sent; null where it was not recorded"),
+    Column("queued_at", Utc, nullable=False, comment="since when it may be sent"),
     UniqueConstraint("debate", "key"),
     Index(None, "debate", "number"),
     partial_index("outbox_open", "debate", "number", where="state IN ('pending', 'sending')"),

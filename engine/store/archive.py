@@ -63,7 +63,7 @@ class CallRecord:
     cost: float | None
     cost_max: float
     prompt_hash: str
-    cost_origin: str = "unknown"
+    cost_origin: str
     model: str = ""
     request: str = ""
 

@@ -227,6 +227,7 @@ def make_call(
         cost=cost,
         cost_max=1.0,
         prompt_hash=f"hash of {step}",
+        cost_origin="unknown",
     )
 
 

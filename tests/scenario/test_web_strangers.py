@@ -119,8 +119,9 @@ async def test_figures_and_datasets_wait_for_what_the_chat_has_told(
     await mirror.advance(Status.CANCELLED)
     assert await debates() == 1
     post = """
-    INSERT INTO outbox (debate, platform, number, key, kind, message, refs, state, error)
-    VALUES (:id, 'chat', 99, 'reveal', 'text', '', '[]', 'pending', '')
+    INSERT INTO outbox (debate, platform, number, key, kind, message, refs, state, error, queued_at)
+    SELECT id, 'chat', 99, 'reveal', 'text', '', '[]', 'pending', '', created_at
+    FROM debates WHERE id = :id
     """
     await database.run(post, id=first.id)
     assert await debates() == 0  # the chat does not show it yet

@@ -297,7 +297,7 @@ class TestTurns:
         assert (turn["cost_origin"], debate["cost_origin"]) == ("bundled", "bundled+reply")
 
     def test_failed_tries_are_not_taken_for_the_answer(self) -> None:
-        failed = CallRecord("turn/opening/A", 2, None, "503", 0.0, 1.0, "x")
+        failed = CallRecord("turn/opening/A", 2, None, "503", 0.0, 1.0, "x", "unknown")
         (row,) = rows("turns", make_record(turns=[make_turn(1)], calls=[failed]))
         assert (row["stop_reason"], row["tokens_in"], row["prompt_hash"]) == (None, None, None)
 
