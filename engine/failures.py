@@ -24,6 +24,7 @@ _KINDS = {
     "did not answer within": "timeout",
     "does not know the model": "unknown model",
     "forbids the call": "forbidden",
+    "has a context too short": "context",
     "has no credit left": "credit",
     "is behind the": "unreachable",
     "is overloaded": "overloaded",
@@ -33,6 +34,7 @@ _KINDS = {
     "stopped in the middle": "broken",
     "timed out": "timeout",
     "used up the token cap": "capped",
+    "wrote its reasoning": "capped",
     "failed": "failed",
     "cancelled": "cancelled",
 }

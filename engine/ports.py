@@ -169,17 +169,18 @@ class Call:
 class Reply(Value):
     """What a model answered.
 
-    `replaced` counts characters that cannot be stored and became U+FFFD. `model` is the one that
-    really answered; `finish` is the backend's reason for stopping (`stop`, `length`,
-    `content_filter`, …); `cut_from` is the length before the reply was cut to the debate's cap, 0
-    if it was not; `cost` is USD, None if unknown; `latency` is the successful attempt's, in
-    seconds.
+    `replaced` counts characters that cannot be stored and became U+FFFD, and `thought` those of
+    the model's reasoning, which is kept nowhere. `model` is the one that really answered; `finish`
+    is why it stopped: `stop`, `length` (at the token cap) or `content_filter`; `cut_from` is the
+    length before the reply was cut to the debate's cap, 0 if it was not; `cost` is USD, None if
+    unknown; `latency` is the successful attempt's, in seconds.
     """
 
     text: str
     finish: str
     model: str
     replaced: int = 0
+    thought: int = 0
     usage: Usage = Usage()
     cost: float | None = None
     latency: float = 0.0
@@ -206,6 +207,7 @@ class FaultKind(StrEnum):
     EMPTY = "empty"
     REDIRECTED = "redirected"  # to another address, which is not followed
     CAPPED = "capped"  # at the token cap, without any text
+    CONTEXT = "context"  # the prompt and the answer do not fit in it
     CANCELLED = "cancelled"
     OTHER = "other"
 

@@ -1,7 +1,13 @@
-"""Reads the body of a chat completion: text, usage and cost, or a fault."""
+"""Reads a chat completion: what was said, how much was thought, usage and cost, or a fault.
+
+Providers put the same things in different places and words; this is the one place that knows them.
+What a model thought is counted and left out. `tests/unit/test_models_providers.py` has what each
+provider sends.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeGuard, TypeVar
@@ -9,8 +15,8 @@ from typing import Any, NamedTuple, TypeGuard, TypeVar
 import orjson
 
 from adapters.models.decoding import decode
-from adapters.models.faults import POLICY, spoken
-from adapters.models.outcomes import LATER, REWORD, CallAnswer, CallFault, Outcome
+from adapters.models.faults import classify, spoken
+from adapters.models.outcomes import LATER, REWORD, CallAnswer, CallFault, Next, Outcome
 from adapters.models.redaction import redact
 from engine.debate import Origin, Usage
 from engine.ports import FaultKind
@@ -26,6 +32,121 @@ MOST_AMOUNT = 1e12  # tokens or USD; far above any call, and within a database's
 _Judged = TypeVar("_Judged", CallAnswer, CallFault)
 _CACHED = ("prompt_cache_hit_tokens", "cache_read_input_tokens", "cached_tokens")
 _WRITTEN = ("cache_creation_input_tokens",)
+# Why an answer stopped, as providers name it. Gemini adds details: “content_filter: SAFETY”.
+_STOPS = {
+    "length": ("max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded"),
+    "content_filter": (
+        *("content_filtered", "guardrail_intervened", "refusal", "sensitive", "safety"),
+        *("blocklist", "language", "prohibited_content", "recitation", "spii"),
+    ),
+    "error": ("abort", "insufficient_system_resource", "network_error"),
+    "stop": (
+        *("complete", "end_turn", "eos", "eos_token", "finish_reason_unspecified", "stop_sequence"),
+        *("function_call", "tool_calls"),
+    ),
+}
+_STOP = {name: stop for stop, names in _STOPS.items() for name in (stop, *names)}
+_unknown: set[str] = set()  # reasons that were logged
+# A reasoning model's own marks, where its server leaves them in the text.
+_NAMES = r"(?:seed:)?(?:think|thinking|thought|reasoning)"
+_OPENED = re.compile(rf"\s*(?:<{_NAMES}>|\[THINK\])", re.IGNORECASE)
+_CLOSED = rf"</{_NAMES}>|\[/THINK\]"
+_CLOSING = re.compile(_CLOSED, re.IGNORECASE)
+_SIGN = re.compile(rf'["\\{{}}]|{_CLOSED}', re.IGNORECASE)
+_OBJECT = re.compile(r"""\{\s*["'\w]""")
+_CODE = re.compile(r"(?<!`)(`+)(?!`)[^\n]{0,200}?[^`\n]\1(?!`)")
+_OPENINGS = ("<think>", "<thinking>", "<thought>", "<reasoning>", "<seed:think>", "[think]")
+# gpt-oss's harmony format, whole and with its special tokens taken out:
+# cookbook.openai.com/articles/openai-harmony
+_CHANNEL = re.compile(r"<\|channel\|>\s*(\w+)(?:(?!<\|message\|>).){0,80}<\|message\|>", re.DOTALL)
+_MESSAGE_END = re.compile(r"<\|(?:end|return|call|start|channel)\|>")
+_HARMONY = ("<|channel|>", "<|start|>", "assistant<|channel|>")
+_BARE = re.compile(r"\s*analysis(?:(?=\S).*assistantfinal|(?=[A-Z]).*)", re.DOTALL)
+_START = re.compile(r"\s*<\|(?:im_start|start_header_id)\|>assistant(?:<\|end_header_id\|>)?\s*")
+_END = re.compile(
+    r"<\|(?:im_end|im_start|endoftext|end_of_text|eot_id|eom_id|end|return|end_of_turn)\|>"
+    r"|<end_of_turn>|<｜end▁of▁sentence｜>|</s>\s*$"
+)
+
+
+class Content(NamedTuple):
+    """What was said in a text, and how many characters of it were thought."""
+
+    said: str
+    thought: int = 0
+
+
+def read_text(text: str) -> Content:
+    """Part what was said from what was thought, and drop a chat format's own marks.
+
+    A mark in a code span, or in the text of a JSON object, is quoted by what was said.
+    """
+    if not ("<" in text or "[" in text or text.lstrip().startswith("analysis")):
+        return Content(text)
+    start = _START.match(text)
+    said, thought = _harmony(text[start.end() :] if start else text)
+    plain, at = _without_code(said), 0
+    while opened := _OPENED.match(plain, at):
+        closed = _CLOSING.search(plain, opened.end())
+        at = closed.end() if closed else len(said)
+        thought += len(said[opened.end() : closed.start() if closed else at].strip())
+    if end := _closing(plain[at:]):
+        thought += end
+        at += end
+    said = said[at:].lstrip() if at else said
+    half = said.strip().lower()
+    if half and any(one.startswith(half) for one in (*_OPENINGS, *_HARMONY)):
+        return Content("", thought + len(half))
+    ended = _END.search(_without_code(said))
+    return Content(said[: ended.start()].rstrip() if ended else said, thought)
+
+
+def _harmony(text: str) -> Content:
+    """Return what stands in the final channel; the text itself if it has no channels."""
+    if bare := _BARE.match(text):
+        whole = bare[0].endswith("assistantfinal")
+        return Content(text[bare.end() :] if whole else "", len(bare[0]))
+    marks = list(_CHANNEL.finditer(_without_code(text)))
+    if not marks:
+        return Content("", len(text)) if text.lstrip().startswith(_HARMONY) else Content(text)
+    said, thought = "", 0
+    for mark in marks:
+        end = _MESSAGE_END.search(text, mark.end())
+        inner = text[mark.end() : end.start() if end else len(text)]
+        if mark[1] == "final":
+            said += inner
+        else:
+            thought += len(inner)
+    return Content(said, thought)
+
+
+def _closing(text: str) -> int:
+    """Return where the last closing tag outside of JSON ends, in a text without code; or 0.
+
+    Some servers leave the opening tag out. A closing tag within braces is quoted by the answer:
+    what follows it there may be a debater's words.
+    """
+    if _CLOSING.search(text) is None:
+        return 0
+    end, depth, position, quoted = 0, 0, 0, False
+    while mark := _SIGN.search(text, position):
+        sign, position = mark.group(), mark.end()
+        if sign == "\\":
+            position += 1
+        elif sign == '"':
+            quoted = depth > 0 and not quoted
+        elif sign not in "{}":
+            end = position if depth == 0 else end
+        elif not quoted:
+            depth = max(0, depth + (1 if sign == "{" else -1))
+    if depth and not _OBJECT.search(text):  # a brace of prose that nothing closes
+        end = max((mark.end() for mark in _CLOSING.finditer(text)), default=0)
+    return end
+
+
+def _without_code(text: str) -> str:
+    """Return a text of the same length without its code spans."""
+    return _CODE.sub(lambda found: " " * len(found[0]), text) if "`" in text else text
 
 
 def read_answer(content: bytes, asked: str, secrets: Sequence[str] = ()) -> Outcome:
@@ -42,34 +163,62 @@ def read_answer(content: bytes, asked: str, secrets: Sequence[str] = ()) -> Outc
     choice = _first_choice(body)
     failure = body.get("error") or choice.get("error")
     if failure:
-        words, code = spoken({"error": failure})
-        fault = _spent("answered with an error", body, asked)
-        declined = bool(POLICY.search(f"{words} {code}"))
-        kind = FaultKind.DECLINED if declined else FaultKind.FAILED
-        return replace(fault, refused=declined, kind=kind, said=redact(words, *secrets))
+        return _failed(failure, body, asked, secrets)
     if not choice:
         return _unreadable("answered with JSON that is not a completion")
     outcome = _read_choice(body, choice, asked)
     return replace(outcome, replaced=replaced) if isinstance(outcome, CallAnswer) else outcome
 
 
+def _failed(failure: Any, body: dict[str, Any], asked: str, secrets: Sequence[str]) -> CallFault:
+    """Return the fault of an error in a response with status 200: as final as its own status."""
+    words, codes = spoken({"error": failure})
+    status = next((int(code) for code in codes if re.fullmatch("[45][0-9]{2}", code)), 400)
+    known = classify(status, words, codes, {})
+    if known.then is not Next.FINAL or known.kind is FaultKind.REJECTED:
+        known = replace(known, what="answered with an error", advice=LATER, then=Next.RETRY)
+        known = replace(known, kind=FaultKind.FAILED, cost=None)
+    said = "" if known.kind is FaultKind.KEY else redact(words, *secrets)
+    known = replace(known, model=model_of(body, asked), usage=read_usage(body), said=said)
+    return _stated(known, body)
+
+
 def _read_choice(body: dict[str, Any], choice: dict[str, Any], asked: str) -> Outcome:
-    text, finish = (
-        _written(choice.get("message")),
-        _name(str(choice.get("finish_reason") or "stop")),
-    )
+    message = choice.get("message")
+    text, refusal, reasoning = _read_message(message)
+    said, thought = read_text(text)
+    thought += len(reasoning)
+    finish = read_finish(choice.get("finish_reason"))
     if finish == "error":
         fault = _spent("stopped in the middle of an answer", body, asked)
         return replace(fault, kind=FaultKind.BROKEN)
-    if text.strip():
-        return _stated(CallAnswer(text, finish, model_of(body, asked), read_usage(body)), body)
+    if said.strip():
+        answer = CallAnswer(said, finish, model_of(body, asked), read_usage(body))
+        return _stated(replace(answer, thought=thought), body)
+    if finish == "content_filter" or refusal:
+        fault = _spent("declined to answer (content filter)", body, asked, REWORD)
+        return replace(fault, then=Next.FINAL, refused=True, kind=FaultKind.DECLINED)
     if finish == "length":
         return replace(_spent(CAPPED, body, asked, CAP_ADVICE), kind=FaultKind.CAPPED)
-    message = choice.get("message")
-    if finish == "content_filter" or (isinstance(message, dict) and message.get("refusal")):
-        fault = _spent("declined to answer (content filter)", body, asked, REWORD)
-        return replace(fault, refused=True, kind=FaultKind.DECLINED)
+    if thought:
+        only = "wrote its reasoning and no answer"
+        return replace(_spent(only, body, asked, CAP_ADVICE), kind=FaultKind.CAPPED)
     return replace(_spent("answered without any text", body, asked), kind=FaultKind.EMPTY)
+
+
+def read_finish(reason: Any) -> str:
+    """Return why an answer stopped: stop, length, content_filter or error.
+
+    A reason that is not known counts as stop, and is logged once.
+    """
+    name = str(reason or "stop").partition(":")[0].strip().lower()
+    if name not in _STOP and name not in _unknown and len(_unknown) < LONGEST_NAME:
+        import structlog  # settings import what imports this, and start without it
+
+        _unknown.add(name)
+        log = structlog.get_logger(__name__)
+        log.warning("unknown finish reason", reason=_name(name), taken_as="stop")
+    return _STOP.get(name, "stop")
 
 
 def _unreadable(what: str) -> CallFault:
@@ -100,28 +249,47 @@ def _first_choice(body: dict[str, Any]) -> dict[str, Any]:
     return first if isinstance(first, dict) else {}
 
 
-class Delta(NamedTuple):
-    """The part of an answer in one chunk of a stream."""
+class Message(NamedTuple):
+    """The parts of an answer, or of one chunk of it, wherever a provider has them.
 
-    text: str
-    refusal: str
+    `text` may still have a model's own marks in it, which `read_text` takes out.
+    """
 
-
-def read_delta(choice: dict[str, Any]) -> Delta:
-    """Read a streamed choice; its reasoning is not part of the answer."""
-    delta = choice.get("delta")
-    refusal = delta.get("refusal") if isinstance(delta, dict) else None
-    return Delta(_written(delta), refusal if isinstance(refusal, str) else "")
+    text: str = ""
+    refusal: str = ""
+    reasoning: str = ""
 
 
-def _written(message: Any) -> str:
-    content = message.get("content") if isinstance(message, dict) else None
-    if isinstance(content, str):
-        return content
-    if not isinstance(content, list):
-        return ""
-    texts = (part.get("text") for part in content if isinstance(part, dict))
-    return "".join(text for text in texts if isinstance(text, str))
+def read_delta(choice: dict[str, Any]) -> Message:
+    """Read a streamed choice."""
+    return _read_message(choice.get("delta"))
+
+
+def _read_message(message: Any) -> Message:
+    """Read a message: DeepSeek, Zhipu and llama.cpp reason in `reasoning_content`, OpenRouter,
+    Ollama and vLLM in `reasoning`, Mistral in parts of the content.
+    """
+    if not isinstance(message, dict):
+        return Message()
+    content, refusal = message.get("content"), message.get("refusal")
+    apart = (message.get(name) for name in ("reasoning_content", "reasoning"))
+    reasoning = next((one for one in apart if isinstance(one, str) and one), "")
+    text = content if isinstance(content, str) else ""
+    for part in content if isinstance(content, list) else ():
+        if not isinstance(part, dict):
+            continue
+        kind = str(part.get("type"))
+        if "think" in kind or "reason" in kind:
+            reasoning += _texts(part.get("thinking") or part.get("text"))
+        else:
+            text += _texts(part.get("text"))
+    return Message(text, refusal if isinstance(refusal, str) else "", reasoning)
+
+
+def _texts(value: Any) -> str:
+    if isinstance(value, list):
+        return "".join(_texts(one.get("text")) for one in value if isinstance(one, dict))
+    return value if isinstance(value, str) else ""
 
 
 def model_of(body: dict[str, Any], asked: str) -> str:
@@ -179,6 +347,15 @@ def _count(value: object) -> int | None:
 
 def _most(*values: object) -> int | None:
     return max((found for value in values if (found := _count(value)) is not None), default=None)
+
+
+def amount_in(text: str) -> float | None:
+    """Return the amount in a header; None without one."""
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if _is_amount(value) else None
 
 
 def _is_amount(value: object) -> TypeGuard[float]:

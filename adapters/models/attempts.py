@@ -15,13 +15,15 @@ from engine.debate import Value
 from engine.errors import ModelError, RefusedError
 from engine.ports import Attempt, AttemptLog, Call, FaultKind, Reply
 
+LIMITED_TRIES = 4  # more of a call that a limit a minute holds up: with the defaults over a minute
+
 
 class RetryPolicy(Value):
     """How often a call is retried, and after which waits.
 
     Waits double from `first_wait` up to `longest_wait` seconds, ±25 % at random; with the
-    defaults a call survives an outage of 20 s. A backend's own Retry-After is honoured up to
-    `max_retry_after` seconds.
+    defaults a call survives an outage of 20 s, and a limit that is by the minute. A backend's own
+    Retry-After is honoured up to `max_retry_after` seconds.
     """
 
     tries: int = Field(6, ge=1)
@@ -80,7 +82,8 @@ async def persist(call: Call, log: AttemptLog, policy: RetryPolicy, sender: Send
 
 def wait_after(fault: CallFault, failures: int, policy: RetryPolicy) -> float | None:
     """Return the seconds until the next try, None for no more tries."""
-    if fault.then is Next.FINAL or failures >= policy.tries:
+    tries = policy.tries + (LIMITED_TRIES if fault.kind is FaultKind.LIMITED else 0)
+    if fault.then is Next.FINAL or failures >= tries:
         return None
     if fault.wait is None:
         return policy.wait(failures, random.random())
@@ -170,6 +173,7 @@ def _reply(answer: CallAnswer, number: int, latency: float) -> Reply:
     return Reply(
         text=answer.text,
         replaced=answer.replaced,
+        thought=answer.thought,
         finish=answer.finish,
         model=answer.model,
         usage=answer.usage,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Self
+from typing import Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr
@@ -19,24 +19,29 @@ from engine.options import hint
 class Preset:
     """A provider's address and habits.
 
-    `local`: it costs nothing. `key`: a key is required. `prices`: `/models` lists prices.
+    `local`: it costs nothing. `key`: a key is required. `prices`: the page that lists prices.
     `session`: the field that sends a debate's calls to the same prompt cache; `costs`: `usage` can
     include the cost.
-    `marks`: `cache_control` in a message reaches models that need it to cache. `habits` is what is
-    tried first.
+    `marks`: `cache_control` in a message reaches models that need it to cache. `gateway`: each of
+    its models has a server of its own. `habits` is what is tried first.
     """
 
     base_url: str
     local: bool = False
     key: bool = True
-    prices: bool = False
+    prices: str = ""
     session: str = ""
     costs: bool = False
     marks: bool = False
+    gateway: bool = False
     max_concurrency: int = 256
     timeout_s: float = 300.0
     habits: Habits = field(default_factory=Habits)
 
+
+JsonForm = Literal["schema", "object", "prompt"]
+JSON_FORMS: tuple[JsonForm, ...] = ("schema", "object", "prompt")  # as the rungs of the ladder
+AT_ONCE, PATIENCE_S = 4, 600.0  # calls and seconds, of a server on one's own machine
 
 _OBJECT_FIRST = Habits(rungs=(Rung.OBJECT, Rung.PROMPT))
 _PROMPT_ONLY = Habits(rungs=(Rung.PROMPT,))
@@ -52,27 +57,39 @@ PRESETS: dict[str, Preset] = {
         habits=Habits(cap="max_completion_tokens"),
     ),
     "openrouter": Preset(
-        "https://openrouter.ai/api/v1", prices=True, session="session_id", costs=True, marks=True
+        "https://openrouter.ai/api/v1",
+        prices="/models",
+        session="session_id",
+        costs=True,
+        marks=True,
+        gateway=True,
     ),
     "anthropic": Preset("https://api.anthropic.com/v1", habits=_PROMPT_ONLY),
     "gemini": Preset("https://generativelanguage.googleapis.com/v1beta/openai"),
     "deepseek": Preset("https://api.deepseek.com/v1", habits=_OBJECT_FIRST),
     "zhipu": Preset("https://open.bigmodel.cn/api/paas/v4", habits=_OBJECT_FIRST),
     "ollama": Preset(
-        "http://127.0.0.1:11434/v1", local=True, key=False, max_concurrency=4, timeout_s=600
+        "http://127.0.0.1:11434/v1",
+        local=True,
+        key=False,
+        max_concurrency=AT_ONCE,
+        timeout_s=PATIENCE_S,
     ),
     "lmstudio": Preset(
         "http://127.0.0.1:1234/v1",
         local=True,
         key=False,
-        max_concurrency=4,
-        timeout_s=600,
+        max_concurrency=AT_ONCE,
+        timeout_s=PATIENCE_S,
         habits=_NO_OBJECT,
     ),
-    "vllm": Preset("http://127.0.0.1:8000/v1", local=True, key=False, timeout_s=600),
+    "litellm": Preset(
+        "http://127.0.0.1:4000/v1", key=False, prices="/model/info", marks=True, gateway=True
+    ),
+    "vllm": Preset("http://127.0.0.1:8000/v1", local=True, key=False, timeout_s=PATIENCE_S),
 }
 
-_CUSTOM = Preset("", key=False, prices=True, marks=True)
+_CUSTOM = Preset("", key=False, prices="/models", marks=True)
 
 
 class Backend(Value):
@@ -82,7 +99,7 @@ class Backend(Value):
     `tokens_per_minute` what goes in and comes out; processes on one database divide all three.
     `timeout_s` is the time for one try in seconds, of which connecting may take a third, at most
     30 s; a `local` backend costs 0. `cache_marks`: whether prompts say what to cache; None is only
-    where a model needs it.
+    where a model needs it. `form`: how JSON is asked for first; None is as the preset has it.
     """
 
     name: str
@@ -95,6 +112,7 @@ class Backend(Value):
     timeout_s: float = Field(300.0, gt=0)
     local: bool = False
     cache_marks: bool | None = None
+    form: JsonForm | None = None
 
     @classmethod
     def of(
@@ -110,10 +128,13 @@ class Backend(Value):
         timeout_s: float | None = None,
         local: bool | None = None,
         cache_marks: bool | None = None,
+        form: JsonForm | None = None,
     ) -> Self:
         """Fill in missing values from a preset. Raises SettingsError."""
         name, preset = _checked_name(name), preset.strip().lower() if preset else None
         habits = _find_preset(name, preset)
+        if preset is None and local:  # a server of one's own
+            habits = replace(habits, max_concurrency=AT_ONCE, timeout_s=PATIENCE_S)
         return cls(
             name=name,
             preset=preset,
@@ -125,6 +146,7 @@ class Backend(Value):
             timeout_s=habits.timeout_s if timeout_s is None else timeout_s,
             local=habits.local if local is None else local,
             cache_marks=cache_marks,
+            form=form,
         )
 
     @property
@@ -141,7 +163,10 @@ class Backend(Value):
         marks = self.cache_marks
         if marks is None:
             marks = self.known.marks and not self.local and "claude" in model.lower()
-        return replace(self.known.habits, marks=marks)
+        rungs = self.known.habits.rungs
+        if self.form is not None:
+            rungs = tuple(Rung)[list(JSON_FORMS).index(self.form) :]
+        return replace(self.known.habits, marks=marks, rungs=rungs)
 
     @property
     def secret(self) -> str:

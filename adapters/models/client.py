@@ -5,17 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
+from time import perf_counter
 
 import orjson
 
-from adapters.models.answers import CAPPED, read_answer
+from adapters.models.answers import amount_in, read_answer
 from adapters.models.attempts import RetryPolicy, persist
 from adapters.models.backends import Backend
 from adapters.models.billing import billed, bounded
-from adapters.models.connection import ConnectionPool, HttpResponse
+from adapters.models.connection import COST, ConnectionPool, HttpResponse
 from adapters.models.events import Completion
-from adapters.models.faults import broken_fault, complaint, endless_fault, status_fault
-from adapters.models.habits import Habits, request_body, streams
+from adapters.models.faults import (
+    TOO_LARGE,
+    broken_fault,
+    complaint,
+    endless_fault,
+    error_words,
+    full_fault,
+    room_in,
+    status_fault,
+)
+from adapters.models.habits import Habits, Rung, request_body, streams
 from adapters.models.outcomes import CallAnswer, CallFault, Next, Outcome
 from adapters.models.pacing import Gate, Weighed
 from adapters.models.prices import PriceBook
@@ -23,9 +33,15 @@ from engine.debate import Model, Origin, Price
 from engine.floor.fleet import Fleet
 from engine.floor.loop_pace import Pace
 from engine.floor.steps import tokens_in
-from engine.ports import AttemptLog, Call, Reply
+from engine.ports import AttemptLog, Call, FaultKind, Reply
 
 PATH = "/chat/completions"
+# Faults that are about no parameter, whatever words are in them.
+_SAYS_NOTHING = frozenset(
+    {FaultKind.KEY, FaultKind.CREDIT, FaultKind.DECLINED, FaultKind.LIMITED, FaultKind.REDIRECTED}
+    | {FaultKind.CAPPED, FaultKind.EMPTY, FaultKind.BROKEN, FaultKind.UNREADABLE}
+)
+AT_ONCE_S = 1.0  # a server that fails sooner has not let the model write
 USUAL_S = 20.0  # a turn of a few hundred words at 30 tokens a second
 
 
@@ -52,6 +68,7 @@ class HttpModels:
         self._fleet = fleet or Fleet()
         self._gates: dict[str, Gate] = {}
         self._habits: dict[str, Habits] = {}
+        self._rungs: dict[str, tuple[Rung, ...]] = {}
         self._seconds: dict[str, float] = {}
         self._turns = Pace()
 
@@ -76,9 +93,9 @@ class HttpModels:
 
     def habits(self, model: Model) -> Habits:
         """Return the parameters that a model is known to accept."""
-        if model.ref not in self._habits:
-            self._habits[model.ref] = self.backends[model.backend].habits(model.name)
-        return self._habits[model.ref]
+        backend = self.backends[model.backend]
+        known = self._habits.get(model.ref) or backend.habits(model.name)
+        return replace(known, rungs=self._rungs.get(_server(backend, model), known.rungs))
 
     def learn(self, model: Model, used: Habits, refusal: str) -> bool:
         """Learn from the refusal of a request made with `used`; False if it teaches nothing."""
@@ -89,18 +106,27 @@ class HttpModels:
             self._habits[model.ref] = learned
         return learned is not None
 
-    def weigh(self, model: Model, streamed: Outcome) -> None:
-        """Stop streaming from a model that bills but reports no usage of streams.
+    def step_down(self, model: Model, used: Habits, refusal: str) -> bool:
+        """Learn from a refusal of the form of an answer, for every model of a server."""
+        if used.rungs != self.habits(model).rungs:
+            return True
+        learned = used.below(refusal)
+        if learned is not None:
+            self._rungs[_server(self.backends[model.backend], model)] = learned.rungs
+        return learned is not None
 
-        Knowing the cost matters more than showing the text early.
-        """
-        free = self.backends[model.backend].local
-        if isinstance(streamed, CallAnswer) and streamed.usage.tokens_out is None and not free:
-            self._habits[model.ref] = replace(self.habits(model), streams=False)
+    def stop_streaming(self, model: Model) -> None:
+        """Ask a model for whole answers from now on."""
+        self._habits[model.ref] = replace(self.habits(model), streams=False)
 
     async def aclose(self) -> None:
         """Close every connection."""
         await self.connection.aclose()
+
+
+def _server(backend: Backend, model: Model) -> str:
+    """Return what answers for a model: the backend, or the model's own server behind a gateway."""
+    return model.ref if backend.known.gateway else backend.name
 
 
 class Exchange:
@@ -111,7 +137,7 @@ class Exchange:
         self._call = call
         self._backend = models.backends[call.model.backend]
         self._cap = call.sampling.max_tokens
-        self._doubled = False
+        self._doubled = self._lowered = False
         self._weighed: Weighed | None = None
 
     @property
@@ -132,7 +158,7 @@ class Exchange:
 
     async def send(self) -> Outcome:
         """Make one try, and learn from a refusal."""
-        habits = self._models.habits(self._call.model)
+        habits, began = self._models.habits(self._call.model), perf_counter()
         hear = self._call.on_text
         if hear is not None:
             hear("", self._call.model.name)
@@ -141,9 +167,12 @@ class Exchange:
         else:
             response = await self._models.connection.post(self._backend, PATH, self._body(habits))
         outcome = self._judge(response, habits)
+        late = isinstance(outcome, CallFault) and outcome.kind is FaultKind.TIMEOUT
+        if late or isinstance(outcome, CallAnswer):
+            self._models.gate(self._backend).ended(began, late=late)
+        elif (outcome.status or 0) >= 500 and perf_counter() - began < AT_ONCE_S:
+            outcome = replace(outcome, cost=0.0)
         outcome = bounded(outcome, tokens_in(self._call), self._cap)
-        if streams(self._call, habits):
-            self._models.weigh(self._call.model, outcome)
         self._count(outcome)
         return await self._priced(outcome)
 
@@ -159,17 +188,27 @@ class Exchange:
         self, habits: Habits, hear: Callable[[str, str], None]
     ) -> HttpResponse | CallFault:
         """Make a streamed try, and return it as a whole response."""
-        completion = Completion(self._call.model.name, hear)
+        model = self._call.model
+        completion = Completion(model.name, hear)
         response = await self._models.connection.stream(
-            self._backend, PATH, self._body(habits), completion.take
+            self._backend, PATH, self._body(habits), completion.take, lambda: completion.complete
         )
-        if isinstance(response, CallFault) or not completion.begun:
+        if not completion.begun:
             return response
         if completion.endless:
             return endless_fault(completion.size)
-        return (
-            response._replace(content=completion.body()) if completion.complete else broken_fault()
-        )
+        if completion.stopped:
+            self._models.stop_streaming(model)
+            return replace(broken_fault(), then=Next.NOW)
+        broke = isinstance(response, CallFault)
+        if not completion.complete:
+            return response if broke else broken_fault()
+        # Where a model bills, knowing the cost matters more than showing the text early.
+        uncounted = completion.answered and not (completion.usage or broke or self._backend.local)
+        if completion.misheard or uncounted:
+            self._models.stop_streaming(model)
+        status = 200 if isinstance(response, CallFault) else response.status
+        return HttpResponse(status, {}, completion.body())
 
     def _body(self, habits: Habits) -> bytes:
         body = request_body(self._call, habits, self._cap)
@@ -184,18 +223,47 @@ class Exchange:
             return response
         secrets = self._models.secrets
         if response.status >= 300:
-            fault = status_fault(response.status, response.content, response.headers, secrets)
-            unfit = response.status in (400, 422) and not fault.refused
-            if unfit and self._models.learn(self._call.model, habits, complaint(response.content)):
-                return replace(fault, then=Next.NOW)
-            return fault
-        outcome = read_answer(response.content, self._call.model.name, secrets)
-        return self._widen(outcome) if isinstance(outcome, CallFault) else outcome
+            outcome: Outcome = status_fault(
+                response.status, response.content, response.headers, secrets
+            )
+        else:
+            outcome = read_answer(response.content, self._call.model.name, secrets)
+            stated = amount_in(response.headers.get(COST, ""))
+            if outcome.cost is None and stated:
+                outcome = replace(outcome, cost=stated, origin=Origin.REPLY)
+        if isinstance(outcome, CallAnswer):
+            return outcome
+        if self._learns(outcome, response, habits):
+            return replace(outcome, then=Next.NOW)
+        return self._widen(outcome)
+
+    def _learns(self, fault: CallFault, response: HttpResponse, habits: Habits) -> bool:
+        """Whether a refusal taught what a model accepts: then the next try is made at once.
+
+        Of the form of an answer any refusal teaches: llama-cpp-python answers 500, some gateways
+        200 with an error in it.
+        """
+        if fault.kind in _SAYS_NOTHING:
+            return False
+        message, _ = error_words(response.content)
+        room = room_in(message, self._cap)
+        if room is not None:
+            self._cap, self._lowered = room, True
+            return True
+        model, words = self._call.model, complaint(response.content)
+        formed = self._call.schema is not None and habits.rung(self._call) is not Rung.PROMPT
+        if formed and self._models.step_down(model, habits, words):
+            return True
+        refused = response.status in (400, 422) and fault.kind is not FaultKind.CONTEXT
+        too_large = habits.cap in message and TOO_LARGE.search(message)
+        return refused and not too_large and self._models.learn(model, habits, words)
 
     def _widen(self, fault: CallFault) -> CallFault:
         """Double the token cap, once, for a model that used all of it for reasoning."""
-        if fault.what != CAPPED:
+        if fault.kind is not FaultKind.CAPPED:
             return fault
+        if self._lowered:
+            return full_fault()
         if self._doubled:
             return replace(fault, then=Next.FINAL)
         self._doubled = True

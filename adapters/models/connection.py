@@ -23,7 +23,10 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
+import orjson
+
 from adapters.models.backends import Backend
+from adapters.models.decoding import decode_raw
 from adapters.models.faults import (
     broken_fault,
     deadline_fault,
@@ -46,11 +49,13 @@ KEEPALIVE_S = 75.0  # with less, each round of calls would reconnect
 CONNECT_S = 30.0  # includes our loop's stalls; the SDK's 5 s is too short for a thousand
 LOAD_AFTER_S = 3.0  # after the first call, then the SDK is imported
 MOST_BYTES = 16_000_000  # of a response that is not a stream
+COST = "x-litellm-response-cost"  # USD; in a stream it is sent before anything is known
+TAIL_S = 5.0  # for what follows the end of a streamed answer: its usage, and the stream's own end
 _EVENTS = "text/event-stream"
 
 
 class HttpResponse(NamedTuple):
-    """A response: status, a refusal's headers (lower case) and the whole body."""
+    """A response: status, headers (lower case; of an answer only its cost) and the whole body."""
 
     status: int
     headers: dict[str, str]
@@ -113,17 +118,23 @@ class ConnectionPool:
         return await self._exchange(backend, backend.timeout_s, ask)
 
     async def stream(
-        self, backend: Backend, path: str, content: bytes, take: Callable[[bytes], bool]
+        self,
+        backend: Backend,
+        path: str,
+        content: bytes,
+        take: Callable[[bytes], bool],
+        ended: Callable[[], bool],
     ) -> HttpResponse | CallFault:
         """Post a JSON body, and pass an event stream to `take` as it arrives.
 
         It is read until `take` returns False or it ends, and has no content then; any other
-        response is returned whole, without `take`. A stream that breaks off is a Fault.
+        response is returned whole, without `take`. A stream that breaks off is a Fault, as is one
+        that goes on for long after its answer `ended`.
         """
 
         async def ask(endpoint: Endpoint) -> HttpResponse | CallFault:
             async with endpoint.ask(path, content) as raw:
-                return await _taken(raw, take)
+                return await _taken(raw, take, ended)
 
         return await self._exchange(backend, backend.timeout_s, ask)
 
@@ -187,27 +198,48 @@ class ConnectionPool:
 
 async def read_whole(raw: ClientResponse) -> HttpResponse | CallFault:
     """Read a response; one with too much in it, as it is decompressed, is a fault."""
+    import aiohttp
+
     pieces, size = [], 0
-    async for piece in raw.content.iter_any():
-        pieces.append(piece)
-        size += len(piece)
-        if size > MOST_BYTES:
-            return endless_fault(MOST_BYTES)
+    try:
+        async for piece in raw.content.iter_any():
+            pieces.append(piece)
+            size += len(piece)
+            if size > MOST_BYTES:
+                return endless_fault(MOST_BYTES)
+    except aiohttp.ClientPayloadError:
+        if not _is_json(b"".join(pieces)):
+            raise
     return HttpResponse(raw.status, _headers(raw), b"".join(pieces))
 
 
-async def _taken(raw: ClientResponse, take: Callable[[bytes], bool]) -> HttpResponse | CallFault:
+def _is_json(content: bytes) -> bool:
+    """Return whether a body is whole, though its connection did not end as it should."""
+    try:
+        decode_raw(content)
+    except orjson.JSONDecodeError:
+        return False
+    return True
+
+
+async def _taken(
+    raw: ClientResponse, take: Callable[[bytes], bool], ended: Callable[[], bool]
+) -> HttpResponse | CallFault:
     if not raw.headers.get("content-type", "").startswith(_EVENTS):
         return await read_whole(raw)
-    async for piece in raw.content.iter_any():
-        if not take(piece):
-            break
+    async with asyncio.timeout(None) as tail:
+        async for piece in raw.content.iter_any():
+            if not take(piece):
+                break
+            if tail.when() is None and ended():
+                tail.reschedule(asyncio.get_running_loop().time() + TAIL_S)
     return HttpResponse(raw.status, _headers(raw), b"")
 
 
 def _headers(raw: ClientResponse) -> dict[str, str]:
     if raw.status < HTTPStatus.MULTIPLE_CHOICES:
-        return {}
+        cost = raw.headers.get(COST)
+        return {COST: cost} if cost else {}
     return {name.lower(): value for name, value in raw.headers.items()}
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from adapters.models.answers import model_of, read_delta
+from adapters.models.answers import model_of, read_delta, read_finish, read_text
 from adapters.models.decoding import decode_raw, join
 
 DONE = "[DONE]"
@@ -83,8 +83,9 @@ class EventReader:
 class Completion:
     """A streamed chat completion so far.
 
-    `heard` is called with the text so far and the model, whenever text arrives. One with too much
-    in it ends as at a token cap; it is `endless` if it had no text at all.
+    `heard` is called with what was said so far and the model, whenever text arrives. One with too
+    much in it ends as at a token cap; it is `endless` if it had no text at all, `stopped` if its
+    server ended it without saying why, and `misheard` if what was heard turned out to be thought.
     """
 
     def __init__(self, asked: str, heard: Callable[[str, str], None]) -> None:
@@ -93,17 +94,29 @@ class Completion:
         self._model = asked
         self._texts: list[str] = []
         self._length = 0
-        self._refusal = self._finish = ""
-        self._usage: Any = None
+        self._reasoning: list[str] = []
+        self._refusal = self._finish = self._said = ""
+        self.usage: Any = None
         self._error: Any = None
         self.size = 0
-        self.begun = self.endless = False
+        self.begun = self.endless = self.misheard = False
         self._over = False
 
     @property
     def complete(self) -> bool:
         """Whether it has ended, possibly with an error of the backend."""
         return self._over or bool(self._finish)
+
+    @property
+    def answered(self) -> bool:
+        """Whether it has ended with a text, and not with an error."""
+        failed = self._error or read_finish(self._finish) == "error"
+        return self.complete and not failed and self._length > 0
+
+    @property
+    def stopped(self) -> bool:
+        """Whether it ended in the middle: llama-cpp-python drops one call for the next."""
+        return self.answered and not self._finish
 
     def take(self, piece: bytes) -> bool:
         """Add a piece of the stream; False if the rest does not matter, or it is endless."""
@@ -114,7 +127,10 @@ class Completion:
             if not self._over:
                 self._add(event)
         if self._length > before:
-            self._heard(join(self._text)[0], self._model)
+            said = read_text(join(self._text)[0]).said
+            self.misheard |= len(said) < len(self._said) // 2
+            self._said = said
+            self._heard(said, self._model)
         if not self._over and self._is_too_much():
             self._finish, self._over, self.endless = "length", True, not self._length
         return not self._over
@@ -130,13 +146,18 @@ class Completion:
 
     def body(self) -> bytes:
         """Return it as the JSON of an unstreamed response."""
-        message = {"role": "assistant", "content": self._text, "refusal": self._refusal or None}
+        message = {
+            "role": "assistant",
+            "content": self._text,
+            "refusal": self._refusal or None,
+            "reasoning_content": "".join(self._reasoning) or None,
+        }
         whole: dict[str, Any] = {
             "model": self._model,
             "choices": [{"index": 0, "message": message, "finish_reason": self._finish or "stop"}],
         }
-        if self._usage:
-            whole["usage"] = self._usage
+        if self.usage:
+            whole["usage"] = self.usage
         if self._error:
             whole["error"] = self._error
         # Lone surrogates stay escaped; answers.py reads them.
@@ -155,7 +176,7 @@ class Completion:
         error = chunk.get("error") or (chunk if event.kind == "error" else None)
         if error:
             self._error, self._over = error, True
-        self._usage = chunk.get("usage") or self._usage
+        self.usage = chunk.get("usage") or self.usage
         self._model = model_of(chunk, self._model)
         for choice in _choices(chunk):
             self._extend(choice)
@@ -165,6 +186,7 @@ class Completion:
         self._texts.append(delta.text)
         self._length += len(delta.text)
         self._refusal = (self._refusal + delta.refusal)[:MOST_TEXT]
+        self._reasoning.append(delta.reasoning)
         self._finish = str(choice.get("finish_reason") or self._finish)
         if choice.get("error"):
             self._error, self._over = choice["error"], True

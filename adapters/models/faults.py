@@ -16,7 +16,7 @@ from adapters.models.redaction import redact
 from engine.ports import FaultKind
 
 _AGAIN = frozenset({408, 409, 425, 429})
-_BROKE = frozenset({"insufficient_quota", "billing_hard_limit_reached", "1113"})
+_BROKE = frozenset({"insufficient_quota", "billing_hard_limit_reached", "budget_exceeded", "1113"})
 _BUSY = "is overloaded"
 _WORDS = {
     408: "timed out",
@@ -43,6 +43,45 @@ POLICY = re.compile(
     r"|(?:was|were|been) flagged|data_inspection_failed|content exists risk",
     re.IGNORECASE,
 )
+# LiteLLM answers 400, 422 or 429 for a key's budget, and 400 for an unknown model or key; Gemini
+# answers 400 for a key, OpenRouter and llama-cpp-python for a model.
+_BUDGET = re.compile(r"crossed budget|budget has been exceeded|exceededbudget", re.IGNORECASE)
+_BAD_KEY = re.compile(
+    r"api key not valid|(?:invalid|incorrect) (?:api|proxy server) (?:key|token)"
+    r"|authentication error",
+    re.IGNORECASE,
+)
+_NO_MODEL = re.compile(
+    r"invalid model name|is not a valid model id|the model `[^`]*` does not exist", re.IGNORECASE
+)
+# A prompt that leaves no room for its answer, as OpenAI, Anthropic, OpenRouter, vLLM, LM Studio,
+# llama.cpp and llama-cpp-python word it.
+_FULL = re.compile(
+    r"context[ _](?:length|size|window|limit)|(?:prompt|input) is too long|too many input tokens",
+    re.IGNORECASE,
+)
+_FULL_CODES = frozenset({"context_length_exceeded", "exceed_context_size_error"})
+_TAKEN = (
+    re.compile(
+        r"context length is (?P<all>\d+) tokens.*?"
+        r"\b(?P<read>\d+) (?:input tokens|in the messages|of text input)",
+        re.DOTALL,
+    ),
+    re.compile(r"exceed context limit: (?P<read>\d+) \+ \d+ > (?P<all>\d+)"),
+)
+# A cap above what a model writes at most: OpenAI, Anthropic, DeepSeek, Groq.
+_AT_MOST = re.compile(
+    r"at most (\d+) completion tokens|> (\d+), which is the maximum allowed number of output tokens"
+    r"|range of max_tokens is \[\d+, ?(\d+)\]|max_tokens` must be less than or equal to `?(\d+)"
+)
+TOO_LARGE = re.compile(
+    r"too (?:large|high|big)|at most|exceed|(?:greater|less) than|maximum", re.IGNORECASE
+)
+LEAST_ROOM = 256  # tokens; fewer hold no answer
+ROOM = (
+    "replace the model by one with a longer context (--replace-model OLD=NEW), choose fewer "
+    "rounds, or lower the token cap of the role (ROSTRUM_SAMPLING__DEBATER__MAX_TOKENS)"
+)
 CREDIT = "add credit to the account or choose another backend"
 KEY = "check its key in ROSTRUM_BACKENDS"
 MOVED = (
@@ -56,32 +95,38 @@ def status_fault(
     status: int, body: bytes, headers: Mapping[str, str], secrets: Sequence[str] = ()
 ) -> CallFault:
     """Classify a response with an error status; the secrets are taken out of its words."""
-    message, code = error_words(body)
-    fault = _classified(status, message, code, headers)
+    message, codes = error_words(body)
+    fault = classify(status, message, codes, headers)
     # Of a refused key, providers repeat parts.
     words = headers.get("location", "") if status < 400 else message
     said = "" if fault.kind is FaultKind.KEY else redact(words, *secrets)
     return replace(fault, status=status, said=said)
 
 
-def _classified(status: int, message: str, code: str, headers: Mapping[str, str]) -> CallFault:
+def classify(
+    status: int, message: str, codes: Sequence[str], headers: Mapping[str, str]
+) -> CallFault:
+    """Classify an error by its status, and by the words and codes that providers use."""
     if 300 <= status < 400:
         what = f"redirects to another address ({status})"
         return CallFault(what, MOVED, Next.FINAL, kind=FaultKind.REDIRECTED)
-    if status == 401:
-        return CallFault("refused the key (401)", KEY, Next.FINAL, kind=FaultKind.KEY)
-    if status == 402 or code in _BROKE:
+    rejects = status in (400, 422)
+    if status == 401 or (rejects and _BAD_KEY.search(message)):
+        return CallFault(f"refused the key ({status})", KEY, Next.FINAL, kind=FaultKind.KEY)
+    if status == 402 or not _BROKE.isdisjoint(codes) or _BUDGET.search(message):
         what = f"has no credit left ({status})"
         return CallFault(what, CREDIT, Next.FINAL, kind=FaultKind.CREDIT)
-    if status in (400, 403, 422, 451) and POLICY.search(f"{message} {code}"):
+    if status in (400, 403, 422, 451) and POLICY.search(" ".join((message, *codes))):
         what = f"declined to answer ({status})"
         return CallFault(what, REWORD, Next.FINAL, refused=True, kind=FaultKind.DECLINED)
+    if not _FULL_CODES.isdisjoint(codes) or (status in (400, 413, 422) and _FULL.search(message)):
+        return full_fault(status)
     if status == 403:
         advice = "check that the key may use this model, or reword the topic"
         what = "forbids the call (403)"
         return CallFault(what, advice, Next.FINAL, kind=FaultKind.FORBIDDEN)
-    if status == 404:
-        what = "does not know the model (404)"
+    if status == 404 or (rejects and ("model_not_found" in codes or _NO_MODEL.search(message))):
+        what = f"does not know the model ({status})"
         return CallFault(what, MODEL, Next.FINAL, kind=FaultKind.UNKNOWN_MODEL)
     if status in _AGAIN or status >= 500:
         what = f"{_WORDS.get(status, 'failed')} ({status})"
@@ -95,6 +140,30 @@ def _classified(status: int, message: str, code: str, headers: Mapping[str, str]
     return CallFault(what, advice, Next.FINAL, kind=FaultKind.REJECTED)
 
 
+def room_in(message: str, cap: int) -> int | None:
+    """Return the token cap that a refusal leaves, below the one it refused; None if it has none.
+
+    Newer vLLM counts a prompt only up to the limit ("at least"), so that half is tried then.
+    """
+    found = next((one for pattern in _TAKEN if (one := pattern.search(message))), None)
+    if found is not None:
+        room = int(found["all"]) - int(found["read"])
+        room = min(room, cap // 2) if "at least" in message else room
+    elif (at_most := _AT_MOST.search(message)) is not None:
+        room = next(int(one) for one in at_most.groups() if one)
+    else:
+        return None
+    return room if LEAST_ROOM <= room < cap else None
+
+
+def full_fault(status: int | None = None) -> CallFault:
+    """Return the fault of a prompt that leaves its answer no room; with the status of a refusal."""
+    what = "has a context too short for this debate"
+    cost = None if status is None else 0.0
+    what = what if status is None else f"{what} ({status})"
+    return CallFault(what, ROOM, Next.FINAL, cost=cost, kind=FaultKind.CONTEXT)
+
+
 def endless_fault(most: int) -> CallFault:
     """Classify a response that is too long to read; it may have been billed."""
     advice = "check what answers at the backend's address, or choose another model"
@@ -102,26 +171,34 @@ def endless_fault(most: int) -> CallFault:
     return CallFault(what, advice, Next.FINAL, cost=None, kind=FaultKind.UNREADABLE)
 
 
-def error_words(body: bytes) -> tuple[str, str]:
-    """Return the message and code of an error body, empty if missing."""
+def error_words(body: bytes) -> tuple[str, tuple[str, ...]]:
+    """Return the message and codes of an error body, empty if missing."""
     try:
         parsed = orjson.loads(body)
     except orjson.JSONDecodeError:
-        return "", ""
+        return "", ()
     return spoken(parsed)
 
 
-def spoken(parsed: Any) -> tuple[str, str]:
-    """Return the message and code of a parsed error, however the backend nests them."""
-    error = parsed.get("error", parsed) if isinstance(parsed, dict) else parsed
-    if isinstance(error, list):
-        error = error[0] if error else {}
+def spoken(parsed: Any) -> tuple[str, tuple[str, ...]]:
+    """Return the message and codes of a parsed error, however the backend nests them."""
+    error = _error(parsed)
     if isinstance(error, str):
-        return error, ""
+        return error, ()
     if not isinstance(error, dict):
-        return "", ""
+        return "", ()
     message = _flat(error.get("message") or error.get("detail") or "")
-    return message, str(error.get("code") or error.get("type") or "")
+    return message, tuple(str(error[name]) for name in ("code", "type") if error.get(name))
+
+
+def _error(parsed: Any) -> Any:
+    """Return the error in a body: itself or its “error”, of a list the first."""
+    for _ in range(2):
+        if isinstance(parsed, list):
+            parsed = parsed[0] if parsed else {}
+        if isinstance(parsed, dict):
+            parsed = parsed.get("error", parsed)
+    return parsed
 
 
 def complaint(body: bytes) -> str:
@@ -134,7 +211,7 @@ def complaint(body: bytes) -> str:
         parsed = orjson.loads(body)
     except orjson.JSONDecodeError:
         return body[:1000].decode("utf-8", "replace")
-    error = parsed.get("error", parsed) if isinstance(parsed, dict) else {}
+    error = _error(parsed)
     if not isinstance(error, dict):
         return str(error)
     if isinstance(error.get("param"), str) and error["param"]:
@@ -157,7 +234,8 @@ def retry_after(headers: Mapping[str, str], now: float | None = None) -> float |
     milliseconds = _number(headers.get("retry-after-ms"))
     if milliseconds is not None:
         return milliseconds / 1000
-    text = headers.get("retry-after")
+    # LiteLLM passes on its provider's.
+    text = headers.get("retry-after") or headers.get("llm_provider-retry-after")
     seconds = _number(text)
     if seconds is not None or not text:
         return seconds
@@ -179,7 +257,10 @@ def _number(text: str | None) -> float | None:
 
 def deadline_fault(seconds: float) -> CallFault:
     """Return the fault of a try that missed its backend's deadline."""
-    advice = "try again later, choose a faster model or raise the backend's TIMEOUT_S"
+    advice = (
+        "try again later, choose a faster model, raise the backend's TIMEOUT_S, or lower its "
+        "MAX_CONCURRENCY if it answers one call at a time"
+    )
     what = f"did not answer within {seconds:g} s"
     return CallFault(what, advice, cost=None, kind=FaultKind.TIMEOUT)
 

@@ -38,6 +38,12 @@ class Habits:
     marks: bool = False
     session: bool = True
 
+    def below(self, complaint: str) -> Habits | None:
+        """Return the habits a JSON rung lower; None if a refusal's text does not name the form."""
+        if len(self.rungs) < 2 or not _FORM.search(complaint):
+            return None
+        return replace(self, rungs=self.rungs[1:])
+
     def without(self, complaint: str) -> Habits | None:
         """Return the habits after a refusal; None if its text names none of our parameters."""
         text = complaint.lower()
@@ -46,8 +52,6 @@ class Habits:
             return replace(self, cap=other, swapped=True)
         if self.temperature and "temperature" in text:
             return replace(self, temperature=False)
-        if len(self.rungs) > 1 and any(word in text for word in _JSON_WORDS):
-            return replace(self, rungs=self.rungs[1:])
         if self.marks and _MARKING.search(text):
             return replace(self, marks=False)
         if self.session and _NAMING.search(text):
@@ -73,7 +77,12 @@ _STREAMING = re.compile(r"\bstream(?:ing|ed)?\b")  # not "upstream"
 # A server refuses the mark itself, or a message that is a list of parts instead of a text.
 _MARKING = re.compile(r"cache_control|\bcontent\b|\barray\b|\blist\b")
 _NAMING = re.compile(r"session_id|prompt_cache_key")
-_JSON_WORDS = ("response_format", "json_schema", "json_object", "structured output", "json schema")
+# A server refuses the field, its kind, the schema in it or the grammar that it makes of that.
+_FORM = re.compile(
+    r"response_format|json[ _](?:schema|object)|structured[ _]output|grammar|guided[ _]"
+    r"|failed to generate json",
+    re.IGNORECASE,
+)
 
 
 def streams(call: Call, habits: Habits) -> bool:

@@ -26,8 +26,8 @@ class Next(Enum):
 class CallAnswer:
     """A model's text; `replaced` counts characters that cannot be stored.
 
-    `cost` is USD, None if unknown; `origin` is its source. `doubtful`: the backend's figures cannot
-    be true.
+    `thought` counts the characters of its reasoning, which is in no text. `cost` is USD, None if
+    unknown; `origin` is its source. `doubtful`: the backend's figures cannot be true.
     """
 
     text: str
@@ -38,6 +38,7 @@ class CallAnswer:
     origin: Origin | None = None
     replaced: int = 0
     doubtful: bool = False
+    thought: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,15 @@ from collections.abc import Callable
 from time import perf_counter
 from types import TracebackType
 
+import structlog
+
 from adapters.models.backends import Backend
 from engine.floor.fleet import Fleet
 from engine.floor.loop_pace import Pace
 
 MINUTE = 60.0
+LATE_TRIES = 2  # in a row, after which half as many begin at once
+GOOD_TRIES = 20  # in a row, after which twice as many do again
 LOOK_SECONDS = 1.0  # the longest wait before a rate is read again, as processes come and go
 
 
@@ -75,12 +79,15 @@ class Bucket:
 class Gate:
     """Holds a backend's calls to its concurrency and its rates: `async with gate`.
 
+    A server that is too slow for so many at once gets fewer, and more again once it keeps up.
     A class, as the loop registers every async generator: that took a fortieth of its time.
     """
 
     def __init__(self, backend: Backend, pace: Pace, fleet: Fleet | None = None) -> None:
         self.name = backend.name
-        self._most = backend.max_concurrency
+        self._most = self._limit = backend.max_concurrency
+        self._late = self._good = 0  # tries in a row that missed their deadline, or were answered
+        self._changed_at = 0.0
         self._pace = pace
         self._fleet = fleet or Fleet()
         self._busy = 0
@@ -97,6 +104,27 @@ class Gate:
     def fits(self, size: int) -> bool:
         """Whether what is in flight is within a part of so many."""
         return self._busy <= max(1, self._most // size)
+
+    def ended(self, began: float, *, late: bool) -> None:
+        """Count a try, begun at a time of `perf_counter`, that was answered or was too late.
+
+        Tries that began before the last change say nothing of what came after it.
+        """
+        if began < self._changed_at:
+            return
+        self._late, self._good = (self._late + 1, 0) if late else (0, self._good + 1)
+        most = self._most
+        if self._late == LATE_TRIES:
+            most = max(1, most // 2)
+        elif self._good == GOOD_TRIES:
+            most = min(self._limit, most * 2)
+            self._good = 0
+        if most != self._most:
+            log = structlog.get_logger(__name__)
+            log.info("calls at once", backend=self.name, most=most, limit=self._limit)
+            self._most, self._late, self._good = most, 0, 0
+            self._changed_at = perf_counter()
+            self.changed()
 
     def changed(self) -> None:
         """Let those begin that fit into a larger part."""

@@ -20,6 +20,11 @@ from engine.debate import Model, Origin, Price
 
 FETCH_S = 8.0
 FORGET_FAILURE_S = 60.0
+_FIELDS = ("prompt", "completion", "input_cache_read", "input_cache_write")
+_LITELLM_FIELDS = (
+    *("input_cost_per_token", "output_cost_per_token"),
+    *("cache_read_input_token_cost", "cache_creation_input_token_cost"),
+)
 
 
 class PriceBook:
@@ -65,7 +70,7 @@ class PriceBook:
                 return known
             if monotonic() - self._failed_at.get(backend.name, -1e9) < FORGET_FAILURE_S:
                 return {}
-            response = await self._connection.get(backend, "/models", FETCH_S)
+            response = await self._connection.get(backend, backend.known.prices, FETCH_S)
             if not isinstance(response, HttpResponse) or response.status != 200:
                 self._failed_at[backend.name] = monotonic()
                 return {}
@@ -74,37 +79,50 @@ class PriceBook:
 
 def model_entries(content: bytes) -> list[dict[str, Any]]:
     """Return the models that a `/models` body lists, each with an `id`; none if unreadable."""
+    return [entry for entry in _entries(content) if isinstance(entry.get("id"), str)]
+
+
+def _entries(content: bytes) -> list[dict[str, Any]]:
     try:
         body = decode(content).value
     except orjson.JSONDecodeError:
         return []
     entries = body.get("data") if isinstance(body, dict) else body
-    if not isinstance(entries, list):
-        return []
-    return [e for e in entries if isinstance(e, dict) and isinstance(e.get("id"), str)]
+    return [one for one in entries if isinstance(one, dict)] if isinstance(entries, list) else []
 
 
 def read_prices(content: bytes) -> dict[str, Price | None]:
-    """Read the `pricing` fields of a `/models` body, which are USD per token, as text.
+    """Read the prices of a `/models` body, in USD per token, or of LiteLLM's `/model/info`.
 
-    None is for a model whose listed price varies or is unreadable.
+    None is for a model whose listed price varies or is unreadable. Of several servers behind one
+    of LiteLLM's names, any may answer: the dearest counts.
     """
     prices: dict[str, Price | None] = {}
     for entry in model_entries(content):
         pricing = entry.get("pricing")
         if isinstance(pricing, dict):
-            usd_in, usd_out = _per_million(pricing, "prompt"), _per_million(pricing, "completion")
-            if usd_in is None or usd_out is None:
-                prices[entry["id"]] = None
-                continue
-            prices[entry["id"]] = Price(
-                usd_in=usd_in,
-                usd_out=usd_out,
-                usd_cached=_per_million(pricing, "input_cache_read"),
-                usd_written=_per_million(pricing, "input_cache_write"),
-                origin=Origin.BACKEND,
-            )
+            prices[entry["id"]] = _price(pricing, _FIELDS)
+    for entry in _entries(content):
+        name, about = entry.get("model_name"), entry.get("model_info")
+        if isinstance(name, str) and isinstance(about, dict):
+            price = _price(about, _LITELLM_FIELDS)
+            known = prices.get(name, price)
+            dearer = known and price and price.usd_out > known.usd_out
+            prices[name] = price if price is None or dearer else known
     return prices
+
+
+def _price(pricing: dict[str, Any], fields: tuple[str, str, str, str]) -> Price | None:
+    usd_in, usd_out, usd_cached, usd_written = (_per_million(pricing, field) for field in fields)
+    if usd_in is None or usd_out is None:
+        return None
+    return Price(
+        usd_in=usd_in,
+        usd_out=usd_out,
+        usd_cached=usd_cached,
+        usd_written=usd_written,
+        origin=Origin.BACKEND,
+    )
 
 
 def _per_million(pricing: dict[str, Any], field: str) -> float | None:

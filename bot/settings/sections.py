@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
 
-from adapters.models.backends import PRESETS, ModerationEndpoint, SearchEndpoint
+from adapters.models.backends import PRESETS, JsonForm, ModerationEndpoint, SearchEndpoint
 from bot.settings.format_sections import MOST
 from bot.settings.sources import Section, json_object
 from engine.debate import RETRIEVAL, Model, PanelMode, Price, Retrieval, Sampling
@@ -209,6 +209,7 @@ class BackendSettings(Section):
     timeout_s: float | None = Field(None, gt=0, le=86_400, allow_inf_nan=False)
     local: bool | None = None
     cache_marks: bool | None = None
+    form: Annotated[JsonForm | None, Folded] = Field(None, alias="json")
 
 
 class WorkerSettings(Section):

@@ -81,7 +81,8 @@ def path_of(name: str) -> NamePath:
 
 def shape_of(model: type[BaseModel]) -> Shape:
     """Return a model's names, nested; a bool marks a setting, and says whether it is secret."""
-    return {name: _shape(field.annotation) for name, field in model.model_fields.items()}
+    fields = model.model_fields.items()
+    return {field.alias or name: _shape(field.annotation) for name, field in fields}
 
 
 def _shape(annotation: Any) -> Shape | bool:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from engine.errors import MISFITS, RostrumError
 
-CUT_OFF = frozenset({"length", "max_tokens", "max_output_tokens"})
+CUT_OFF = "length"  # a reply that reached its token cap
 TOO_LONG = "too_long"  # our own word for a reply that was cut to the debate's cap
 MAX_CHARS = 1_000_000
 MAX_DEPTH = 64
@@ -22,8 +22,6 @@ MAX_OBJECTS = 16
 MAX_REPAIR_CHARS = 20_000
 
 _MARK = re.compile(r'["\\{}\[\]]')
-_OPENED, _CLOSED = "<think>", "</think>"
-_TAG = re.compile(rf'["\\{{}}]|{_CLOSED}')
 _KEY = re.compile(r"""["']?\w[^{}:]*:""")
 # Halves of surrogate pairs and NUL are valid JSON escapes that no database takes.
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
@@ -47,17 +45,17 @@ class Parsed(NamedTuple):
 def read_object(text: str, finish: str = "stop") -> Parsed:
     """Return the one JSON object in a model's answer, with prose or fences around it.
 
-    `finish` is the backend's word for why the answer stopped. Several objects are fine when
+    `finish` is why the answer stopped. Several objects are fine when
     they are equal. Raises UnreadableError for an answer that is cut off, holds no object, or
     holds two that differ. Linear in the text, and never deeper than 64 levels.
     """
     if finish == TOO_LONG:
         raise UnreadableError("the answer is longer than a reply may be")
-    if finish.lower() in CUT_OFF:
+    if finish == CUT_OFF:
         raise UnreadableError("the answer was cut off at its token limit")
     if len(text) > MAX_CHARS:
         raise UnreadableError(f"the answer is longer than {MAX_CHARS} characters")
-    found = [parsed for span in _spans(_after_thinking(text)) if (parsed := _parse(span))]
+    found = [parsed for span in _spans(text) if (parsed := _parse(span))]
     # An empty pair of braces in prose is no second answer.
     found = [parsed for parsed in found if parsed.value] or found
     if not found:
@@ -65,37 +63,6 @@ def read_object(text: str, finish: str = "stop") -> Parsed:
     if len(found) > 1 and len({_canonical(parsed.value) for parsed in found}) > 1:
         raise UnreadableError("the answer holds two JSON objects that differ")
     return next((parsed for parsed in found if not parsed.repaired), found[0])
-
-
-def _after_thinking(text: str) -> str:
-    """Drop what a reasoning model wrote before its answer; drafts in it are not answers.
-
-    Some backends leave the opening tag out. A closing tag within braces is quoted by the answer:
-    what follows it there may be a debater's words. Raises UnreadableError for reasoning that
-    does not end.
-    """
-    text = text.lstrip()
-    if text.startswith(_OPENED):
-        _, closed, text = text[len(_OPENED) :].partition(_CLOSED)
-        if not closed:
-            raise UnreadableError("the answer ends within its reasoning")
-    return text[_thought(text) :] if _CLOSED in text else text
-
-
-def _thought(text: str) -> int:
-    """Return where the last closing tag outside of braces ends; 0 without one."""
-    end, depth, position, quoted = 0, 0, 0, False
-    while mark := _TAG.search(text, position):
-        sign, position = mark.group(), mark.end()
-        if sign == "\\":
-            position += 1
-        elif sign == '"':
-            quoted = depth > 0 and not quoted
-        elif sign == _CLOSED:
-            end = position if depth == 0 else end
-        elif not quoted:
-            depth = max(0, depth + (1 if sign == "{" else -1))
-    return end
 
 
 def _spans(text: str) -> list[str]:

@@ -179,6 +179,7 @@ class ModelServer:
         self.headers: list[Mapping[str, str]] = []
         self.peers: set[object] = set()
         self.models: list[Body] = [{"id": "plain"}]
+        self.model_info: list[Body] = []
         self.stated: list[Body] = []
         self.moderated: list[Body] = []
         self.flags: Mapping[str, str] = {"harassment": "idiots", "violence": "kill"}
@@ -259,6 +260,7 @@ class ModelServer:
         app.router.add_post("/v1/chat/completions", self._complete)
         app.router.add_post("/v1/moderations", self._moderate)
         app.router.add_get("/v1/models", self._list)
+        app.router.add_get("/v1/model/info", self._inform)
         self._runner = web.AppRunner(app, shutdown_timeout=0.05, access_log=None)
         await self._runner.setup()
         await self._listen()
@@ -293,6 +295,10 @@ class ModelServer:
     async def _list(self, request: web.Request) -> web.Response:
         self.lists += 1
         return web.json_response({"object": "list", "data": self.models})
+
+    async def _inform(self, request: web.Request) -> web.Response:
+        """Say what LiteLLM's proxy says of its models."""
+        return web.json_response({"data": self.model_info})
 
     async def _moderate(self, request: web.Request) -> web.StreamResponse:
         """Flag inputs with a word of `flags`; acts scripted for their model come first."""

@@ -116,8 +116,6 @@ async def test_the_model_that_writes_is_told_with_its_text(server: ModelServer) 
         (acts.error_body(), None, "upstream failed"),
         (acts.events({"error": {"message": "upstream failed"}}), None, "upstream failed"),
         (acts.says("half", finish="error"), None, "in the middle of an answer"),
-        (acts.empty("content_filter"), None, "content filter"),
-        (acts.refusal(), None, "content filter"),
         (acts.empty(), None, "without any text"),
         (
             acts.events({"choices": [{"delta": {"content": "half"}}]}, done=False),
