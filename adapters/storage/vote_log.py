@@ -17,6 +17,7 @@ from adapters.storage.targets import ASKED, LOCK_QUESTION
 from engine.judging import Question, VoteEvent
 from engine.store import Intervention, Lease, Outcome, Target
 from engine.store.votes import NewEvent, Silences
+from engine.words.phrases import VOTE_DELETED
 
 INSERT_EVENT = """
 INSERT INTO vote_events (
@@ -72,6 +73,10 @@ UPDATE questions SET close_asked_at = :now
 WHERE debate = :debate AND question = 'vote' AND closed_at IS NULL AND closes_at IS NOT NULL
     AND close_asked_at IS NULL
     AND NOT EXISTS (SELECT 1 FROM debates WHERE id = :debate AND mirror IS NOT NULL)
+"""
+SAY_DELETED = """
+UPDATE debates SET reason = :why
+WHERE id = :debate AND status = 'voting' AND mirror IS NOT NULL AND NOT gone
 """
 INTERVENTIONS = """
 SELECT debate, question, step, act, option, at FROM interventions
@@ -211,6 +216,7 @@ class VoteLog:
                 connection.run(INTERVENE, **intervention.model_dump())
                 if deleted and target.question is Question.VOTE:
                     connection.run(END_VOTE, debate=target.debate, now=intervention.at)
+                    connection.run(SAY_DELETED, debate=target.debate, why=VOTE_DELETED)
 
         await self._database.write(store)
 

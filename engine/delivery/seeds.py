@@ -8,7 +8,8 @@ because a missing seed otherwise means that a moderator cleared it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import asyncio
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -46,7 +47,7 @@ class Seeds:
     clock: Clock
     served: Callable[[], Served] = everyone
     _left: dict[Target, tuple[str, ...]] = field(default_factory=dict)
-    _refused: set[Target] = field(default_factory=set)  # as a permission is missing
+    _refused: set[tuple[str, str]] = field(default_factory=set)  # messages that take none for now
 
     async def plant(
         self, debate_id: str, question: Question, message: str, options: Sequence[str]
@@ -70,26 +71,41 @@ class Seeds:
 
     async def run(self) -> None:
         """Retry failures, and look at every open question now and then, until cancelled."""
-        pause, known, next_look = FIRST_PAUSE, frozenset[int](), self.clock.now()
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._retry())
+            group.create_task(self._keep_looking())
+
+    async def _retry(self) -> None:
+        """Retry temporary failures with growing pauses."""
+        pause = FIRST_PAUSE
         while True:
-            served = self.served()
-            taken, known = served.held - known, served.held
-            granted = await self.bell.collect(f"granted/{self.venue.platform}", pause)
-            if taken or granted or self.clock.now() >= next_look:
-                await self._look()
-                next_look = self.clock.now() + timedelta(seconds=LOOK_SECONDS)
+            await self.clock.sleep(pause)
             for target, options in list(self._left.items()):
                 await self._again(target, options)
             pause = min(2 * pause, LONGEST_PAUSE) if self._left else FIRST_PAUSE
 
-    async def _look(self) -> None:
+    async def _keep_looking(self) -> None:
+        """Look at open questions, and sooner at those that a changed permission may concern."""
+        known, next_look = frozenset[int](), self.clock.now()
+        while True:
+            served = self.served()
+            taken, known = served.held - known, served.held
+            granted = await self.bell.collect(f"granted/{self.venue.platform}", FIRST_PAUSE)
+            if taken or self.clock.now() >= next_look:
+                await self._look()
+                next_look = self.clock.now() + timedelta(seconds=LOOK_SECONDS)
+            elif granted and self._refused:
+                await self._look(frozenset(self._refused))
+
+    async def _look(self, only: Container[tuple[str, str]] | None = None) -> None:
         """Add what is missing on open questions, and find out which messages were deleted."""
         votes, served = self.store.votes, self.served()
         due = await votes.due(self.venue.platform, self.venue.channel, served=served)
         for debate_id in dict.fromkeys(asked.debate for asked in due):
             interventions = await votes.interventions(debate_id)
             for target in await votes.targets(debate_id):
-                if target.closed:
+                where = (target.place, target.message)
+                if target.closed or (only is not None and where not in only):
                     continue
                 missing = unseeded_of(target, interventions)
                 lacking = [one for one in target.options if one in missing]
@@ -108,7 +124,7 @@ class Seeds:
         elsewhere = not self.served().has(debate.community)  # where another process adds them
         if elsewhere or debate.gone or await self._has_ended(target):
             self._left.pop(target, None)
-            self._refused.discard(target)
+            self._refused.discard((target.place, target.message))
             return False
         try:
             failed = await self._add(target, options)
@@ -124,8 +140,8 @@ class Seeds:
             return False
         await self._note(target, "seeded", [each for each in options if each not in failed])
         self._keep(target, failed)
-        if not failed and target in self._refused:
-            self._refused.discard(target)
+        if not failed and (target.place, target.message) in self._refused:
+            self._refused.discard((target.place, target.message))
             if debate.reason.startswith(MISSING):
                 await self.store.debates.stop_waiting(debate.id, [debate.reason])
         return not failed
@@ -147,7 +163,7 @@ class Seeds:
             of, why, away = target.debate, str(error), isinstance(error, VenueAwayError)
             log.warning("reaction not added", debate=of, option="".join(options), why=why)
             if not away:
-                self._refused.add(target)
+                self._refused.add((target.place, target.message))
                 waits = WAITS_TO_REACT.format(why=why)
                 asked = Asked(of, target.question, target.step)
                 await self.store.debates.set_waiting(of, waits, while_open=asked)

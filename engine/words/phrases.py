@@ -79,6 +79,10 @@ LOCKED = (
 )
 WAITS_TO_POST = "Waiting to post: {why}"
 WAITS_TO_REACT = "Reactions to vote with are missing: {why}"
+VOTE_DELETED = (
+    "The message to vote on was deleted, so no one can vote any more. The votes it had count when "
+    "the vote closes, together with that on its mirror."
+)
 CLOSES_ONCE_READ = (
     "The vote closes as soon as {platform} can be read. Rostrum retries automatically."
 )
