@@ -46,7 +46,7 @@ from engine.prompts.library import AUDIENCE, SOURCES, Prompts
 from engine.prompts.quoting import Record, Speech, guard, unquote
 from engine.sources import check_quotations, named, tell_quotation
 from engine.store import Note, Post
-from engine.text import clean, count_words, first_words, is_divided, words_to_read
+from engine.text import clean, count_words, first_words, words_to_read
 from engine.words.phrases import sum_up
 from engine.words.translation import say
 
@@ -567,13 +567,10 @@ class Floor:
 
     def _ask_to_shorten(self, variables: Mapping[str, Any], text: str, template: str = "") -> str:
         words = count_words(text, self._setup.chars_per_word)
-        limits: TurnLimits = variables["limits"]
-        undivided = limits.synthesis_chars is not None and not is_divided(text)
         return self._prompts.render(
             template or f"{self.request.format}/shorten",
             **variables,
             written_words=words,
-            undivided=undivided,
         )
 
     def _turn(

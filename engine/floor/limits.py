@@ -9,22 +9,16 @@ from typing import NamedTuple
 
 from engine.debate import Violation
 from engine.ports import Reply
-from engine.text import count_arguments, count_words, split_closing
+from engine.text import count_arguments, count_words
 
 LONG_REPLY = "long_reply"
 
 
 class TurnLimits(NamedTuple):
-    """The limits of a turn; None is no limit.
-
-    `words` and `arguments` are of the whole turn. A closing has two parts instead: a
-    synthesis in characters and a decision in words.
-    """
+    """The limits of a turn; None is no limit."""
 
     words: int | None = None
     arguments: int | None = None
-    synthesis_chars: int | None = None
-    decision_words: int | None = None
 
 
 REPLACED = "replaced_characters"
@@ -44,14 +38,6 @@ def violations(text: str, limits: TurnLimits, chars_per_word: float) -> tuple[Vi
         measured.append(("too_many_words", count_words(text, chars_per_word), limits.words))
     if limits.arguments is not None:
         measured.append(("too_many_arguments", count_arguments(text), limits.arguments))
-    if limits.synthesis_chars is not None or limits.decision_words is not None:
-        synthesis, decision = split_closing(text)
-        if synthesis:
-            words = count_words(decision, chars_per_word)
-            measured.append(("long_synthesis", len(synthesis), limits.synthesis_chars))
-            measured.append(("long_decision", words, limits.decision_words))
-        else:  # without a divider neither part can be measured
-            measured.append(("missing_synthesis", 1, 0))
     return tuple(
         Violation(kind=kind, measured=value, limit=limit)
         for kind, value, limit in measured

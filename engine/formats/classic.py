@@ -18,7 +18,6 @@ from engine.floor.shapes import Fault, Shape, ShapedAnswer
 from engine.formats.format import Format, Labels, Lengths, Sized
 
 DECISIONS = ("maintains", "qualifies", "gives_up")
-PLAIN_CLOSING = 1  # the version whose last turn was plain text in two parts
 UNKNOWN = "unknown"  # a decision that could not be read, which is never guessed
 
 
@@ -54,8 +53,7 @@ class Classic(Format):
 
     name = "classic"
     about = "both sides argue in turn, from opening to closing; a juror sums it up"
-    version = 3
-    finishes = (1, 2)
+    version = 1
     takes_rounds = True
     summarised = True
     takes_questions = True
@@ -102,38 +100,39 @@ class Classic(Format):
         kind = round_name.split("-")[0]
         if kind == QUESTIONS:
             return await floor.answer(seat, opposing=opposing)
-        if kind == "closing" and floor.version > PLAIN_CLOSING:
+        if kind == "closing":
             return await self._close(floor, seat, opposing)
+        limits = ClassicLimits.model_validate(floor.limits)
         return await floor.speak(
             seat,
             round_name,
             template=f"classic/{seat.lower()}/{kind}",
-            limits=limits_of(floor, kind),
+            limits=TurnLimits(words=limits.words, arguments=limits.arguments),
             opposing=opposing,
-            last=kind == "closing",
         )
 
     async def _close(self, floor: Floor, seat: str, opposing: str | None) -> str:
         """Let a side give its last turn, and keep its decision."""
         labels = floor.prompts.data("classic/labels", Labels).of(floor.request.language)
-        limits = limits_of(floor, "closing")
+        limits = ClassicLimits.model_validate(floor.limits)
         answer = await floor.state(
             seat,
             "closing",
             template=f"classic/{seat.lower()}/closing",
             shape=shape_of(floor, limits),
             show=partial(show, labels),
-            limits=limits,
+            limits=TurnLimits(),
             role="closing",
             opposing=opposing,
             last=True,
+            numbers=limits,
         )
         turn = next(turn for turn in reversed(floor.turns) if turn.seat == seat)
         await floor.keep(artifacts=[decided(turn.step, answer)])
         return turn.text
 
 
-def shape_of(floor: Floor, limits: TurnLimits) -> Shape[Conclusion]:
+def shape_of(floor: Floor, limits: ClassicLimits) -> Shape[Conclusion]:
     """Return the form of a last turn, with its limits."""
 
     def check(said: Conclusion) -> tuple[Fault, ...]:
@@ -149,7 +148,7 @@ def shape_of(floor: Floor, limits: TurnLimits) -> Shape[Conclusion]:
                 limit=most,
             )
             for kind, found, most, unit in measured
-            if most is not None and found > most
+            if found > most
         ]
         if said.read == UNKNOWN:
             known = ", ".join(DECISIONS)
@@ -177,13 +176,3 @@ def decided(step: str, answer: ShapedAnswer[Conclusion]) -> Artifact:
     if not valid:
         body |= {"raw": answer.raw, "problem": answer.problem}
     return Artifact.of(f"{DECISION}/{step}", DECISION, body, valid=valid)
-
-
-def limits_of(floor: Floor, kind: str) -> TurnLimits:
-    """Return the limits of a round: a closing has parts, every other turn words and arguments."""
-    limits = ClassicLimits.model_validate(floor.limits)
-    if kind == "closing":
-        return TurnLimits(
-            synthesis_chars=limits.synthesis_chars, decision_words=limits.decision_words
-        )
-    return TurnLimits(words=limits.words, arguments=limits.arguments)

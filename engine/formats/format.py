@@ -188,8 +188,8 @@ class Format(ABC):
         """
         return {}
 
-    def judged(self, turns: Sequence[Turn], version: int) -> tuple[Turn, ...]:
-        """Return what the panel reads of a debate of a version: all that was said."""
+    def judged(self, turns: Sequence[Turn]) -> tuple[Turn, ...]:
+        """Return what the panel reads of a debate: all that was said."""
         return tuple(turns)
 
     def decide(self, request: Request, stances: Sequence[Vote], panel: Verdict) -> Decision | None:

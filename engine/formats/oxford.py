@@ -16,7 +16,6 @@ from engine.words.translation import say
 NAME = "oxford"
 ROUNDS = {"opening": "1", "rebuttal": "2", "closing": "1"}
 ANSWERS = "2"  # the seat of each side that answers the audience: the other one closes right after
-WHOLE_DEBATE_READ = 1  # the version whose closers were sent their own openings once more
 STANCE_OF = {"A": "for", "B": "against"}
 ROOM: Mapping[str | None, str] = {
     None: "The room has no winner",
@@ -45,8 +44,7 @@ class Oxford(Format):
 
     name = NAME
     about = "two speakers a side; the side that changes more minds wins"
-    version = 3
-    finishes = (WHOLE_DEBATE_READ, 2)
+    version = 1
     turn_order = TurnOrder.SEQUENTIAL
     stance = True
     takes_questions = True
@@ -88,7 +86,7 @@ class Oxford(Format):
                     template=f"{NAME}/speech",
                     limits=TurnLimits(words=limits.words),
                     role="closing" if round_name == "closing" else "debater",
-                    opposing=floor.transcript(0 if floor.version == WHOLE_DEBATE_READ else known),
+                    opposing=floor.transcript(known),
                     last=round_name == "closing"
                     or (round_name == "rebuttal" and not floor.request.questions),
                     side=side,

@@ -402,7 +402,7 @@ async def _outline(setup: Setup, script: Format, prompts: Prompts) -> Outline:
         desk = DryDesk(dry)
         floor = Floor(dry, prompts, desk, script.turns(dry.request))
         await script.hold(floor)
-        judged = script.judged(floor.turns, floor.version)
+        judged = script.judged(floor.turns)
         if len(_outlines) >= MOST_OUTLINES:
             _outlines.clear()
         known = _outlines[key] = Outline(

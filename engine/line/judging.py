@@ -199,7 +199,7 @@ async def _read(
     await script.hold(floor)
     scribe, asked = open_transcript(debate), LaterJurors(steps, judging.prefix)
     scribe.sources = named(floor.sources)
-    judged = script.judged(tuple(floor.turns), floor.version)
+    judged = script.judged(tuple(floor.turns))
     try:
         verdict, ballots = await hold_panel(debate, judged, prompts, asked, scribe)
     finally:

@@ -172,7 +172,7 @@ class Runner:
             begun = asyncio.Event()
             summary = beside.start(summarise(debate, spoken, *at_hand, begun)) if asked else None
             try:
-                judged = script.judged(spoken, floor.version)
+                judged = script.judged(spoken)
                 verdict, ballots = await hold_panel(debate, judged, *at_hand, begun)
             finally:
                 begun.set()

@@ -113,7 +113,6 @@ VIOLATIONS = {
     "too_many_arguments": "{measured:g} arguments; the limit is {limit:g}",
     "long_synthesis": "a synthesis of {measured:g} characters; the limit is {limit:g}",
     "long_decision": "a decision of {measured:g} words; the limit is {limit:g}",
-    "missing_synthesis": "no line of hyphens between the two parts",
     "no_decision": "no decision that can be read",
     "long_reply": "a reply of {measured:,.0f} characters, cut to {limit:,.0f}",
     "cut": "{measured:g} words, cut after {limit:g}: the rest of the time is for those who have "

@@ -74,8 +74,6 @@ DIFFERED = "- Where jurors differed: {text}"
 RECONCILED = {
     "convergence": "The table's own result: **{own}**. The jury's: **{panel}**. The table's is the "
     "answer that shares most words with the others; the jury judged which answer is best.",
-    "best_draft": "The table's own judges: **{own}**. The jury: **{panel}**. The judges each named "
-    "one best answer; the jury added up marks for each criterion.",
     "answers": "The table's own judges: **{own}**. The jury: **{panel}**. Both marked the same "
     "final answers, but they are different readers, and their marks are weighed differently.",
 }

@@ -137,7 +137,7 @@ def setup_of(
     roles = {"debater": 0.7, "closing": 0.5, "juror": 0.2}
     return Setup(
         request=request,
-        format_version=2,
+        format_version=1,
         templates="",
         panel=PanelSetup(roster=(Model.parse("near/j1"), Model.parse("near/j2"))),
         names={"A": "Avocet", "B": "Wagtail"},

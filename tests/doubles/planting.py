@@ -132,7 +132,7 @@ async def _hold(setup: Setup) -> None:
         await script.hold(floor)
     held: Debate = stored(new_debate(setup=setup), status=Status.VOTING)
     scribe = open_transcript(held)
-    judged = script.judged(tuple(floor.turns), floor.version)
+    judged = script.judged(tuple(floor.turns))
     verdict, ballots = await hold_panel(held, judged, prompts, desk, scribe)
     await summarise(held, judged, prompts, desk, scribe)
     await explain(Case(held, verdict, tuple(ballots.values())), prompts, desk)

@@ -15,7 +15,7 @@ from engine.floor.limits import TurnLimits
 from engine.formats.classic import Classic
 from engine.messages import TurnPost
 from engine.prompts.library import SPOKEN, Prompts, load_prompts
-from tests.doubles.desk import ScriptedDesk, floor_on, setup_of, tell
+from tests.doubles.desk import ScriptedDesk, floor_on, setup_of
 
 WORDS = TurnLimits(words=10, arguments=2)
 LONG = "word " * 12
@@ -51,23 +51,6 @@ async def test_a_history_grows_through_shortening_too() -> None:
         LONG,
         "Short.",
     ]
-
-
-UNDIVIDED = "We know much. I decide for it.\n\nAnd more. " + "word " * 300
-
-
-@pytest.mark.parametrize("text", ["I decide for it.", UNDIVIDED, "---\nI decide for it."])
-async def test_a_closing_in_one_part_is_told_of_the_line_and_of_no_limit(text: str) -> None:
-    def answer(step: str) -> str:
-        if not step.startswith("turn/closing"):
-            return "Short."
-        return "We know this.\n\n---\n\nYes." if step.endswith("/shorten") else text
-
-    desk = ScriptedDesk(answer)
-    await Classic().run(floor_on(desk, setup_of().model_copy(update={"format_version": 1})))
-    told = next(a for a in desk.asked if a.step == "turn/closing/A/shorten").messages[-1].content
-    assert "not in two parts: a line of three hyphens (---) has to stand between them" in told
-    assert "over a limit" not in told
 
 
 async def test_nothing_volatile_reaches_a_prompt() -> None:
@@ -114,17 +97,6 @@ async def test_a_turn_that_stays_too_long_is_kept_whole_and_marked() -> None:
     assert isinstance(message, TurnPost)
     assert message.text == text
     assert message.violations == desk.turns[0].violations
-
-
-async def test_a_closing_over_its_parts_is_asked_for_two_parts_again() -> None:
-    limits = TurnLimits(synthesis_chars=20, decision_words=3)
-    desk = ScriptedDesk(lambda step: "Brief.\n\n---\n\nYes." if "shorten" in step else tell(step))
-    await speak(desk, limits)
-    ask = desk.asked[1].last
-    assert "a synthesis of at most 20 characters" in ask
-    assert "a decision of at most 3 words" in ask
-    assert desk.turns[0].text == "Brief.\n\n---\n\nYes."
-    assert desk.turns[0].violations == ()
 
 
 async def test_voters_do_not_read_who_a_model_says_it_is() -> None:

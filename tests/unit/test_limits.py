@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from engine.floor.limits import TurnLimits, violations
 
 TURN = TurnLimits(words=5, arguments=2)
-CLOSING = TurnLimits(synthesis_chars=10, decision_words=3)
 
 
 def kinds(text: str, limits: TurnLimits) -> dict[str, float]:
@@ -33,25 +32,10 @@ def test_words_and_numbered_arguments_are_measured(text: str, found: dict[str, f
     assert kinds(text, TURN) == found
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("Short.\n\n---\n\nTea it is.", {}),
-        ("Much too long.\n\n---\n\nYes.", {"long_synthesis": 14}),
-        ("Short.\n\n---\n\nTea it certainly is.", {"long_decision": 4}),
-        ("Tea it is.", {"missing_synthesis": 1}),
-        ("Tea it certainly is.", {"missing_synthesis": 1}),
-    ],
-)
-def test_a_closing_is_measured_by_its_parts(text: str, found: dict[str, float]) -> None:
-    assert kinds(text, CLOSING) == found
-
-
 def test_no_limit_is_never_passed() -> None:
     assert violations("word " * 10_000, TurnLimits(), 1.5) == ()
 
 
 @given(st.text(max_size=300))
 def test_a_violation_always_says_more_than_its_limit(text: str) -> None:
-    for limits in (TURN, CLOSING):
-        assert all(found.measured > found.limit for found in violations(text, limits, 1.5))
+    assert all(found.measured > found.limit for found in violations(text, TURN, 1.5))

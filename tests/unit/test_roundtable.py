@@ -448,12 +448,11 @@ def test_the_panel_reads_final_answers_alone() -> None:
         said(2, "2", "draft", "Only --- one."),
         said(3, "1", "revision-1", "Last.\n\n---\n\nI agree with the Sceptic."),
     ]
-    read = script.judged(turns, script.version)
+    read = script.judged(turns)
     assert [(turn.side, turn.round, turn.text) for turn in read] == [
         ("1", "final answer", "Last."),
         ("2", "final answer", "Only --- one."),
     ]
-    assert script.judged(turns, 1) == tuple(turns)
 
 
 def test_jurors_mark_answers_and_no_debating() -> None:
@@ -535,7 +534,7 @@ def test_the_reveal_reads_with_names() -> None:
     assert "- `near/j1`: Practitioner (read from Sceptic on)" in said
 
 
-@pytest.mark.parametrize("rubric", ["convergence", "best_draft", "answers"])
+@pytest.mark.parametrize("rubric", ["convergence", "answers"])
 def test_the_tables_result_and_the_panels_are_reconciled_where_they_differ(rubric: str) -> None:
     said = reveal_with(own("3", rubric), "1")
     (line,) = [line for line in said.splitlines() if "**Historian**. The jury" in line]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import cycle
 from typing import Any
 
 import pytest
@@ -19,7 +18,7 @@ from engine.formats.team.channels import (
     may_read,
     team_channel,
 )
-from engine.formats.team.clock import OTHER, FreeClock, sure_speeches
+from engine.formats.team.clock import OTHER, FreeClock
 from engine.formats.team.rules import (
     CROSS,
     KINDS,
@@ -92,28 +91,6 @@ def test_the_same_team_twice_running_costs_it_three() -> None:
     free = [turn("A1", "free-1"), turn("B1", "free-2"), turn("B2", "free-3"), turn("A2", "free-4")]
     assert costs(list(twice_running(free))) == {"B": -3}
     assert not list(twice_running([turn("A1", "cross-1"), turn("A2", "cross-2")]))
-
-
-@given(st.integers(0, 1000), st.integers(0, 1000), st.integers(1, 150), st.integers(1, 150))
-def test_a_team_gets_the_speeches_that_it_can_be_sure_of(
-    own: int, other: int, words: int, others: int
-) -> None:
-    sure = sure_speeches(own, other, most=150, least=50)
-    clocks, mine, spoken = [own, other], 0, cycle((words, others))
-    while clocks[0] >= 50:
-        words = min(next(spoken), 150, clocks[0])
-        clocks = [clocks[1], clocks[0] - max(words, 50)]
-        mine += 1
-    # The teams change places at each speech, and the one whose turn it was began.
-    assert (mine + 1) // 2 >= sure
-
-
-@pytest.mark.parametrize(
-    ("own", "other", "sure"),
-    [(1000, 1000, 7), (49, 1000, 0), (50, 1000, 1), (200, 1000, 2), (1000, 0, 1), (1000, 60, 2)],
-)
-def test_both_clocks_decide_how_many_speeches_are_sure(own: int, other: int, sure: int) -> None:
-    assert sure_speeches(own, other, most=150, least=50) == sure
 
 
 @given(st.integers(4, 1500), st.integers(1, 400), st.randoms(), st.data())

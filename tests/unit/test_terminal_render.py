@@ -110,7 +110,6 @@ def test_a_turn_without_limit_tells_its_words_alone() -> None:
     ("kind", "sentence"),
     [
         ("too_many_words", "512 words; the limit is 500"),
-        ("missing_synthesis", "no line of hyphens between the two parts"),
         ("shouting", "shouting (512, at most 500)"),
     ],
 )

@@ -62,8 +62,7 @@ class Audited(Format):
 
     name = NAME
     about = "both sides argue turn by turn; a judge checks each turn, and its loser must adapt"
-    version = 3
-    finishes = (1, 2)
+    version = 1
     files = True
     options = AuditedOptions
     turn_order = TurnOrder.SEQUENTIAL
@@ -104,8 +103,7 @@ class Audited(Format):
         limits = AuditedLimits.model_validate(floor.limits)
         elasticity = dict(zip("AB", options.elasticity, strict=True))
         audit = Audit(floor, _cast(floor, options), elasticity)
-        if floor.version > 1:
-            await floor.tell("audited/adapt", say(ADAPT))
+        await floor.tell("audited/adapt", say(ADAPT))
         last = ""
         for number in range(1, options.turns + 1):
             side, final = "A" if number % 2 else "B", number > options.turns - 2

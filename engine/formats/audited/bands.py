@@ -19,13 +19,6 @@ WINNER_LEAST, LOSER_MOST, DRAW_MOST, LEAST_LEAD = 0.55, 0.85, 0.10, 2.0
 PLACES = 6  # decimals of an adjusted score
 
 
-class Banded(NamedTuple):
-    """What two neighbouring turns' scores in one dimension become."""
-
-    previous: float
-    latest: float
-
-
 class Bands(NamedTuple):
     """The bounds of each turn's score, and of each step from a turn to the next."""
 
@@ -35,24 +28,11 @@ class Bands(NamedTuple):
     most: list[float]
 
 
-def band(scale: float, previous: float, latest: float, outcome: Outcome) -> Banded:
-    """Return two scores moved to the nearest edges of their bands, regardless of other turns.
-
-    A winner has at least 55 % of the scale and 2 points more than the loser, who has at most
-    85 %; in a draw they differ by at most 10 %, and the latest one moves.
-    """
-    if outcome == "draw":
-        room = DRAW_MOST * scale
-        return Banded(previous, min(max(latest, previous - room), previous + room))
-    winner, loser = (latest, previous) if outcome == "latest" else (previous, latest)
-    winner = max(winner, WINNER_LEAST * scale)
-    loser = min(loser, LOSER_MOST * scale, winner - LEAST_LEAD)
-    return Banded(loser, winner) if outcome == "latest" else Banded(winner, loser)
-
-
 def find_bands(scale: float, outcomes: Sequence[Outcome | None]) -> Bands:
     """Return what comparisons of neighbours allow; None for two that were not compared.
 
+    A winner has at least 55 % of the scale and 2 points more than the loser, who has at most
+    85 %; in a draw they differ by at most 10 %.
     Between 55 % and 85 % there is no room for a long run of turns each of which beats the one
     before by 2 points: such a run shares the room there is in equal steps.
     """

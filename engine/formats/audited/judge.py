@@ -158,7 +158,7 @@ class Audit:
     # --- one turn -----------------------------------------------------------------------
 
     def _write_ledger(self) -> Ledger:
-        return Ledger(self._floor.turns, self._heard, self._floor.version, self._penalties)
+        return Ledger(self._floor.turns, self._heard, self._penalties)
 
     async def _ask_absolute(self, number: int) -> ShapedAnswer[Absolute]:
         return await ask_judge(

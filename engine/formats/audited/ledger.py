@@ -13,8 +13,8 @@ from typing import NamedTuple
 from engine.debate import Turn, Value
 from engine.findings import Adjustment
 from engine.formats.audited.answers import Absolute
-from engine.formats.audited.bands import PLACES, Outcome, band, find_bands, settle
-from engine.formats.audited.scoring import SCALES, SUSPECT, Points, total_points
+from engine.formats.audited.bands import PLACES, Outcome, find_bands, settle
+from engine.formats.audited.scoring import SCALES, Points, total_points
 from engine.overlap import is_quoted
 
 
@@ -59,22 +59,18 @@ class Ledger:
         self,
         turns: Sequence[Turn],
         heard: Sequence[TurnJudgment],
-        version: int,
         penalties: Mapping[str, float],
     ) -> None:
-        self._turns, self._heard, self._version = turns, heard, version
-        self._penalties = penalties
+        self._turns, self._heard, self._penalties = turns, heard, penalties
         self.points: dict[int, Points] = {}
         self.register: list[RegisterEntry] = []
         self.changes: dict[int, list[Adjustment]] = {}
         for number, said in enumerate(heard, 1):
+            self.changes[number] = []
             if said.absolute is not None:
                 self.points[number] = total_points(said.absolute.scores)
-            changed = list(self._harmonise(number, said.outcomes)) if version == 1 else []
-            if said.absolute is not None:
-                changed += self._hear_appeals(number, said.absolute)
-                changed += self._enter(number, said.absolute)
-            self.changes[number] = changed
+                self.changes[number] += self._hear_appeals(number, said.absolute)
+                self.changes[number] += self._enter(number, said.absolute)
 
     def appeals(self, number: int) -> dict[int, RegisterEntry]:
         """Return the entries that a turn may answer, by their places in the register.
@@ -86,7 +82,6 @@ class Ledger:
             place: entry
             for place, entry in enumerate(self.register, 1)
             if entry.side == side and entry.penalty and since <= entry.exposed_by < number
-            if self._version > 1
         }
 
     def docked(self, number: int) -> float:
@@ -96,8 +91,6 @@ class Ledger:
     def standing(self) -> dict[int, dict[str, float]]:
         """Return where each scored turn's dimensions stand after every adjustment."""
         stand = {number: self._after_docking(number) for number in self.points}
-        if self._version == 1:
-            return stand
         for dimension, scale in SCALES.items():
             for run in self._runs():
                 outcomes = [self._heard[at - 1].outcomes.get(dimension) for at in run[1:]]
@@ -155,24 +148,22 @@ class Ledger:
 
     def _entry(self, number: int, turn: int, kind: str, text: str) -> RegisterEntry:
         said = self._turns[turn - 1]
-        first = self._version == 1
-        found = first or is_quoted(text, said.text)
-        penalty = 0.0 if first and kind not in SUSPECT else self._penalties[kind]
+        found = is_quoted(text, said.text)
         return RegisterEntry(
             turn=turn,
             side=said.side,
             kind=kind,
             text=text,
             exposed_by=number,
-            penalty=penalty if found else 0.0,
+            penalty=self._penalties[kind] if found else 0.0,
             found=found,
         )
 
     def _is_same(self, entry: RegisterEntry, other: RegisterEntry) -> bool:
         """Return whether two entries are of one claim, even if quoted at different length."""
-        if entry.turn != other.turn or self._version == 1:
-            return (entry.turn, entry.text) == (other.turn, other.text)
-        return is_quoted(entry.text, other.text) or is_quoted(other.text, entry.text)
+        return entry.turn == other.turn and (
+            is_quoted(entry.text, other.text) or is_quoted(other.text, entry.text)
+        )
 
     def _hear_appeals(self, number: int, given: Absolute) -> Iterator[Adjustment]:
         """Return docked points where the side's next turn has answered the entry."""
@@ -197,26 +188,3 @@ class Ledger:
             reason=reason,
             by=self._turns[by - 1].step,
         )
-
-    def _harmonise(self, number: int, outcomes: Mapping[str, Outcome]) -> Iterator[Adjustment]:
-        """Move two turns' scores into their bands, as version 1 did: one pair after the other."""
-        if number not in self.points or number - 1 not in self.points:
-            return
-        for dimension, outcome in outcomes.items():
-            before, now = self.points[number - 1], self.points[number]
-            was, said = before.values[dimension], now.values[dimension]
-            banded = band(SCALES[dimension], was, said, outcome)
-            if banded.latest != said:
-                self.points[number] = now.moved(dimension, banded.latest)
-            if banded.previous != was:
-                self.points[number - 1] = before.moved(dimension, banded.previous)
-                turn = self._turns[number - 2]
-                yield Adjustment(
-                    name=f"calibration/{number}/{dimension}",
-                    subject=turn.step,
-                    side=turn.side,
-                    criterion=dimension,
-                    amount=banded.previous - was,
-                    reason=f"outside the band that the comparison with turn {number} sets",
-                    by=self._turns[number - 1].step,
-                )

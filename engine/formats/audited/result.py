@@ -107,7 +107,7 @@ async def conclude(floor: Floor, audit: Audit) -> None:
         ),
         Post(key="audited/drift", message=_drift(floor, audit)),
     ]
-    moved = list(audit.ledger.calibrate()) if floor.version > 1 else []
+    moved = list(audit.ledger.calibrate())
     await floor.keep(*reports, artifacts=artifacts, adjustments=moved, verdict=card)
 
 

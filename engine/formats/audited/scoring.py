@@ -48,11 +48,6 @@ class Points(Value):
         """Return the judge's own score of a criterion."""
         return self.originals.get(name, self.values[name])
 
-    def moved(self, dimension: str, value: float) -> Points:
-        """Return the points with a dimension moved; the judge's own score is kept."""
-        said = {dimension: self.values[dimension]} | self.originals
-        return Points(values=self.values | {dimension: value}, originals=said)
-
 
 def total_points(given: Mapping[str, float]) -> Points:
     """Add up the judge's components, by the rules that bind one to another."""
@@ -98,7 +93,7 @@ class Archetypes(Value):
     """The data file of archetypes: twelve traits from 1 to 10 by name, and what moves them.
 
     `pressures` gives each pressure the traits that it moves, and which way; `conduct` says in words
-    what a move means. A trait may lack it, as all did in version 1.
+    what a move means. A trait may lack it.
     """
 
     archetypes: dict[str, dict[str, Trait]]

@@ -18,7 +18,6 @@ from engine.floor.floor import Floor
 from engine.floor.limits import TurnLimits
 from engine.formats.format import Format, Lengths, Names, Roles, Sized
 from engine.formats.roundtable.marks import mark_answers
-from engine.formats.roundtable.picks import pick_drafts
 from engine.formats.roundtable.result import NAME, converge
 from engine.overlap import least_overlap
 from engine.prompts.library import Prompts
@@ -26,8 +25,6 @@ from engine.text import clean, headline, split_draft
 from engine.words.translation import say
 
 FIRST, FINAL = "draft", "final answer"
-WHOLE_DEBATE_READ = 1  # the version whose panel read every draft
-LAST_TO_PICK = 2  # the last version whose judges picked an answer without marks
 NAME_CHARS, TITLE_CHARS = 32, 24  # of an agent's name; of a description that is a name
 AGREED = (
     "Every two drafts share at least {share}% of their words, so no one revises further: {n} calls "
@@ -96,8 +93,7 @@ class Roundtable(Format):
 
     name = NAME
     about = "several models answer one question, read each other and revise"
-    version = 4
-    finishes = (1, 2, 3)
+    version = 1
     ends_early = True
     question = True
     rubric = "answers"
@@ -147,10 +143,8 @@ class Roundtable(Format):
             called[agent] = _distinct(name, called.values())
         return called
 
-    def judged(self, turns: Sequence[Turn], version: int) -> tuple[Turn, ...]:
+    def judged(self, turns: Sequence[Turn]) -> tuple[Turn, ...]:
         """Return the agents' final answers, without what they say of their changes."""
-        if version == WHOLE_DEBATE_READ:
-            return tuple(turns)
         last = {turn.side: turn for turn in turns}
         return tuple(
             turn.model_copy(
@@ -229,7 +223,7 @@ def _others(floor: Floor, drafts: Mapping[str, str], agent: str) -> list[Other]:
 
 
 def _told(others: Sequence[Other]) -> str:
-    """Return drafts as one text, as templates without quotations show them."""
+    """Return drafts as one text, which rehearsal models answer."""
     return "\n\n".join(f"{other.name}:\n{other.draft}" for other in others)
 
 
@@ -243,8 +237,6 @@ async def _judge(floor: Floor, personas: Mapping[str, str], drafts: Mapping[str,
     """Find the best final answer: by the judges, or without any by what the answers share."""
     if not floor.request.judges:
         await converge(floor, personas, drafts)
-    elif floor.version <= LAST_TO_PICK:
-        await pick_drafts(floor, personas, drafts)
     else:
         steps = {turn.side: turn.step for turn in floor.turns}
         await mark_answers(floor, personas, drafts, steps)

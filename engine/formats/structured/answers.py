@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, ConfigDict
 
 from engine.debate import Value
-from engine.floor.schema import FLAG, TEXT, by_key, choice, named, prose, record, several, whole
+from engine.floor.schema import TEXT, by_key, choice, named, prose, record, several, whole
 from engine.floor.shapes import Fault, Shape, is_whole
 from engine.formats.structured.leaning import Leaning
 from engine.formats.structured.trace import STANDINGS, Argument
@@ -109,8 +109,7 @@ Unique = Annotated[tuple[str, ...], AfterValidator(_once)]
 class ClosingStatement(LoosePart):
     """A side's answers to the questions about its arguments, and its closing.
 
-    `change` is what it did with its position, and `because` why; version 1 asked only whether it
-    `moved`.
+    `change` is what it did with its position, and `because` why.
     """
 
     answers: dict[str, str] = {}
@@ -120,7 +119,6 @@ class ClosingStatement(LoosePart):
     position: str = ""
     change: str = ""
     because: str = ""
-    moved: bool | None = None
 
 
 class ArgumentSheet(BaseModel):
@@ -158,7 +156,7 @@ class Judgment(LoosePart):
 # --- forms and rules -------------------------------------------------------------------
 
 
-def opening_shape(limits: StructuredLimits, leans: Leaning | None) -> Shape[Opening]:
+def opening_shape(limits: StructuredLimits, leans: Leaning) -> Shape[Opening]:
     """Return the form of an opening; `leans` finds what no argument may hold."""
     statement = record({"claim": TEXT, "reasoning": TEXT, "evidence": TEXT})
     schema = named("Opening", {"arguments": several(statement, limits.fewest, limits.most)})
@@ -184,7 +182,7 @@ def opening_shape(limits: StructuredLimits, leans: Leaning | None) -> Shape[Open
                     what = f"the {part} of argument {number} needs at least {least} characters"
                     faults.append(_fault(f"short_{part}", what, length, least))
             said = f"{statement.claim}\n{statement.reasoning}"
-            if leans and (found := leans.find(said, number)):
+            if found := leans.find(said, number):
                 what = f"argument {number} leans on another one (“{found}”); each stands alone"
                 faults.append(_fault("leaning_argument", what))
         return tuple(faults)
@@ -229,12 +227,9 @@ def closing_shape(
     asked: tuple[str, ...],
     limits: StructuredLimits,
     count: Callable[[str], int],
-    version: int,
 ) -> Shape[ClosingStatement]:
     """Return the form of a closing; `asked` are the own arguments that were asked about."""
-    first = version == 1
-    least = 0 if first else limits.closing_least
-    end = {"moved": FLAG} if first else {"change": choice(*CHANGES), "because": TEXT}
+    least = limits.closing_least
     schema = named(
         "Closing",
         {
@@ -242,8 +237,9 @@ def closing_shape(
             "concessions": several(choice(*opposing)),
             "standing": several(choice(*own)),
             "withdrawn": several(choice(*own)),
-            "position": TEXT if first else prose(least, limits.closing_words),
-            **end,
+            "position": prose(least, limits.closing_words),
+            "change": choice(*CHANGES),
+            "because": TEXT,
         },
     )
 
@@ -258,7 +254,10 @@ def closing_shape(
         for part in ("concessions", "standing"):
             if part not in closing.model_fields_set:
                 faults.append(_fault(f"missing_{part}", f"the list “{part}” is missing"))
-        faults += _unmoved(closing) if first else _unchanged(closing)
+        if closing.change not in CHANGES:
+            faults.append(_fault("missing_change", f"change is none of {', '.join(CHANGES)}"))
+        if not closing.because.strip():
+            faults.append(_fault("missing_because", "the reason for that change is missing"))
         words = count(closing.position)
         if not closing.position.strip():
             faults.append(_fault("missing_position", "the final position is missing"))
@@ -273,21 +272,7 @@ def closing_shape(
     return Shape(ClosingStatement, schema, check)
 
 
-def _unmoved(closing: ClosingStatement) -> list[Fault]:
-    missing = closing.moved is None
-    return [_fault("missing_moved", "whether your position moved is missing")] if missing else []
-
-
-def _unchanged(closing: ClosingStatement) -> list[Fault]:
-    faults = []
-    if closing.change not in CHANGES:
-        faults.append(_fault("missing_change", f"change is none of {', '.join(CHANGES)}"))
-    if not closing.because.strip():
-        faults.append(_fault("missing_because", "the reason for that change is missing"))
-    return faults
-
-
-def judgment_shape(ids: tuple[str, ...], rubric: Rubric, version: int) -> Shape[Judgment]:
+def judgment_shape(ids: tuple[str, ...], rubric: Rubric) -> Shape[Judgment]:
     """Return the form of the judge's answer: a sheet for every argument."""
     criteria = [criterion.name for criterion in rubric.criteria]
     sheet = record(
@@ -303,7 +288,7 @@ def judgment_shape(ids: tuple[str, ...], rubric: Rubric, version: int) -> Shape[
         "Judgment",
         {
             "arguments": by_key(ids, sheet),
-            **({} if version == 1 else {"new_arguments": brought}),
+            "new_arguments": brought,
             "key_insight": TEXT,
             "unresolved": several(TEXT, 1, 3),
             "recommendation": TEXT,
@@ -318,7 +303,7 @@ def judgment_shape(ids: tuple[str, ...], rubric: Rubric, version: int) -> Shape[
         ]
         faults += _strangers(judgment.arguments, ids)
         faults += _strangers([new.response for new in judgment.new_arguments], ids)
-        if version > 1 and "new_arguments" not in judgment.model_fields_set:
+        if "new_arguments" not in judgment.model_fields_set:
             faults.append(_fault("missing_new_arguments", "the list “new_arguments” is missing"))
         for name, given in judgment.arguments.items():
             faults += _misjudged(name, given, criteria)
@@ -396,6 +381,4 @@ def show_closing(closing: ClosingStatement, labels: Mapping[str, str]) -> str:
             parts.append(f"*{labels[key]}:* {', '.join(named_ids)}")
     if closing.change in CHANGES:
         parts.append(f"*{labels[closing.change]}* {closing.because.strip()}")
-    elif closing.moved is not None:
-        parts.append(f"*{labels['moved' if closing.moved else 'unmoved']}*")
     return "\n\n".join(part for part in parts if part)

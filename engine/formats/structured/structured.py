@@ -49,8 +49,7 @@ class Structured(Format):
 
     name = NAME
     about = "numbered arguments, each one answered; a judge marks every argument"
-    version = 3
-    finishes = (1, 2)
+    version = 1
     files = True
     takes_questions = True
     options = StructuredOptions
@@ -110,9 +109,8 @@ class Structured(Format):
                 for side in "AB"
             )
         )
-        if floor.version > 1:
-            steps = (turn.step for turn in floor.turns[-2:])
-            await floor.keep(artifacts=list(map(keep_position, steps, closed)))
+        steps = (turn.step for turn in floor.turns[-2:])
+        await floor.keep(artifacts=list(map(keep_position, steps, closed)))
         closings = {
             side: closing.value or ClosingStatement()
             for side, closing in zip("AB", closed, strict=True)
@@ -135,7 +133,7 @@ async def _open(
         side,
         "opening",
         template=f"{NAME}/opening",
-        shape=opening_shape(limits, Leaning(labels) if floor.version > 1 else None),
+        shape=opening_shape(limits, Leaning(labels)),
         show=lambda opening: show_opening(_numbered(side, opening), labels),
         limits=TurnLimits(),
         numbers=limits,
@@ -150,18 +148,17 @@ async def _cross(
     limits: StructuredLimits,
     labels: Mapping[str, str],
 ) -> ShapedAnswer[Cross]:
-    most = 2 if floor.version == 1 else limits.questions
     return await floor.state(
         side,
         "cross-examination",
         template=f"{NAME}/cross",
-        shape=cross_shape(tuple(argument.id for argument in opposing), most),
+        shape=cross_shape(tuple(argument.id for argument in opposing), limits.questions),
         show=lambda cross: show_cross(cross, labels),
         limits=TurnLimits(),
         role="cross",
         arguments=opposing,
         responses=RESPONSES,
-        questions=most,
+        questions=limits.questions,
         text_words=limits.told_words,
     )
 
@@ -183,7 +180,7 @@ async def _close(
         side,
         "closing",
         template=f"{NAME}/closing",
-        shape=closing_shape(own, opposing, asked, limits, measure, floor.version),
+        shape=closing_shape(own, opposing, asked, limits, measure),
         show=lambda closing: show_closing(closing, labels),
         limits=TurnLimits(),
         role="closing",
@@ -236,7 +233,7 @@ async def _judge(floor: Floor, arguments: Arguments) -> ShapedAnswer[Judgment]:
         "judge",
         system=f"{NAME}/judge",
         template=f"{NAME}/judgment",
-        shape=judgment_shape(ids, rubric, floor.version),
+        shape=judgment_shape(ids, rubric),
         facts={
             "criteria": rubric.criteria,
             "fallacies": FALLACIES,

@@ -15,10 +15,9 @@ from engine.floor.limits import TurnLimits
 from engine.floor.schema import TEXT, choice, named
 from engine.floor.shapes import Fault, Shape, ShapedAnswer
 from engine.formats.team.channels import PUBLIC, Channels, notes_channel, team_channel
-from engine.formats.team.clock import FirstClock, FreeClock
+from engine.formats.team.clock import FreeClock
 from engine.formats.team.judge import Judge
 from engine.formats.team.manual import (
-    APPENDED,
     CLOSERS,
     NAME,
     POSITIONS,
@@ -35,7 +34,6 @@ from engine.words.translation import say
 STAGE = "Stage: {stage}"
 UNUSED = "The free debate ends. Unused time: {unused}."
 SILENT = "{seats} did not speak."
-RECENT = 6  # public speeches that a captain read before version 3
 RECENT_NOTES = 6  # notes of its team that a seat reads
 
 
@@ -158,8 +156,7 @@ class Bench:
         limits = self._limits
         few = limits.free_speeches < len(POSITIONS)
         owed = [seat for seat in SEATS if not few or seat not in (*self._heard, *CLOSERS)]
-        kind = FirstClock if self._floor.version == 1 else FreeClock
-        return kind(
+        return FreeClock(
             limits.minutes(limits.free_minutes),
             limits.minutes(limits.free_speech_minutes),
             limits.free_speeches,
@@ -316,7 +313,7 @@ class Bench:
         answer = await self._floor.consult(
             f"captain/{round_name}/{side}",
             self._floor.request.model_of(captain),
-            system=f"{NAME}/{'captain' if self._floor.version < APPENDED else 'system'}",
+            system=f"{NAME}/system",
             template=f"{NAME}/choice",
             shape=_choice_shape(tuple(seats)),
             role="captain",
@@ -324,7 +321,6 @@ class Bench:
             team=self._channels.read(captain, team_channel(side)),
             notes=Record(Speech(f"[{seat}]", note) for seat, note in notes.items()),
             record=self._channels.record(captain),
-            recent=self._channels.read(captain, PUBLIC, last=RECENT),
             violations=self._manual.violations,
             counts={seat: counts[seat] for seat in seats},
             silent=[seat for seat in seats if not counts[seat]],

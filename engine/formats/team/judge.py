@@ -39,9 +39,6 @@ from engine.store import Post
 from engine.words.phrases import headed
 from engine.words.translation import say
 
-# Before version 3: speeches before the one that is scored, which the judge read with it, and those
-# before a summary. Since then it reads the whole record, which providers have cached.
-BEFORE, SUMMED_UP = 3, 9
 LOWEST, HIGHEST = 1, 10
 CAPTAINS, NO_CHOICES = "Captains' choices", "None."
 CHOSE = {
@@ -100,23 +97,17 @@ class Judge:
 
     def score(self, turn: Turn, stage: str, duty: str) -> None:
         """Begin to score a speech; the debate goes on meanwhile."""
-        before = self._channels.read(JUDGE, PUBLIC, last=SUMMED_UP if duty == "summary" else BEFORE)
-        speech = self._floor.veiled(turn.text)
-        self._channels.write(PUBLIC, f"{turn.seat}, {stage}", speech)
+        self._channels.write(PUBLIC, f"{turn.seat}, {stage}", self._floor.veiled(turn.text))
         self._stages[stage] += 1
         previous = self._last
-        read: dict[str, object] = {
-            "before": before,
-            "record": self._channels.entries(JUDGE, PUBLIC),
-        }
-        read["speech"] = speech
+        read = {"record": self._channels.entries(JUDGE, PUBLIC)}
         self._last = self._beside.start(self._score(turn, stage, duty, read, previous))
 
     def sum_up(self, stage: str) -> None:
         """Begin to summarise a stage."""
         speeches = self._stages[stage]
         read = {
-            "transcript": self._channels.read(JUDGE, PUBLIC, last=speeches),
+            "transcript": self._channels.read(JUDGE, PUBLIC, last=speeches),  # for rehearsal models
             "record": self._channels.entries(JUDGE, PUBLIC),
             "speeches": speeches,
         }
@@ -137,7 +128,7 @@ class Judge:
 
     def _is_new(self, who: str, text: str) -> bool:
         """Return whether a text was not shown before; no one wants to read it twice."""
-        known = (who, text) in self._said and self._floor.version > 1
+        known = (who, text) in self._said
         self._said.add((who, text))
         return not known
 

@@ -11,7 +11,6 @@ from engine.errors import UsageError
 from engine.formats.team.rules import KINDS
 
 NAME = "team"
-APPENDED = 3  # the version from which captains and the judge read the whole record, as seats do
 SEATS = tuple(f"{side}{number}" for side in "AB" for number in range(1, 5))
 POSITIONS = ("1", "2", "3", "4")
 CLOSERS = ("B4", "A4")

@@ -11,7 +11,7 @@ from engine.formats.format import Format, Lengths, Names, Roles, Sized
 from engine.formats.team.bench import Bench, TeamLimits
 from engine.formats.team.clock import OTHER
 from engine.formats.team.judge import Judge
-from engine.formats.team.manual import APPENDED, CLOSERS, NAME, SEATS, Manual, read_personalities
+from engine.formats.team.manual import CLOSERS, NAME, SEATS, Manual, read_personalities
 from engine.formats.team.rules import Scoring
 
 EXCHANGES = ("A2", "B2", "A3", "B3")  # the seats that ask, in order
@@ -53,8 +53,7 @@ class Team(Format):
 
     name = NAME
     about = "two teams of four against the clock; a judge marks every speech"
-    version = 4
-    finishes = (1, 2, APPENDED)
+    version = 1
     options = TeamOptions
     turn_order = TurnOrder.SEQUENTIAL
     clocked = True
@@ -106,7 +105,7 @@ class Team(Format):
         limits = TeamLimits.model_validate(floor.limits)
         manual = floor.prompts.data(f"{NAME}/manual", Manual)
         personalities = manual.deal(read_personalities(options.personalities))
-        notes = options.writes(floor.request) and floor.version > 1
+        notes = options.writes(floor.request)
         async with Beside() as beside:
             judge = Judge(floor, beside, manual, Scoring.of(floor.limits))
             bench = Bench(floor, judge, limits, manual, personalities, notes=notes)

@@ -69,7 +69,6 @@ RULES = {
     "too_few_words": "too few words",
     "cut": "cut short",
     "no_decision": "no readable decision",
-    "missing_synthesis": "no synthesis",
 }
 CAVEATS = {
     CaveatKind.UNFINISHED: "Only {n:,} of {of:,} debates were held. Pairs and topics that come "

@@ -36,7 +36,7 @@ SHAPES = (
     absolute_shape(3, [1]),
     pairwise_shape(),
     cross_shape(("A1", "A2"), 2),
-    judgment_shape(("A1", "B1"), DEBATE, 2),
+    judgment_shape(("A1", "B1"), DEBATE),
 )
 
 
