@@ -265,6 +265,9 @@ class Usage(Value):
     tokens_reasoning: int | None = None
 
 
+CUT_SHORT = "cut_off"  # the violation of a text that its model's token cap ended
+
+
 class Violation(Value):
     """A rule that a turn broke, with what was measured."""
 
@@ -314,6 +317,11 @@ class Turn(Value):
     violations: tuple[Violation, ...] = ()
     quotations: tuple[Quotation, ...] = Field((), exclude_if=not_)
     asked: tuple[str, ...] = Field((), exclude_if=not_)
+
+    @property
+    def cut_short(self) -> bool:
+        """Whether its model's token cap ended it."""
+        return any(broken.kind == CUT_SHORT for broken in self.violations)
 
 
 class JurorHistory(Value):

@@ -34,6 +34,7 @@ _KINDS = {
     "stopped in the middle": "broken",
     "timed out": "timeout",
     "used up the token cap": "capped",
+    "was cut off": "capped",
     "wrote its reasoning": "capped",
     "failed": "failed",
     "cancelled": "cancelled",

@@ -206,7 +206,7 @@ class FaultKind(StrEnum):
     UNREADABLE = "unreadable"  # not a completion
     EMPTY = "empty"
     REDIRECTED = "redirected"  # to another address, which is not followed
-    CAPPED = "capped"  # at the token cap, without any text
+    CAPPED = "capped"  # at the token cap, before the answer was whole
     CONTEXT = "context"  # the prompt and the answer do not fit in it
     CANCELLED = "cancelled"
     OTHER = "other"
@@ -217,9 +217,9 @@ class Attempt(Value):
 
     `cost` is USD: 0 if the backend certainly did not bill it (refused, 429, 401), None if unknown
     (time-out after sending, reset in mid-answer, an error body with 200). `origin` is the source
-    of the cost; None: that of the call's price. `doubles_cap`: it used up its token cap without any
-    text, so the next try may write twice as much. `waited`: seconds for a limit of the backend,
-    before it began.
+    of the cost; None: that of the call's price. `doubles_cap`: its token cap left no room for the
+    whole answer, so the next try may write twice as much. `waited`: seconds for a limit of the
+    backend, before it began.
     """
 
     number: int
@@ -241,7 +241,10 @@ class AttemptLog(Protocol):
         """Record that try `number` (from 1) is about to be sent; raises to forbid it."""
 
     def ended(self, attempt: Attempt, reply: Reply | None = None) -> None:
-        """Record how it ended, without waiting; `reply` is given with the successful try."""
+        """Record how it ended, without waiting; `reply` is given with a try that was answered.
+
+        A later one takes the place of an answer that was cut off.
+        """
 
 
 class Moderator(Protocol):

@@ -6,15 +6,16 @@ import asyncio
 import random
 from contextlib import AbstractAsyncContextManager, suppress
 from time import perf_counter
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from pydantic import Field
 
 from adapters.models.outcomes import CallAnswer, CallFault, Next, Outcome
 from engine.debate import Value
-from engine.errors import ModelError, RefusedError
+from engine.errors import BudgetError, ModelError, RefusedError
 from engine.ports import Attempt, AttemptLog, Call, FaultKind, Reply
 
+CUT_OFF = "was cut off at its token cap"
 LIMITED_TRIES = 4  # more of a call that a limit a minute holds up: with the defaults over a minute
 
 
@@ -54,15 +55,16 @@ class Sender(Protocol):
 async def persist(call: Call, log: AttemptLog, policy: RetryPolicy, sender: Sender) -> Reply:
     """Try until there is an answer. Raises ModelError when retries are used up or useless.
 
-    A try that only taught which parameters or token cap the model accepts does not count.
+    A try that only taught which parameters or token cap the model accepts does not count. An answer
+    that its cap cut off is asked for once more, with more room.
     """
     number = failures = 0
     while True:
         number += 1
         async with sender.slot() as waited:
             outcome = await _attempt(number, log, sender, waited)
-        if isinstance(outcome, Reply):
-            return outcome
+        if isinstance(outcome, Answered):
+            return await _ask_wider(outcome.reply, log, sender) if outcome.cut else outcome.reply
         if outcome.then in (Next.NOW, Next.WIDER):
             continue
         failures += 1
@@ -78,6 +80,23 @@ async def persist(call: Call, log: AttemptLog, policy: RetryPolicy, sender: Send
                 failure=outcome.failure,
             )
         await asyncio.sleep(wait)
+
+
+class Answered(NamedTuple):
+    """The reply of a try; `cut`: its token cap cut it off, and the next try has more room."""
+
+    reply: Reply
+    cut: bool
+
+
+async def _ask_wider(cut: Reply, log: AttemptLog, sender: Sender) -> Reply:
+    """Ask once more for an answer that was cut off; keep that one if there is no other."""
+    try:
+        async with sender.slot() as waited:
+            outcome = await _attempt(cut.attempts + 1, log, sender, waited)
+    except BudgetError:  # the debate's budget does not cover it
+        return cut
+    return outcome.reply if isinstance(outcome, Answered) else cut
 
 
 def wait_after(fault: CallFault, failures: int, policy: RetryPolicy) -> float | None:
@@ -103,7 +122,7 @@ def _sentence(call: Call, fault: CallFault, tries: int, policy: RetryPolicy) -> 
 
 async def _attempt(
     number: int, log: AttemptLog, sender: Sender, waited: float
-) -> Reply | CallFault:
+) -> Answered | CallFault:
     """Make one try, logged before and after."""
     await _begin(number, log)
     started = perf_counter()
@@ -130,7 +149,7 @@ async def _attempt(
         return outcome
     reply = _reply(outcome, number, latency)
     log.ended(entry, reply)
-    return reply
+    return Answered(reply, entry.doubles_cap)
 
 
 async def _begin(number: int, log: AttemptLog) -> None:
@@ -155,16 +174,20 @@ async def _end_of(task: asyncio.Task[None]) -> None:
 
 def _entry(outcome: Outcome, number: int, latency: float, waited: float) -> Attempt:
     fault = outcome if isinstance(outcome, CallFault) else None
+    wider = outcome.then is Next.WIDER
+    error, kind = (fault.whole, fault.kind) if fault else ("", None)
+    if fault is None and wider:
+        error, kind = CUT_OFF, FaultKind.CAPPED
     return Attempt(
         number=number,
-        error=fault.whole if fault else "",
+        error=error,
         model=outcome.model,
         usage=outcome.usage,
         cost=outcome.cost,
         origin=outcome.origin,
         latency=latency,
-        doubles_cap=fault is not None and fault.then is Next.WIDER,
-        fault=fault.kind if fault else None,
+        doubles_cap=wider,
+        fault=kind,
         waited=waited,
     )
 

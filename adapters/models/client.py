@@ -14,7 +14,7 @@ from adapters.models.attempts import RetryPolicy, persist
 from adapters.models.backends import Backend
 from adapters.models.billing import billed, bounded
 from adapters.models.connection import COST, ConnectionPool, HttpResponse
-from adapters.models.events import Completion
+from adapters.models.events import MOST_TEXT, Completion
 from adapters.models.faults import (
     TOO_LARGE,
     broken_fault,
@@ -33,6 +33,7 @@ from engine.debate import Model, Origin, Price
 from engine.floor.fleet import Fleet
 from engine.floor.loop_pace import Pace
 from engine.floor.steps import tokens_in
+from engine.floor.structured import CUT_OFF
 from engine.ports import AttemptLog, Call, FaultKind, Reply
 
 PATH = "/chat/completions"
@@ -232,7 +233,7 @@ class Exchange:
             if outcome.cost is None and stated:
                 outcome = replace(outcome, cost=stated, origin=Origin.REPLY)
         if isinstance(outcome, CallAnswer):
-            return outcome
+            return self._whole(outcome)
         if self._learns(outcome, response, habits):
             return replace(outcome, then=Next.NOW)
         return self._widen(outcome)
@@ -264,11 +265,22 @@ class Exchange:
             return fault
         if self._lowered:
             return full_fault()
-        if self._doubled:
+        if not self._doubles():
             return replace(fault, then=Next.FINAL)
+        return replace(fault, then=Next.WIDER)
+
+    def _whole(self, answer: CallAnswer) -> CallAnswer:
+        """Double the token cap, once, for an answer that it cut off."""
+        cut = answer.finish == CUT_OFF and len(answer.text) <= MOST_TEXT
+        return replace(answer, then=Next.WIDER) if cut and self._doubles() else answer
+
+    def _doubles(self) -> bool:
+        """Double the token cap, if it was not yet, and the model's context has room for that."""
+        if self._doubled or self._lowered:
+            return False
         self._doubled = True
         self._cap *= 2
-        return replace(fault, then=Next.WIDER)
+        return True
 
     async def _priced(self, outcome: Outcome) -> Outcome:
         """Add what the try counts at: 0 if local, else see billing.py."""

@@ -14,12 +14,12 @@ LATER = "try again later or choose another model"
 
 
 class Next(Enum):
-    """What follows a fault."""
+    """What follows a try."""
 
     RETRY = "retry"
     NOW = "now"  # retry at once with other parameters: not the backend's failure
     WIDER = "wider"  # retry at once with twice the token cap
-    FINAL = "final"
+    FINAL = "final"  # of a fault: no more tries; of an answer: none are needed
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,8 @@ class CallAnswer:
     """A model's text; `replaced` counts characters that cannot be stored.
 
     `thought` counts the characters of its reasoning, which is in no text. `cost` is USD, None if
-    unknown; `origin` is its source. `doubtful`: the backend's figures cannot be true.
+    unknown; `origin` is its source. `doubtful`: the backend's figures cannot be true. `then` is
+    WIDER for one that was cut off, and may be whole with a higher token cap.
     """
 
     text: str
@@ -39,6 +40,7 @@ class CallAnswer:
     replaced: int = 0
     doubtful: bool = False
     thought: int = 0
+    then: Next = Next.FINAL
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,6 +58,11 @@ WHERE debate = :debate AND step = :step AND attempt = :attempt
     AND EXISTS (
         SELECT 1 FROM leases WHERE name = :lease AND epoch = :epoch /*+ FOR SHARE */)
 """
+# An answer that was cut off is kept only until there is a longer one.
+FORGET_CUT = """
+UPDATE calls SET state = 'failed', reply = NULL
+WHERE debate = :debate AND step = :step AND attempt < :attempt AND state = 'done'
+"""
 # A try still in flight when the next begins was lost with its process.
 LOSE_CALLS = """
 UPDATE calls SET state = 'failed', error = 'its process ended before the answer came'
@@ -209,14 +214,16 @@ class JournalTable:
     def ended(
         self, lease: Lease, start: AttemptStart, attempt: Attempt, reply: Reply | None
     ) -> asyncio.Future[None]:
+        which = {"debate": start.debate, "step": start.step, "attempt": start.number}
+
         def store(connection: SqlConnection) -> None:
+            if reply is not None and start.number > 1:
+                connection.run(FORGET_CUT, **which)
             run_guarded(
                 connection,
                 lease,
                 END_CALL,
-                debate=start.debate,
-                step=start.step,
-                attempt=start.number,
+                **which,
                 state="failed" if reply is None else "done",
                 reply=reply and reply.model_dump_json(),
                 error=attempt.error,

@@ -18,13 +18,14 @@ _PLACES = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "e
 class BlindTurn(NamedTuple):
     """One turn as shown: the speaker's neutral name, when it spoke, and its quoted text.
 
-    `model` is empty unless the debate is not blind.
+    `model` is empty unless the debate is not blind. `cut`: a limit of tokens ended it.
     """
 
     name: str
     spoke: str
     text: str
     model: str = ""
+    cut: bool = False
 
 
 class Round(NamedTuple):
@@ -155,7 +156,8 @@ class Scribe:
             known = self._cast.models.get(turn.seat) or self._cast.models[turn.side]
             model = "" if self._cast.blind else known.ref
             spoke = "written at the same time" if simultaneous else _say_place(turn.place)
-            return BlindTurn(self._cast.names[turn.side], spoke, self._write(turn), model)
+            text = self._write(turn)
+            return BlindTurn(self._cast.names[turn.side], spoke, text, model, turn.cut_short)
 
         ordered = sorted(turns, key=lambda turn: turn.number)
 

@@ -88,7 +88,8 @@ PROMPTS = Table(
             "call.reply",
             Column("model_answered", TEXT, "the model that answered; null without an answer",
                    "model", "backend"),
-            Column("finish", TEXT, "the backend's reason for stopping; null without an answer",
+            Column("finish", TEXT,
+                   "why it stopped: stop, length or content_filter; null without an answer",
                    "finish", "backend"),
         ),
         list_of(

@@ -158,7 +158,7 @@ TURNS = Table(
         *part_of(
             "reply",
             Column("stop_reason", TEXT,
-                   "the backend's reason for stopping; null without a call",
+                   "why it stopped: stop, length or content_filter; null without a call",
                    "finish", "backend"),
             *SPENT,
         ),

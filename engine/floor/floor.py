@@ -33,7 +33,7 @@ from engine.debate import (
 )
 from engine.errors import DesertedError, ModelError, StoppedError
 from engine.findings import UNANSWERED, Adjustment, Artifact, Score
-from engine.floor.limits import TurnLimits, long_reply, replaced, violations
+from engine.floor.limits import TurnLimits, cuts, replaced, violations
 from engine.floor.refusals import refusal
 from engine.floor.shapes import Shape, ShapedAnswer, better, read_shape, unanswered
 from engine.floor.steps import Caller
@@ -220,7 +220,7 @@ class Floor:
             reply = await self._answer(f"{step}/shorten", seat, history, role, cue)
             text = clean(reply.text)
             over = violations(text, limits, self._setup.chars_per_word)
-        over += (*replaced(reply.replaced), *long_reply(reply), *refusal(text, reply.finish))
+        over += (*replaced(reply.replaced), *cuts(reply), *refusal(text, reply.finish))
         await self._publish(self._turn(seat, round_name, text, limits, reply.model, over))
         return text
 
@@ -315,7 +315,7 @@ class Floor:
             found.model_copy(update={"kind": "overtime"})
             for found in violations(text, limits, self._setup.chars_per_word)
         )
-        over += (*replaced(reply.replaced), *long_reply(reply), *refusal(text, reply.finish))
+        over += (*replaced(reply.replaced), *cuts(reply), *refusal(text, reply.finish))
         words = self.count(text)
         if cut_after is not None and words > cut_after:
             text = self.first_words(text, cut_after)

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from engine.debate import Violation
+from engine.debate import CUT_SHORT, Violation
+from engine.floor.structured import CUT_OFF
 from engine.ports import Reply
 from engine.text import count_arguments, count_words
 
@@ -45,8 +46,8 @@ def violations(text: str, limits: TurnLimits, chars_per_word: float) -> tuple[Vi
     )
 
 
-def long_reply(reply: Reply) -> tuple[Violation, ...]:
-    """Return the violation of a reply that was cut to the debate's cap, if it was."""
-    if not reply.cut_from:
-        return ()
-    return (Violation(kind=LONG_REPLY, measured=reply.cut_from, limit=len(reply.text)),)
+def cuts(reply: Reply) -> tuple[Violation, ...]:
+    """Return the violation of a reply that was cut, to the debate's cap or at the model's own."""
+    if reply.cut_from:
+        return (Violation(kind=LONG_REPLY, measured=reply.cut_from, limit=len(reply.text)),)
+    return (Violation(kind=CUT_SHORT, measured=1, limit=0),) if reply.finish == CUT_OFF else ()

@@ -13,10 +13,11 @@ from typing import Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from engine.debate import Value, Violation
+from engine.debate import CUT_SHORT, Value, Violation
 from engine.findings import Artifact
+from engine.floor.drafts import read_growing
 from engine.floor.limits import LONG_REPLY, replaced
-from engine.floor.structured import UnreadableError, read_object
+from engine.floor.structured import CUT_OFF, UnreadableError, read_object
 from engine.ports import AnswerSchema, Reply
 
 UNREADABLE = "unreadable"
@@ -65,7 +66,8 @@ class Shape(Generic[T]):
 class ShapedAnswer(Generic[T]):
     """An answer as read; `value` is None if it cannot be read at all.
 
-    `replaced` counts the characters that cannot be stored. With several judges the value is the
+    `raw` is the reply, or the readable part of one that was cut off. `replaced` counts the
+    characters that cannot be stored. With several judges the value is the
     median of their answers, and `opinions` are these, None for an unreadable one.
     """
 
@@ -124,6 +126,10 @@ def read_shape(reply: Reply, shape: Shape[T]) -> ShapedAnswer[T]:
         said = f"the answer has {reply.cut_from} characters, and {most} are read at most"
         fault = Fault(kind=LONG_REPLY, what=said, measured=reply.cut_from, limit=most)
         return ShapedAnswer(None, (fault,), reply.text, reply.model)
+    if reply.finish == CUT_OFF:
+        fault = Fault(kind=CUT_SHORT, what="the answer was cut off at its token limit")
+        readable = read_growing(reply.text, shape.schema) or reply.text
+        return ShapedAnswer(None, (fault,), readable, reply.model, reply.replaced)
     try:
         parsed = read_object(reply.text, reply.finish)
         _check_numbers(parsed.value)

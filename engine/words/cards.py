@@ -115,6 +115,7 @@ VIOLATIONS = {
     "long_decision": "a decision of {measured:g} words; the limit is {limit:g}",
     "no_decision": "no decision that can be read",
     "long_reply": "a reply of {measured:,.0f} characters, cut to {limit:,.0f}",
+    "cut_off": "it breaks off: the model ran out of room",
     "cut": "{measured:g} words, cut after {limit:g}: the rest of the time is for those who have "
     "not spoken",
     "overtime": "{measured:g} words; the time allows {limit:g}",

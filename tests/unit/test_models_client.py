@@ -279,7 +279,7 @@ async def test_a_cap_used_up_twice_says_which_setting_to_raise(server: ModelServ
 
 async def test_text_comes_back_as_it_is(server: ModelServer) -> None:
     text = ' \n{"broken": [1, \u202e "茶🫖" '
-    server.script(acts.says(text, finish="length"))
+    server.always(acts.says(text, finish="length"))
     reply = await ask(server, RecordedAttempts(), call=call_of(schema=SCHEMA))
     assert (reply.text, reply.finish) == (text, "length")
 

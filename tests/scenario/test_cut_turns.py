@@ -1,0 +1,112 @@
+"""A turn that its token cap cuts off: asked for once more, and else marked wherever it is read."""
+
+from __future__ import annotations
+
+import orjson
+import pytest
+
+from adapters.models.attempts import RetryPolicy
+from engine.debate import CUT_SHORT, Violation
+from engine.errors import BudgetError
+from tests.doubles import model_server as acts
+from tests.doubles.attempt_log import RecordedAttempts
+from tests.doubles.model_server import Act, ModelServer
+from tests.scenario.conftest import DEFAULTS, SIDES, Stage, judging
+from tests.unit.test_models_providers import ask, call_of, opened
+
+CUT = "Tea is calmer, and"
+MARK = Violation(kind=CUT_SHORT, measured=1, limit=0)
+
+
+class Stingy(RecordedAttempts):
+    """A log that has no money for a second try."""
+
+    async def began(self, number: int) -> None:
+        if number > 1:
+            raise BudgetError("spent")
+        await super().began(number)
+
+
+async def test_a_cut_answer_is_asked_for_once_more_with_twice_the_room() -> None:
+    log = RecordedAttempts()
+    async with ModelServer() as server:
+        server.script(acts.says(CUT, "length"))
+        reply = await ask(server.base_url, log)
+        assert [body["max_tokens"] for body in server.requests] == [500, 1000]
+    assert (reply.text, reply.finish, reply.attempts) == ("An answer to 1 messages.", "stop", 2)
+    assert [one.doubles_cap for one in log.attempts] == [True, False]
+    assert [one.text for one in log.replies] == [CUT, reply.text]
+
+
+@pytest.mark.parametrize(
+    "then", [acts.says(CUT, "length"), acts.status(401), acts.status(503), acts.garbage()]
+)
+async def test_a_cut_answer_is_kept_where_there_is_no_other(then: Act) -> None:
+    async with ModelServer() as server:
+        server.script(acts.says(CUT, "MAX_TOKENS"), then)
+        reply = await ask(server.base_url)
+        assert len(server.requests) == 2
+    assert (reply.text, reply.finish) == (CUT, "length")
+
+
+async def test_more_room_is_taken_only_within_the_debates_budget() -> None:
+    log = Stingy()
+    async with ModelServer() as server:
+        server.always(acts.says(CUT, "length"))
+        assert (await ask(server.base_url, log)).text == CUT
+        assert len(server.requests) == 1
+    assert log.balanced()
+
+
+async def test_no_more_room_is_asked_for_than_a_context_has() -> None:
+    full = {"error": {"message": "`max_tokens` must be less than or equal to `400`"}}
+    async with ModelServer() as server:
+        server.script(Act(status=400, body=orjson.dumps(full)), acts.says(CUT, "length"))
+        async with opened(server.base_url, RetryPolicy(first_wait=0.001)) as models:
+            assert (await models.complete(call_of("m"), RecordedAttempts())).text == CUT
+        assert [body["max_tokens"] for body in server.requests] == [500, 400]
+
+
+async def test_a_longer_answer_takes_the_place_of_the_cut_one(stage: Stage) -> None:
+    stage.server.script(acts.says(CUT, "length"), model=SIDES["A"].name)
+    async with stage.process() as line:
+        debate = await line.hold(DEFAULTS)
+        record = await line.record(debate.id)
+    first = record.turns[0]
+    assert CUT not in first.text
+    assert not first.cut_short
+    tries = [call for call in record.calls if call.step == first.step]
+    assert [call.reply is not None for call in tries] == [False, True]
+    assert tries[0].error == "was cut off at its token cap"
+
+
+async def test_a_turn_that_stays_cut_is_marked_in_thread_record_and_jurors_prompt(
+    stage: Stage,
+) -> None:
+    stage.server.script(*[acts.says(CUT, "length")] * 2, model=SIDES["A"].name)
+    async with stage.process() as line:
+        debate = await line.hold(DEFAULTS)
+        record = await line.record(debate.id)
+    first = record.turns[0]
+    assert first.text == CUT
+    assert MARK in first.violations
+    assert [MARK in turn.violations for turn in record.turns[1:]] == [False] * 7
+    [thread] = line.venue.threads.values()
+    assert any(CUT in m.body and CUT_SHORT in m.body for m in thread.messages)
+    jurors = [str(body["messages"]) for body in stage.server.requests if judging(body)]
+    assert jurors
+    assert all(prompt.count("cut off at a limit of tokens") == 1 for prompt in jurors)
+
+
+async def test_a_structured_turn_that_stays_cut_shows_its_readable_part(stage: Stage) -> None:
+    cut = '{"synthesis": "Tea has won on calm.", "why": "We choose tea, as it'
+    closing = acts.says(cut, "length", names="Conclusion")
+    stage.server.always(closing, model=SIDES["A"].name)
+    async with stage.process() as line:
+        debate = await line.hold(DEFAULTS)
+        record = await line.record(debate.id)
+    last = [turn for turn in record.turns if turn.side == "A"][-1]
+    assert (last.text.splitlines(), last.cut_short) == (
+        ["Tea has won on calm.", "We choose tea, as it"],
+        True,
+    )
