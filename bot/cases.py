@@ -333,6 +333,8 @@ def _majority(votes: Counter[str]) -> str | None:
 
 def _rows(file: Path) -> Iterator[Row]:
     """Yield the rows of a file by its extension. Raises UsageError for one that is not readable."""
+    if file.exists() and not file.is_file():
+        raise UsageError(f"{file} is no file that can be read; name one.")
     try:
         match file.suffix.lower():
             case ".jsonl":
@@ -360,11 +362,10 @@ def _rows(file: Path) -> Iterator[Row]:
 
 def _parquet(file: Path) -> Iterator[Row]:
     try:
-        import pyarrow.parquet as pq  # type: ignore[import-untyped]
+        from engine.dataset.parquet import read_rows
     except ImportError:
         raise UsageError(
             "Parquet is read with pyarrow, which is not installed; install it with "
             "pip install 'pyarrow>=22', or name a file in jsonl."
         ) from None
-    for batch in pq.ParquetFile(file).iter_batches():
-        yield from batch.to_pylist()
+    yield from read_rows(file)

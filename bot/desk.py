@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import sys
 from datetime import timedelta
 from secrets import token_urlsafe
@@ -9,7 +10,7 @@ from secrets import token_urlsafe
 from aiohttp import web
 
 from adapters.web.accounts import Accounts, DiscordAccounts, Registration, SlackAccounts
-from adapters.web.labelling import COOKIE, LabelPages
+from adapters.web.labelling import COOKIE, LabelPages, Saw, noticing
 from adapters.web.management import ENTER, HOURS, LINK, ManagerPages
 from adapters.web.session import Sessions
 from adapters.web.signing_in import SIGN_IN_SECONDS, SignIn
@@ -40,11 +41,13 @@ async def label_routes(store: Store, clock: Clock, settings: Settings) -> list[w
     )
 
     async def redeem(token: str) -> bool:
-        return await store.installs.redeem(f"{OF_MANAGERS}{token}", clock.now())
+        return await store.installs.redeem(_stored(token), clock.now())
 
+    # Managers make tasks of every community's debates: whoever reads the database must not be one.
+    held = "\0".join(sorted(settings.secrets())).encode()
     managers = ManagerPages(
         labelling,
-        Sessions(secret, secure=secure, kind="manager", lifetime=HOURS * 3600),
+        Sessions(secret + held, secure=secure, kind="manager", lifetime=HOURS * 3600),
         tries,
         accounts,
         given.managers,
@@ -56,12 +59,24 @@ async def label_routes(store: Store, clock: Clock, settings: Settings) -> list[w
     return [*sign_in.routes(), *pages.routes(), *managers.routes()]
 
 
+async def noticing_of(store: Store, clock: Clock, settings: Settings) -> Saw:
+    """Return what notes that public pages show a result to somebody who labels."""
+    secure = (settings.web.url or "").startswith("https:")
+    sessions = Sessions(await store.debates.secret(SECRET), secure=secure, kind=COOKIE)
+    return noticing(Labelling(store, clock), sessions)
+
+
 async def print_token(store: Store, clock: Clock) -> str:
     """Return the token of a link to the manager's page: once, within ten minutes."""
     token, now = token_urlsafe(32), clock.now()
     until = now + timedelta(minutes=LINK_MINUTES)
-    await store.installs.begin(f"{OF_MANAGERS}{token}", now, until)
+    await store.installs.begin(_stored(token), now, until)
     return token
+
+
+def _stored(token: str) -> str:
+    """Return what stands in the database for a printed link, which nobody can make of it."""
+    return f"{OF_MANAGERS}{hashlib.sha256(token.encode()).hexdigest()}"
 
 
 async def print_page() -> None:
@@ -79,7 +94,7 @@ def accounts_of(settings: Settings) -> dict[str, Accounts]:
     """Return the platforms where people may sign in: those whose app has been named."""
     given, found = settings.web, dict[str, Accounts]()
     discord = _registration(given, "discord", settings.discord.api_url)
-    slack = _registration(given, "slack", settings.slack.api_url)
+    slack = _registration(given, "slack", settings.slack.api_url, settings.slack.allowed_teams)
     if discord is not None:
         found["discord"] = DiscordAccounts(discord)
     if slack is not None:
@@ -87,11 +102,13 @@ def accounts_of(settings: Settings) -> dict[str, Accounts]:
     return found
 
 
-def _registration(given: WebSettings, platform: str, api_url: str) -> Registration | None:
+def _registration(
+    given: WebSettings, platform: str, api_url: str, teams: tuple[str, ...] = ()
+) -> Registration | None:
     app, secret = (
         getattr(given, f"{platform}_client_id"),
         getattr(given, f"{platform}_client_secret"),
     )
     if app is None or secret is None:
         return None
-    return Registration(client_id=app, client_secret=secret, api_url=api_url)
+    return Registration(client_id=app, client_secret=secret, api_url=api_url, teams=teams)

@@ -27,6 +27,7 @@ from engine.floor.keeper import LEASE_SECONDS
 from engine.line.intake import check_prices
 from engine.line.replacing import replace_models, replaced_post
 from engine.ports import utc_now
+from engine.private_files import open_private
 
 TERMINAL = "terminal"
 STOPPED = "An operator stopped it."
@@ -161,7 +162,8 @@ async def write_own_data(platform: str, user: str, out: Path) -> None:
 
 def _write_new(out: Path, content: bytes) -> None:
     try:
-        with out.open("xb") as file:
+        # Private from the start: it says how a person voted.
+        with open(out, "xb", opener=open_private) as file:
             file.write(content)
     except FileExistsError:
         raise UsageError(f"{out} exists already; give another file with --out.") from None

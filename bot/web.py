@@ -11,10 +11,12 @@ from aiohttp import web
 from adapters.pictures.png import drawn
 from adapters.site import Site
 from adapters.web.application import furnish
+from adapters.web.labelling import Saw
 from adapters.web.public import PublicPages
+from adapters.web.tries import PROXIES
 from bot import __version__
 from bot.app import App
-from bot.desk import label_routes
+from bot.desk import label_routes, noticing_of
 from bot.settings.settings import Settings
 from engine.pages.public import Public
 from engine.permalinks import Permalinks
@@ -28,12 +30,12 @@ def pages_of(settings: Settings, app: App) -> Sequence[web.RouteDef]:
     return public_pages(settings, app).routes()
 
 
-def public_pages(settings: Settings, app: App) -> PublicPages:
+def public_pages(settings: Settings, app: App, saw: Saw | None = None) -> PublicPages:
     """Return the public pages of a process."""
     key = settings.export.hmac_key
     secret = key.get_secret_value().encode() if key else None
     public = Public(app.store, app.service.clock, __version__, secret)
-    return PublicPages(public, Permalinks(settings.web.url or ""), drawn)
+    return PublicPages(public, Permalinks(settings.web.url or ""), drawn, saw)
 
 
 async def serve_web(settings: Settings, app: App) -> None:
@@ -42,8 +44,14 @@ async def serve_web(settings: Settings, app: App) -> None:
         return
     site = Site(settings.web.host, settings.web.port, taken=PORT_TAKEN)
     labelling = await label_routes(app.store, app.service.clock, settings)
-    pages = public_pages(settings, app)
-    async with site.serving([*pages.routes(), *labelling], furnish):
+    saw = await noticing_of(app.store, app.service.clock, settings)
+    pages = public_pages(settings, app, saw)
+
+    def dress(served: web.Application) -> None:
+        furnish(served)
+        served[PROXIES] = settings.web.proxies
+
+    async with site.serving([*pages.routes(), *labelling], dress):
         log.info("pages served", address=site.address, url=settings.web.url)
         try:
             await asyncio.Event().wait()

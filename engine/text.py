@@ -189,7 +189,7 @@ def is_visible(text: str) -> bool:
 
 _JOINED = r"[\p{GCB=Extend}\p{GCB=SpacingMark}\p{GCB=ZWJ}]"
 # Flags first: \X looks back over all the flags before it, again for each.
-_GRAPHEME = regex.compile(rf"[\U0001F1E6-\U0001F1FF]{{2}}{_JOINED}*|\X")
+GRAPHEME = regex.compile(rf"[\U0001F1E6-\U0001F1FF]{{2}}{_JOINED}*|\X")
 _SPACE = regex.compile(rf"(?<!\p{{GCB=Prepend}})\s(?!{_JOINED})")
 _SENTENCE = regex.compile(
     rf"[.!?…]['\")\]”’»*_]*(?=[ \t](?!{_JOINED}))|[。！？｡][”’」』）]*(?!{_JOINED})"
@@ -438,7 +438,7 @@ def _last_end(pattern: regex.Pattern[str], text: str, low: int, high: int) -> in
 
 def _grapheme_end(text: str, start: int, end: int) -> int:
     """Return the last border of visible characters up to `end`, or `end` if there is none."""
-    border = _last_start(_GRAPHEME, text, start, end)
+    border = _last_start(GRAPHEME, text, start, end)
     return border if border > start else end
 
 

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import partial
+from typing import Any
 
 import discord
 import structlog
@@ -38,7 +39,7 @@ from engine.chat.answers.management import SettingsAnswer
 from engine.chat.answers.presses import vote_answer, voted_in
 from engine.chat.answers.remarked import RemarkAnswer
 from engine.chat.answers.review_list import ReviewAnswer, ReviewLine
-from engine.chat.commands import Commands
+from engine.chat.commands import OWN_DATA, Commands
 from engine.chat.following import OVER, Followers, follow
 from engine.chat.invocation import Invocation, RemarkArguments, SettingsArguments
 from engine.chat.person import Person, Trial, own_community
@@ -173,8 +174,11 @@ class FrontDesk:
                 log.warning("form not opened", form=form.title, why=str(error))
 
     async def admits(self, interaction: Interaction) -> bool:
-        """Return whether its server is served; a person elsewhere is told, but not while typing."""
-        if interaction.guild_id is None:
+        """Return whether its server is served; a person elsewhere is told, but not while typing.
+
+        What is stored of a person is theirs everywhere.
+        """
+        if interaction.guild_id is None or _named(interaction) in OWN_DATA:
             return True
         try:
             check_allowed(self.commands.defaults, PLATFORM, str(interaction.guild_id))
@@ -327,6 +331,13 @@ class FrontDesk:
                 await self.venue.say(str(interaction.channel_id), body)
         except RostrumError as error:
             log.warning("answer lost", place=interaction.channel_id, why=str(error))
+
+
+def _named(interaction: Interaction) -> str:
+    """Return the subcommand that somebody used; empty for anything else."""
+    data: dict[str, Any] = dict(interaction.data or {})
+    options: Sequence[dict[str, Any]] = data.get("options") or ({},)
+    return str(options[0].get("name", ""))
 
 
 def _refuse_broadcast(command: Invocation) -> None:

@@ -8,21 +8,27 @@ from adapters.models.outcomes import CallAnswer, Outcome
 from engine.debate import Origin, Price, Usage
 
 ABSURD = 10  # times the highest possible; some providers count tokens that no one asked for
+SCANT = 40  # characters; no text has fewer tokens than one for so many
 FEW = 1_000  # tokens; a provider's own instructions may be longer than a prompt
 DEAREST = Price(usd_in=150, usd_out=600)  # of any model, where no price says what is possible
 
 
 def bounded(outcome: Outcome, read: int, written: int) -> Outcome:
-    """Return an outcome without token counts that are absurd, or 0 for a text.
+    """Return an outcome without token counts that are absurd: far too many, or too few for a text.
 
     `read` and `written` are the most tokens that the call may take.
     """
     usage = outcome.usage
     most_in, most_out = (ABSURD * max(FEW, n) for n in (read, _longest(outcome, written)))
-    said_none = isinstance(outcome, CallAnswer) and usage.tokens_out == 0
+    least_in = least_out = 0
+    if isinstance(outcome, CallAnswer):
+        # Some count what a cache held apart from the rest.
+        elsewhere = (usage.tokens_cached or 0) + (usage.tokens_written or 0)
+        least_in = read // SCANT - elsewhere
+        least_out = max(1, len(outcome.text) // SCANT)
     kept = Usage(
-        tokens_in=_within(usage.tokens_in, most_in),
-        tokens_out=None if said_none else _within(usage.tokens_out, most_out),
+        tokens_in=_within(usage.tokens_in, most_in, least_in),
+        tokens_out=_within(usage.tokens_out, most_out, least_out),
         tokens_cached=_within(usage.tokens_cached, most_in),
         tokens_written=_within(usage.tokens_written, most_in),
         tokens_reasoning=_within(usage.tokens_reasoning, most_out),
@@ -55,8 +61,8 @@ def _longest(outcome: Outcome, written: int) -> int:
     return max(written, len(outcome.text)) if isinstance(outcome, CallAnswer) else written
 
 
-def _within(count: int | None, most: int) -> int | None:
-    return count if count is not None and count <= most else None
+def _within(count: int | None, most: int, least: int = 0) -> int | None:
+    return count if count is not None and least <= count <= most else None
 
 
 def _counted(usage: Usage, price: Price | None) -> float | None:

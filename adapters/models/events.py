@@ -20,6 +20,7 @@ MOST_TEXT = 2_000_000  # characters read of an answer; no debate needs more
 MOST_DATA = 16_000_000  # bytes read of a stream
 MOST_EVENT = 4_000_000  # bytes of one event
 MOST_LINES = 500_000  # two a token at most, and some more
+GROWTH = 1.02  # of a text, between two looks at it
 _LINE_END = re.compile(rb"\r\n|\r|\n")
 _MARK = b"\xef\xbb\xbf"
 _UNREADABLE = {"message": "a part of its stream is not JSON"}
@@ -83,9 +84,10 @@ class EventReader:
 class Completion:
     """A streamed chat completion so far.
 
-    `heard` is called with what was said so far and the model, whenever text arrives. One with too
-    much in it ends as at a token cap; it is `endless` if it had no text at all, `stopped` if its
-    server ended it without saying why, and `misheard` if what was heard turned out to be thought.
+    `heard` is called with what was said so far and the model as text arrives, less often as it
+    grows long. One with too much in it ends as at a token cap; it is `endless` if it had no text at
+    all, `stopped` if its server ended it without saying why, and `misheard` if what was heard
+    turned out to be thought.
     """
 
     def __init__(self, asked: str, heard: Callable[[str, str], None]) -> None:
@@ -93,7 +95,7 @@ class Completion:
         self._events = EventReader()
         self._model = asked
         self._texts: list[str] = []
-        self._length = 0
+        self._length = self._told = 0
         self._reasoning: list[str] = []
         self._refusal = self._finish = self._said = ""
         self.usage: Any = None
@@ -122,11 +124,12 @@ class Completion:
         """Add a piece of the stream; False if the rest does not matter, or it is endless."""
         self.begun = True
         self.size += len(piece)
-        before = self._length
         for event in self._events.feed(piece):
             if not self._over:
                 self._add(event)
-        if self._length > before:
+        # Each time the whole text is read: for every character of a long one that takes a minute.
+        if self._length > self._told * (1 if self.complete else GROWTH):
+            self._told = self._length
             said = read_text(join(self._text)[0]).said
             self.misheard |= len(said) < len(self._said) // 2
             self._said = said

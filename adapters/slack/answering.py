@@ -27,14 +27,14 @@ from engine.chat.answers.presses import vote_answer, voted_in
 from engine.chat.answers.remarked import RemarkAnswer
 from engine.chat.answers.review_list import ReviewAnswer
 from engine.chat.answers.statistics import LeaderboardAnswer
-from engine.chat.commands import Commands, parse_command, with_usage
+from engine.chat.commands import OWN_DATA, Commands, parse_command, with_usage
 from engine.chat.following import OVER, Followers, follow
 from engine.chat.invocation import Invocation, RemarkArguments, SettingsArguments
 from engine.chat.person import Person
 from engine.chat.settings import RESET, usual_language
 from engine.debate import BallotKind
 from engine.delivery.ending import refusal_of
-from engine.errors import NotAllowedError, RostrumError, UsageError, VenueError
+from engine.errors import NotAllowedError, RostrumError, UsageError, VenueError, VenueGoneError
 from engine.language import ENGLISH, speaking
 from engine.line.intake import Ground
 from engine.options import parse_list
@@ -111,7 +111,7 @@ class FrontDesk:
     async def run(self, asker: Asker, command: Invocation) -> Answer:
         """Run a command. Raises RostrumError, whose message is for the person."""
         _refuse_what_slack_lacks(command)
-        person = await self._with_groups(await self.person(asker))
+        person = await self._with_groups(await self._asking(asker, command))
         if person.manager:
             await self._check_groups(person, command)
         ground = Ground(no_removal=texts.NOT_HIDDEN)
@@ -119,6 +119,18 @@ class FrontDesk:
             ground = await ground_of(await self.workspaces.find(asker.team), asker.channel)
         person = person.model_copy(update={"ground": ground})
         return await self.commands.run(person, command)
+
+    async def _asking(self, asker: Asker, command: Invocation) -> Person:
+        """Return who asks; their own data is theirs in a workspace too that is not served."""
+        try:
+            return await self.person(asker)
+        except VenueGoneError:
+            if command.name not in OWN_DATA:
+                raise
+            place = str(Place(asker.team, asker.channel))
+            return Person(
+                platform=PLATFORM, community=asker.team, place=place, user=asker.user, max_bytes=0
+            )
 
     async def _with_groups(self, person: Person) -> Person:
         """Add the user groups that matter: those that may start debates, where only some may."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 
 import structlog
 from aiohttp import web
@@ -18,6 +19,8 @@ from adapters.slack.install.manifest import EVENTS_PATH
 from adapters.slack.wellformed import is_wellformed
 from engine.errors import MISFITS
 
+VALID_SECONDS = 600.0  # of a signature: five minutes before Slack's stamp, and as many after
+REPEATED = ("event_callback", "url_verification")
 STAMP_DIGITS = 12  # of seconds since 1970, with room to spare
 log = structlog.get_logger(__name__)
 
@@ -37,10 +40,10 @@ class HttpTransport:
     def routes(self, app: AsyncApp) -> list[web.RouteDef]:
         """Return the route that passes requests to Bolt."""
 
-        verifier = SignatureVerifier(self.signing_secret)
+        verifier, seen = SignatureVerifier(self.signing_secret), _Seen()
 
         async def take(request: web.Request) -> web.Response:
-            return await _take(app, verifier, request)
+            return await _take(app, verifier, seen, request)
 
         return [web.post(EVENTS_PATH, take)]
 
@@ -50,7 +53,33 @@ class HttpTransport:
         await asyncio.Event().wait()
 
 
-async def _take(app: AsyncApp, verifier: SignatureVerifier, request: web.Request) -> web.Response:
+class _Seen:
+    """The signatures that came of late; Slack signs what it sends again anew.
+
+    A process knows its own alone. They are kept for as long as they are valid.
+    """
+
+    def __init__(self) -> None:
+        self._until: dict[str, float] = {}  # in order
+
+    def add(self, signature: str) -> bool:
+        """Note a signature; False if it came before."""
+        now = time.monotonic()
+        while self._until and self._until[first := next(iter(self._until))] <= now:
+            del self._until[first]
+        if signature in self._until:
+            return False
+        self._until[signature] = now + VALID_SECONDS
+        return True
+
+    def drop(self, signature: str) -> None:
+        """Let a request that failed be sent again."""
+        self._until.pop(signature, None)
+
+
+async def _take(
+    app: AsyncApp, verifier: SignatureVerifier, seen: _Seen, request: web.Request
+) -> web.Response:
     """Answer one request; verifies it first, as Bolt would parse it before verifying."""
     stamp = request.headers.get("X-Slack-Request-Timestamp", "")
     if not (stamp.isascii() and stamp.isdigit() and len(stamp) <= STAMP_DIGITS):
@@ -68,7 +97,14 @@ async def _take(app: AsyncApp, verifier: SignatureVerifier, request: web.Request
         return _refuse(400, "it cannot be read")
     if not is_wellformed(asked.body):
         return _refuse(400, "it is not of Slack's form")
-    return await to_aiohttp_response(await app.async_dispatch(asked))
+    signature = request.headers["X-Slack-Signature"]
+    # Events are stored once by their ids, and Slack may repeat one within a second.
+    if asked.body.get("type") not in REPEATED and not seen.add(signature):
+        return _refuse(409, "it was sent before")
+    answer = await app.async_dispatch(asked)
+    if answer.status >= 500:
+        seen.drop(signature)
+    return await to_aiohttp_response(answer)
 
 
 def _refuse(status: int, why: str) -> web.Response:

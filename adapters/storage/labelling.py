@@ -249,7 +249,9 @@ class LabellingTable:
 
         return await self._database.write(store)
 
-    async def enter(self, name: str, platform: str, user: str, token: str, now: datetime) -> Joined:
+    async def enter(
+        self, name: str, platform: str, user: str, token: str, now: datetime, *, agreed: bool
+    ) -> Joined:
         link = _digest(token) if token else None
 
         def store(connection: SqlConnection) -> Joined:
@@ -261,8 +263,8 @@ class LabellingTable:
                 row = connection.first(LINK, digest=link)
                 if row is None or row.task != name:
                     return Joined(outcome="unknown")
-                return _join(connection, link, None, platform, user, now)
-            open_to = None if platform in task.sign_in else "unknown"
+                return _join(connection, link, None, platform, user, now, agreed=agreed)
+            open_to = "unknown" if platform not in task.sign_in else None if agreed else "unasked"
             refused = "closed" if task.closed_at is not None else open_to
             return _admit(connection, name, (platform, user), None, None, now, refused)
 
@@ -373,13 +375,15 @@ def _join(
     platform: str,
     user: str,
     now: datetime,
+    *,
+    agreed: bool = True,
 ) -> Joined:
     """Let somebody join by a link, which is locked."""
     row = connection.first(LINK, digest=link)
     if row is None:
         return Joined(outcome="unknown")
     closed = _task(connection, row.task).closed_at is not None
-    full = "used" if row.used >= row.people else None
+    full = "used" if row.used >= row.people else None if agreed else "unasked"
     refused = "closed" if closed else "expired" if row.until <= now else full
     return _admit(connection, row.task, (platform, user), link, claim, now, refused)
 

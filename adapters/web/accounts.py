@@ -42,6 +42,7 @@ LEEWAY_SECONDS = 60  # between clocks
 CLAIMS = ["iss", "aud", "sub", "exp", "iat", "nonce"]
 DECLINED = "You did not sign in. Try again, or use an invitation link."
 EXPIRED = "Signing in took too long, or was begun in another browser. Begin again."
+STRANGER = "Your Slack workspace is not served here. Sign in with another one."
 AWAY = "{platform} does not answer at the moment. Try again in a minute."
 BROKEN = "Signing in by {platform} is not set up correctly. Tell the people who run this page."
 log = structlog.get_logger(__name__)
@@ -49,11 +50,15 @@ M = TypeVar("M", bound=BaseModel)
 
 
 class Registration(Value):
-    """Our app at a platform, and where its API is."""
+    """Our app at a platform, and where its API is; `teams` are the workspaces that are served.
+
+    Without any, everybody of the platform may sign in.
+    """
 
     client_id: str
     client_secret: SecretStr
     api_url: str
+    teams: tuple[str, ...] = ()
 
     @property
     def origin(self) -> URL:
@@ -167,6 +172,7 @@ class _SlackToken(BaseModel):
 class _SlackClaims(BaseModel):
     nonce: str
     user: str = Field(alias="https://slack.com/user_id", pattern=r"^[A-Z0-9]{2,32}$")
+    team: str = Field(alias="https://slack.com/team_id", pattern=r"^[A-Z0-9]{2,32}$")
 
 
 class SlackAccounts:
@@ -188,6 +194,7 @@ class SlackAccounts:
             "state": pending.state,
             "nonce": pending.nonce,
             "redirect_uri": back,
+            **({"team": self._app.teams[0]} if len(self._app.teams) == 1 else {}),
         }
         return str(self._app.origin.with_path("/openid/connect/authorize").with_query(asked))
 
@@ -201,6 +208,8 @@ class SlackAccounts:
         claims = await self._claims(token.id_token)
         if not hmac.compare_digest(claims.nonce.encode(), pending.nonce.encode()):
             raise NotAllowedError(EXPIRED)
+        if self._app.teams and claims.team not in self._app.teams:
+            raise NotAllowedError(STRANGER)
         return claims.user
 
     async def _claims(self, token: str) -> _SlackClaims:

@@ -7,7 +7,7 @@ a forged one, and is replaced by a new one whenever it gains an annotator.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, NamedTuple
 
 import orjson
@@ -66,8 +66,13 @@ REFUSALS: Mapping[str, tuple[int, Failure]] = {
     "closed": (410, CLOSED),
     "forgotten": (403, FORGOTTEN),
 }
+MOST_JOINS, JOINS_SECONDS = 20, 3600.0  # by links, from one address
+ASKED = ""  # in place of a task's name: who signed in and was asked to agree
 LATE = "This page was open for too long. Check your answer and send it once more."
 log = structlog.get_logger(__name__)
+
+
+Saw = Callable[[web.Request, str], Awaitable[None]]
 
 
 class Visitor(NamedTuple):
@@ -93,6 +98,8 @@ class LabelPages:
     ) -> None:
         self._labelling, self._sessions = labelling, sessions
         self._tries, self._accounts, self._url = tries, accounts, url
+        # A link for many has so many places: one address must not use them all up.
+        self._joins = Tries(MOST_JOINS, JOINS_SECONDS)
 
     def routes(self) -> list[web.RouteDef]:
         """Return the pages' routes."""
@@ -128,26 +135,35 @@ class LabelPages:
             return self._see(name, "next")
         if link.state != "open" and not (participant and link.state == "used"):
             return failure_page(request, *REFUSALS[link.state])
-        return self._consent(request, link.task, token, participant)
-
-    def _consent(
-        self, request: web.Request, task: Task, token: str, participant: str
-    ) -> web.Response:
         session = self._sessions.read(request)
         begun = session or Sessions.draw(_pack({}))
-        response = show_page(
+        response = self._consent(request, link.task, token, participant, begun=begun)
+        if session is None:
+            self._sessions.put(response, begun)
+        return response
+
+    def _consent(
+        self,
+        request: web.Request,
+        task: Task,
+        token: str,
+        participant: str = "",
+        *,
+        begun: Session,
+        signed_in: bool = False,
+    ) -> web.Response:
+        known = participant or signed_in
+        return show_page(
             "label_invitation.html.jinja",
             _language(request, task.language),
             task=task,
             link=token,
             participant=participant,
-            missing=bool(task.parameter) and not participant,
-            accounts={} if participant else {n: one.title for n, one in self._accounts.items()},
+            signed_in=signed_in,
+            missing=bool(task.parameter) and not known,
+            accounts={} if known else {n: one.title for n, one in self._accounts.items()},
             token=begun.token,
         )
-        if session is None:
-            self._sessions.put(response, begun)
-        return response
 
     def _offer_accounts(self, request: web.Request) -> web.Response:
         """Answer a visit without a link: people may sign in, whatever task there is or is not."""
@@ -173,16 +189,39 @@ class LabelPages:
                 return self._see(name, "next")
             raise web.HTTPForbidden
         self._tries.check(client_of(request))
+        if "signed_in" in form:
+            return await self._join_signed_in(request, session, name)
+        self._joins.check(client_of(request))
         joined = await self._labelling.join(link, session.token, participant)
+        if joined.outcome == "joined":
+            self._joins.failed(client_of(request))
+        return self.welcome(request, joined, name)
+
+    async def _join_signed_in(
+        self, request: web.Request, session: Session, name: str
+    ) -> web.Response:
+        """Take part as the user whom a platform has named before the question."""
+        task, platform, user, link = orjson.loads(_keys(session).get(ASKED, '["", "", "", ""]'))
+        if task != name:
+            return failure_page(request, 403, GONE)
+        joined = await self._labelling.sign_in(name, platform, user, link)
         return self.welcome(request, joined, name)
 
     async def sign_in(
         self, request: web.Request, platform: str, user: str, goal: tuple[str, str]
     ) -> web.Response:
-        """Take part, or go on, as a user of a chat platform."""
+        """Go on as a user of a chat platform, or ask one who is new whether they agree."""
         name, link = goal
-        joined = await self._labelling.sign_in(name, platform, user, link)
-        return self.welcome(request, joined, name)
+        joined = await self._labelling.sign_in(name, platform, user, link, agreed=False)
+        task = await self._labelling.task(name) if joined.outcome == "unasked" else None
+        if task is None:
+            return self.welcome(request, joined, name)
+        session = self._sessions.read(request)
+        who = orjson.dumps([name, platform, user, link]).decode()
+        begun = Sessions.draw(_pack({**({} if session is None else _keys(session)), ASKED: who}))
+        response = self._consent(request, task, link, begun=begun, signed_in=True)
+        self._sessions.put(response, begun)
+        return response
 
     def welcome(self, request: web.Request, joined: Joined, name: str) -> web.Response:
         """Begin the session of somebody who takes part now, or say why they cannot."""
@@ -193,7 +232,8 @@ class LabelPages:
             return failure_page(request, *REFUSALS.get(joined.outcome, REFUSALS["unknown"]))
         session = self._sessions.read(request)
         known = {} if session is None else _keys(session)
-        known.pop(name, None)
+        for one in (name, ASKED):
+            known.pop(one, None)
         latest = dict([*known.items(), (name, annotator.key)][-MOST_TASKS:])
         response = self._see(name, "next")
         self._sessions.begin(response, _pack(latest))
@@ -386,6 +426,19 @@ def _language(request: web.Request, *wanted: str) -> str:
     """Return the first of the languages that there are texts in, or what the reader wants."""
     codes = (one.split("-")[0].lower() for one in wanted)
     return next((code for code in codes if code in KNOWN), "") or language_of(request)
+
+
+def noticing(labelling: Labelling, sessions: Sessions) -> Saw:
+    """Return what notes that a page shows a debate's result to somebody who labels."""
+
+    async def saw(request: web.Request, debate: str) -> None:
+        session = sessions.read(request)
+        keys = {} if session is None else _keys(session)
+        for task, key in keys.items():
+            if task != ASKED:
+                await labelling.saw(key, debate)
+
+    return saw
 
 
 def _pack(keys: Mapping[str, str]) -> str:

@@ -11,7 +11,8 @@ from typing import Any
 from aiohttp import web
 
 from adapters.web.application import Failure, failure_page
-from adapters.web.crowd import BUSY, SHARED_SECONDS, Content, Crowd
+from adapters.web.crowd import BUSY, OPEN, SHARED_SECONDS, Content, Crowd
+from adapters.web.labelling import Saw
 from adapters.web.leaves import STATES, write_debate
 from adapters.web.links import Public as PublicLinks
 from adapters.web.pulses import Pulses
@@ -48,10 +49,15 @@ PATHS = {part: f"/{part}" for part in PublicPart}
 
 
 class PublicPages:
-    """Routes of the public pages; `draw` turns pictures into what link previews show."""
+    """Routes of the public pages; `draw` turns pictures into what link previews show.
 
-    def __init__(self, public: Public, permalinks: Permalinks, draw: Draw) -> None:
-        self._public, self._permalinks, self._draw = public, permalinks, draw
+    `saw` hears which debates a request shows the result of.
+    """
+
+    def __init__(
+        self, public: Public, permalinks: Permalinks, draw: Draw, saw: Saw | None = None
+    ) -> None:
+        self._public, self._permalinks, self._draw, self._saw = public, permalinks, draw, saw
         self._pages, self._files = Crowd(), Crowd(most=1)
         self._links, self._pulses = PublicLinks(live=True), Pulses(public.pulse, LOOK_SECONDS)
         self._downloads = 0
@@ -90,7 +96,10 @@ class PublicPages:
             page = await asyncio.to_thread(self._write_debate, found)
             return _content(page, sealed=found.sealed)
 
-        return await self._pages.answer(request, ("debate", name, part), make)
+        answer = await self._pages.answer(request, ("debate", name, part), make)
+        if self._saw is not None and answer.headers.get("Cache-Control") == OPEN:
+            await self._saw(request, name.upper())
+        return answer
 
     def _write_debate(self, found: PublicDebate) -> str:
         address = self._permalinks.debate(found.shown.item.id)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
 import structlog
 from aiohttp import web
 
+from adapters.web.tries import client_of
 from engine.errors import NotFoundError, StoreError
 
 LOOK_SECONDS = 1.0
 MOST_WATCHED = 64  # debates at once; pages beyond them do not grow by themselves
 MOST_READERS = 512  # of all of them, as each keeps a connection
+MOST_OF_ONE = 24  # of one address
 QUIET_SECONDS = 15.0  # after which a stream says that it is still there
 STREAM = {"Content-Type": "text/event-stream", "Cache-Control": "no-store"}
 RETRY = b"retry: 3000\n\n"
@@ -40,6 +43,7 @@ class Pulses:
     ) -> None:
         self._pulse, self._seconds = pulse, seconds
         self._watched: dict[str, _Watched] = {}
+        self._held: Counter[str] = Counter()  # streams, by who reads them
 
     @property
     def watched(self) -> int:
@@ -88,8 +92,10 @@ class Pulses:
         `pause` are the seconds for which an answer from before may still be given.
         """
         await self._pulse(debate)  # only what exists is watched
-        if not self.join(debate):
+        client = client_of(request)
+        if self._held[client] >= MOST_OF_ONE or not self.join(debate):
             raise web.HTTPServiceUnavailable
+        self._held[client] += 1
         try:
             stream = web.StreamResponse(headers=STREAM)
             await stream.prepare(request)
@@ -99,6 +105,7 @@ class Pulses:
             pass  # its reader has gone
         finally:
             self.leave(debate)
+            self._held -= Counter([client])  # which drops who has none left
         return stream
 
     async def _tell(

@@ -23,8 +23,6 @@ PLATFORM = r"{platform:[a-z]{1,16}}"
 SIGN_IN_SECONDS = 600
 MANAGING = ""  # in place of a task's name
 FAILED = "Signing in did not work"
-ALL = "all"  # codes that platforms refused, from any address: they count them against us
-MOST_REFUSED = 60
 
 Welcome = Callable[[web.Request, str, str], Awaitable[web.Response]]
 
@@ -52,7 +50,6 @@ class SignIn:
         manage: Welcome,
     ) -> None:
         self._accounts, self._sessions, self._tries, self._url = accounts, sessions, tries, url
-        self._refused = Tries(MOST_REFUSED)
         self._label, self._manage = label, manage
 
     def routes(self) -> list[web.RouteDef]:
@@ -79,7 +76,6 @@ class SignIn:
         """Take somebody in who comes back from the platform."""
         platform, accounts = self._platform(request)
         self._tries.check(client_of(request))
-        self._refused.check(ALL)
         try:
             pending, goal = self._pending(request, platform)
             code = open_code(request.query, pending, accounts.issuer)
@@ -109,7 +105,6 @@ class SignIn:
             return await accounts.identify(code, pending, self._back(pending.platform))
         except NotAllowedError:
             self._tries.failed(client_of(request))
-            self._refused.failed(ALL)
             raise
 
     def _pending(self, request: web.Request, platform: str) -> tuple[Pending, Goal]:

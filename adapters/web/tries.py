@@ -5,7 +5,14 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from ipaddress import (
+    IPv4Address,
+    IPv4Network,
+    IPv6Address,
+    IPv6Network,
+    ip_address,
+    ip_network,
+)
 from typing import NamedTuple
 
 from aiohttp import web
@@ -15,13 +22,9 @@ WINDOW_SECONDS = 60.0
 MOST_ADDRESSES = 4096  # that are remembered; those that failed longest ago are dropped
 FORWARDED = "X-Forwarded-For"
 V6_PREFIX = 64  # of one subscriber
-# From where a proxy of ours connects: this machine, and private networks (RFC 1918, RFC 4193).
-NEAR = tuple(
-    map(
-        ip_network,
-        ("127.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "::1/128", "fc00::/7"),
-    )
-)
+LOOPBACK = (IPv4Network("127.0.0.0/8"), IPv6Network("::1/128"))
+PROXIES = web.AppKey("proxies", tuple[IPv4Network | IPv6Network, ...])
+"""From where proxies of the operator connect, besides this machine."""
 
 
 class _Tried(NamedTuple):
@@ -61,12 +64,13 @@ class Tries:
 def client_of(request: web.Request) -> str:
     """Return the address that a request is from; of IPv6 its network, which is one subscriber's.
 
-    Behind a proxy on this machine or in a private network it is the one that the proxy added, the
-    last in X-Forwarded-For. Anything before that is the client's own claim, and so is the header
-    of a client that connects directly.
+    Behind a proxy of the operator's it is the one that the proxy added, the last in
+    X-Forwarded-For. Anything before that is the client's own claim, and so is the header of a
+    client that connects directly, from a private network too.
     """
     peer = _parse(request.remote or "")
-    if peer is None or any(peer in one for one in NEAR):
+    near = (*LOOPBACK, *request.app.get(PROXIES, ()))
+    if peer is None or any(peer in one for one in near):
         added = ",".join(request.headers.getall(FORWARDED, [])).rpartition(",")[2]
         peer = _parse(added.strip()) or peer
     if isinstance(peer, IPv6Address):

@@ -7,6 +7,7 @@ a value that could be a secret.
 from __future__ import annotations
 
 import re
+from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -268,6 +269,8 @@ class HealthSettings(Section):
 class WebSettings(Section):
     """Where pages are served, and the address at which people reach them; nowhere without it.
 
+    `proxies` are the networks from which proxies in front connect, besides this machine: only
+    they are believed whom they forward for.
     People sign in where an app's id and secret are given. `managers` of labelling tasks are
     signed-in people, as `platform:user`.
     """
@@ -275,6 +278,7 @@ class WebSettings(Section):
     url: Address | None = None
     host: str = "127.0.0.1"
     port: Port | None = None
+    proxies: Annotated[tuple[IPv4Network | IPv6Network, ...], BeforeValidator(_items)] = ()
     discord_client_id: str | None = None
     discord_client_secret: SecretStr | None = None
     slack_client_id: str | None = None

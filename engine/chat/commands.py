@@ -264,6 +264,7 @@ FORMS: Mapping[str, Callable[[Context, Person, Any], Awaitable[Answer]]] = {
     "remark": remark,
 }
 """What only forms, buttons and menus ask for; no one types it."""
+OWN_DATA = frozenset({"privacy", "mydata", "forget", "optout", "optin"})
 
 
 @dataclass(slots=True)
@@ -271,8 +272,12 @@ class Commands(Context):
     """The entry points for chat platforms."""
 
     async def run(self, person: Person, asked: Invocation) -> Answer:
-        """Run a command, if the person may use it and their community is served."""
-        check_allowed(self.defaults, person.platform, person.community)
+        """Run a command, if the person may use it and their community is served.
+
+        What is stored of a person is theirs also where the operator serves no one any more.
+        """
+        if asked.name not in OWN_DATA:
+            check_allowed(self.defaults, person.platform, person.community)
         if asked.name in FORMS:
             return await FORMS[asked.name](self, person, asked.arguments)
         command = COMMANDS[asked.name]

@@ -20,6 +20,9 @@ from engine.dataset.columns import FLAG, MOMENT, REAL, TEXT, WHOLE, Column, Tabl
 PIECE = 2**19  # bytes of lines
 GROUP = 2**21  # minimum bytes of a row group in memory
 PAGE = 2**16  # bytes of a column compressed together
+AT_ONCE = 64  # rows that are read
+ROW = 256  # bytes that a row takes at least, once it is read
+ROOM, UNFOLDS = 2**24, 1000  # bytes of any file's rows, and of each byte of a file
 TYPES = {
     TEXT: pa.string(),
     FLAG: pa.bool_(),
@@ -89,6 +92,20 @@ def _encode(texts: Any) -> Any:
     return pa.DictionaryArray.from_arrays(
         pa.array(places, pa.int32()), pa.array(list(codes), pa.string())
     )
+
+
+def read_rows(file: Path) -> Iterator[dict[str, Any]]:
+    """Yield a file's rows. Raises ValueError for one that unfolds beyond all measure.
+
+    A kilobyte can stand for millions of rows, or name one long text in each of them.
+    """
+    most, held = ROOM + UNFOLDS * file.stat().st_size, 0
+    with pq.ParquetFile(file) as opened:
+        for batch in opened.iter_batches(batch_size=AT_ONCE):
+            held += batch.nbytes + ROW * batch.num_rows
+            if held > most:
+                raise ValueError(f"{file.name} unfolds to more than {most // 2**20} MB")
+            yield from batch.to_pylist()
 
 
 def schema_of(columns: tuple[Column[Any], ...]) -> Any:

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import regex
 
+from engine.text import GRAPHEME
+
 SIZE = 12.0  # of the class `small`, in pixels
 # Widths in DejaVu Sans, in parts of the size: at least those of each character named here.
 CLASSES = {"iljIf'|.,:;/- ": 0.37, "tr()[]!": 0.42, "mwMW@%—…": 1.0, "<>=+~#^&−": 0.84}
@@ -46,7 +48,9 @@ def wrap(text: str, room: float, size: float, most: int) -> tuple[str, ...]:
     """
     lines = [""]
     for word in regex.findall(r"\s+|\p{Han}|[^\s\p{Han}]+", " ".join(text.split())):
-        for piece in [word] if width_of(word, size) <= room else regex.findall(r"\X", word):
+        if len(lines) > most:
+            break
+        for piece in [word] if width_of(word, size) <= room else GRAPHEME.findall(word):
             if width_of((lines[-1] + piece).rstrip(), size) > room:
                 lines.append("")
             lines[-1] = (lines[-1] + piece).lstrip()

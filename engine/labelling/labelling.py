@@ -156,13 +156,16 @@ class Labelling:
         now = self.clock.now()
         return await self.store.labelling.join(token, claim, participant, now)
 
-    async def sign_in(self, name: str, platform: str, user: str, token: str = "") -> Joined:
+    async def sign_in(
+        self, name: str, platform: str, user: str, token: str = "", *, agreed: bool = True
+    ) -> Joined:
         """Let a platform's user join, whose platform says who they are.
 
-        One who is new needs a link, or a task that is for people of the platform.
+        One who is new needs a link, or a task that is for people of the platform, and must have
+        agreed to take part.
         """
         now = self.clock.now()
-        return await self.store.labelling.enter(name, platform, user, token, now)
+        return await self.store.labelling.enter(name, platform, user, token, now, agreed=agreed)
 
     async def come_back(self, token: str) -> Annotator | None:
         """Return whose own link this is."""

@@ -76,6 +76,8 @@ class Line(NamedTuple):
 def check_folder(folder: Path) -> Manifest:
     """Return the manifest of an export's folder. Raises UsageError for anything else."""
     try:
+        if not (folder / MANIFEST).is_file():
+            raise FileNotFoundError
         body = (folder / MANIFEST).read_bytes()
         _check_version(folder, Written.model_validate_json(body))
         manifest = Manifest.model_validate_json(body)
@@ -191,6 +193,8 @@ class FolderLibrary:
             table, path = Path(file.path).parent.name, self._folder / file.path
             if not path.resolve().is_relative_to(top):  # a stranger's export may name any file
                 raise UsageError(OUTSIDE.format(folder=self._folder, file=file.path))
+            if path.exists() and not path.is_file():  # reading a pipe would wait for ever
+                raise ValueError(f"{file.path} is no file")
             if table not in BY_NAME:
                 continue
             if path.suffix == f".{FileFormat.PARQUET}":
@@ -217,10 +221,10 @@ class FolderLibrary:
         """Keep a Parquet file's rows: it has no lines to read singly."""
         if find_spec("pyarrow") is None:
             raise UsageError(NEEDS_PYARROW)
-        import pyarrow.parquet as pq  # type: ignore[import-untyped]
+        from engine.dataset.parquet import read_rows
 
         kept = self._tables.setdefault(table, defaultdict(list))
-        for row in pq.read_table(path).to_pylist():
+        for row in read_rows(path):
             kept[row["debate_id"]].append({name: _as_text(cell) for name, cell in row.items()})
 
     def _list(self, debate: str) -> Item:

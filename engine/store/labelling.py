@@ -92,7 +92,9 @@ class Annotator(Value):
 class Joined(Value):
     """What became of somebody who wants to join."""
 
-    outcome: Literal["joined", "again", "unknown", "expired", "used", "closed", "forgotten"]
+    outcome: Literal[
+        "joined", "again", "unasked", "unknown", "expired", "used", "closed", "forgotten"
+    ]
     annotator: Annotator | None = None
 
 
@@ -192,8 +194,13 @@ class LabellingStore(Protocol):
         Without a `user` a new one is made up.
         """
 
-    async def enter(self, name: str, platform: str, user: str, token: str, now: datetime) -> Joined:
-        """Let a platform's user join; one who is new needs a link, or a task that is for them."""
+    async def enter(
+        self, name: str, platform: str, user: str, token: str, now: datetime, *, agreed: bool
+    ) -> Joined:
+        """Let a platform's user join; one who is new needs a link, or a task that is for them.
+
+        Until they have `agreed` nothing is stored of one who is new: `unasked`.
+        """
 
     async def annotator(self, key: str) -> Annotator | None:
         """Return an annotator, None for one who is not, or was forgotten."""

@@ -50,6 +50,22 @@ async def test_a_server_that_is_not_served_is_told_so_whatever_it_tries(
         assert len(await app.store.debates.recent()) == len(held)
 
 
+async def test_people_keep_what_is_theirs_in_a_server_that_is_not_served_any_more(
+    on_discord: DiscordStage,
+) -> None:
+    discord = on_discord.discord
+    async with on_discord.process():
+        await on_discord.vote()
+    on_discord.settings = {"discord": {"guild_ids": [ELSEWHERE]}}
+    async with on_discord.process() as app:
+        for line in ("privacy", "mydata", "optout", "optin"):
+            asked = await discord.slash("ada", f"debate {line}").finished()
+            assert REFUSED not in asked.text, line
+        await discord.slash("ada", "debate forget", {"confirm": True}).finished()
+        ada = next(user for user in discord.world.users.values() if user.name == "ada")
+        assert not (await app.store.people.traces("discord", str(ada.id))).started
+
+
 async def test_a_server_that_is_served_holds_debates(on_discord: DiscordStage) -> None:
     on_discord.settings = {"discord": {"guild_ids": [ELSEWHERE, int(on_discord.discord.guild.id)]}}
     async with on_discord.process():
@@ -90,6 +106,8 @@ async def test_a_workspace_that_installed_before_is_not_served_any_more(oauth: O
     async with oauth.process() as app:
         asked = await oauth.slack.slash("bay-ada", '/debate start "Tea beats coffee"', lounge.id)
         assert REFUSED in await asked.said()
+        own = await oauth.slack.slash("bay-ada", "/debate forget confirm=yes", lounge.id)
+        assert "You are forgotten" in await own.said()
         assert await app.store.debates.recent() == []
         await oauth.vote("ada", oauth.slack.channel.id)
 

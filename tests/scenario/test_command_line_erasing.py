@@ -50,6 +50,7 @@ def ask(folder: Path, *words: str, typed: str) -> Ended:
 
 def test_what_is_stored_of_somebody_is_written_into_a_file_once(office: Path) -> None:
     said = rostrum(office, "mydata", "terminal", "guest-1").done()
+    assert (office / "rostrum-my-data.json").stat().st_mode & 0o777 == 0o600
     assert said.strip() == "rostrum-my-data.json has all that is stored of that user."
     written = json.loads((office / "rostrum-my-data.json").read_text("utf-8"))
     assert len(written["tables"]["votes"]) == 2

@@ -12,18 +12,22 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from html import unescape
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
-from aiohttp import ClientSession, CookieJar
+from aiohttp import ClientSession, CookieJar, web
 from pydantic import SecretStr
 
+from adapters.pictures.png import drawn
 from adapters.site import Site
 from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
 from adapters.web.application import HEADERS, furnish
+from adapters.web.labelling import MOST_JOINS
+from adapters.web.public import PublicPages
+from adapters.web.session import Sessions
 from bot.clock import SystemClock
-from bot.desk import label_routes, print_token
+from bot.desk import label_routes, noticing_of, print_token
 from bot.settings.sections import DiscordSettings, SlackSettings, WebSettings
 from bot.settings.settings import Settings
 from engine.debate import Debate, Status
@@ -31,12 +35,16 @@ from engine.errors import StoreError
 from engine.labelling.labelling import Labelling
 from engine.labelling.sheet import SheetAnswer
 from engine.line.intake import Order
+from engine.pages.public import Public
+from engine.permalinks import Permalinks
 from engine.store import ExportFilter, labelling
+from engine.store.community import CommunitySettings, PublicPart
 from engine.store.labelling import Terms
 from tests.doubles.accounts import CLIENT_ID, CLIENT_SECRET, AccountsServer
 from tests.doubles.hall import LOBBY, Hall
 from tests.doubles.memory.attentive import AttentiveVenue
 from tests.doubles.whole_debate import DEFAULTS, LIMITS, HeardModels
+from tests.sample import NOW
 
 HOSTILE = 'Is <script>alert(1)</script> "quoted" & \u202ereversed text a topic?'
 FIELD = re.compile(r'<input type="hidden" name="(\w+)"(?: id="\w+")? value="([^"]*)">')
@@ -376,11 +384,90 @@ async def test_a_recruiting_platforms_people_are_known_by_its_id(desk: Desk) -> 
     assert "1 of 1 debates judged" in done.text
 
 
-async def sign_in(desk: Desk, browser: Browser, path: str, user: str) -> Shown:
+async def return_from(desk: Desk, browser: Browser, path: str, user: str) -> Shown:
     there = await browser.get(path)
     assert there.status == 303
     back = urlsplit(desk.accounts.agree(there.path, user))
     return await browser.get(f"{back.path}?{back.query}")
+
+
+async def sign_in(desk: Desk, browser: Browser, path: str, user: str) -> Shown:
+    """Sign in, and agree to take part where that is asked."""
+    page = await return_from(desk, browser, path, user)
+    if "signed_in" not in page.fields:
+        return page
+    return await browser.post(f"{path.partition('/sign-in')[0]}/join", **page.fields)
+
+
+@pytest.mark.parametrize("with_link", [False, True], ids=["open", "link"])
+async def test_who_signs_in_and_agrees_to_nothing_is_stored_nowhere(
+    desk: Desk, with_link: bool
+) -> None:
+    await desk.task(sign_in=() if with_link else ("discord",))
+    path = "/label/tea/sign-in/discord"
+    if with_link:
+        path += "?" + (await desk.link()).partition("?")[2]
+    browser = desk.browser()
+    page = await return_from(desk, browser, path, "8035111022")
+    assert page.heading == "You are invited to judge debates"
+    assert not (await desk.store.people.traces("discord", "8035111022")).known
+    assert (await browser.get("/label/tea/next")).status == 403
+    # The answer is that browser's alone, and of this task alone.
+    await desk.task("milk", sign_in=("discord",))
+    assert (await desk.browser().post("/label/tea/join", **page.fields)).status == 403
+    assert (await browser.post("/label/milk/join", **page.fields)).status == 403
+    agreed = await browser.post("/label/tea/join", **page.fields)
+    assert agreed.path.startswith("/label/tea/sheet/")
+    assert (await return_from(desk, browser, path, "8035111022")).path == agreed.path
+
+
+async def test_one_address_does_not_use_up_the_places_of_an_open_link(desk: Desk) -> None:
+    await desk.task()
+    link = await desk.link(people=100)
+    joined = [(await desk.browser().join(link)).status for _ in range(MOST_JOINS + 2)]
+    assert joined == [200] * MOST_JOINS + [429] * 2
+    other = desk.browser()
+    other.client.headers["X-Forwarded-For"] = "203.0.113.9"
+    assert (await other.join(link)).status == 200
+
+
+async def test_returns_that_are_junk_lock_nobody_else_out(desk: Desk) -> None:
+    await desk.task(sign_in=("discord",))
+    for number in range(90):
+        junk = desk.browser()
+        junk.client.headers["X-Forwarded-For"] = f"203.0.113.{number % 5}"
+        there = await junk.get("/label/tea/sign-in/discord")
+        state = dict(parse_qsl(urlsplit(there.path).query))["state"]
+        await junk.get(f"/sign-in/discord?code=junk&state={state}")
+    page = await sign_in(desk, desk.browser(), "/label/tea/sign-in/discord", "8035111022")
+    assert page.path.startswith("/label/tea/sheet/")
+
+
+async def test_a_managers_cookie_cannot_be_made_from_the_database(desk: Desk) -> None:
+    browser, response = desk.browser(), web.Response()
+    stored = await desk.store.debates.secret("web")
+    Sessions(stored, secure=False, kind="manager").begin(response, "operator")
+    cookies = {name: one.value for name, one in response.cookies.items()}
+    assert (await browser.get("/labels", cookies=cookies)).status == 403
+
+
+async def test_whoever_was_shown_a_result_gives_no_gold_label(desk: Desk) -> None:
+    await desk.task()
+    browser = desk.browser()
+    page = await browser.join(await desk.link())
+    shows = CommunitySettings(public=(PublicPart.DEBATES,))
+    await desk.store.communities.change("memory", "club", lambda _: shows, NOW)
+    clock, site = SystemClock(), Site("127.0.0.1", 0)
+    settings = settings_of(desk.accounts, "http://127.0.0.1:1")
+    saw = await noticing_of(desk.store, clock, settings)
+    public = PublicPages(Public(desk.store, clock, "1.2.3"), Permalinks(), drawn, saw)
+    async with site.serving(public.routes(), furnish):
+        assert site.address is not None
+        for one in desk.debates:
+            address = "http://{}:{}/d/".format(*site.address) + one.id.lower()
+            assert (await browser.get(address)).status == 200
+    await browser.post(page.path, **answer(page))
+    assert [one.exposed for one in await desk.store.labelling.work("tea")] == [True]
 
 
 @pytest.mark.parametrize(("platform", "user"), [("discord", "8035111022"), ("slack", "U0ADA")])

@@ -6,6 +6,7 @@ import asyncio
 import io
 import json
 from collections.abc import AsyncIterator
+from urllib.parse import urlencode
 
 import aiohttp
 import pytest
@@ -18,6 +19,7 @@ from bot.settings.settings import Settings
 from engine.errors import SettingsError
 from tests.doubles.kept import is_file
 from tests.doubles.slack import Rules, SlackServer
+from tests.doubles.slack.state import TEAM
 from tests.doubles.waiting import HANG_SECONDS
 from tests.scenario.discord_stage import free_port
 from tests.scenario.slack_stage import SlackStage, counted
@@ -195,3 +197,24 @@ async def test_a_port_in_use_is_said_at_start(stage: SlackStage) -> None:
         with pytest.raises(SettingsError, match="set ROSTRUM_SLACK__PORT to a free port"):
             async with other.joined(second):
                 raise AssertionError("it started")
+
+
+async def test_a_command_that_is_sent_again_as_it_was_runs_once(stage: SlackStage) -> None:
+    deliveries = stage.slack.deliveries
+    form = {
+        "command": "/debate",
+        "text": '"Tea beats coffee"',
+        "team_id": TEAM,
+        "channel_id": stage.slack.channel.id,
+        "user_id": stage.slack.users["ada"].id,
+        "response_url": "http://127.0.0.1:1/",
+        "trigger_id": "1",
+    }
+    body = urlencode(form).encode()
+    headers = deliveries.sign(body) | {"Content-Type": "application/x-www-form-urlencoded"}
+    async with stage.process():
+        assert (await send(stage.slack, body, headers))[0] == 200
+        assert await send(stage.slack, body, headers) == (409, "")
+        # Slack repeats an event within a second where the first was not answered.
+        for _ in range(2):
+            assert await send(stage.slack, BODY, deliveries.sign(BODY)) == CHALLENGED

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
 from pathlib import Path
 
 import pytest
-from aiohttp import ClientSession, CookieJar
+from aiohttp import ClientSession, CookieJar, TCPConnector
 
 from adapters.site import Site
 from adapters.storage.store import SqlStore
 from adapters.web.application import furnish
-from adapters.web.pulses import Pulses
+from adapters.web.pulses import MOST_OF_ONE, Pulses
 from adapters.web.reading import Reading
 from bot.viewing import viewing
 from engine.dataset.columns import SCHEMA_VERSION
 from engine.debate import Model, Status
 from engine.errors import RostrumError, SettingsError, StoreError, UsageError
 from engine.pages.stored import StoredLibrary
-from tests.doubles.waiting import until
+from tests.doubles.waiting import HANG_SECONDS, until
+from tests.doubles.whole_debate import hold_whole
 from tests.sample import ballot, new_debate, run, turn, turn_post, verdict
 from tests.scenario.test_reading import reading, text_of
 
@@ -182,3 +185,34 @@ async def test_a_thousand_turns_are_read_in_parts(store: SqlStore) -> None:
         assert max(sizes) <= 200_000
         assert 'id="t731"' in await text_of(client, f"{one}?turn=731")
         assert await text_of(client, f"{one}/turn-1001.txt") == "<b>" * 60_000
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "data/debates"])
+async def test_a_pipe_in_an_export_is_no_file_and_hangs_nothing(
+    tmp_path: Path, database_url: str, name: str
+) -> None:
+    whole = await hold_whole(database_url, tmp_path / "export")
+    (file,) = (path for path in whole.out.rglob("*") if name in str(path) and path.is_file())
+    file.unlink()
+    os.mkfifo(file)
+    async with asyncio.timeout(HANG_SECONDS):
+        with pytest.raises(UsageError):
+            async with viewing(whole.out, 0):
+                pass
+
+
+async def test_one_reader_does_not_hold_every_live_stream(store: SqlStore) -> None:
+    running = await run(store)
+    site, pages = Site("127.0.0.1", 0), Reading(StoredLibrary(store), live=True)
+    async with (
+        site.serving(pages.routes(), furnish),
+        ClientSession(connector=TCPConnector(limit=0)) as client,
+    ):
+        assert site.address is not None
+        one = f"http://{site.address[0]}:{site.address[1]}/debates/{(await running.get()).id}"
+        held = [await client.get(f"{one}/events") for _ in range(MOST_OF_ONE)]
+        assert {stream.status for stream in held} == {200}
+        assert (await client.get(f"{one}/events")).status == 503
+        elsewhere = await client.get(f"{one}/events", headers={"X-Forwarded-For": "203.0.113.9"})
+        assert elsewhere.status == 200
+        pages.end()

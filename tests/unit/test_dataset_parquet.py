@@ -13,6 +13,7 @@ import pytest
 from engine.dataset import parquet
 from engine.dataset.columns import MOMENT
 from engine.dataset.manifest import Manifest
+from engine.dataset.parquet import read_rows
 from engine.dataset.rowfiles import FileFormat
 from engine.dataset.tables import TABLES
 from engine.dataset.voters import Keys
@@ -223,3 +224,13 @@ except UsageError as error:
     print(error)
 """
     assert "pip install 'pyarrow>=22'" in printed_by(code)
+
+
+def test_a_small_file_that_unfolds_without_end_is_refused(tmp_path: Path) -> None:
+    # Four hundred kilobytes that would be gigabytes.
+    places = pa.array(bytes(4_000_000), pa.int8()).cast(pa.int32())
+    texts = pa.DictionaryArray.from_arrays(places, pa.array(["x" * 1000]))
+    pq.write_table(pa.table({"debate_id": texts}), tmp_path / "bomb.parquet", compression="zstd")
+    assert (tmp_path / "bomb.parquet").stat().st_size < 500_000
+    with pytest.raises(ValueError, match="unfolds to more than"):
+        list(read_rows(tmp_path / "bomb.parquet"))

@@ -43,7 +43,9 @@ async def ask(
     server: ModelServer, streamed: bool, usage: dict[str, Any], price: Price | None = PRICE
 ) -> tuple[Reply, RecordedAttempts]:
     """Make one call that is answered with a text and this usage."""
-    server.script(acts.says("A text of some words.", usage_extra={**TOKENS, **usage}))
+    server.script(
+        acts.says("A text of some words, which go on and on." * 3, usage_extra={**TOKENS, **usage})
+    )
     log = RecordedAttempts()
     call = call_of(price=price, on_text=_deaf if streamed else None)
     async with opened(server) as models:
@@ -95,6 +97,7 @@ async def test_the_greater_of_the_stated_cost_and_the_tables_counts(
         {"prompt_tokens": 1e12, "completion_tokens": 1e12},
         {"completion_tokens": 3_000_000_000},
         {"completion_tokens": 60_000},
+        {"prompt_tokens": 1, "completion_tokens": 1},
         {"prompt_tokens": 2_000_000, "cost": 0.003},
         {"cost": -0.01},
         {"cost": 1e300},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from io import BytesIO
 from typing import Any
 from xml.etree import ElementTree
@@ -205,3 +206,11 @@ async def test_a_picture_that_cannot_be_drawn_is_left_out(monkeypatch: pytest.Mo
     for broken in (fail, lambda _: to_png("<svg")):
         monkeypatch.setattr(png, "to_png", broken)
         assert await drawn([text, picture]) == (text,)
+
+
+def test_a_word_of_flags_is_broken_in_no_time() -> None:
+    began = time.process_time()
+    lines = wrap("🇩🇪" * 20_000, 300, 12, 3)
+    assert time.process_time() - began < 1  # 30 s, if each looked back over all before it
+    assert len(lines) == 3
+    assert lines[0] == "🇩🇪" * 12

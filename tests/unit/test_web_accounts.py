@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Mapping
+from ipaddress import ip_network
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
@@ -27,9 +28,9 @@ from adapters.web.accounts import (
     SlackAccounts,
     open_code,
 )
-from adapters.web.tries import MOST_ADDRESSES, Tries, client_of
+from adapters.web.tries import MOST_ADDRESSES, PROXIES, Tries, client_of
 from engine.errors import NotAllowedError, VenueAwayError, VenueError
-from tests.doubles.accounts import CLIENT_ID, CLIENT_SECRET, AccountsServer, Key
+from tests.doubles.accounts import CLIENT_ID, CLIENT_SECRET, TEAM, AccountsServer, Key
 
 BACK = "https://rostrum.example/sign-in/here"
 ADA = {"discord": "80351110224678912", "slack": "U0ADA"}
@@ -42,9 +43,16 @@ async def server() -> AsyncIterator[AccountsServer]:
         yield made
 
 
-def make(server: AccountsServer, platform: str, secret: str = CLIENT_SECRET) -> Accounts:
+def make(
+    server: AccountsServer,
+    platform: str,
+    secret: str = CLIENT_SECRET,
+    teams: tuple[str, ...] = (),
+) -> Accounts:
     api = f"{server.origin}/api" + ("/v10" if platform == "discord" else "")
-    app = Registration(client_id=CLIENT_ID, client_secret=SecretStr(secret), api_url=api)
+    app = Registration(
+        client_id=CLIENT_ID, client_secret=SecretStr(secret), api_url=api, teams=teams
+    )
     return DiscordAccounts(app) if platform == "discord" else SlackAccounts(app)
 
 
@@ -160,6 +168,15 @@ async def test_a_new_key_of_slack_is_read_but_not_at_every_forgery(
     assert await sign_in(server, "slack", by) == ADA["slack"]
 
 
+async def test_slack_users_of_other_workspaces_do_not_sign_in(server: AccountsServer) -> None:
+    elsewhere = make(server, "slack", teams=("T0ELSEWHERE",))
+    assert returned(elsewhere.page(Pending.begin("slack"), BACK))["team"] == "T0ELSEWHERE"
+    with pytest.raises(NotAllowedError, match="not served here"):
+        await sign_in(server, "slack", elsewhere)
+    here = make(server, "slack", teams=(TEAM, "T0ELSEWHERE"))
+    assert await sign_in(server, "slack", here) == ADA["slack"]
+
+
 async def test_discord_must_have_granted_what_says_who_it_is(server: AccountsServer) -> None:
     server.lie = {"scope": "guilds"}
     with pytest.raises(NotAllowedError):
@@ -174,8 +191,9 @@ def request_from(peer: str, *forwarded: str) -> web.Request:
         def get_extra_info(self, name: str, default: object = None) -> object:
             return (peer, 5000) if name == "peername" else default
 
-    headers = [("X-Forwarded-For", value) for value in forwarded]
-    return make_mocked_request("GET", "/", CIMultiDict(headers), transport=Transport())
+    headers, app = [("X-Forwarded-For", value) for value in forwarded], web.Application()
+    app[PROXIES] = (ip_network("10.1.0.0/16"),)
+    return make_mocked_request("GET", "/", CIMultiDict(headers), transport=Transport(), app=app)
 
 
 @pytest.mark.parametrize(
@@ -184,7 +202,9 @@ def request_from(peer: str, *forwarded: str) -> web.Request:
         ("203.0.113.7", ("198.51.100.1",), "203.0.113.7"),  # no proxy of ours: its own claim
         ("127.0.0.1", (), "127.0.0.1"),
         ("127.0.0.1", ("198.51.100.1, 203.0.113.7",), "203.0.113.7"),
-        ("172.17.0.1", ("1.1.1.1", "203.0.113.7"), "203.0.113.7"),
+        ("127.0.0.1", ("1.1.1.1", "203.0.113.7"), "203.0.113.7"),
+        ("172.17.0.1", ("1.1.1.1", "203.0.113.7"), "172.17.0.1"),  # of any pod or machine near
+        ("10.1.2.3", ("203.0.113.7",), "203.0.113.7"),  # named by the operator
         ("127.0.0.1", ("nonsense",), "127.0.0.1"),
         ("::1", ("2001:db8:1:2:3::4",), "2001:db8:1:2::/64"),
         ("::ffff:203.0.113.7", (), "203.0.113.7"),

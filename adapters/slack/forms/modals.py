@@ -90,9 +90,10 @@ class Modals:
         with speaking(await self._desk.language(asker)):
             await self._open(asker, trigger, make)
 
-    async def on_start(self, ack: Ack, view: Json) -> None:
+    async def on_start(self, ack: Ack, body: Json) -> None:
         """Start the debate of a submitted form."""
-        with speaking(_asker_of(view).language):
+        view = body["view"]
+        with speaking(_asker_of(body).language):
             try:
                 command = command_of(view)
             except MistakeError as mistake:
@@ -100,7 +101,7 @@ class Modals:
                 await ack(response_action="errors", errors={mistake.field: told})
                 return
             files = attached(view, "files")
-            await self._carry_out(ack, view, Invocation("start", command), "topic", files)
+            await self._carry_out(ack, body, Invocation("start", command), "topic", files)
 
     async def open_form(self, asker: Asker, trigger: str, pressed: ButtonAction) -> None:
         """Open the form of a button."""
@@ -111,8 +112,9 @@ class Modals:
         with speaking(await self._desk.language(asker, ask=False)):
             await self._open(asker, trigger, make)
 
-    async def on_form(self, ack: Ack, view: Json) -> None:
+    async def on_form(self, ack: Ack, body: Json) -> None:
         """Do what a submitted form of a button says."""
+        view = body["view"]
         pressed = read_button(view["callback_id"])
         names = [block["block_id"] for block in view["blocks"]]
         typed = {name: entered_text(view, name) or "" for name in names}
@@ -120,20 +122,21 @@ class Modals:
         if not command:
             await ack()
             return
-        with speaking(_asker_of(view).language):
-            await self._carry_out(ack, view, command, names[0])
+        with speaking(_asker_of(body).language):
+            await self._carry_out(ack, body, command, names[0])
 
-    async def on_settings(self, ack: Ack, view: Json) -> None:
+    async def on_settings(self, ack: Ack, body: Json) -> None:
         """Apply the changes of a submitted form, all or none."""
+        view = body["view"]
         changes = changes_of(view)
-        with speaking(_asker_of(view).language):
+        with speaking(_asker_of(body).language):
             mistakes = find_mistakes(changes, self._desk.commands.defaults)
             if mistakes:
                 await ack(response_action="errors", errors=mistakes)
                 return
             first = next(iter(changes), view["blocks"][0]["block_id"])
             command = Invocation("settings", SettingsArguments(changes=changes))
-            await self._carry_out(ack, view, command, first)
+            await self._carry_out(ack, body, command, first)
 
     async def _open(self, asker: Asker, trigger: str, make: Callable[[], Awaitable[Json]]) -> None:
         """Open a form; it remembers who asked, and where."""
@@ -150,13 +153,13 @@ class Modals:
     async def _carry_out(
         self,
         ack: Ack,
-        view: Json,
+        body: Json,
         command: Invocation,
         beside: str,
         files: Sequence[Json] = (),
     ) -> None:
         """Run a command; an early refusal is shown in the form."""
-        asker = _asker_of(view)
+        asker = _asker_of(body)
         running = asyncio.ensure_future(self._run(asker, command, files))
         done, _ = await asyncio.wait([running], timeout=FORM_SECONDS)
         refusal = running.exception() if done else None
@@ -184,6 +187,10 @@ class Modals:
         await explained(whisper, run)
 
 
-def _asker_of(view: Json) -> Asker:
-    """Return who a form was opened for."""
-    return Asker(**json.loads(view["private_metadata"]))
+def _asker_of(body: Json) -> Asker:
+    """Return who submitted a form, and where it was opened; it acts for nobody else."""
+    opened, user = Asker(**json.loads(body["view"]["private_metadata"])), body["user"]["id"]
+    if opened.user == user:
+        return opened
+    place = user if opened.home else opened.channel
+    return opened._replace(user=user, channel=place, response_url="")
