@@ -29,6 +29,7 @@ CUT = "The connection to the hub was lost; run the same command again. {resumed}
 NOT_SENT = "{repo} was not changed: the hub refused the export ({status})."
 RESUMED = "Files that are there already are not sent again."
 PUBLIC = "{repo} exists and is public; make it private on the hub first, or leave out --private."
+MOST_BYTES = 64 * 2**20  # of an answer: the longest lists a repository's files
 NO_XET = (404, 405, 501)
 # What earlier exports left; of the same names, the new files replace them.
 STALE = ["data/*", "config.xml", "croissant.json", "manifest.json"]
@@ -60,7 +61,7 @@ def push(folder: Path, repo: str, private: bool, revision: str | None, message: 
     disable_progress_bars()
     logging.set_verbosity_error()  # its warnings have addresses of uploads, which are secret
     api = HfApi(endpoint=os.environ.get("HF_ENDPOINT") or None)
-    with _explained(repo):
+    with _explained(repo), _bounded():
         page = api.create_repo(repo, repo_type="dataset", private=private or None, exist_ok=True)
         if private and not api.repo_info(repo, repo_type="dataset").private:
             raise UsageError(PUBLIC.format(repo=repo))
@@ -76,6 +77,46 @@ def push(folder: Path, repo: str, private: bool, revision: str | None, message: 
                 delete_patterns=STALE,
             )
     return Pushed(str(page), done.oid)
+
+
+@contextmanager
+def _bounded() -> Iterator[None]:
+    """Read no answer of a hub beyond a ceiling, nor any that it compressed: both take memory."""
+    import httpx2
+    from huggingface_hub.utils import set_client_factory
+    from huggingface_hub.utils._http import default_client_factory
+
+    class Bounded(httpx2.SyncByteStream):
+        def __init__(self, stream: Any) -> None:
+            self._stream = stream
+
+        def __iter__(self) -> Iterator[bytes]:
+            size = 0
+            for piece in self._stream:
+                size += len(piece)
+                if size > MOST_BYTES:
+                    raise httpx2.ReadError("the answer is too long")
+                yield piece
+
+        def close(self) -> None:
+            self._stream.close()
+
+    def bound(answer: httpx2.Response) -> None:
+        if answer.headers.get("Content-Encoding", "identity") != "identity":
+            raise httpx2.ReadError("the answer is compressed")
+        answer.stream = Bounded(answer.stream)
+
+    def make() -> httpx2.Client:
+        client: httpx2.Client = default_client_factory()
+        client.headers["Accept-Encoding"] = "identity"
+        client.event_hooks = {**client.event_hooks, "response": [bound]}
+        return client
+
+    set_client_factory(make)
+    try:
+        yield
+    finally:
+        set_client_factory(default_client_factory)
 
 
 def _takes_xet(api: Any, repo: str, revision: str) -> bool:

@@ -1,10 +1,10 @@
-"""Removes mentions, and the platform ids in them, from texts that leave the installation."""
+"""Removes mentions, ids of platforms and invitations from texts that people write or read."""
 
 from __future__ import annotations
 
 import re
 
-MENTION = "[mention]"
+MENTION, INVITE = "[mention]", "[invite]"
 
 # An angle bracket may be literal, escaped as HTML, or escaped as JSON in a juror's raw reply.
 _OPEN, _CLOSE = r"(?:<|&[lL][tT];|\\[uU]003[cC])", r"(?:>|&[gG][tT];|\\[uU]003[eE])"
@@ -30,12 +30,17 @@ _LINK = re.compile(
     """,
     re.VERBOSE,
 )
+# Discord shows the invitation itself, live, even without a scheme.
+_INVITE = re.compile(
+    r"(?i:https?://)?(?<![\w.-])(?i:www\.)?"
+    r"(?i:discord\.gg|discord(?:app)?\.com/invite|dsc\.gg)/[\w-]{1,64}"
+)
 # The lookbehind follows the @, so that the search can jump from one @ to the next.
 _NAME = re.compile(r"@(?<![\w@/.+\\-]@)[!&]?\w[\w.-]{0,80}(?:@[!&]?\w[\w.-]{0,80})*")
 
 
 def scrub(text: str) -> str:
-    """Replace mentions of people, roles, channels and everyone, and links to messages.
+    """Replace mentions of people, roles, channels and everyone, links to messages, invitations.
 
     A plain `@name` counts too: platforms leave it when they cannot resolve a mention. Mail
     addresses stay.
@@ -45,6 +50,8 @@ def scrub(text: str) -> str:
         text = _BRACKETED.sub(MENTION, text)
     if "://" in text:
         text = _LINK.sub(MENTION, text)
+    if ".gg/" in text.casefold() or "/invite/" in text.casefold():
+        text = _INVITE.sub(INVITE, text)
     if "@" in text:
         text = _NAME.sub(MENTION, text)
     return text

@@ -432,3 +432,18 @@ async def test_a_hostile_turn_pings_nobody_and_is_whole(discord: DiscordServer, 
     assert words
     assert [word for word in words_of("\n".join(shown)) if word in words] == words
     assert discord.world.pings == []
+
+
+async def test_choices_are_offered_to_one_who_types_and_not_to_one_who_floods(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    async with stage.process() as app:
+        typing = app.commands.typing
+        offered = []
+        for _ in range(typing.at_once + 10):
+            asked = discord.autocomplete("ada", "debate start", "model_a", "m")
+            offered.append(bool((await asked.finished()).choices))
+        assert all(offered[: typing.at_once])
+        assert not all(offered)
+        other = await discord.autocomplete("ben", "debate start", "model_a", "m").finished()
+        assert other.choices

@@ -189,3 +189,13 @@ async def test_what_hf_xet_raises_is_said_without_its_addresses(
     with pytest.raises((ExportError, UsageError), match=said) as found:
         await push(out)
     assert SIGNATURE not in str(found.value)
+
+
+async def test_an_answer_of_the_hub_that_does_not_end_is_not_read(
+    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    await asyncio.to_thread(write, out)
+    monkeypatch.setattr("adapters.hub.push.MOST_BYTES", 10)
+    with pytest.raises(ExportError, match="connection to the hub was lost"):
+        await push(out)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -122,3 +123,17 @@ def test_the_bill_of_materials_is_valid_and_lists_the_image() -> None:
     asked = {one["ref"]: one.get("dependsOn", ()) for one in told["dependencies"]}
     assert any(ref.startswith("pkg:pypi/aiohttp@") for ref in asked[OURS])
     assert set(asked) == {OURS, *(one["bom-ref"] for one in told["components"])}
+
+
+def test_actions_and_images_of_others_are_named_by_what_they_are() -> None:
+    """A tag can be moved to other code; Dependabot renews the digests."""
+    files = [*ROOT.glob(".github/workflows/*"), *ROOT.glob("deploy/**/*.yaml")]
+    lines = [line for file in files for line in file.read_text("utf-8").splitlines()]
+    uses = [found[1] for line in lines if (found := re.search(r"uses: (\S+)", line))]
+    images = [found[1] for line in lines if (found := re.search(r"\simage: ([a-z]\S+)", line))]
+    images += re.findall(r"^FROM (\S+)", (ROOT / "deploy/Dockerfile").read_text("utf-8"), re.M)
+    assert uses
+    assert [one for one in uses if not re.search(r"@[0-9a-f]{40}$", one)] == []
+    theirs = [one for one in images if one != "rostrum"]
+    assert len(theirs) >= 4
+    assert [one for one in theirs if not re.search(r"@sha256:[0-9a-f]{64}$", one)] == []

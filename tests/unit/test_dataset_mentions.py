@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.blinding.mentions import MENTION, scrub
+from engine.blinding.mentions import INVITE, MENTION, scrub
 
 
 class TestScrub:
@@ -69,3 +69,19 @@ class TestScrub:
         started = time.process_time()
         scrub(unit * (200_000 // len(unit)))
         assert time.process_time() - started < 2
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        "discord.gg/aB-c1",
+        "https://discord.gg/abc",
+        "HTTPS://WWW.DISCORD.COM/INVITE/abc",
+        "http://discordapp.com/invite/abc",
+        "dsc.gg/abc",
+    ],
+)
+def test_an_invitation_to_another_server_is_taken_out(link: str) -> None:
+    assert scrub(f"Come to {link}, now.") == f"Come to {INVITE}, now."
+    for other in ("https://discord.com/safety", "my-discord.gg/abc", "gg/wp", "a tagged.gg/x"):
+        assert scrub(other) == other
