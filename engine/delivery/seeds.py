@@ -32,7 +32,7 @@ from engine.store.votes import unseeded_of
 from engine.words.phrases import WAITS_TO_REACT
 
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 10.0  # seconds: a vote may be open for minutes only
-LOOK_SECONDS = 30.0  # between two looks at all open questions
+LOOK_SECONDS = 45.0  # between two looks at all open questions; a deletion is noticed in a minute
 MISSING = WAITS_TO_REACT.format(why="")
 log = structlog.get_logger(__name__)
 
