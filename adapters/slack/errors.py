@@ -13,7 +13,14 @@ import aiohttp
 from slack_sdk.errors import SlackApiError, SlackClientError
 
 from adapters.slack import texts
-from engine.errors import MessageGoneError, VenueAwayError, VenueError, VenueGoneError, why_of
+from engine.errors import (
+    MessageGoneError,
+    VenueAwayError,
+    VenueError,
+    VenueGoneError,
+    VenueLockedError,
+    why_of,
+)
 from engine.language import Text
 
 NETWORK = (aiohttp.ClientError, OSError, asyncio.TimeoutError)
@@ -132,6 +139,8 @@ def _refusal(answered: Answered, act: Act, place: str, message: str) -> VenueErr
         return failing.because(name or f"status {answered.status}")
     if name in _TOKEN:
         return VenueGoneError(texts.TOKEN_REFUSED)
+    if name == "restricted_action_thread_locked" and act is not Act.REACT:
+        return VenueLockedError(Text(texts.LOCKED, **said))
     if name in _GONE and not (act is Act.REACT and name in _RESTRICTED):
         return VenueGoneError(Text(_GONE[name], **said))
     if name == "message_not_found":

@@ -208,6 +208,7 @@ RESTRICTED = (
     "The workspace does not allow Rostrum to post that in {place}; ask an admin to allow it there, "
     "or use another channel."
 )
+LOCKED = "An admin locked the thread in {place}; unlock it, and the debate goes on."
 MESSAGE_GONE = "Message {message} in {place} was deleted."
 TOKEN_REFUSED = (
     "Slack refuses the bot's token: Rostrum was removed or the token revoked; install it "  # noqa: S105

@@ -258,6 +258,24 @@ async def test_what_is_gone_in_mid_debate_stops_the_calls_and_can_be_resumed(
         assert_nothing_twice(stage)
 
 
+async def test_a_debate_waits_while_an_admin_has_locked_its_thread(
+    stage: SlackStage, slack: SlackServer
+) -> None:
+    stage.settings["models"] = "rehearsal/maple?latency=0.1, rehearsal/willow?latency=0.1"
+    async with stage.process() as app:
+        await stage.start()
+        await until(lambda: slack.messages() and len(stage.replies) >= 2)
+        locked = refused("restricted_action_thread_locked")
+        slack.fail(locked, "chat.postMessage", times=-1)
+        waiting = await state(app, lambda debate: debate.reason)
+        assert "An admin locked the thread" in waiting.reason
+        assert not waiting.gone
+        slack.faults.clear()
+        await stage.ballot()
+        assert not (await voting(app)).reason
+        assert_nothing_twice(stage)
+
+
 @pytest.mark.parametrize("token", ["bot_token", "app_token"])
 async def test_a_bad_token_fails_at_start_with_one_sentence(
     stage: SlackStage, slack: SlackServer, token: str

@@ -11,7 +11,13 @@ from slack_sdk.errors import SlackApiError
 
 from adapters.slack.errors import Act, explain, limited_for
 from engine.delivery.ending import refusal_of
-from engine.errors import MessageGoneError, VenueAwayError, VenueError, VenueGoneError
+from engine.errors import (
+    MessageGoneError,
+    VenueAwayError,
+    VenueError,
+    VenueGoneError,
+    VenueLockedError,
+)
 from engine.language import speaking
 
 
@@ -31,7 +37,7 @@ def refusal(name: str, status: int = 200, headers: Any = None, **more: str) -> S
         ("not_in_channel", VenueGoneError, "/invite"),
         ("thread_not_found", VenueGoneError, "thread of C1 was deleted"),
         ("restricted_action", VenueGoneError, "ask an admin to allow it there"),
-        ("restricted_action_thread_locked", VenueGoneError, "ask an admin to allow it there"),
+        ("restricted_action_thread_locked", VenueLockedError, "unlock it"),
         ("ekm_access_denied", VenueGoneError, "ask an admin to allow it there"),
         ("account_inactive", VenueGoneError, "install it again"),
         ("token_revoked", VenueGoneError, "install it again"),
