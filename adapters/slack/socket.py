@@ -24,11 +24,16 @@ from adapters.slack.connection import Missed
 from adapters.slack.errors import name_of
 from adapters.slack.rest import Rest
 from adapters.slack.wellformed import is_wellformed
-from engine.errors import SettingsError, VenueAwayError, VenueError
+from engine.errors import SettingsError, VenueAwayError, VenueError, VenueGoneError
 
 log = structlog.get_logger(__name__)
 PING_SECONDS = 10.0
 FINISH_SECONDS = 5.0  # for requests that are being handled
+OF_THE_TOKEN = (
+    "missing_scope",
+    "no_permission",
+    "not_allowed_token_type",
+)  # only another one helps
 PATIENCE = (
     6  # pings; a dead connection is detected after four, and a new address tried with the next
 )
@@ -75,10 +80,11 @@ class SocketTransport:
     async def _open(self) -> str:
         try:
             return await self._rest.connections_url(self._app_token)
-        except VenueAwayError:
-            raise
         except VenueError as error:
-            why = name_of(error).replace("_", " ")
+            name = name_of(error)
+            if not (isinstance(error, VenueGoneError) or name in OF_THE_TOKEN):
+                raise  # it passes, whatever it is
+            why = name.replace("_", " ")
             raise SettingsError(texts.APP_REFUSED.format(why=why)) from error
 
     def _make_client(self) -> SocketModeClient:

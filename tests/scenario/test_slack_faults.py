@@ -296,10 +296,11 @@ async def test_slack_away_at_start_is_waited_for(stage: SlackStage, slack: Slack
         assert await asked.said()
 
 
+@pytest.mark.parametrize("method", ["auth.test", "apps.connections.open"])
 async def test_a_refusal_that_nobody_knows_at_start_ends_nothing(
-    stage: SlackStage, slack: SlackServer
+    stage: SlackStage, slack: SlackServer, method: str
 ) -> None:
-    slack.fail(refused("team_is_being_moved"), "auth.test", times=2)
+    slack.fail(refused("team_is_being_moved"), method, times=2)
     with capture_logs() as logs:
         async with stage.process():
             asked = await slack.slash("ada", "/debate help")
