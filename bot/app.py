@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from adapters.dispatch.local import LocalDispatcher
 from adapters.metrics.counts import Counts
 from adapters.models.moderation import HttpModerator
-from adapters.models.router import open_models
+from adapters.models.router import ModelRouter, open_models
 from adapters.storage.database import START_SECONDS
 from adapters.storage.migrate import make_ready
 from adapters.storage.store import SqlStore
@@ -97,7 +97,7 @@ def defaults_of(settings: Settings) -> Defaults:
     )
 
 
-def open_configured_models(settings: Settings, fleet: Fleet | None = None) -> Models:
+def open_configured_models(settings: Settings, fleet: Fleet | None = None) -> ModelRouter:
     """Return the models of all configured backends, and the rehearsal models.
 
     `fleet` is what the backends' limits are divided among.

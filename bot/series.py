@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from bot import log
-from bot.app import defaults_of, run_app
+from bot.app import defaults_of, open_configured_models, run_app
 from bot.console import print_json, print_lines
 from bot.debate import quiet
+from bot.doctor.debate import check_contexts
+from bot.doctor.doctor import show, then_close
 from bot.filters import find_series
 from bot.questions import confirm
 from bot.reading import read_store
@@ -103,6 +105,15 @@ async def plan_file(file: Path, *, as_json: bool, yes: bool) -> None:
         print_json({"name": series.name, **plan.model_dump(mode="json")})
     else:
         print_lines(_plan_lines(series, plan))
+        await _compare_contexts(settings, plan)
+
+
+async def _compare_contexts(settings: Settings, plan: SeriesPlan) -> None:
+    """Say where a model's server holds less than the models will read."""
+    models, caps = open_configured_models(settings), defaults_of(settings).sampling
+    found = check_contexts(models, plan.longest_prompts, caps)
+    async for finding in then_close(found, models.aclose):
+        show(finding)
 
 
 def _plan_lines(series: Series, plan: SeriesPlan) -> Iterable[str]:

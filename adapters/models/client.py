@@ -28,7 +28,7 @@ from adapters.models.faults import (
 from adapters.models.habits import Habits, Rung, request_body, streams
 from adapters.models.outcomes import CallAnswer, CallFault, Next, Outcome
 from adapters.models.pacing import Gate, Weighed
-from adapters.models.prices import PriceBook
+from adapters.models.prices import FETCH_S, PriceBook, read_contexts
 from engine.debate import Model, Origin, Price
 from engine.floor.fleet import Fleet
 from engine.floor.loop_pace import Pace
@@ -69,6 +69,7 @@ class HttpModels:
         self._fleet = fleet or Fleet()
         self._gates: dict[str, Gate] = {}
         self._habits: dict[str, Habits] = {}
+        self._contexts: dict[str, dict[str, int]] = {}
         self._rungs: dict[str, tuple[Rung, ...]] = {}
         self._seconds: dict[str, float] = {}
         self._turns = Pace()
@@ -81,6 +82,15 @@ class HttpModels:
 
     async def price(self, model: Model) -> Price | None:
         return await self.prices.price(model, self.backends[model.backend])
+
+    async def context(self, model: Model) -> int | None:
+        """Return how many tokens a prompt and its answer may have together; None if unknown."""
+        backend = self.backends[model.backend]
+        if backend.name not in self._contexts:
+            response = await self.connection.get(backend, "/models", FETCH_S)
+            content = response.content if isinstance(response, HttpResponse) else b""
+            self._contexts[backend.name] = read_contexts(content)
+        return self._contexts[backend.name].get(model.name)
 
     def pace(self, model: Model) -> float:
         """Return a model's mean seconds per call, in this process so far."""

@@ -20,6 +20,7 @@ from engine.debate import Model, Origin, Price
 
 FETCH_S = 8.0
 FORGET_FAILURE_S = 60.0
+_CONTEXTS = ("max_model_len", "context_length", "context_window", "max_context_length")
 _FIELDS = ("prompt", "completion", "input_cache_read", "input_cache_write")
 _LITELLM_FIELDS = (
     *("input_cost_per_token", "output_cost_per_token"),
@@ -110,6 +111,22 @@ def read_prices(content: bytes) -> dict[str, Price | None]:
             dearer = known and price and price.usd_out > known.usd_out
             prices[name] = price if price is None or dearer else known
     return prices
+
+
+def read_contexts(content: bytes) -> dict[str, int]:
+    """Read the length of each model's context from a `/models` body, in tokens, where it says it.
+
+    vLLM, OpenRouter, Groq and Mistral have it in fields of their own, llama.cpp in `meta`.
+    """
+    found = {}
+    for entry in model_entries(content):
+        meta = entry.get("meta")
+        told = [entry.get(name) for name in _CONTEXTS]
+        told += [meta.get("n_ctx")] if isinstance(meta, dict) else []
+        sizes = [one for one in told if isinstance(one, int) and one > 0]
+        if sizes:
+            found[entry["id"]] = sizes[0]
+    return found
 
 
 def _price(pricing: dict[str, Any], fields: tuple[str, str, str, str]) -> Price | None:

@@ -45,6 +45,10 @@ class ModelRouter:
         """Return a model's price, None if unknown; raises UsageError as `complete` does."""
         return await self._route(model).price(model)
 
+    async def context(self, model: Model) -> int | None:
+        """Return how many tokens a prompt and its answer may have together; None if unknown."""
+        return await self._online.context(model) if self._route(model) is self._online else None
+
     def pace(self, model: Model) -> float:
         """Return a model's usual seconds per call; raises UsageError as `complete` does."""
         return self._route(model).pace(model)

@@ -5,19 +5,20 @@ It costs nothing: backends are asked for price lists at most, and the script get
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from itertools import combinations, islice
 from typing import NamedTuple
 
 from adapters.finding import Finding
+from adapters.models.faults import LEAST_ROOM, ROOM
+from adapters.models.router import ModelRouter
 from bot.app import defaults_of, open_configured_models
 from bot.settings.settings import Settings
-from engine.debate import Model, Price
+from engine.debate import Model, Price, Sampling
 from engine.errors import RostrumError
-from engine.formats import find_format
 from engine.jury.history import PanelFit
 from engine.jury.roster import seat_panel
-from engine.line.estimate import estimate
+from engine.line.estimate import estimate, longest_prompts
 from engine.line.intake import Defaults, Order, check_prices, complete, freeze, templates_of
 from engine.line.service import reserve
 from engine.messages import Estimate
@@ -35,10 +36,11 @@ ORDER = Order(platform="check", community="check", place="", topic=TOPIC)
 
 
 class CostForecast(NamedTuple):
-    """A debate's estimate, and how much of the budget it reserves."""
+    """A debate's estimate, how much of the budget it reserves, and each model's longest prompt."""
 
     expected: Estimate
     reserved_usd: float
+    longest: Mapping[str, int]
 
 
 async def check_debate(settings: Settings) -> AsyncIterator[Finding]:
@@ -103,7 +105,7 @@ def _seats(defaults: Defaults) -> tuple[int, list[Model], list[Model]]:
 
 
 async def _check_caps(
-    settings: Settings, defaults: Defaults, models: Models, prices: dict[str, Price | None]
+    settings: Settings, defaults: Defaults, models: ModelRouter, prices: dict[str, Price | None]
 ) -> AsyncIterator[Finding]:
     """Compare the cheapest possible debate with the caps, then the most expensive."""
     sides, _, offered = _seats(defaults)
@@ -127,6 +129,8 @@ async def _check_caps(
     usd = "unknown" if expected.usd is None else f"about {expected.usd:.4f} USD"
     text = f"{defaults.format} could start: about {expected.calls} calls, cost {usd}"
     yield Finding("debate", True, text)
+    async for finding in check_contexts(models, cheapest.longest, defaults.sampling):
+        yield finding
     try:
         await _forecast(settings, defaults, models, ranked[-sides:])
     except RostrumError as error:
@@ -145,8 +149,26 @@ async def _forecast(
     cast = setup.models
     setup = setup.model_copy(update={"prices": await _prices(models, cast)})
     pace = {model.ref: models.pace(model) for model in cast}
-    expected = await estimate(setup, find_format(request.format), prompts, pace)
-    return CostForecast(expected, reserve(setup, expected, defaults.caps).reserved_usd)
+    expected = await estimate(setup, script, prompts, pace)
+    longest = await longest_prompts(setup, script, prompts)
+    return CostForecast(expected, reserve(setup, expected, defaults.caps).reserved_usd, longest)
+
+
+async def check_contexts(
+    models: ModelRouter, longest: Mapping[str, int], caps: Mapping[str, Sampling]
+) -> AsyncIterator[Finding]:
+    """Compare what models read at most with what their servers say that they hold."""
+    for ref, needed in longest.items():
+        size = await models.context(Model.parse(ref))
+        cap = max(one.max_tokens for one in caps.values())
+        if size is None or size >= needed + cap:
+            continue
+        text = f"{ref} holds {size:,} tokens, and a prompt of a debate has about {needed:,}"
+        if size < needed + LEAST_ROOM:
+            yield Finding("context", False, f"{text}; {ROOM}")
+        else:
+            text = f"{text}: of the token cap of {cap:,} that leaves {size - needed:,}"
+            yield Finding("context", None, text)
 
 
 def _check_counts(settings: Settings) -> Iterable[Finding]:

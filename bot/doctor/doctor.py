@@ -22,6 +22,7 @@ from engine.prompts.library import load_prompts
 from engine.store.installs import Install
 from engine.text import clean
 
+MOST_LISTED = 8  # names that a backend lists, in one line
 HARMLESS = "Tea beats coffee"
 SCHEMA_VERSION = 1  # of the JSON
 RESULTS = {True: "ok", False: "fail", None: "note"}
@@ -138,7 +139,7 @@ async def check_backend(settings: Settings, backend: Backend) -> Finding:
     """Check that a backend answers, and lists the models that are named."""
     subject, sides = f"backend {backend.name}", (settings.default_a, settings.default_b)
     try:
-        listed = set(await probe(backend, secrets=tuple(settings.secrets())))
+        listed = await probe(backend, secrets=tuple(settings.secrets()))
     except NoListError as error:
         return Finding(subject, None, f"{error} Its models could not be checked")
     except ModelError as error:
@@ -146,9 +147,12 @@ async def check_backend(settings: Settings, backend: Backend) -> Finding:
     named = [model for model in (*settings.models, *settings.jurors, *sides) if model]
     of_it = {model.name for model in named if model.backend == backend.name}
     if missing := sorted(name for name in of_it if not is_listed(name, listed)):
+        known = ", ".join(sorted(listed)[:MOST_LISTED]) or "no model at all"
+        more = f" and {len(listed) - MOST_LISTED} more" if len(listed) > MOST_LISTED else ""
         text = (
-            f"does not list {', '.join(missing)}; correct the name in ROSTRUM_MODELS, "
-            "ROSTRUM_JURORS, ROSTRUM_DEFAULT_A or ROSTRUM_DEFAULT_B, or add it to the backend"
+            f"does not list {', '.join(missing)}; it lists {known}{more}. Correct the name in "
+            "ROSTRUM_MODELS, ROSTRUM_JURORS, ROSTRUM_DEFAULT_A or ROSTRUM_DEFAULT_B, or add it to "
+            "the backend"
         )
         return Finding(subject, False, text)
     return Finding(subject, True, f"answers, with {len(listed)} models")

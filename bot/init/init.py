@@ -59,16 +59,21 @@ WROTE = "Wrote {names} to {file}, which only you can read."
 OVERRIDDEN = "{name} is also set in the environment, which overrides .env; unset it there"
 NEXT_DISCORD = "Add the bot to your server: {link}"
 NEXT_SLACK = "In Slack, write /invite with the app's name into a channel."
+NEXT_MEND = "Then: correct what failed above, and rostrum check."
 NEXT_CHAT = "Then: rostrum check, and rostrum run."
 NEXT_TERMINAL = 'Then: rostrum check, and rostrum debate "Tabs or spaces".'
 
 
 @dataclass(slots=True)
 class Draft:
-    """What is going to be written: values by variable, and beginnings of variables to remove."""
+    """What is going to be written: values by variable, and beginnings of variables to remove.
+
+    `failed`: something was found that keeps debates from starting.
+    """
 
     values: dict[str, str] = field(default_factory=dict)
     dropped: set[str] = field(default_factory=set)
+    failed: bool = False
 
     def settings(self, *sections: str) -> Settings:
         """Return some sections of the settings as they will be. Raises SettingsError."""
@@ -91,7 +96,7 @@ async def run_init(*, from_env: bool = False, yes: bool = False) -> None:
     except asyncio.CancelledError:
         print(f"\n{STOPPED}", file=sys.stderr)
         raise
-    _say_next(draft.values)
+    _say_next(draft.values, failed=draft.failed)
 
 
 async def _ask_all() -> Draft:
@@ -119,9 +124,10 @@ async def _choose_models(draft: Draft, backends: Backends, *, asking: bool) -> N
             draft.values |= await ask_prices(draft.settings(*OF_MODELS))
         settings = draft.settings(*OF_MODELS)
         for part in (check_roster, check_debate):
-            await _show(part(settings))
+            draft.failed |= bool(await _show(part(settings)))
     except SettingsError as error:
         show(Finding("settings", False, str(error)))
+        draft.failed = True
 
 
 # --- platforms ---------------------------------------------------------------------------
@@ -280,6 +286,7 @@ async def _write(draft: Draft, *, yes: bool) -> None:
         show(Finding("settings", None, OVERRIDDEN.format(name=name)))
     for sentence in examine_settings()[1]:
         show(Finding("settings", False, sentence))
+        draft.failed = True
 
 
 def _overridden(values: Mapping[str, str]) -> Iterator[str]:
@@ -292,7 +299,7 @@ def _overridden(values: Mapping[str, str]) -> Iterator[str]:
             yield f"{name}{NAMES_FILE.upper()}"
 
 
-def _say_next(values: Mapping[str, str]) -> None:
+def _say_next(values: Mapping[str, str], *, failed: bool) -> None:
     chats = 0
     if token := values.get(DISCORD_TOKEN):
         from adapters.discord.permissions import application_id_of, invite_link
@@ -302,4 +309,5 @@ def _say_next(values: Mapping[str, str]) -> None:
     if SLACK_BOT in values:
         print(NEXT_SLACK)
         chats += 1
-    print(NEXT_CHAT if chats else NEXT_TERMINAL)
+    done = NEXT_CHAT if chats else NEXT_TERMINAL
+    print(NEXT_MEND if failed else done)

@@ -20,8 +20,9 @@ from engine.errors import (
     StoreError,
     ThreadGoneError,
 )
-from engine.failures import without_words
+from engine.failures import name_failure, no_answer, without_words
 from engine.messages import Reveal, Where
+from engine.ports import FaultKind
 from engine.store import DeliveryState, Outbox
 from engine.words.translation import say
 
@@ -32,6 +33,14 @@ STOPPED_BY_BUG = (
 MODEL_FAILED = (
     "A model gave no usable answer, even after a retry. The operator of Rostrum can see which one "
     "and resume the debate."
+)
+MODEL_MISSET = (
+    "A model cannot be used as Rostrum is set up. The operator of Rostrum can see why and resume "
+    "the debate."
+)
+MODEL_FULL = (
+    "The debate has become too long for one of its models. Start it again with fewer rounds or "
+    "other models; the operator of Rostrum can also replace the model and resume the debate."
 )
 OVER_BUDGET = (
     "It has reached the spending limit for one debate. To hear a whole debate on this, choose "
@@ -55,6 +64,14 @@ REVEAL, CHANNEL_REVEAL, STARTER_REVEAL = "reveal", "reveal/channel", "reveal/sta
 PLACES: dict[str, Where] = {REVEAL: "thread", CHANNEL_REVEAL: "channel", STARTER_REVEAL: "starter"}
 GIVEN = (DeliveryState.SENT, DeliveryState.DOUBTFUL)
 UNDER_WAY = (DeliveryState.PENDING, DeliveryState.SENDING)
+# Failures that asking again does not help, as they are named in public.
+_MISSET = frozenset(
+    name_failure(kind.value, None)
+    for kind in (
+        *(FaultKind.KEY, FaultKind.CREDIT, FaultKind.FORBIDDEN, FaultKind.UNKNOWN_MODEL),
+        FaultKind.REDIRECTED,
+    )
+)
 log = structlog.get_logger(__name__)
 # As in “…; copy it again into ROSTRUM_DISCORD__TOKEN.” and “… a day (ROSTRUM_BUDGET__DEBATE_USD).”
 _SETTING = re.compile(r" \(ROSTRUM_\w+\)|[,;](?: or)? [^,;.]*ROSTRUM_\w[^;.]*")
@@ -101,7 +118,15 @@ def said_of(error: RostrumError) -> str:
         return without_settings(str(error))
     if isinstance(error, RefusedError):
         return MODEL_REFUSED
-    return MODEL_FAILED if isinstance(error, ModelError) else HELD_UP
+    return model_failed(error.problem) if isinstance(error, ModelError) else HELD_UP
+
+
+def model_failed(problem: str) -> str:
+    """Return what members read of a model that failed for good, by the public problem."""
+    failed = problem.rpartition(no_answer(""))[2].partition(" (")[0]
+    if failed in _MISSET:
+        return MODEL_MISSET
+    return MODEL_FULL if failed == FaultKind.CONTEXT else MODEL_FAILED
 
 
 def needing(backends: Iterable[str]) -> str:
@@ -119,7 +144,8 @@ def why(debate: Debate) -> str:
     if debate.status is Status.FAILED and debate.cause is Cause.REFUSED:
         return MODEL_REFUSED
     if debate.status is Status.FAILED and not debate.gone and debate.reason != STOPPED_BY_BUG:
-        return HELD_UP if debate.reason.startswith(HELD_UP) else MODEL_FAILED
+        held_up = debate.reason.startswith(HELD_UP)
+        return HELD_UP if held_up else model_failed(without_words(debate.reason))
     if debate.cause is Cause.BUDGET:
         return OVER_BUDGET
     return without_settings(without_words(debate.reason))
@@ -132,7 +158,7 @@ def refusal_of(error: RostrumError) -> str:
         return say(REFUSED)
     if isinstance(error, ModelError) and error.failure:
         log.error("command refused", why=str(error))
-        return say(MODEL_FAILED)
+        return say(model_failed(error.problem))
     return without_settings(say(error.text))
 
 

@@ -196,12 +196,13 @@ def manner_of(model: Model) -> Manner:
 class Share:
     """One participant's demand in a dry run: number of calls and amount of text.
 
-    `read` is the size of its prompts; the marks for topic, conditions and sources in them are
-    counted.
+    `read` is the size of its prompts, `longest` that of the longest; the marks for topic,
+    conditions and sources in them are counted.
     """
 
     calls: int = 0
     read: int = 0
+    longest: int = 0
     topics: int = 0
     conditions: int = 0
     sources: int = 0
@@ -211,8 +212,10 @@ class Share:
     def ask(self, messages: Sequence[ChatMessage], manner: Manner) -> None:
         """Count a call and its prompt."""
         prompt = "".join(message.content for message in messages)
+        size = manner.size(prompt)
         self.calls += 1
-        self.read += manner.size(prompt)
+        self.read += size
+        self.longest = max(self.longest, size)
         self.topics += prompt.count(TOPIC)
         self.conditions += prompt.count(CONDITIONS)
         self.sources += prompt.count(SOURCES)
@@ -374,6 +377,20 @@ async def estimate(
         usd_max=bill.usd_max if known else None,
         reading=round(outline.words / READING, 2),
     )
+
+
+async def longest_prompts(setup: Setup, script: Format, prompts: Prompts) -> dict[str, int]:
+    """Return the expected tokens of the longest prompt that each model gets, by its name."""
+    outline, found = await _outline(setup, script, prompts), dict[str, int]()
+    for name, model in _cast(setup).items():
+        share, manner = outline.shares.get(name), manner_of(model)
+        if share is not None and not model.person:
+            told = sum(manner.size(one.text) for one in setup.request.sources)
+            longest = manner.tokens(share.longest + told)
+            found[model.ref] = max(found.get(model.ref, 0), longest)
+    for juror in setup.panel.readers:
+        found[juror.ref] = max(found.get(juror.ref, 0), outline.judged + JURY_PROMPT_TOKENS)
+    return found
 
 
 def _waited(request: Request, outline: Outline) -> float:

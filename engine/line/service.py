@@ -31,7 +31,7 @@ from engine.floor.wake import Bell
 from engine.formats import Format, find_format
 from engine.jury.plan import attendance
 from engine.language import Text
-from engine.line.estimate import estimate
+from engine.line.estimate import estimate, longest_prompts
 from engine.line.guests import GuestLine
 from engine.line.intake import (
     Defaults,
@@ -83,10 +83,11 @@ class Started(Value):
 
 
 class Quote(NamedTuple):
-    """What a debate would be, and what it would take."""
+    """What a debate would be, what it would take, and the tokens of each model's longest prompt."""
 
     setup: Setup
     expected: Estimate
+    longest: Mapping[str, int]
 
 
 class Plan(NamedTuple):
@@ -173,7 +174,7 @@ class Service:
         costs = await self._costs(order, defaults)
         asked = (request, script, order, defaults, prompts)
         frozen = partial(freeze, *asked, seed=seed, number=ordinal, costs=costs)
-        setup, expected = await self._estimate(frozen, script, prompts, defaults.caps)
+        setup, expected, _ = await self._estimate(frozen, script, prompts, defaults.caps)
         setup = setup.model_copy(update={"mirror_of": mirror_of, "moderation": moderation})
         new = NewDebate(
             id=self.new_id(),
@@ -240,7 +241,8 @@ class Service:
         setup = setup.model_copy(update={"prices": await self._price(models, caps)})
         pace = {model.ref: self.models.pace(model) for model in models}
         expected = await estimate(setup, script, prompts, pace)
-        return Quote(reserve(setup, expected, caps), expected)
+        longest = await longest_prompts(setup, script, prompts)
+        return Quote(reserve(setup, expected, caps), expected, longest)
 
     async def _submit(self, debate: Debate, expected: Estimate) -> None:
         await self.dispatcher.submit(debate.id)

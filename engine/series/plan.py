@@ -26,7 +26,8 @@ class SeriesPlan(Value):
     `debates` are at most those of the series; the rest is the expected sum over them, `calls_max`
     and `usd_max` their maxima. USD are None if a price is unknown. `hours` is with as many debates
     at once as the file allows. `dearest_usd` is what a debate may cost at most, and `sampled` how
-    many were estimated, the others being like them. `ends_early`: what is said may end debates
+    many were estimated, the others being like them. `longest_prompts` are in tokens, by model.
+    `ends_early`: what is said may end debates
     before their last round, so that the sums are a maximum but for retries.
     """
 
@@ -40,6 +41,7 @@ class SeriesPlan(Value):
     dearest_usd: float | None
     hours: float
     sampled: int
+    longest_prompts: dict[str, int]
     ends_early: bool
 
 
@@ -93,5 +95,9 @@ async def plan_series(series: Series, service: Service, installed: Defaults) -> 
         dearest_usd=max(most) if known else None,
         hours=share * sum(one.minutes for one in found) / 60 / series.limits.debates_at_once,
         sampled=len(quotes),
+        longest_prompts={
+            ref: max(quote.longest.get(ref, 0) for quote in quotes)
+            for ref in dict.fromkeys(chain.from_iterable(quote.longest for quote in quotes))
+        },
         ends_early=any(find_format(one.format or "").ends_early for one in series.formats),
     )

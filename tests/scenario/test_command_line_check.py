@@ -7,10 +7,14 @@ import sqlite3
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from bot.doctor.debate import check_debate
 from bot.doctor.doctor import run_check
+from bot.series import plan_file
+from bot.settings.settings import load_settings
 from engine.errors import RostrumError
 from tests.doubles.model_server import ModelServer
 
@@ -68,8 +72,8 @@ def near(server: ModelServer, **more: str) -> Mapping[str, str]:
         ),
         ({"BUDGET__DEBATE_USD": "0.0001"}, "debate", "ROSTRUM_BUDGET__DEBATE_USD"),
         ({"BUDGET__COMMUNITY_DAILY_USD": "0.0001"}, "debate", "COMMUNITY_DAILY_USD"),
-        ({"MODELS": "near/ana,near/bem"}, "backend near", "does not list bem;"),
-        ({"DEFAULT_A": "near/zoe"}, "backend near", "does not list zoe;"),
+        ({"MODELS": "near/ana,near/bem"}, "backend near", "does not list bem; it lists ana"),
+        ({"DEFAULT_A": "near/zoe"}, "backend near", "does not list zoe; it lists ana"),
         ({"JURORS": "near/jo#ana,near/jim#kin2"}, "panel", "1 juror of another family is left"),
     ],
 )
@@ -86,6 +90,55 @@ async def test_a_debate_that_could_not_start_fails_the_check_and_pays_for_nothin
     assert bool(found) == bool(subject)
     if subject:
         assert told in " ".join(found[subject])
+
+
+@pytest.mark.parametrize(
+    ("told", "failed"),
+    [
+        ({"meta": {"n_ctx": 512, "n_ctx_train": 8192}}, True),
+        ({"max_model_len": 512}, True),
+        ({"max_model_len": 8192}, False),
+        ({"max_model_len": 200_000}, None),
+        ({}, None),
+    ],
+)
+@pytest.mark.usefixtures("folder")
+async def test_a_context_that_is_too_short_is_found_before_the_first_call(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    told: Mapping[str, Any],
+    failed: bool | None,
+) -> None:
+    async with ModelServer() as server:
+        given = near(server)
+        for model in server.models:
+            model.update(told)
+        for name, value in given.items():
+            monkeypatch.setenv(f"ROSTRUM_{name}", value)
+        settings = load_settings()
+        found = [one async for one in check_debate(settings) if one.subject == "context"]
+        assert server.requests == []
+    words = {True: "--replace-model", False: "that leaves", None: ""}[failed]
+    assert {one.good for one in found} == {True: {False}, False: {None}, None: set()}[failed]
+    assert all(words in one.text for one in found)
+    assert len({one.text for one in found}) == len(found)
+
+
+async def test_a_plan_says_whose_context_is_too_short(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    file = folder / "near.toml"
+    file.write_text(
+        'name = "near"\ntopics = ["Tea beats coffee"]\nmodels = ["near/ana", "near/ben"]'
+    )
+    async with ModelServer() as server:
+        for name, value in near(server).items():
+            monkeypatch.setenv(f"ROSTRUM_{name}", value)
+        server.models[0]["max_model_len"] = 512
+        await plan_file(file, as_json=False, yes=True)
+        assert server.requests == []
+    told = [line for line in capsys.readouterr().out.splitlines() if "holds" in line]
+    assert [line.startswith("FAIL  context: near/ana holds 512 tokens") for line in told] == [True]
 
 
 @pytest.mark.usefixtures("folder")

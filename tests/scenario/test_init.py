@@ -366,6 +366,18 @@ async def test_without_a_terminal_the_environment_is_tried_and_written(world: Wo
     assert (await world.run("--from-env", "--yes", **given)).code == 0
 
 
+async def test_what_keeps_debates_from_starting_is_next_and_not_a_debate(world: World) -> None:
+    world.models.models = [{"id": "only-one"}]
+    given = {
+        "ROSTRUM_BACKENDS__NEAR__BASE_URL": world.models.base_url,
+        "ROSTRUM_BACKENDS__NEAR__API_KEY": KEY,
+    }
+    said = (await world.run("--from-env", **given)).done()
+    assert "FAIL" in said
+    assert "Then: correct what failed above, and rostrum check." in said
+    assert "rostrum debate" not in said
+
+
 def test_an_empty_environment_is_nothing_to_write(tmp_path: Path) -> None:
     assert "and there are none; set for example" in rostrum(tmp_path, "init", "--from-env").failed(
         2

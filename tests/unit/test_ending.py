@@ -5,11 +5,15 @@ from __future__ import annotations
 import pytest
 
 from adapters.discord import texts as discord_texts
+from adapters.models.faults import full_fault, status_fault
+from adapters.models.outcomes import CallFault
 from adapters.slack import texts as slack_texts
 from engine.debate import Debate, Status
 from engine.delivery.ending import (
     HELD_UP,
     MODEL_FAILED,
+    MODEL_FULL,
+    MODEL_MISSET,
     awaited,
     reason_of,
     refusal_of,
@@ -67,6 +71,24 @@ def test_an_end_that_no_model_caused_is_not_put_down_to_a_model() -> None:
     assert why(debate) == said_of(GONE_FORMAT) == HELD_UP
     assert str(GONE_FORMAT) in debate.reason
     assert why(ended(ModelError("near/ana of backend “near” …"))) == MODEL_FAILED
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        (status_fault(401, b"", {}), MODEL_MISSET),
+        (status_fault(402, b"", {}), MODEL_MISSET),
+        (status_fault(403, b"", {}), MODEL_MISSET),
+        (status_fault(404, b"", {}), MODEL_MISSET),
+        (full_fault(400), MODEL_FULL),
+        (full_fault(), MODEL_FULL),
+        (status_fault(503, b"", {}), MODEL_FAILED),
+    ],
+)
+def test_a_retry_is_spoken_of_only_where_one_was_made(fault: CallFault, said: str) -> None:
+    told = f"Backend “near” {fault.whole} (model “m”); {fault.advice}."
+    error = ModelError(told, model="near/m", failure=fault.failure)
+    assert why(ended(error)) == said_of(error) == refusal_of(error) == said
 
 
 def test_what_a_person_can_mend_is_said_whole() -> None:

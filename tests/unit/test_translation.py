@@ -21,6 +21,8 @@ from engine.delivery.ending import (
     HELD_UP,
     MODEL_AWAY,
     MODEL_FAILED,
+    MODEL_FULL,
+    MODEL_MISSET,
     MODEL_REFUSED,
     NO_ROOM,
     OVER_BUDGET,
@@ -172,7 +174,8 @@ def every_text() -> set[str]:
         found |= set(re.findall(r'say\("([^"]+)"', path.read_text("utf-8")))
     found |= {script.about for script in FORMATS.values()}
     # Why a debate ended or waits, and what its announcement says then.
-    found |= {OVER_BUDGET, MODEL_FAILED, MODEL_REFUSED, HELD_UP, STOPPED_BY_BUG}
+    found |= {OVER_BUDGET, MODEL_FAILED, MODEL_FULL, MODEL_MISSET, MODEL_REFUSED, HELD_UP}
+    found |= {STOPPED_BY_BUG}
     found |= {MODEL_AWAY, NO_ROOM, BY_STARTER, BY_MANAGER, *HELP, *Status}
     for command in COMMANDS.values():
         found |= {command.about, command.who.note, command.who.task}
