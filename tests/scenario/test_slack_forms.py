@@ -152,6 +152,18 @@ async def test_only_managers_see_the_form_of_the_settings(
     assert asked.view is None
 
 
+async def test_a_form_acts_for_who_sends_it_and_not_for_who_opened_it(
+    stage: SlackStage, slack: SlackServer
+) -> None:
+    async with stage.process():
+        form = await opened(slack, "olga", "/debate settings")
+        form.user = slack.users["ben"].id  # as if it had been passed on
+        refused = await slack.submit(form, {"vote_minutes": "20"})
+        assert "manager" in " ".join(refused.errors.values())
+        shown = await (await slack.slash("olga", "/debate settings quorum=2")).said("Changed:")
+        assert "`vote_minutes`: 20" not in shown
+
+
 async def test_whoever_the_operator_names_manages_as_admins_do(
     stage: SlackStage, slack: SlackServer
 ) -> None:
