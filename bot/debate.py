@@ -37,10 +37,11 @@ LONGEST_TURN = 1440.0  # minutes, as no one waits for the person at a terminal
 _SEED = re.compile(r"[+-]?[0-9]{1,100}")
 ASKING_MINUTES = 1.0  # at most, with --ask alone
 RESUME_OPTIONS = frozenset(
-    {"votes", "stances", "ahead", "sure", "ask", "say_why"} | {"out", "resume", "replace_model"}
+    {"votes", "stances", "ahead", "sure", "ask", "say_why", "show_of_hands"}
+    | {"out", "resume", "replace_model"}
 )
 """The options allowed with --resume; all others are fixed when a debate starts."""
-REMATCH_OPTIONS = frozenset({"votes", "out", "rematch", "swap", "seed"})
+REMATCH_OPTIONS = frozenset({"votes", "show_of_hands", "out", "rematch", "swap", "seed"})
 
 
 def order_of(given: Mapping[str, Any]) -> Order:
@@ -165,6 +166,7 @@ async def run_debate(given: Mapping[str, Any]) -> None:
 
         session = Session(settings, console, votes, moves, ahead, sure, explain)
         session.questions, session.say_why = questions or None, given["say_why"]
+        session.show_of_hands = given["show_of_hands"]
         held = await (session.resume(resume, changes) if resume else session.start(order))
     if out is not None:
         from bot.exporting import export_into  # half of what it needs, no debate does

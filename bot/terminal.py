@@ -41,7 +41,7 @@ from engine.language import speaking
 from engine.line.intake import Order
 from engine.line.mirror import OTHER
 from engine.line.service import Started
-from engine.ports import Audience, VenueLimits
+from engine.ports import Audience, Inbound, ReactionSeen, VenueLimits
 from engine.private_files import make_private_folder
 from engine.store import Caps
 from engine.votes.questions import CLOSE, CONFIDENCES, STANCES, UNSURE, round_options, vote_options
@@ -67,6 +67,8 @@ class Session:
     `ahead` is what people say after each round, `sure` how clear they find it in the end, and
     `questions` what they ask both sides. `say_why`: those who vote by keys are asked why they chose
     so, and which models debated. `by_page`: a key is waited for between two rounds.
+    `show_of_hands`: each vote is another person's; else those given as options, and those of one
+    keyboard from the second on, are no person's.
     """
 
     settings: Settings
@@ -80,6 +82,7 @@ class Session:
     questions: tuple[str, ...] | None = None
     say_why: bool = False
     by_page: bool = False
+    show_of_hands: bool = False
     _turned: int = 0  # for how many questions of who is ahead a page was turned
     _done: asyncio.Queue[int] = field(default_factory=asyncio.Queue)  # with how many people are
 
@@ -180,7 +183,10 @@ class Session:
 
         `exchanged`: it is a mirror, and votes given as an option go to the same models.
         """
-        venue.listener = partial(app.service.hear, PLATFORM)
+        venue.listener = partial(self._hear, app, venue, debate_id)
+        given = (self.votes, self.stances, self.ahead, self.sure)
+        if any(answers is not None for answers in given):
+            await self._mark_scripted(app, venue, debate_id, texts.SCRIPTED)
         venue.guests = Guests(venue, self.ahead, self.sure)
         venue.turn_page = partial(self._turn_page, venue) if self.by_page else None
         try:
@@ -202,6 +208,21 @@ class Session:
         if debate.status is not (Status.VOTING if holds else Status.CLOSED):
             raise DebateEndedError(f"{debate.reason} {_way_on(debate, self.resume_command)}")
         return debate
+
+    async def _hear(self, app: App, venue: TerminalVenue, debate_id: str, event: Inbound) -> object:
+        """Pass on what happened here; a second person at one keyboard may be the first again."""
+        if isinstance(event, ReactionSeen) and guests_among([event.user]) > 1:
+            await self._mark_scripted(app, venue, debate_id, texts.ONE_KEYBOARD)
+        return await app.service.hear(PLATFORM, event)
+
+    async def _mark_scripted(
+        self, app: App, venue: TerminalVenue, debate_id: str, note: str
+    ) -> None:
+        """Keep the votes of a debate between models out of what counts as people's."""
+        debate = await app.store.debates.get(debate_id)
+        if not (self.show_of_hands or debate.scripted or debate.setup.rehearsal):
+            await app.store.debates.mark_scripted(debate_id)
+            venue.note(note)
 
     async def _turn_page(self, venue: TerminalVenue, round_name: str) -> None:
         """Wait for a key; Enter that ends the question of who is ahead is such a key."""

@@ -34,6 +34,14 @@ VOTES_BY_KEY = "When the vote opens, each key you press is one person's vote."
 VOTES_GIVEN = (
     "These votes are cast when it opens: {votes} (choose with --votes, or run it in a terminal)."
 )
+SCRIPTED = (
+    "Votes and answers given as options are marked as scripted and count in no figure of people. "
+    "If each is a person's, say so with --show-of-hands."
+)
+ONE_KEYBOARD = (
+    "More than one vote came from this keyboard, so they are marked as scripted and count in no "
+    "figure of people. If each is another person's, say so with --show-of-hands."
+)
 STANCES_GIVEN = "Where people stand before and after: {stances} (choose with --stances).\n"
 NO_VOTERS = "No one can vote here (no terminal and no --votes), so the vote closes at once."
 NO_ASKERS = "No one can ask here (no terminal and no --ask), so the debate goes on at once."

@@ -640,7 +640,8 @@ class Debate(Value):
     debate of a series it is. `cause` is the kind of reason for an early end, None where none was
     recorded; `cause_model` is the model that caused it. Since `pruned_at` it has neither the
     prompts nor the raw replies of its calls. `guest` is the surrogate id of the person who argues
-    a side.
+    a side. `scripted`: no person is known to be behind each vote, as they were options of a
+    command, or several came from one keyboard.
     """
 
     id: str
@@ -668,6 +669,7 @@ class Debate(Value):
     mirror: str | None = None
     mirror_revealed_at: datetime | None = None
     gaps: int = 0
+    scripted: bool = False
     series: str | None = None
     series_key: str | None = None
     cause: Cause | None = None

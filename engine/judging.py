@@ -204,6 +204,7 @@ class VoteEvent(Value):
 
 NotGold = Literal[
     "",
+    "scripted",
     "judge",
     "starter",
     "speaker",
@@ -216,10 +217,11 @@ NotGold = Literal[
 ]
 """Why a vote is no label; empty for one that is.
 
-A judge's scores were visible, the voter had started the debate or argues a side of it, it is
-unknown which of several choices came last, the models could be known from the start, the mirror had
-named them, a message is missing in the thread, the reactions could never be read, or it is from
-another tool, where its person was perhaps not blind. Of several reasons the first counts.
+No person is known to be behind it, a judge's scores were visible, the voter had started the debate
+or argues a side of it, it is unknown which of several choices came last, the models could be known
+from the start, the mirror had named them, a message is missing in the thread, the reactions could
+never be read, or it is from another tool, where its person was perhaps not blind. Of several
+reasons the first counts.
 """
 
 

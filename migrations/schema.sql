@@ -116,6 +116,7 @@ CREATE TABLE debates (
 	mirror VARCHAR(26), 
 	mirror_revealed_at DATETIME, 
 	gaps INTEGER DEFAULT '0' NOT NULL, 
+	scripted BOOLEAN DEFAULT 0 NOT NULL, 
 	rematch_of VARCHAR(26), 
 	series VARCHAR(64), 
 	series_key VARCHAR(32), 

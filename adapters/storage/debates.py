@@ -52,6 +52,7 @@ WHERE rematch_of = :debate AND status IN ('queued', 'running', 'voting') LIMIT 1
 REMATCH_GOES_ON = (
     "A rematch is already under way: debate {code}. Another one can begin once its vote has closed."
 )
+MARK_SCRIPTED = "UPDATE debates SET scripted = TRUE WHERE id = :debate"
 SET_MIRROR = "UPDATE debates SET mirror = :mirror WHERE id = :debate"
 # A debate, with what it asked people.
 SELECT = """
@@ -276,6 +277,9 @@ class DebateTable:
             move(connection, debate_id, status, reason, cause, model)
 
         await self._database.write(store)
+
+    async def mark_scripted(self, debate_id: str) -> None:
+        await self._database.run(MARK_SCRIPTED, debate=debate_id)
 
     async def requeue(
         self,

@@ -205,6 +205,13 @@ debates = Table(
         server_default="0",
         comment="messages that are missing in its thread, or may be",
     ),
+    Column(
+        "scripted",
+        Boolean,
+        nullable=False,
+        server_default=false(),
+        comment="its votes were options of a command, or several came from one keyboard",
+    ),
     Column("rematch_of", String(26), comment="the debate that this one holds once more"),
     Column("series", String(64), comment="the series that it is part of"),
     Column("series_key", String(32), comment="which debate of the series it is"),

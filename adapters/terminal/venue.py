@@ -197,11 +197,11 @@ class TerminalVenue:
     async def seed(self, place: str, message: str, options: Sequence[str]) -> None:
         """Open the vote on a message, for these options."""
         async with self._lock:
-            if self._known(message).seeded == tuple(options):
+            seeded = self._known(message).seeded
+            every = (*seeded, *(option for option in options if option not in seeded))
+            if every == seeded:
                 return
-            await self._do(
-                RecordEntry(kind="seed", place=place, message=message, options=tuple(options))
-            )
+            await self._do(RecordEntry(kind="seed", place=place, message=message, options=every))
         # Nothing can follow before they have answered.
         for user, option in self.guests(options):
             await self.hold(user, option)

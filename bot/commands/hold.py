@@ -55,6 +55,11 @@ WHY = typer.Option(help="on or off: a juror says for the reveal why the jury dec
 SAY_WHY = typer.Option(
     help="Ask those who vote by keys why they chose so, and which models debated."
 )
+SHOW_OF_HANDS = typer.Option(
+    "--show-of-hands",
+    help="Each vote here is another person's and counts; else those of options, and several of one "
+    "keyboard, are marked as scripted.",
+)
 QUESTIONS = typer.Option(
     help="Let people ask both sides something before they close, for a time such as 2m."
 )
@@ -138,6 +143,7 @@ def debate(
     confidence: Annotated[Text, CONFIDENCE] = None,
     sure: Annotated[Text, SURE] = None,
     say_why: Annotated[bool, SAY_WHY] = False,
+    show_of_hands: Annotated[bool, SHOW_OF_HANDS] = False,
     why: Annotated[Text, WHY] = None,
     questions: Annotated[Text, QUESTIONS] = None,
     turn_minutes: Annotated[Text, TURN_MINUTES] = None,

@@ -86,9 +86,14 @@ _ANSWER = part_of(
     Column("ambiguous", FLAG,
            "whether the last of several choices is unknown"),
     Column("gold", FLAG, "whether it is an independent label; see below"),
+    Column("source", TEXT,
+           "`person`; or `script`: an option of a command, or one of several votes from one "
+           "keyboard, which no person is known to be behind; `import`: another tool",
+           lambda answer: {"scripted": "script", "imported": "import"}.get(answer.reason, "person"),
+           "people"),
     Column("reason", TEXT,
-           "why it is not gold: `judge`, `starter`, `speaker`, `ambiguous`, `known`, `mirror`, "
-           "`gap`, `unread` or `imported`; null if it is",
+           "why it is not gold: `scripted`, `judge`, `starter`, `speaker`, `ambiguous`, `known`, "
+           "`mirror`, `gap`, `unread` or `imported`; null if it is",
            lambda answer: answer.reason or None),
     Column("starter", FLAG, "whether the voter had started the debate"),
     Column("judge_visible", FLAG, "whether a judge's scores were visible before"),

@@ -27,6 +27,7 @@ PHASES = {
 }
 AFTER = "after {round}"
 NOT_GOLD = {
+    "scripted": "not known to be a person's",
     "judge": "saw a judge's scores",
     "starter": "started the debate",
     "speaker": "argued a side",

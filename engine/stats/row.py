@@ -98,7 +98,8 @@ def row_of(record: DebateRecord) -> Row | None:
     topic = scrub(request.topic)
     tally = count(record.asked(Question.VOTE), sides, request.quorum)
     verdict = record.verdict if record.verdict and record.verdict.blind else None
-    grounds = Counter(one.ground for one in record.asked(Question.VOTE) if one.ground)
+    votes = [vote for vote in record.asked(Question.VOTE) if vote.reason != "scripted"]
+    grounds = Counter(vote.ground for vote in votes if vote.ground)
     return Row(
         topic=topic_id(topic),
         title=headline(topic, TITLE_LENGTH),

@@ -161,6 +161,9 @@ class Debates(Protocol):
         `cause` and `model` are of an early end.
         """
 
+    async def mark_scripted(self, debate_id: str) -> None:
+        """Note that no person is known to be behind each vote on a debate."""
+
     async def requeue(
         self,
         debate_id: str,

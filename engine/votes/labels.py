@@ -74,9 +74,13 @@ def persuasion(
     """Count moves towards and away from the thesis, among people with both stances.
 
     The first contender argues for the thesis, the second against it; a move to unsure counts as
-    leaving one's side. An ambiguous stance is ignored.
+    leaving one's side. An ambiguous or a scripted stance is ignored.
     """
-    stood = {vote.person: LEANING[vote.option] for vote in before if not vote.ambiguous}
+    stood = {
+        vote.person: LEANING[vote.option]
+        for vote in before
+        if not vote.ambiguous and vote.reason != "scripted"
+    }
     moves = [
         LEANING[vote.option] - stood[vote.person]
         for vote in after

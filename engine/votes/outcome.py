@@ -82,6 +82,7 @@ def guesses_of(
             starter=debate.starter,
             judge_visible=False,
             tally_visible=False,
+            scripted=debate.scripted,
         )
     )
 
@@ -124,10 +125,10 @@ def round_votes_of(
 
 
 def course_of(debate: Debate, votes: Iterable[Vote]) -> tuple[RoundTally, ...]:
-    """Count the votes of each round; an ambiguous one is in no count."""
+    """Count the votes of each round; an ambiguous or a scripted one is in no count."""
     counts: dict[str, dict[str, int]] = {}
     for vote in votes:
-        if not vote.ambiguous:
+        if not vote.ambiguous and vote.reason != "scripted":
             usual = dict.fromkeys(round_options(tuple(debate.request.sides)), 0)
             counts.setdefault(vote.step, usual)[vote.option] += 1
     return tuple(RoundTally(round=step, counts=counted) for step, counted in counts.items())
@@ -153,6 +154,7 @@ def _standing(
         known=debate.setup.known and question is not Question.STANCE_BEFORE,
         gap=debate.gaps > 0 and question is not Question.STANCE_BEFORE,
         recovery="unread" if log in unread else "complete",
+        scripted=debate.scripted,
     )
 
 

@@ -17,7 +17,8 @@ from engine.votes.wilson import wilson
 
 # Of several reasons the first counts.
 REASONS: tuple[NotGold, ...] = (
-    *("judge", "starter", "speaker", "ambiguous", "known", "mirror", "gap", "unread"),
+    *("scripted", "judge", "starter", "speaker"),
+    *("ambiguous", "known", "mirror", "gap", "unread"),
 )
 
 
@@ -44,6 +45,11 @@ class Standing(Protocol):
         """Whether it is a label."""
         ...
 
+    @property
+    def reason(self) -> str:
+        """Why it is no label; empty for one that is."""
+        ...
+
 
 def standing_votes(
     events: Sequence[VoteEvent],
@@ -56,13 +62,14 @@ def standing_votes(
     known: bool = False,
     recovery: Recovery = "complete",
     speaker: int | None = None,
+    scripted: bool = False,
 ) -> tuple[Vote, ...]:
     """Derive every person's standing vote, ordered by person.
 
     No vote is gold if people could know the models from the start (`known`), if the thread has a
-    `gap` (a message may be missing), or if `recovery` says that the reactions could not be read. A
-    choice made before `readable_at` is `fast`; None: no choice is. Nor is that of the `starter`, or
-    of the `speaker`, who argues a side.
+    `gap` (a message may be missing), if `recovery` says that the reactions could not be read, or if
+    they were `scripted`. Nor is that of the `starter`, or of the `speaker`, who argues a side. A
+    choice made before `readable_at` is `fast`; None: no choice is.
 
     Of several options held, the newest stands. A choice found by a reading is newer than
     everything received before the silence (or reading) it was missed in, and older than everything
@@ -82,6 +89,7 @@ def standing_votes(
         if course.hands:
             is_starter = person == starter
             of_all: dict[NotGold, bool] = {
+                "scripted": scripted,
                 "speaker": speaker is not None and person == speaker,
                 "known": known,
                 "judge": judge_visible,
