@@ -91,12 +91,18 @@ class Answered(NamedTuple):
 
 async def _ask_wider(cut: Reply, log: AttemptLog, sender: Sender) -> Reply:
     """Ask once more for an answer that was cut off; keep that one if there is no other."""
-    try:
-        async with sender.slot() as waited:
-            outcome = await _attempt(cut.attempts + 1, log, sender, waited)
-    except BudgetError:  # the debate's budget does not cover it
-        return cut
-    return outcome.reply if isinstance(outcome, Answered) else cut
+    number = cut.attempts
+    while True:
+        number += 1
+        try:
+            async with sender.slot() as waited:
+                outcome = await _attempt(number, log, sender, waited)
+        except BudgetError:  # the debate's budget does not cover it
+            return cut
+        if isinstance(outcome, Answered):
+            return outcome.reply
+        if outcome.then is not Next.NOW:
+            return cut
 
 
 def wait_after(fault: CallFault, failures: int, policy: RetryPolicy) -> float | None:

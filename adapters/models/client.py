@@ -274,7 +274,10 @@ class Exchange:
         if fault.kind is not FaultKind.CAPPED:
             return fault
         if self._lowered:
-            return full_fault()
+            full = full_fault()
+            return replace(
+                fault, what=full.what, advice=full.advice, then=full.then, kind=full.kind
+            )
         if not self._doubles():
             return replace(fault, then=Next.FINAL)
         return replace(fault, then=Next.WIDER)

@@ -159,9 +159,8 @@ def room_in(message: str, cap: int) -> int | None:
 def full_fault(status: int | None = None) -> CallFault:
     """Return the fault of a prompt that leaves its answer no room; with the status of a refusal."""
     what = "has a context too short for this debate"
-    cost = None if status is None else 0.0
     what = what if status is None else f"{what} ({status})"
-    return CallFault(what, ROOM, Next.FINAL, cost=cost, kind=FaultKind.CONTEXT)
+    return CallFault(what, ROOM, Next.FINAL, kind=FaultKind.CONTEXT)
 
 
 def endless_fault(most: int) -> CallFault:

@@ -67,6 +67,17 @@ async def test_no_more_room_is_asked_for_than_a_context_has() -> None:
         assert [body["max_tokens"] for body in server.requests] == [500, 400]
 
 
+async def test_twice_the_room_is_as_much_as_the_model_writes_at_most() -> None:
+    most = {
+        "error": {"message": "Invalid max_tokens value, the valid range of max_tokens is [1, 800]"}
+    }
+    async with ModelServer() as server:
+        server.script(acts.says(CUT, "length"), Act(status=400, body=orjson.dumps(most)))
+        reply = await ask(server.base_url)
+        assert [body["max_tokens"] for body in server.requests] == [500, 1000, 800]
+    assert (reply.finish, reply.attempts) == ("stop", 3)
+
+
 async def test_a_longer_answer_takes_the_place_of_the_cut_one(stage: Stage) -> None:
     stage.server.script(acts.says(CUT, "length"), model=SIDES["A"].name)
     async with stage.process() as line:

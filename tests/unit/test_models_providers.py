@@ -685,10 +685,12 @@ async def test_an_answer_that_a_lowered_cap_left_no_room_for_is_a_full_context(
     server: ModelServer,
 ) -> None:
     server.script(failure(400, {"error": {"message": VLLM}}), acts.empty("length"))
+    log = RecordedAttempts()
     async with opened(server.base_url) as models:
         with pytest.raises(ModelError, match="--replace-model"):
-            await models.complete(call_of("m", None, cap=6000), RecordedAttempts())
+            await models.complete(call_of("m", None, cap=6000), log)
     assert len(server.requests) == 2
+    assert log.attempts[-1].usage.tokens_in is not None  # it was billed
 
 
 async def test_a_server_that_is_one_s_own_gets_few_calls_and_much_time(server: ModelServer) -> None:
