@@ -26,6 +26,10 @@ NARROWEST = 60  # columns
 NONE, LEVEL = "no verdict", "level"
 ALONE, MEDIAN, SPREAD, HELD = "judge", "median", "spread", "while it was held"
 HEAD = "Debate {code} ({format}), judging {number} by {judges}"
+ADJUSTED = (
+    "All totals are after {n} adjustment by the format's rules; exports have it in adjustments.",
+    "All totals are after {n} adjustments by the format's rules; exports have them in adjustments.",
+)
 MEDIAN_OF = "The median is taken score by score, and then added up."
 CHANGED = "The result changed: {before} while it was held, {now} now."
 SAME = "The result is the same as while it was held: {now}."
@@ -187,6 +191,8 @@ def _lines(compared: Compared) -> Iterator[str]:
         format, called = debate.request.format, debate.setup.called
         yield tell_judges(verdict.by_judge, compared.found.scores, format, called)
         yield MEDIAN_OF
+    if moved_by := len(compared.found.adjustments):
+        yield plural(ADJUSTED, moved_by)
     yield SAME.format(now=now) if now == before else CHANGED.format(before=before, now=now)
     if moved := compared.moved:
         by = sum(move.by for move in moved) / len(moved)

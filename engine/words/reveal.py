@@ -77,6 +77,11 @@ RECONCILED = {
     "answers": "The table's own judges: **{own}**. The jury: **{panel}**. Both marked the same "
     "final answers, but they are different readers, and their marks are weighed differently.",
 }
+RECONCILED_BY_PARTS = (
+    "The format's own judge: **{own}**. The jury: **{panel}**. The judge added up scores for the "
+    "parts of the debate, by the format's rules; the jury judged which side argued better as a "
+    "whole."
+)
 IN_SHORT = "**In short:** {text}"
 SHORTENED = "**In short** (shortened)**:** {text}"
 MOVED = (
@@ -302,10 +307,10 @@ def _reconciled(reveal: Reveal) -> Iterator[str]:
     own, panel = reveal.own, reveal.verdict
     if own is None or None in (own.winner, panel.winner) or own.winner == panel.winner:
         return
-    if template := RECONCILED.get(own.rubric):
+    if own.totals or own.rubric in RECONCILED:
         yield ""
         yield say(
-            template,
+            RECONCILED.get(own.rubric, RECONCILED_BY_PARTS),
             own=option_name(own.winner or "", reveal.names),
             panel=option_name(panel.winner or "", reveal.names),
         )

@@ -183,7 +183,12 @@ async def test_audited_takes_the_median_of_every_turn_before_anything_follows_fr
     assert {one["judge"] for one in opinions(desk)} == {1, 2}
     totals = [score for score in desk.scores if score.criterion == "total"]
     assert all(score.spread is not None for score in totals)
-    assert len(desk.notes[-1].verdicts["audited"].by_judge) == 2
+    verdict = desk.notes[-1].verdicts["audited"]
+    assert len(verdict.by_judge) == 2
+    assert any(note.adjustments for note in desk.notes)
+    for side, total in verdict.totals.items():  # on one scale: after every adjustment
+        alone = [given[side] for given in verdict.totals_by_judge if given]
+        assert total == pytest.approx(sum(alone) / 2, abs=1.0)  # medians are taken score by score
     (board,) = [p.message for p in desk.held if isinstance(p.message, ScoreBoard)]
     assert any("2 judges, the median counts" in note for note in board.notes)
 

@@ -544,6 +544,13 @@ def test_the_tables_result_and_the_panels_are_reconciled_where_they_differ(rubri
     assert "The table's" not in reveal_with(own("3", rubric), None)
 
 
+def test_a_formats_own_judge_and_the_jury_are_reconciled_where_they_differ() -> None:
+    judged = own("3", "audited").model_copy(update={"totals": {"1": 48.0, "2": 50.0, "3": 67.5}})
+    said = reveal_with(judged, "1")
+    assert "The format's own judge: **Historian**. The jury: **Practitioner**." in said
+    assert "own judge" not in reveal_with(judged, "3")
+
+
 NINE = {
     str(n): f"{n}: a name as long as it may be"[:NAME_CHARS].ljust(NAME_CHARS, "x")
     for n in range(1, 10)

@@ -140,14 +140,19 @@ def _leader(a: float, b: float) -> str:
 
 
 def _by_judges(floor: Floor, audit: Audit) -> Iterator[dict[str, float] | None]:
-    """Yield each side's mean by the turns' scores of each judge alone; nothing with one judge."""
-    judges = len(floor.request.judges)
+    """Yield each side's mean by the scores of each judge alone; nothing with one judge.
+
+    Each turn has what the adjustments added to its median, so that all are on one scale.
+    """
+    judges, points = len(floor.request.judges), audit.ledger.points
+    moved = {n: total - points[n].total for n, total in total_turns(audit).items()}
     for judge in range(judges) if judges > 1 else ():
-        given = [(turn.side, audit.opinions[turn.number][judge]) for turn in floor.turns]
-        a, b = (
-            mean_total([total for of, total in given if of == side and total is not None])
-            for side in "AB"
-        )
+        given = [
+            (turn.side, total + moved.get(turn.number, 0.0))
+            for turn in floor.turns
+            if (total := audit.opinions[turn.number][judge]) is not None
+        ]
+        a, b = (mean_total([total for of, total in given if of == side]) for side in "AB")
         yield None if a is None or b is None else {"A": a, "B": b}
 
 
