@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from adapters.models.attempts import RetryPolicy
+from adapters.models.attempts import LIMITED_TRIES, RetryPolicy
 from tests.doubles import model_server as acts
 from tests.doubles.model_server import Absence, Act
 from tests.scenario.fault_stage import TIMEOUT_S, TURNS, UNREADABLE, FaultStage, Held, House, Step
@@ -59,10 +59,17 @@ FINAL = {
     "429, Retry-After 130 s": Fault(
         acts.status(429, retry_after=130), "asks to wait 130 s, more than 120 s", tries=1
     ),
+    "content filter": Fault(
+        acts.empty("content_filter"),
+        "declined to answer (content filter)",
+        "reword the topic or choose another model",
+        tries=1,
+        cost="something",
+    ),
 }
 PASSING = {
-    "429": Fault(acts.status(429), "allows no more calls for now (429)"),
-    "500": Fault(acts.status(500), "failed (500)", cost="unknown"),
+    "429": Fault(acts.status(429), "allows no more calls for now (429)", tries=2 + LIMITED_TRIES),
+    "500": Fault(acts.status(500), "failed (500)"),
     "503": Fault(acts.status(503), "is overloaded (503)"),
     "reset before the answer": Fault(acts.reset("before"), "broke the connection", cost="unknown"),
     "reset in mid-answer": Fault(acts.reset(), "broke the connection", cost="unknown"),
@@ -73,17 +80,13 @@ PASSING = {
     "length without text": Fault(
         acts.empty("length"), "used up the token cap", CAP, cost="something"
     ),
-    "content filter": Fault(
-        acts.empty("content_filter"),
-        "declined to answer (content filter)",
-        "reword the topic or choose another model",
-        cost="something",
-    ),
     "garbage JSON": Fault(acts.garbage(), "something that is not JSON", cost="unknown"),
     "wrong content type": Fault(acts.page(), "something that is not JSON", cost="unknown"),
 }
 SLOW = {
-    "429, Retry-After 0.1 s": Fault(acts.status(429, retry_after=0.1), "for now (429)"),
+    "429, Retry-After 0.1 s": Fault(
+        acts.status(429, retry_after=0.1), "for now (429)", tries=2 + LIMITED_TRIES
+    ),
     "read time-out": Fault(
         acts.hang(),
         f"did not answer within {TIMEOUT_S:g} s",

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import shutil
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-from adapters.models.attempts import RetryPolicy
+from adapters.models.attempts import LIMITED_TRIES, RetryPolicy
 from engine.dataset.debate_table import DEBATES
 from engine.dataset.entry import make_entry
 from engine.dataset.voters import Pseudonyms
@@ -35,7 +36,8 @@ class Fault(NamedTuple):
 PASSING = {
     "429": Fault(acts.status(429)),
     "429 with Retry-After": Fault(acts.status(429, retry_after=0.05)),
-    "500": Fault(acts.status(500), None),
+    "500": Fault(acts.status(500)),
+    "500 after a while": Fault(replace(acts.status(500), wait=1.2), None),
     "503": Fault(acts.status(503)),
     "reset in mid-answer": Fault(acts.reset(), None),
     "reset before the answer": Fault(acts.reset("before"), None),
@@ -87,7 +89,8 @@ async def hold_every_case(url: str) -> dict[str, Held]:
     started, ended = dict[str, str](), dict[str, tuple[Debate, DebateRecord]]()
     async with ModelServer(play) as bad, Stage(url, bad, priced=priced).process() as line:
         for name, model in models.items():
-            acted = [PASSING[name].act] if name in PASSING else [FINAL[name][0]] * QUICK.tries
+            lasting = QUICK.tries + (LIMITED_TRIES if "429" in name else 0)
+            acted = [PASSING[name].act] if name in PASSING else [FINAL[name][0]] * lasting
             bad.script(Act(), *acted, model=model.name)
             order = {"A": SIDES["A"], "B": model}
             started[name] = (await line.start(models=order)).debate.id
