@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from adapters.storage.connection import SqlConnection
-from engine.debate import Debate, short_code
+from engine.debate import Debate, Status, short_code
 from engine.delivery.ending import ALERT
 from engine.errors import BudgetError, SeriesCapError
 from engine.messages import Alert
@@ -51,15 +51,18 @@ WHERE scope = :scope AND day = :day AND NOT warned
 LOCK_DAY = "SELECT debates FROM usage WHERE scope = :scope AND day = :day FOR NO KEY UPDATE"
 RESERVE_REST = "UPDATE debates SET reserved_usd = :usd, budget_day = :day WHERE id = :debate"
 SPENT = "SELECT coalesce(sum(coalesce(cost, cost_max)), 0.0) FROM calls WHERE debate = :debate"
+# A call that ends while its debate does waits here, so that one of the two counts it.
 HELD = """
-SELECT platform, community, series, budget_day, reserved_usd, settled_usd
-FROM debates WHERE id = :debate
+SELECT platform, community, series, status, budget_day, reserved_usd, settled_usd
+FROM debates WHERE id = :debate /*+ FOR NO KEY UPDATE */
 """
 SETTLE_USAGE = """
 UPDATE usage SET reserved_usd = reserved_usd - :held, spent_usd = spent_usd + :more
 WHERE scope = :scope AND day = :day
 """
-SETTLE = "UPDATE debates SET reserved_usd = 0, settled_usd = :total WHERE id = :debate"
+SETTLE = """
+UPDATE debates SET reserved_usd = 0, settled_usd = :total, budget_day = :day WHERE id = :debate
+"""
 
 
 def reserve(
@@ -107,17 +110,22 @@ def reserve_rest(
     return [_alert(debate.id, debate.request.language, caps)] if warned else []
 
 
-def settle(connection: SqlConnection, debate_id: str) -> None:
-    """Replace a debate's reservation by what it spent; unknown costs count at their maximum."""
+def settle(connection: SqlConnection, debate_id: str, day: str | None = None) -> None:
+    """Replace the reservation of a debate that is not live by what it spent; at any time again.
+
+    Unknown costs count at their maximum. What is new counts on `day`, else on the debate's own.
+    """
     row = connection.first(HELD, debate=debate_id)
-    total = spent(connection, debate_id)
-    scopes = [(community_scope(row.platform, row.community), row.budget_day)]
+    if row is None or Status(row.status).live:
+        return
+    day, total = day or row.budget_day, spent(connection, debate_id)
+    scopes = [(community_scope(row.platform, row.community), day)]
     if row.series is not None:
         scopes.append((_series_scope(row.series), WHOLE))
-    for scope, day in scopes:
-        more = total - row.settled_usd
-        connection.run(SETTLE_USAGE, scope=scope, day=day, held=row.reserved_usd, more=more)
-    connection.run(SETTLE, debate=debate_id, total=total)
+    for scope, counted in scopes:
+        money = {"held": row.reserved_usd, "more": total - row.settled_usd}
+        _count_in(connection, SETTLE_USAGE, scope=scope, day=counted, **money)
+    connection.run(SETTLE, debate=debate_id, total=total, day=day)
 
 
 def spent(connection: SqlConnection, debate_id: str) -> float:

@@ -27,7 +27,6 @@ from engine.store.served import EVERYONE, Served, lane_of
 from engine.store.votes import Asked
 
 ENDED = (Status.CLOSED, Status.PARTIAL, Status.CANCELLED, Status.FAILED)
-SETTLED = (*ENDED, Status.VOTING)
 ID_LENGTH = 26
 NEXT_NUMBER = """
 INSERT INTO installation (name, value) VALUES ('debates', '1')
@@ -440,5 +439,4 @@ def move(
         raise StoreError(f"Debate {debate_id} is {now} and cannot become {status}.")
     if status is Status.CANCELLED:
         let_seeds_go(connection, debate_id)
-    if status in SETTLED:
-        budgets.settle(connection, debate_id)
+    budgets.settle(connection, debate_id)

@@ -11,6 +11,7 @@ from typing import Any
 import orjson
 from pydantic import TypeAdapter
 
+from adapters.storage.budgets import day_of, settle
 from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
 from adapters.storage.debates import move
@@ -208,6 +209,7 @@ class JournalTable:
             if not run_guarded(connection, lease, INSERT_CALL, started_at=now, **row):
                 asked = connection.first(STOP, debate=start.debate)
                 raise Stop(reason=asked.stop, gone=asked.gone).error()
+            settle(connection, start.debate, day_of(now))
 
         return self._database.enqueue(store)
 
@@ -232,6 +234,7 @@ class JournalTable:
                 cost_origin=attempt.origin or start.origin,
                 latency=attempt.latency,
             )
+            settle(connection, start.debate)
 
         return self._database.enqueue(store)
 

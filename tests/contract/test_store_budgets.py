@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from contextlib import AsyncExitStack
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from itertools import cycle
+from random import Random
 from typing import Any
 
 import pytest
@@ -15,9 +18,10 @@ from adapters.storage.store import SqlStore
 from engine.debate import Debate, Status
 from engine.errors import BudgetError, NotFoundError
 from engine.messages import Alert
-from engine.ports import utc_now
-from engine.store import Caps, Store
-from tests.sample import NO_CAPS, NOW, new_debate, notice, run
+from engine.ports import Attempt, Reply, utc_now
+from engine.store import AttemptStart, Caps, Store
+from engine.store.series import StoredSeries
+from tests.sample import NO_CAPS, NOW, Running, new_debate, notice, run
 from tests.sample import create as create_debate
 
 ONE_DOLLAR = NO_CAPS.model_copy(update={"community_daily_usd": 1.0})
@@ -189,6 +193,101 @@ async def test_a_new_day_begins_at_midnight_utc(store: Store) -> None:
     with pytest.raises(BudgetError):
         await create(store, ONE_DOLLAR, reserved=0.01, created_at=after)
     await create(store, ONE_DOLLAR, reserved=1.0, created_at=NOW)
+
+
+@dataclass
+class Ledger:
+    """A debate in a random order of what may happen to it, and what its provider has billed."""
+
+    r: Running
+    draw: Random
+    billed: float = 0.0  # at most, where an answer was lost
+    out: list[AttemptStart] = field(default_factory=list)
+    tries: Counter[str] = field(default_factory=Counter)
+
+    async def begin(self) -> None:
+        step = self.draw.choice(["turn/opening/A", "jury/birch", "why", "judging/1/jury/birch"])
+        if step not in {start.step for start in self.out}:
+            self.tries[step] += 1
+            self.out.append(await self.r.began(step, number=self.tries[step]))
+
+    async def end(self) -> None:
+        if self.out:
+            start = self.out.pop(self.draw.randrange(len(self.out)))
+            cost = self.draw.choice([0.0123, 0.002, None])
+            self.billed += 0.25 if cost is None else cost
+            attempt = Attempt(number=start.number, cost=cost, error="" if cost else "503")
+            reply = cost and Reply(text="So.", finish="stop", model="m", cost=cost)
+            await self.r.store.journal.ended(self.r.lease, start, attempt, reply or None)
+
+    async def both(self) -> None:
+        """A call ends while its debate does."""
+        await asyncio.gather(self.end(), self.settle())
+
+    async def settle(self) -> None:
+        debate = await self.r.get()
+        match debate.status:
+            case Status.RUNNING:
+                ends = [Status.VOTING, Status.PARTIAL, Status.FAILED]
+                await self.r.advance(self.draw.choice(ends))
+            case Status.VOTING:
+                await self.r.store.votes.close(self.r.lease, debate.id, NOW)
+            case Status.PARTIAL | Status.FAILED:
+                await self.r.store.debates.requeue(debate.id, NO_CAPS, NOW)
+                await self.r.advance(Status.RUNNING)
+
+    async def kill(self) -> None:
+        """Its process is gone, with the answers that it waited for; another goes on."""
+        self.billed += 0.25 * len(self.out)
+        self.out.clear()
+        leases, old = self.r.store.leases, self.r.lease
+        await leases.release(old)
+        lease = await leases.claim(old.name, f"after {old.epoch}", 9)
+        assert lease is not None
+        self.r = replace(self.r, lease=lease)
+
+
+@pytest.mark.parametrize("seed", range(12))
+async def test_a_day_knows_what_calls_cost_that_ended_after_their_debate(
+    store: Store, database: Database, seed: int
+) -> None:
+    draw = Random(seed)
+    ledgers = [Ledger(await run(store, new_debate(reserved=2.0)), draw) for _ in range(3)]
+    for _ in range(60):
+        one = draw.choice(ledgers)
+        act = draw.choices((one.begin, one.end, one.settle, one.both, one.kill), (6, 4, 2, 1, 1))
+        await act[0]()
+    for one in ledgers:
+        while one.out:
+            await one.end()
+        if (await one.r.get()).status.live:
+            await one.settle()
+    days = [await store.usage.day(day) for day in (NOW, utc_now())]
+    journals = [(await store.journal.load(one.r.id)).spent for one in ledgers]
+    assert sum(day.spent for day in days) == pytest.approx(sum(journals))
+    assert sum(journals) == pytest.approx(sum(one.billed for one in ledgers))
+    assert sum(day.reserved for day in days) == pytest.approx(0)
+
+
+async def test_a_late_call_counts_on_the_day_on_which_it_begins(store: Store) -> None:
+    before = datetime(2026, 3, 1, 23, 59, tzinfo=UTC)
+    r = await run(store, new_debate(reserved=0.95, created_at=before), ONE_DOLLAR)
+    await r.call("turn/opening/A", cost=0.03)
+    await r.advance(Status.VOTING)
+    await r.call("why", cost=0.02)
+    spent = [(await store.usage.day(day)).spent for day in (before, utc_now())]
+    assert spent == pytest.approx([0.03, 0.02])
+
+
+async def test_a_series_cap_knows_what_a_late_call_cost(store: Store) -> None:
+    """It was counted at the most that it may cost, for good, if its debate ended meanwhile."""
+    await store.series.save(StoredSeries(name="cup", body="{}", usd=1.0, begun_at=NOW))
+    r = await run(store, new_debate(reserved=0.9, series="cup", series_key="1"))
+    start = await r.began("why", cost_max=0.25)
+    await r.advance(Status.VOTING)
+    answer = Reply(text="So.", finish="stop", model="m", cost=0.01)
+    await store.journal.ended(r.lease, start, Attempt(number=1, cost=0.01), answer)
+    assert await store.series.taken("cup") == pytest.approx(0.01)
 
 
 # --- going on, on another day and under other caps ---------------------------------------
