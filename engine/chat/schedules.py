@@ -13,6 +13,7 @@ from engine.chat.permission import check, managers
 from engine.chat.person import Person, settings_of
 from engine.chat.settings import check_channel, order_of, overlay
 from engine.debate import SeriesKey
+from engine.delivery.ending import without_settings
 from engine.errors import NotAllowedError, UsageError
 from engine.line.intake import Defaults, Order
 from engine.line.next_topic import next_topic
@@ -144,7 +145,7 @@ async def _lines(context: Context, person: Person) -> tuple[ScheduleLine, ...]:
             topic=recurring.options.topic or "",
             following=written(people, stored.due_at) if stored.due_at else "",
             here=recurring.place == person.place,
-            problem=stored.problem or "",
+            problem=without_settings(stored.problem or ""),
         )
         for stored, people, recurring in await _going(context, person)
     )

@@ -24,6 +24,7 @@ from engine.failures import name_failure, no_answer, without_words
 from engine.messages import Reveal, Where
 from engine.ports import FaultKind
 from engine.store import DeliveryState, Outbox
+from engine.words.phrases import WAITS_TO_POST, WAITS_TO_REACT
 from engine.words.translation import say
 
 STOPPED_BY_BUG = (
@@ -52,6 +53,8 @@ MODEL_REFUSED = (
 )
 MODEL_AWAY = "A model cannot be reached at the moment; the debate goes on when it answers."
 NO_ROOM = "Rostrum has no room for it at the moment; it begins as soon as there is some."
+GONE = "Its thread is gone, or Rostrum may not post there any more."
+PLATFORM_AWAITED = "Its chat refuses a message or a reaction at the moment. Rostrum tries again."
 HELD_UP = "Rostrum could not continue it. The operator can see why and resume the debate."
 REFUSED = (
     "A problem with Rostrum's storage or settings prevented that. The operator can see the reason "
@@ -135,11 +138,19 @@ def needing(backends: Iterable[str]) -> str:
     return f"{NEEDS}{names}, and room for it."
 
 
-def why(debate: Debate) -> str:
-    """Return why a debate ended early or what it is waiting for; empty if it does neither."""
+def why(debate: Debate, *, outside: bool = False) -> str:
+    """Return why a debate ended early or what it is waiting for; empty if it does neither.
+
+    `outside`: for readers who are not in its chat, whose channels are none of theirs.
+    """
+    if outside and debate.gone:
+        return GONE
+    on_platform = tuple(waits.format(why="") for waits in (WAITS_TO_POST, WAITS_TO_REACT))
+    if outside and debate.reason.startswith(on_platform):
+        return PLATFORM_AWAITED
     if debate.reason.startswith(NEEDS):
         return NO_ROOM
-    if debate.status.live and awaited(debate.reason) and debate.series is not None:
+    if awaited(debate.reason):
         return MODEL_AWAY
     if debate.status is Status.FAILED and debate.cause is Cause.REFUSED:
         return MODEL_REFUSED

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from math import fsum
 from typing import Any, NamedTuple
 
+from engine.blinding.mentions import scrub
 from engine.dataset.entry import may_be_read
 from engine.dataset.page import lay_out
 from engine.debate import Debate, Source, Status, Turn
-from engine.failures import without_words
+from engine.delivery.ending import why
 from engine.judging import Ballot
 from engine.language import speaking
 from engine.messages import Reveal
@@ -57,7 +58,7 @@ def assemble(found: Found, part: Part) -> DebatePage:
         sections = read_sections(rows, names) if rows and part.last else ()
         shown = {turn.number for turn in part.turns}
         marks = read_marks(rows) if rows else {}
-        waits = told_reason(without_words(debate.reason)) if debate.reason else ""
+        waits = scrub(told_reason(why(debate, outside=True)))
     return DebatePage(
         item=found.item,
         page=page,

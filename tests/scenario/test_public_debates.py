@@ -21,8 +21,16 @@ from adapters.web import crowd, public
 from adapters.web.application import FAILURES, furnish
 from adapters.web.public import PublicPages
 from adapters.web.reading import DRAWN
-from engine.debate import Model, PanelSetup, Status
-from engine.errors import StoreError
+from engine.debate import Cause, Model, PanelSetup, Status
+from engine.delivery.ending import cause_of, needing, reason_of, waiting_for, why
+from engine.errors import (
+    BudgetError,
+    ModelError,
+    RefusedError,
+    StoreError,
+    ThreadGoneError,
+    VenueLockedError,
+)
 from engine.judging import VoteEvent
 from engine.pages import public as values
 from engine.permalinks import Permalinks
@@ -233,3 +241,44 @@ async def test_pages_say_that_the_database_is_away(
             assert (seen.status, seen.headers["Retry-After"]) == (503, "10"), path
             assert FAILURES[503].title in seen.text
             assert "secret.example" not in seen.text
+
+
+HIDDEN = ("birch", "near-canary", "/srv/canary", "4242424242", "canary.internal")
+AWAY = ModelError(
+    "Backend “near-canary” could not be reached at http://canary.internal (model “birch”).",
+    model="near-canary/birch",
+)
+FULL = StoreError("The database /srv/canary.db could not be used: full.")
+LOCKED_THERE = VenueLockedError("<#4242424242> is locked; unlock it.")
+REFUSED = RefusedError(str(AWAY), model="near-canary/birch")
+CAPPED = BudgetError("It would pass 1 USD for near-canary/birch (ROSTRUM_BUDGET__DEBATE_USD).")
+DELETED = ThreadGoneError("<#4242424242> was deleted; nothing can be posted there any more.")
+WAITS = [
+    (Status.QUEUED, waiting_for(AWAY), None),
+    (Status.VOTING, waiting_for(AWAY), None),
+    (Status.QUEUED, needing(["near-canary"]), None),
+    (Status.RUNNING, f"Waiting to post: {LOCKED_THERE}", None),
+    (Status.VOTING, f"Reactions to vote with are missing: {LOCKED_THERE}", None),
+    *((Status.FAILED, reason_of(one), cause_of(one)) for one in (AWAY, REFUSED, FULL, DELETED)),
+    (Status.PARTIAL, reason_of(CAPPED), cause_of(CAPPED)),
+]
+
+
+@pytest.mark.parametrize(("status", "reason", "cause"), WAITS)
+async def test_what_a_debate_waits_for_names_nothing_to_strangers(
+    store: Store, status: Status, reason: str, cause: Cause | None
+) -> None:
+    """A vote that follows is gold only while no model is named."""
+    running = await run(store, new_debate(community="club"))
+    await store.debates.advance(running.lease, running.id, status, reason, cause=cause)
+    debate = await running.get()
+    async with shown(store) as reader:
+        key = await store.communities.page("chat", "club")
+        page = await reader.see(f"/d/{debate.id.lower()}")
+        listed = await reader.see(f"/c/{key}/debates")
+    assert page.status == 200
+    said = f"{page.text}{listed.text}{page.headers}"
+    assert [word for word in HIDDEN if word in said] == []
+    chats = why(debate)
+    assert [word for word in (*HIDDEN[:3], HIDDEN[4]) if word in chats] == []
+    assert bool(chats) == ('<span dir="auto">' in page.text)
