@@ -82,7 +82,7 @@ async def run_calibrate(wanted: Wanted) -> None:
         fitted = await learner.fit_now(rehearsal=made_up)
         evidence = await joints.store.learning.evidence(rehearsal=made_up)
     model = fitted.figures.model
-    view = view_fit(model, fitted.number, utc_now(), evidence) if model else None
+    view = view_fit(model, fitted.number, utc_now(), evidence) if model.jurors else None
     if wanted.as_json:
         print_json(_to_json(wanted.source, fitted, view, progress))
     else:

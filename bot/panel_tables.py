@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from rich.table import Table
 
 from bot.console import TableConsole
+from engine.jury.model import SEES
 from engine.stats.panel import Estimate, FitView, JurorView
 
 HEAD = "Fit {number} of {when:%Y-%m-%d %H:%M} UTC: {debates:,} debates, {ballots:,} ballots{more}."
@@ -16,6 +17,18 @@ JURORS = "What is known of the jurors"
 SHARED = "Errors that jurors share, beside a truth of 1"
 PANELS = "The best panel of each size"
 FURTHER = "One more juror, of a family of its own: {gain:+.1f} points."
+RULES = {
+    "none": "There is no verdict yet unless all readings agree: these jurors have not yet shown "
+    "that they see more than order or chance. A stake of 1 on that is worth {stake:.3g}, of 100.",
+    "model": "The model of jurors decides: held-back ballots bear it out as well as the balanced "
+    "rule ({ahead:+.1f} standard errors).",
+    "balanced": "The balanced rule decides: held-back ballots bear the model of jurors out less "
+    "({ahead:+.1f} standard errors).",
+}
+BLIND = (
+    "{juror} probably sees nothing of what the others see (chance that it does: {sees:.0f} %); its "
+    "ballots count for nothing."
+)
 CHANGED = (
     "{juror} judges otherwise than before ({drift:.1f} standard errors): {n:,} older ballots of it "
     "count no longer."
@@ -57,7 +70,8 @@ def _cells(one: JurorView) -> Iterator[str]:
     yield _interval(one.lean, "+.2f")
     yield _interval(one.spread)
     yield _interval(one.group)
-    yield f"{one.weight:.2f}" if one.known else "too few"
+    counts = one.known or one.sees < SEES
+    yield f"{one.weight:.2f}" if counts else "too few"
     yield f"{100 * one.alone:.0f} %"
     yield str(one.ballots)
     yield f"{one.drift:.1f}"
@@ -80,9 +94,12 @@ def _panels(view: FitView) -> Table:
 
 
 def _notes(view: FitView) -> Iterator[str]:
+    yield RULES[view.rule].format(stake=view.stake, ahead=view.ahead)
     if view.further is not None:
         yield FURTHER.format(gain=100 * view.further)
     for one in view.jurors:
+        if one.sees < SEES:
+            yield BLIND.format(juror=one.juror, sees=100 * one.sees)
         if one.left_out:
             yield CHANGED.format(juror=one.juror, drift=one.drift, n=one.left_out)
 

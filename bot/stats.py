@@ -126,7 +126,7 @@ async def _view_jurors(
     for kind in (False, True)[: 1 + rehearsal]:
         stored = await learning.newest(rehearsal=kind)
         figures = stored and read_figures(stored)
-        if stored and figures and figures.model:
+        if stored and figures and figures.model.jurors:
             usd = {
                 one.juror: one.usd / one.ballots
                 for one in agreement.jurors

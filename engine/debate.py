@@ -348,7 +348,9 @@ class JurorFit(Value):
     `skill`, and the group's error, times `group`. `weight` is in a panel of all, with mean 1.
     `drift` says by how many standard errors its newer ballots differ from those before; `left` of
     those before were left out for it. The `_error`s are standard deviations; a skill's is of its
-    logarithm. `group_error` is 0 while it is not measured.
+    logarithm. `group_error` is 0 while it is not measured. `sees` is the chance that it sees
+    anything of what the others see, and `stake` the logarithm of what became of a stake of 1 on
+    that it sees more than order or chance (engine/jury/sight.py).
     """
 
     family: str
@@ -365,6 +367,8 @@ class JurorFit(Value):
     weight: float = 1.0
     drift: float = 0.0
     left: int = 0
+    sees: float = 1.0
+    stake: float = 0.0
 
 
 class Fit(Value):
@@ -374,21 +378,25 @@ class Fit(Value):
     `shared` and `kin` are the variances of the errors of all and of one family, as a multiple of
     the truth's, and their errors are of the logarithm; `people` is the correlation of people's
     majority with the truth; `worth` is what a verdict adds to a signal; `evidence` is by how many
-    standard errors jurors who read in opposite orders agree.
+    standard errors jurors who read in opposite orders agree. `steady` is the share of a juror's own
+    error that stays when it reads in the other order; `ahead` is by how many standard errors the
+    model told held-back ballots better than the balanced rule did.
     """
 
-    version: int
+    version: int = 1
     number: int = 0
     debates: int = 0
     ballots: int = 0
     labels: int = 0
-    shared: float
+    shared: float = 0.25
     shared_error: float = 0.7
-    kin: float
+    kin: float = 0.05
     kin_error: float = 0.7
-    people: float
+    people: float = 0.74
     worth: float = 0.35
     evidence: float = 0.0
+    steady: float = 0.6
+    ahead: float = 0.0
     jurors: dict[str, JurorFit] = {}
 
     def only(self, jurors: Collection[str]) -> Fit:
@@ -431,7 +439,8 @@ class PanelSetup(Value):
     correlation between jurors, for the effective number of votes. `criteria` are those of a rubric
     of the operator's own; the built-in ones are known by name. With a `fit`, ballots are weighed by
     the model of jurors, else by `history` alone; `wave` jurors are asked at once, 0 for the usual
-    number.
+    number. `stake` is what became of a stake of 1 on that the jurors see more than order or chance,
+    while that is not proven yet.
     """
 
     roster: tuple[Model, ...]
@@ -448,6 +457,7 @@ class PanelSetup(Value):
     criteria: tuple[Criterion, ...] = ()
     fit: Fit | None = Field(None, exclude_if=not_)
     wave: int = Field(0, exclude_if=not_)
+    stake: float | None = None
 
     @property
     def readers(self) -> tuple[Model, ...]:

@@ -99,7 +99,8 @@ class Verdict(Value):
     the format's own judges, on the format's scale, and `totals_by_judge` those by each one alone.
     `rule` is "model" where the model of jurors decided; `fit` is then the number of its fit,
     `variance` that of the truth after the ballots, and `gain` by how much each further call would
-    have raised the chance of a right verdict.
+    have raised the chance of a right verdict. `readings` are how many prefer each contender, or a
+    tie, where that is no verdict yet, as the jurors have not shown that they see anything.
     """
 
     winner: str | None
@@ -122,6 +123,7 @@ class Verdict(Value):
     fit: int | None = Field(None, exclude_if=_missing)
     variance: float | None = Field(None, exclude_if=_missing)
     gain: float | None = Field(None, exclude_if=_missing)
+    readings: Mapping[str, int] = Field({}, exclude_if=not_)
 
     @property
     def single(self) -> bool:

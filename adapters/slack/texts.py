@@ -98,7 +98,7 @@ PUBLIC = {
 }
 
 PANELS = {
-    "adaptive": "3 to 6, until the verdict is clear",
+    "adaptive": "as many as it takes, 8 readings at most",
     "all": "every juror, in both orders",
     "one": "a single juror, in both orders",
     "strict": "3 to 6, each in both orders",

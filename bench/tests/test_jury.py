@@ -110,7 +110,7 @@ def test_the_product_asks_fewer_than_the_others_and_audits_a_tenth(scores: Score
     assert scores[NAIVE].calls == scores[SWAPPED].calls == 6
     assert 3 <= scores[BALANCED].calls <= 4.6
     assert 0.1 < scores[BALANCED].audits < 0.8
-    assert 3 <= scores[UNLABELLED].calls <= 4.3  # it still learns
+    assert 2 <= scores[UNLABELLED].calls <= 3.4
     assert 0.03 < scores[UNLABELLED].audits < 0.2
     assert all(scores[panel].cold for panel in (BALANCED, UNCALIBRATED, UNLABELLED))
     assert sum(one.n for one in scores[UNLABELLED].chances) == 400
@@ -214,13 +214,15 @@ def test_six_with_exact_weights_read_ballots_of_those_who_may_sit() -> None:
 def test_the_table_has_a_row_for_each_panel_and_a_column_for_each_world() -> None:
     line = PanelLine(UNLABELLED, 80.0, 93.25, 3.0, -0.25, 4.0, 0.4, of_six=97.0, interval_six=1.0)
     worse = line._replace(share=88.0, interval=4.0, lean=0.5, of_six=95.0, interval_six=2.4)
-    tables = [part.splitlines() for part in render({"mild": [line], "herd": [worse]}).split("\n\n")]
+    parts = render({"mild": [line], "herd": [worse]}).split("\n\n")
+    *tables, ahead = [part.splitlines() for part in parts]
     columns = ["average", "±", "worst", "±", "mild", "herd", "calls", "audits", "lean"]
     assert [head.split()[-9:] for head, _ in tables] == [columns, columns]
     assert [head.split("'")[0] for head, _ in tables] == ["of six ballots", "of impressions"]
     of_six, share = (row.split()[-9:] for _, row in tables)
     assert of_six == ["96.0", "1.3", "95.0", "2.4", "97.0", "95.0", "4.00", "0.40", "0.50"]
     assert share == ["90.6", "2.5", "88.0", "4.0", "93.2", "88.0", "4.00", "0.40", "0.50"]
+    assert [row.split()[0] for row in ahead] == ["ahead", "mild", "herd"]
 
 
 def test_shares_and_intervals_are_those_of_a_regression_through_the_origin() -> None:

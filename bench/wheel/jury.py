@@ -22,7 +22,7 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import partial
 from random import Random
-from typing import Protocol
+from typing import Literal, Protocol
 
 from rich.console import Console
 from rich.progress import Progress
@@ -57,6 +57,8 @@ from bench.wheel.jury_scores import (
     summarise,
 )
 from bench.wheel.jury_world import (
+    BLIND,
+    BROKEN,
     MISSPECIFIED,
     WORLDS,
     Case,
@@ -71,6 +73,13 @@ from engine.errors import RostrumError, UsageError
 from engine.jury.fitting import fit_jurors
 from engine.jury.hearing import Heard, HeardDebate
 
+Kind = Literal["usual", "misspecified", "broken", "blind"]
+KINDS: Mapping[Kind, tuple[World, ...]] = {
+    "usual": WORLDS,
+    "misspecified": MISSPECIFIED,
+    "broken": BROKEN,
+    "blind": BLIND,
+}
 COLD = 50  # an installation's first debates
 FITS = ((12, 1000), (60, 20_000))  # jurors and debates
 LABELS = 200
@@ -94,18 +103,18 @@ class MirroredPanel(Protocol):
 
 
 async def run_jury(
-    debates: int, seeds: int, first_seed: int, learning: int, *, misspecified: bool = False
+    debates: int, seeds: int, first_seed: int, learning: int, kind: Kind = "usual"
 ) -> None:
     """Print the table as JSON, and as text on stderr. Raises UsageError for too few debates.
 
-    `misspecified`: in the worlds that the model of jurors does not expect, not in the usual ones.
+    `kind` is of the worlds: the usual ones; those that the model of jurors does not expect; those
+    with jurors that see nothing, or the opposite; or those in which no juror sees anything.
     """
     if learning < LABELS:
         raise UsageError(
             f"--learning is {learning}; it has to be at least {LABELS}, to be voted on."
         )
-    worlds = MISSPECIFIED if misspecified else WORLDS
-    plan = Simulation(range(first_seed, first_seed + seeds), debates, learning, worlds)
+    plan = Simulation(range(first_seed, first_seed + seeds), debates, learning, KINDS[kind])
     try:
         found = await _simulate(plan)
     except (asyncio.CancelledError, BrokenProcessPool):
@@ -141,7 +150,7 @@ def measure(world: World, seed: int, plan: Simulation) -> dict[str, PanelScore]:
     court = make_court(world, rng)
     whole = plan.learning + plan.debates
     products = {BALANCED: Product(court, modelled=False), UNLABELLED: Product(court)}
-    if world not in MISSPECIFIED:
+    if world in WORLDS:
         products[UNCALIBRATED] = Product(court, wave=4)
     learning = [make_case(court, rng, at / whole) for at in range(plan.learning)]
     begun = {name: [product.ask(case) for case in learning] for name, product in products.items()}
@@ -166,8 +175,9 @@ def measure(world: World, seed: int, plan: Simulation) -> dict[str, PanelScore]:
         for name, panel in panels.items()
     }
     for name, calls in begun.items():
-        cold = score_calls(learning[:COLD], calls[:COLD]).accuracy
-        scores[name] = scores[name]._replace(cold=cold)
+        cold, proven = score_calls(learning[:COLD], calls[:COLD]), products[name].proven
+        named = 1 - cold.ties
+        scores[name] = scores[name]._replace(cold=cold.accuracy, named=named, proven=proven)
     return scores
 
 

@@ -6,6 +6,7 @@ others are common methods, and an upper bound.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -22,11 +23,12 @@ from bench.wheel.jury_world import (
 )
 from engine.debate import Fit, PanelSetup
 from engine.judging import TIE, Ballot, Verdict
-from engine.jury.aggregate import MOST_JURORS, aggregate
+from engine.jury.aggregate import BEHIND, MOST_JURORS, aggregate
 from engine.jury.fitting import fit_jurors
+from engine.jury.gate import compare_rules
 from engine.jury.hearing import HeardDebate, hear
 from engine.jury.history import PanelFit, fit
-from engine.jury.model import chance, choose, gain_of_another, is_sure, posterior
+from engine.jury.model import chance, choose, gain_of_another, plot, posterior
 from engine.jury.plan import next_readings
 from engine.jury.roster import seat_panel
 from engine.jury.rubric import DEBATE
@@ -35,7 +37,7 @@ from engine.store.journal import PastDebate
 NAIVE_JURORS = 6
 SWAPPED_JURORS = 3
 # Debates between two fits, up to so many; the product fits again for two new ballots in a hundred.
-REFIT = {50: 10, 100: 25, 600: 100}
+REFIT = {30: 2, 60: 15, 100: 40, 300: 100}
 REFIT_LATER = 200
 NOT_KNOWN_YET = 100  # debates in which some jurors may have too few ballots for the model
 CALL_WORTH = 0.003  # what a call has to gain for a panel that knows all and asks one by one
@@ -59,8 +61,9 @@ Panel = Callable[[Case], PanelCall]
 
 def ask_naive(case: Case) -> PanelCall:
     """Hold a usual panel: six jurors that see names, one order, majority of verdicts."""
-    said = [case.ask(at, SIDES, blind=False).verdict for at in range(NAIVE_JURORS)]
-    return PanelCall(_majority(said), NAIVE_JURORS)
+    count = min(NAIVE_JURORS, len(case.jurors))
+    said = [case.ask(at, SIDES, blind=False).verdict for at in range(count)]
+    return PanelCall(_majority(said), count)
 
 
 def ask_swapped(case: Case) -> PanelCall:
@@ -122,8 +125,8 @@ def make_thrifty(court: Court) -> Panel:
             if found is not None:
                 seen[ref] = found * fit.jurors[ref].skill
                 mean, variance, _ = posterior(fit, seen)
-            left = order[calls:]
-            if gain_of_another(fit, mean, tuple(seen), left, len(left)) < CALL_WORTH:
+            course = plot(fit, tuple(seen), order[calls:], (), len(order) - calls)
+            if gain_of_another(mean, variance, course) < CALL_WORTH:
                 break
         return PanelCall("A" if mean > 0 else "B", calls, p=chance(mean, variance))
 
@@ -134,12 +137,12 @@ def _free(case: Case) -> tuple[int, ...]:
     """Return the jurors of no debater's family."""
     families = {model.family for model in case.debaters}
     jurors = enumerate(case.court.jurors)
-    return tuple(at for at, one in jurors if one.model.family not in families)
+    return tuple(at for at, one in jurors if one.sees and one.model.family not in families)
 
 
 def _undistort(case: Case, at: int, turn: int) -> float | None:
     """Return what a juror's ballot says of the margin, freed of its lean and scale."""
-    place, juror = -1 if turn % 2 else 1, case.court.jurors[at]
+    place, juror = -1 if turn % 2 else 1, case.jurors[at]
     points = case.ask(at, SIDES[::place], blind=True).points
     if points is None:
         return None
@@ -152,7 +155,8 @@ class Product:
     """Rostrum's panel in an installation that learns from its past debates.
 
     `modelled`: by the model of jurors, else balanced by order, as before it. `wave` readers sit
-    while the model learns, in place of the usual six.
+    while the model learns, in place of the usual six. `proven` is after how many debates it was
+    proven that jurors see something.
     """
 
     court: Court
@@ -161,7 +165,8 @@ class Product:
     past: list[PastDebate] = field(default_factory=list)
     heard: list[HeardDebate] = field(default_factory=list)
     learnt: PanelFit = field(default_factory=lambda: fit(()))
-    model: Fit = field(default_factory=lambda: fit_jurors(()))
+    model: Fit = field(default_factory=Fit)
+    proven: float = math.inf
 
     def ask(self, case: Case, *, mirror: bool = False) -> PanelCall:
         """Hold a panel, and refit periodically; `mirror`: also with the sides exchanged."""
@@ -175,6 +180,8 @@ class Product:
 
     def _hold(self, case: Case) -> tuple[list[Ballot], Verdict]:
         setup = self._seat(case, len(self.past) + 1)
+        if setup.stake is None:
+            self.proven = min(self.proven, len(self.past))
         at = {juror.ref: number for number, juror in enumerate(self.court.roster)}
         ballots: list[Ballot] = []
         while readings := next_readings(setup, SIDES, ballots):
@@ -204,9 +211,10 @@ class Product:
 
     def _fit(self) -> None:
         if self.modelled:
-            self.model = fit_jurors(self.heard, self.model)
+            fitted = fit_jurors(self.heard, self.model)
+            self.model = fitted.model_copy(update={"ahead": compare_rules(self.past)})
         # The model decides once it knows the jurors; until then their histories do.
-        if not self.modelled or not is_sure(self.model) or len(self.past) <= NOT_KNOWN_YET:
+        if not self.modelled or self.model.ahead <= BEHIND or len(self.past) <= NOT_KNOWN_YET:
             self.learnt = fit(self.past)
 
     def label(self, humans: Sequence[str]) -> Product:

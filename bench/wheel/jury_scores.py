@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from statistics import fmean, stdev
+from statistics import fmean, median, stdev
 from typing import Any, NamedTuple
 
 from bench.wheel.jury_panels import PanelCall
@@ -17,12 +17,15 @@ UNLABELLED, LABELLED = "rostrum, no labels", "rostrum, 200 labels"
 UNCALIBRATED, BALANCED = "without calibration", "balanced by order"
 BINS = 5  # of p(A)
 WHOLE_INTERVAL = 1.96
+FAINT = 0.02  # a gain that is as good as none
 
 
 class PanelScore(NamedTuple):
     """A panel's results in one installation, averaged over its debates.
 
-    `accuracy` and `lean` (A's wins beyond those it deserved) are shares of 1.
+    `accuracy` and `lean` (A's wins beyond those it deserved) are shares of 1; `named` is the share
+    of its first debates in which it named a winner, and `proven` the debates before it was proven
+    that its jurors see something.
     """
 
     accuracy: float
@@ -32,6 +35,8 @@ class PanelScore(NamedTuple):
     cold: float | None = None
     ties: float = 0.0
     chances: tuple[Bin, ...] = ()
+    named: float = math.nan
+    proven: float = math.nan
 
 
 class Bin(NamedTuple):
@@ -52,7 +57,9 @@ class PanelLine(NamedTuple):
     `share` is of the oracle's gain, `of_six` of what six jurors' ballots can give. `ahead` is by
     how much of the latter it is ahead of the balanced rule in the same debates, `over_unlabelled`
     by how much of that without labels. `cold` is the accuracy in an installation's first debates,
-    and `cold_ahead` that beyond the balanced rule's.
+    and `cold_ahead` that beyond the balanced rule's; `named` is the percentage of these that had a
+    winner, and `proven` the median of the debates before jurors were proven to see something.
+    `points` is by how much it is more accurate than the balanced rule.
     `brier` is that of p(A), and `expected` what it would be if p were right; `reliability` gives
     each bin's mean p, A's share of wins and the half of its 95 % interval.
     """
@@ -80,6 +87,10 @@ class PanelLine(NamedTuple):
     interval_cold: float = math.nan
     brier_off: float = math.nan
     interval_brier: float = math.nan
+    points: float = math.nan
+    interval_points: float = math.nan
+    named: float = math.nan
+    proven: float = math.nan
 
 
 Scores = Mapping[str, PanelScore]
@@ -165,6 +176,10 @@ def summarise(installations: Sequence[Scores]) -> Iterator[PanelLine]:
             interval_over=interval_over,
             cold_ahead=100 * fmean(colder),
             interval_cold=100 * _interval(colder),
+            points=100 * fmean(more),
+            interval_points=100 * _interval(more),
+            named=100 * fmean(score.named for score in found),
+            proven=median(score.proven for score in found),
             **_rely(found),
         )
 
@@ -172,6 +187,8 @@ def summarise(installations: Sequence[Scores]) -> Iterator[PanelLine]:
 def _share(gains: Sequence[float], whole: Sequence[float]) -> tuple[float, float]:
     """Return gains as percent of others, over installations, and the half of its interval."""
     base = fmean(whole)
+    if base < FAINT:
+        return math.nan, math.nan
     share = fmean(gains) / base
     gaps = [gain - share * one for gain, one in zip(gains, whole, strict=True)]
     return 100 * share, 100 * _interval(gaps) / base
@@ -232,6 +249,7 @@ def over_worlds(lines: Mapping[str, Sequence[PanelLine]]) -> Iterator[dict[str, 
         worst = min(one, key=lambda line: line.share)
         six = min(one, key=lambda line: line.of_six)
         behind = min(one, key=lambda line: line.ahead)
+        points = min(one, key=lambda line: line.points)
         lean = max(one, key=lambda line: abs(line.lean))
         off = max(one, key=lambda line: abs(line.brier_off))
         yield {
@@ -244,6 +262,10 @@ def over_worlds(lines: Mapping[str, Sequence[PanelLine]]) -> Iterator[dict[str, 
             "interval_average": _join([line.interval for line in one]),
             "share_worst": worst.share,
             "interval_worst": worst.interval,
+            "points_average": fmean(line.points for line in one),
+            "points_worst": points.points,
+            "interval_points_worst": points.interval_points,
+            "named_most": max(line.named for line in one),
             "calls": fmean(line.calls for line in one),
             "audit_calls": fmean(line.audits for line in one),
             "ahead_average": fmean(line.ahead for line in one),
@@ -280,19 +302,33 @@ def _round(value: Any, digits: int) -> Any:
     if isinstance(value, tuple):
         return [_round(one, 3) for one in value]
     if isinstance(value, float):
-        return None if math.isnan(value) else round(value, digits)
+        return round(value, digits) if math.isfinite(value) else None
     return value
 
 
 def render(lines: Mapping[str, Sequence[PanelLine]]) -> str:
-    """Return two tables as text: one row per panel, one column per world.
+    """Return three tables as text: one row per panel, one column per world.
 
-    The first is of what six jurors' ballots can give, the second of the impressions behind them.
+    The first is of what six jurors' ballots can give, the second of the impressions behind them;
+    the third is how much more accurate each panel is than the balanced rule, in the same debates.
     """
     return "\n\n".join((
         _tabulate("of six ballots' gain, %", lines, ("of_six", "interval_six")),
         _tabulate("of impressions' gain, %", lines, ("share", "interval")),
+        _compare(lines),
     ))  # fmt: skip
+
+
+def _compare(lines: Mapping[str, Sequence[PanelLine]]) -> str:
+    heads = ["points", "±", "calls", "first", "proven"]
+    rows = [f"{'ahead of balanced':26}{'panel':23}" + "".join(f"{head:>9}" for head in heads)]
+    for world, found in lines.items():
+        for line in found:
+            if line.panel in (UNLABELLED, LABELLED, UNCALIBRATED, BALANCED):
+                calls = line.calls + line.audits
+                cells = (line.points, line.interval_points, calls, line.named, line.proven)
+                rows.append(f"{world:26}{line.panel:23}" + "".join(f"{one:>9.2f}" for one in cells))
+    return "\n".join(rows)
 
 
 def _tabulate(head: str, lines: Mapping[str, Sequence[PanelLine]], named: tuple[str, str]) -> str:

@@ -34,6 +34,7 @@ GRAIN = 0.3  # points, sd of a criterion about the side's score
 ROUNDED = 2 * (GRAIN**2 + 1 / 12) * math.fsum(one.weight**2 for one in DEBATE.criteria)
 TIE_BELOW = 0.25  # points of margin that a juror calls a tie
 INVALID = 0.03
+BROKEN_MARGIN = (2.5, 1.0)  # points by which a juror that sees nothing prefers a side: mean, sd
 BRAND = 0.08  # sd of what a model's visible name adds
 OWN_BRAND = 0.1  # what a model of the juror's own family gets on top
 ORACLE_JURORS = 6  # as many as a panel asks at most
@@ -42,13 +43,24 @@ SIDES = ("A", "B")
 STANDARD = NormalDist()
 
 
+class Broken(NamedTuple):
+    """A juror that sees nothing: the chance that it prefers the side shown first."""
+
+    first: float
+
+
+FIRST, SECOND, COIN, LEANING_COIN = Broken(1.0), Broken(0.0), Broken(0.5), Broken(0.7)
+
+
 class World(NamedTuple):
     """The jurors' biases: mean position shift, sd of leniency in points, the herd's error.
 
     The others are what the model of jurors does not expect: the variance of the shared error, a
     factor of own errors, errors with heavy tails, by how much the first juror's error grows,
-    whether another model takes the second one's name halfway, invalid ballots of a third of the
-    jurors, and a taste for length.
+    whether another model takes the second one's name halfway, invalid ballots of each
+    `invalid_every`th juror, a taste for length, the share of ballots with any scores at all, by how
+    much leans change (sd), how many families report the opposite of what they see, and what each
+    juror that sees nothing goes by, None for one that sees: `broken` is repeated over the roster.
     """
 
     name: str
@@ -61,7 +73,13 @@ class World(NamedTuple):
     drift: float = 0.0
     replaced: bool = False
     invalid: float = INVALID
+    invalid_every: int = 3
     length: float = 0.0
+    wild: float = 0.0
+    wander: float = 0.0
+    adversaries: int = 0
+    broken: tuple[Broken | None, ...] = (None,)
+    jurors: int = JURORS
 
 
 WORLDS = (
@@ -80,6 +98,28 @@ MISSPECIFIED = (
     World("invalid", invalid=0.3),
     World("length", length=0.5),
 )
+HALF = (None,) * (JURORS // 2)
+BROKEN = (
+    World("half first", broken=(FIRST, None)),
+    World("half second", broken=(SECOND, None)),
+    World("mixed by turns", broken=(FIRST, None, SECOND, None)),
+    World("mixed by block", broken=(*HALF, FIRST, FIRST, FIRST, SECOND, SECOND, SECOND)),
+    World("half coins", broken=(COIN, None)),
+    World("coins that lean", broken=(LEANING_COIN, None)),
+    World("30 % invalid", invalid=0.3, invalid_every=1),
+    World("wild ballots", wild=0.1),
+    World("drifting leans", wander=1.0),
+    World("one adversarial family", adversaries=1),
+    World("two adversarial families", adversaries=2),
+    World("three jurors", jurors=3),
+)
+BLIND = (
+    World("first and second by turns", broken=(FIRST, SECOND)),
+    World("first and second by block", broken=(FIRST,) * 6 + (SECOND,) * 6),
+    World("only coins", broken=(COIN,)),
+    World("only coins that lean", broken=(LEANING_COIN,)),
+    World("three coins", broken=(COIN,), jurors=3),
+)
 
 
 class Simulated(NamedTuple):
@@ -93,6 +133,14 @@ class Simulated(NamedTuple):
     in_herd: bool
     invalid: float = INVALID
     length: float = 0.0
+    wander: float = 0.0
+    broken: Broken | None = None
+    adversary: bool = False
+
+    @property
+    def sees(self) -> bool:
+        """Whether its ballots are for the better side more often than not."""
+        return self.broken is None and not self.adversary
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +153,9 @@ class Court:
 
     def at(self, progress: float) -> tuple[Simulated, ...]:
         """Return the jurors as they are then, from 0 at the first debate to 1 at the last."""
-        first, second, *others = self.jurors
+        first, second, *others = (
+            one._replace(position=one.position + one.wander * progress) for one in self.jurors
+        )
         first = first._replace(error=first.error * (1 + self.world.drift * progress))
         if self.replaced is not None and progress >= 0.5:
             second = self.replaced
@@ -199,8 +249,16 @@ class Case:
         if draw.random() < juror.invalid:
             return Impression(None, None)
         side = -1 if self.mirrored else 1
-        margin = self.felt[at] + place * juror.position
-        margin += side * _err(self.court.world, juror.error * math.sqrt(1 - STEADY), draw)
+        world = self.court.world
+        if world.wild and draw.random() < world.wild:
+            return _score(juror, side * draw.uniform(-9, 9), draw, SIDES[::side])
+        if juror.broken is not None:
+            towards = place if draw.random() < juror.broken.first else -place
+            if juror.broken is COIN:  # the same side whichever is shown first
+                towards *= place * side
+            return _score(juror, towards * abs(draw.gauss(*BROKEN_MARGIN)), draw, SIDES[::side])
+        margin = (-1 if juror.adversary else 1) * self.felt[at] + place * juror.position
+        margin += side * _err(world, juror.error * math.sqrt(1 - STEADY), draw)
         if not blind:
             margin += self.brands + self._prefer_own(juror)
         return _score(juror, juror.scale * margin, draw, SIDES[::side])
@@ -213,12 +271,14 @@ class Case:
 def make_court(world: World, rng: Random) -> Court:
     """Draw the jurors of an installation: two of each family, five of them a herd."""
     herd = set(rng.sample(range(JURORS), HERD)) if world.herd else set()
-    jurors = tuple(_make_juror(world, at, at in herd, rng) for at in range(JURORS))
+    jurors = tuple(_make_juror(world, at, at in herd, rng) for at in range(world.jurors))
     other = _make_juror(world, 1, 1 in herd, rng) if world.replaced else None
     if world.length:
         jurors = tuple(
             juror._replace(length=world.length * math.exp(rng.gauss(0, 0.5))) for juror in jurors
         )
+    if world.wander:
+        jurors = tuple(juror._replace(wander=rng.gauss(0, world.wander)) for juror in jurors)
     return Court(world, jurors, other)
 
 
@@ -231,7 +291,9 @@ def _make_juror(world: World, at: int, in_herd: bool, rng: Random) -> Simulated:
         leniency=rng.gauss(0, world.leniency),
         scale=SCALE * math.exp(rng.gauss(0, SCALE_SD)),
         in_herd=in_herd,
-        invalid=world.invalid if at % 3 == 0 else INVALID,
+        invalid=world.invalid if at % world.invalid_every == 0 else INVALID,
+        broken=world.broken[at % len(world.broken)],
+        adversary=at % FAMILIES < world.adversaries,
     )
 
 
@@ -291,13 +353,15 @@ def _score(juror: Simulated, margin: float, draw: Random, sides: tuple[str, ...]
 
 
 def weigh_perfectly(
-    court: Court, free: Sequence[int] = tuple(range(JURORS)), *, read: bool = False
+    court: Court, free: Sequence[int] | None = None, *, read: bool = False
 ) -> dict[int, float]:
     """Return the weights, by number, of the six of these jurors that are most precise together.
 
-    They are chosen greedily, each the one that adds most precision. `read`: of their ballots, not
-    of their impressions.
+    They are chosen greedily, each the one that adds most precision, among those that see something.
+    `read`: of their ballots, not of their impressions.
     """
+    everyone = range(len(court.jurors)) if free is None else free
+    free = [at for at in everyone if court.jurors[at].sees]
     chosen: dict[int, float] = {}
     while len(chosen) < min(ORACLE_JURORS, len(free)):
         more = (weigh_exactly(court, (*chosen, at), read=read) for at in free if at not in chosen)

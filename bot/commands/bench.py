@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -33,12 +33,16 @@ def jury(
         int, typer.Option(min=0, help="First seed; those below 5000 are for tuning.")
     ] = 5000,
     learning: Annotated[int, typer.Option(help="Past debates to learn from.")] = 600,
-    misspecified: Annotated[
-        bool, typer.Option("--misspecified", help="Jurors that the panel's model does not expect.")
-    ] = False,
+    worlds: Annotated[
+        Literal["usual", "misspecified", "broken", "blind"],
+        typer.Option(
+            help="Jurors as expected; unlike what the model expects; some of whom see nothing; "
+            "none of whom sees anything."
+        ),
+    ] = "usual",
 ) -> None:
     """Compare the panel with other methods, on simulated jurors."""
     from bench.wheel.jury import run_jury
     from bot.exits import run
 
-    run(lambda: run_jury(debates, seeds, first_seed, learning, misspecified=misspecified))
+    run(lambda: run_jury(debates, seeds, first_seed, learning, worlds))

@@ -154,6 +154,16 @@ _JUDGED: Columns = (
         Column("jury_winner", TEXT, "a side or `tie`; null without a verdict", "winner", "juror"),
         Column("jury_problem", TEXT, "why there is no verdict; null with one, or without a panel",
                lambda verdict: verdict.problem or None),
+        list_of(
+            "jury_readings",
+            (
+                Column("option", TEXT, "a side or `tie`", 0),
+                Column("n", WHOLE, "readings that prefer it", 1, unit="readings"),
+            ),
+            "where there is no verdict yet, as the jurors have not shown that they see more than "
+            "order or chance: how many readings prefer what; null otherwise",
+            lambda verdict: sorted(verdict.readings.items()) or None,
+        ),
         Column("p_a", REAL, "the panel's probability that A won; null without a verdict, or with "
                "no A", lambda verdict: verdict.p.get("A"), unit="share"),
         list_of(

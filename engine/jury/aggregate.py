@@ -11,9 +11,8 @@ within each order, then over orders, so that no order counts for more than anoth
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
 from statistics import fmean
 from typing import NamedTuple
 
@@ -27,9 +26,12 @@ VERDICT_TERM = 0.35
 TIE_BAND = 0.15
 SPLIT = 0.02  # within which of ½ people would be split too
 MOST_JURORS = 6
-BLIND_AFTER = 60  # debates from which jurors that see nothing in common decide nothing
+MOST_READINGS = 8  # where the model of jurors decides
+AGREEING = 6  # readings that have to agree before jurors are proven to see
+BEHIND = -1.5  # errors by which the model may tell held-back ballots worse than the balanced rule
 KNOWN_AFTER = 10  # ballots of history after which a juror's lean counts as measured
 UNKNOWN = JurorHistory()
+UNPROVEN = "these jurors have not yet shown that they see more than order or chance"
 
 
 class Aggregate(NamedTuple):
@@ -66,10 +68,17 @@ def aggregate(
     measured = _weigh(fit, setup, ballots) if fit else _measure(setup, ballots)
     counted = [ballot for ballot in measured if ballot.weight and not ballot.audit]
     problem = "" if fit else _find_problem(setup, counted)
+    readings: dict[str, int] = {}
+    if not problem and setup.stake is not None and not _agree(setup, counted):
+        problem = UNPROVEN
+        readings = dict(Counter(filter(None, map(_preference, counted))))
     standing = None
     if not problem:
-        decide = partial(_conclude, fit) if fit else _stand
-        standing = decide(setup, contenders, counted)
+        standing = (
+            _conclude(fit, contenders, counted, plot(fit, setup, ballots))
+            if fit
+            else _stand(setup, contenders, counted)
+        )
     verdict = Verdict(
         winner=standing.winner if standing else None,
         problem=problem,
@@ -87,20 +96,50 @@ def aggregate(
         fit=fit.number if fit else None,
         variance=standing.variance if standing else None,
         gain=standing.gain if standing else None,
+        readings=readings,
     )
     return Aggregate(verdict, measured)
 
 
-def find_fit(setup: PanelSetup, ballots: Sequence[Ballot]) -> Fit | None:
-    """Return the model of jurors if these ballots are decided by it.
+def ready_fit(setup: PanelSetup) -> Fit | None:
+    """Return the model of jurors if it decides, as far as that is known before they read.
 
-    It has to know that jurors see something in common, and two of those who voted.
+    It has to be proven that they see something, and the model must not tell held-back ballots worse
+    than the balanced rule.
     """
     fit = setup.fit
-    if fit is None or setup.mode is not PanelMode.ADAPTIVE or not model.is_sure(fit):
+    if fit is None or setup.mode is not PanelMode.ADAPTIVE or setup.stake is not None:
         return None
-    voted = {one.juror for one in ballots if one.valid and not one.audit}
-    return fit if sum(model.is_known(fit, juror) for juror in voted) > 1 else None
+    known = sum(model.is_known(fit, juror.ref) for juror in setup.roster)
+    return fit if fit.ahead > BEHIND and known >= min(2, len(setup.roster)) else None
+
+
+def find_fit(setup: PanelSetup, ballots: Sequence[Ballot]) -> Fit | None:
+    """Return the model of jurors if it decides on these ballots: two of jurors that it knows."""
+    fit = ready_fit(setup)
+    return fit if fit and len(_known(fit, ballots)) > 1 else None
+
+
+def _known(fit: Fit, ballots: Iterable[Ballot]) -> list[str]:
+    """Return the jurors of the ballots that the model weighs, one for each."""
+    return [
+        one.juror
+        for one in ballots
+        if one.valid and not one.audit and model.is_known(fit, one.juror)
+    ]
+
+
+def plot(fit: Fit, setup: PanelSetup, ballots: Sequence[Ballot]) -> model.Course:
+    """Return the readings to ask for after these, as the model of jurors would."""
+    times = Counter(one.juror for one in ballots if not one.audit)
+    known = [one.ref for one in setup.roster if model.is_known(fit, one.ref)]
+    return model.plot(
+        fit,
+        _known(fit, ballots),
+        [juror for juror in known if not times[juror]],
+        [juror for juror in known if times[juror] == 1],
+        MOST_READINGS - sum(times.values()),
+    )
 
 
 def margins(ballot: Ballot, rubric: Rubric) -> dict[str, float]:
@@ -145,13 +184,7 @@ def _verdict_term(ballot: Ballot, side: str) -> float:
 
 def _weigh(fit: Fit, setup: PanelSetup, ballots: Sequence[Ballot]) -> tuple[Ballot, ...]:
     """Fill in signals and weights by the model; a juror that it hardly knows weighs nothing."""
-    counted = sorted(
-        {
-            one.juror
-            for one in ballots
-            if one.valid and not one.audit and model.is_known(fit, one.juror)
-        }
-    )
+    counted = sorted(_known(fit, ballots))
     weights = dict(zip(counted, model.weigh(fit, tuple(counted)).weights, strict=True))
     rubric = find_rubric(setup.rubric, setup.criteria)
     return tuple(_fill(fit, weights, rubric, one) if one.valid else one for one in ballots)
@@ -163,7 +196,7 @@ def _fill(fit: Fit, weights: Mapping[str, float], rubric: Rubric, ballot: Ballot
     return ballot.model_copy(
         update={
             "signal": x,
-            "weight": weights.get(ballot.juror, 0.0),
+            "weight": 0.0 if ballot.audit else weights.get(ballot.juror, 0.0),
             "pos": known.lean,
             "sd": known.spread,
         }
@@ -171,7 +204,7 @@ def _fill(fit: Fit, weights: Mapping[str, float], rubric: Rubric, ballot: Ballot
 
 
 def _conclude(
-    fit: Fit, setup: PanelSetup, contenders: tuple[str, ...], ballots: Sequence[Ballot]
+    fit: Fit, contenders: tuple[str, ...], ballots: Sequence[Ballot], course: model.Course
 ) -> Chances:
     """Return what the model makes of the ballots: contrasts of contenders, all alike."""
     n = len(contenders)
@@ -192,14 +225,8 @@ def _conclude(
         signed / spread,
         TIE if split else first,
         variance=variance,
-        gain=_gain(fit, setup, ahead, asked),
+        gain=model.gain_of_another(ahead, variance, course),
     )
-
-
-def _gain(fit: Fit, setup: PanelSetup, mean: float, asked: tuple[str, ...]) -> float:
-    seated = [juror.ref for juror in setup.roster]
-    more = [juror for juror in seated if model.is_known(fit, juror) and juror not in asked]
-    return model.gain_of_another(fit, mean, asked, more, MOST_JURORS - len(asked))
 
 
 def _measure(setup: PanelSetup, ballots: Sequence[Ballot]) -> tuple[Ballot, ...]:
@@ -258,17 +285,21 @@ def _find_problem(setup: PanelSetup, ballots: Sequence[Ballot]) -> str:
         return "the single juror's two readings do not both count"
     if len(ballots) < 2:
         return f"the panel has {len(ballots)} ballots that count, and needs at least 2"
-    if setup.fit is not None and _is_blind(setup.fit, ballots):
-        return "the jurors have not agreed with one another more than by chance"
     if len({ballot.order for ballot in ballots}) < 2 and not _all_known(setup, ballots):
         return "every ballot was read in the same order, which could have decided it"
     return ""
 
 
-def _is_blind(fit: Fit, ballots: Iterable[Ballot]) -> bool:
-    """Return whether these jurors have been heard often enough to see that they see nothing."""
-    heard = all(model.is_known(fit, ballot.juror) for ballot in ballots)
-    return heard and fit.debates >= BLIND_AFTER and not model.is_sure(fit)
+def _agree(setup: PanelSetup, ballots: Sequence[Ballot]) -> bool:
+    """Return whether jurors that have not shown to see anything decide all the same.
+
+    All readings have to agree, and be so many that coins would hardly do so, and what is known of
+    the jurors must not speak against them. Those of a rehearsal only must not disagree.
+    """
+    preferred = {_preference(ballot) for ballot in ballots}
+    if all(juror.rehearses for juror in setup.roster):
+        return len(preferred - {TIE}) <= 1
+    return len(preferred) == 1 and len(ballots) >= AGREEING and (setup.stake or 0.0) >= 1
 
 
 def _all_known(setup: PanelSetup, ballots: Iterable[Ballot]) -> bool:
@@ -320,15 +351,8 @@ def _order_alone(setup: PanelSetup, leader: str, ballots: Sequence[Ballot]) -> b
 
     Balancing cancels a preference for the side shown first only when all jurors hold it
     equally strongly. So with two contenders the leader needs, in each order, one ballot that
-    is not against it; with more, the favourites must not all have been shown at one place. Where
-    jurors may yet prove to see nothing, ballots are taken as they are, with their lean.
+    is not against it; with more, the favourites must not all have been shown at one place.
     """
-    if setup.fit is not None:
-        rubric = find_rubric(setup.rubric, setup.criteria)
-        raw = [signals(one, margins(one, rubric), 0.0, one.sd or 1.0) for one in ballots]
-        ballots = [
-            one.model_copy(update={"signal": x}) for one, x in zip(ballots, raw, strict=True)
-        ]
     orders = {ballot.order for ballot in ballots}
     if len(ballots[0].order) == 2:
         return any(

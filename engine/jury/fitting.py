@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -19,8 +19,6 @@ from engine.debate import Fit, JurorFit
 from engine.jury.hearing import HeardDebate
 from engine.jury.lbfgs import Vector, minimise
 from engine.jury.likelihood import (
-    KIN,
-    SHARED,
     SKILL_SD,
     Likelihood,
     Matrix,
@@ -28,7 +26,8 @@ from engine.jury.likelihood import (
     gather,
     invert,
 )
-from engine.jury.model import CLIP, VERSION
+from engine.jury.model import CLIP, SEES
+from engine.jury.sight import bet
 
 Flags = NDArray[np.bool_]
 
@@ -46,8 +45,12 @@ SAMPLE = 2000  # debates that both starts are tried on
 DRIFTED = 4.5  # standard errors
 FEWEST = 25  # ballots on either side of a change
 FEWEST_PAIRED = 10  # debates read in both orders, to say whether jurors agree in these
-OFTEN, AGREEING = 40, 1.5  # ballots after which a juror has to agree, and by how many errors
-BLIND = 0.02  # the skill of one that does not
+EFFECTS = np.geomspace(0.3, 1.5, 12)  # of an able juror's agreement, in errors a ballot
+SHARES = np.linspace(0.05, 0.95, 19)  # of jurors that are able
+ABLE_ROUNDS = 30
+BLIND = 0.02  # the skill of a juror that sees nothing
+MOST_ODDS = 4.0  # by which a juror's two orders speak for or against it; a logarithm
+STEADY, STEADY_PAIRS = 0.6, 20  # of a juror's own error what stays in the other order; pairs' worth
 
 
 class Ballots(NamedTuple):
@@ -85,7 +88,8 @@ class _Found:
     said: Likelihood
     x: Vector
     signals: Matrix
-    contrary: Flags = field(default_factory=lambda: np.zeros(0, dtype=bool))
+    sees: Vector
+    free: Matrix
 
     @property
     def model(self) -> Model:
@@ -101,19 +105,27 @@ def fit_jurors(heard: Sequence[HeardDebate], before: Fit | None = None) -> Fit:
     families = {ballot.juror: ballot.family for one in heard for ballot in one.ballots}
     jurors = sorted(families)
     if not jurors:
-        return Fit(version=VERSION, shared=SHARED, kin=KIN, people=0.74)
+        return Fit()
     ballots = _list(heard, {juror: at for at, juror in enumerate(jurors)})
     human = np.array([math.nan if one.human is None else one.human for one in heard])
+    bets = bet(heard)
+    stakes = np.array([bets.get(juror, 0.0) for juror in jurors])
     kinship = np.array([[float(families[a] == families[b]) for b in jurors] for a in jurors])
-    leans, worth, found = _fit(ballots, human, kinship, len(heard), _begin(before, jurors))
+    leans, worth, found = _fit(ballots, human, kinship, stakes, _begin(before, jurors))
     drift, cut = _find_changes(found, ballots, leans)
     kept = ballots.debate >= cut[ballots.juror]
     left = np.bincount(ballots.juror[~kept], minlength=len(jurors))
     if left.any():
         ballots = ballots.take(kept)
-        leans, worth, found = _fit(ballots, human, kinship, len(heard), None)
-    evidence = _weigh_evidence(found, ballots, len(jurors))
-    return _describe(jurors, families, leans, worth, found, (drift, left), evidence)
+        leans, worth, found = _fit(ballots, human, kinship, stakes, None)
+    shape = len(heard), len(jurors)
+    order = _lay_out(ballots, ballots.o, shape, empty=0.0)
+    return _describe(jurors, families, leans, worth, found, (drift, left), bets).model_copy(
+        update={
+            "evidence": _weigh_evidence(found.free, order),
+            "steady": _fit_steady(found, ballots, leans, worth),
+        }
+    )
 
 
 def _list(heard: Sequence[HeardDebate], at: dict[str, int]) -> Ballots:
@@ -128,45 +140,80 @@ def _list(heard: Sequence[HeardDebate], at: dict[str, int]) -> Ballots:
 
 
 def _fit(
-    ballots: Ballots, human: Vector, kinship: Matrix, debates: int, start: Vector | None
+    ballots: Ballots, human: Vector, kinship: Matrix, stakes: Vector, start: Vector | None
 ) -> tuple[Leans, float, _Found]:
     """Fit leans, then what a verdict adds, then the model."""
-    jurors = len(kinship)
+    debates, jurors = len(human), len(kinship)
     leans = _fit_leans(ballots, jurors)
-    margins = np.clip(
-        (ballots.m - ballots.o * leans.lean[ballots.juror]) / leans.spread[ballots.juror],
-        -CLIP, CLIP,
-    )  # fmt: skip
-    verdicts = ballots.v - ballots.o * leans.named[ballots.juror]
-    worth = _fit_worth(ballots, margins, verdicts, debates)
-    decided = ~ballots.audit
-    signals = _lay_out(
-        ballots.debate[decided],
-        ballots.juror[decided],
-        (margins + worth * verdicts)[decided],
-        (debates, jurors),
-    )
-    contrary = _find_contrary(signals)
-    signals[:, contrary] = np.nan
-    if contrary.any():
+    margins, verdicts = _unlean(ballots, leans)
+    usual = _lay_out(ballots, margins + VERDICT_WORTH * verdicts, (debates, jurors))
+    free = _free_of_order(usual, _lay_out(ballots, ballots.o, (debates, jurors), empty=0.0))
+    sees = _tell_able(free, stakes)
+    able = sees >= SEES
+    if not able[ballots.juror].any():
+        able[:] = True
+    of_able = able[ballots.juror]
+    worth = _fit_worth(ballots.take(of_able), margins[of_able], verdicts[of_able], debates)
+    signals = _lay_out(ballots, margins + worth * verdicts, (debates, jurors))
+    signals[:, ~able] = np.nan
+    if not able.all():
         start = None
-    return leans, worth, replace(_fit_model(signals, human, kinship, start), contrary=contrary)
+    said, x, whole = _fit_model(signals, human, kinship, start)
+    return leans, worth, _Found(said, x, whole, sees, free)
 
 
-def _find_contrary(signals: Matrix) -> Flags:
-    """Return the jurors who, heard often, do not see what the others of their debates see.
+def _unlean(ballots: Ballots, leans: Leans) -> tuple[Vector, Vector]:
+    """Return margins in spreads and verdicts, both freed of the juror's lean."""
+    off = ballots.m - ballots.o * leans.lean[ballots.juror]
+    margins = np.clip(off / leans.spread[ballots.juror], -CLIP, CLIP)
+    return margins, ballots.v - ballots.o * leans.named[ballots.juror]
 
-    The model takes every juror to see the truth somewhat; one that reports its opposite would pass
-    for a group of its own that errs. Their ballots count for nothing.
-    """
+
+def _free_of_order(signals: Matrix, order: Matrix) -> Matrix:
+    """Return signals without all that goes with the order, of mean square 1 by juror; 0 if none."""
+    x = np.nan_to_num(signals)
+    x = x - order * (order * x).sum(0) / np.maximum((order**2).sum(0), 1)
     heard = ~np.isnan(signals)
-    n = heard.sum(0)
-    x = np.where(heard, signals, 0.0)
-    x /= np.sqrt((x * x).sum(0) / np.maximum(n, 1) + 1e-9)
-    agreed = x * (x.sum(1, keepdims=True) - x)
-    size = agreed.sum(0) / np.sqrt((agreed * agreed).sum(0) + 1e-9)
-    found: Flags = (n >= OFTEN) & (size < AGREEING)
-    return found if found.sum() <= len(found) / 3 else np.zeros(len(found), dtype=bool)
+    size = np.sqrt((x * x * heard).sum(0) / np.maximum(heard.sum(0), 1) + 1e-12)
+    free: Matrix = np.where(heard & (size > 1e-5), np.clip(x / size, -CLIP, CLIP), 0.0)
+    return free
+
+
+def _tell_able(free: Matrix, stakes: Vector) -> Vector:
+    """Return the chance of each juror that it sees something of what the others see.
+
+    With signals x freed of order, s = Σa/√Σa² of a = x·Σ q·x over the others of its debates, q
+    being their chances. Without skill s is N(0, 1), however few or many others are; with it
+    N(e√n, 1 + 0.15·e²n). The effect e and the share of the able are the likeliest of a grid. What
+    became of a stake on it (engine/jury/sight.py) is a ratio of likelihoods too. Who reports the
+    opposite of what the others see is no abler than who sees nothing.
+    """
+    # Begin with those who agree most: among many who see nothing the others are hardly heard.
+    agreed = free.T @ free / np.sqrt((free**2).T @ free**2 + 1e-9)
+    np.fill_diagonal(agreed, 0)
+    most = np.linalg.eigh(agreed)[1][:, -1]
+    most *= np.sign(most.sum()) or 1
+    chances = np.clip(most / max(most.max(), 1e-9), 0, 1)
+    odds = np.exp(np.clip(stakes, -MOST_ODDS, MOST_ODDS))
+    for _ in range(ABLE_ROUNDS):
+        products = free * (free @ chances)[:, None] - free**2 * chances
+        n = (products != 0).sum(0)
+        s = np.maximum(products.sum(0) / np.sqrt((products**2).sum(0) + 1e-9), 0)
+        centre = EFFECTS[:, None] ** 2 * n
+        blind = np.exp(-0.5 * s**2)
+        able = odds * np.exp(-0.5 * (s - np.sqrt(centre)) ** 2 / (1 + 0.15 * centre))
+        able /= np.sqrt(1 + 0.15 * centre)
+        parts = SHARES[:, None, None] * able
+        whole = parts + (1 - SHARES[:, None, None]) * blind
+        likely = np.log(whole + 1e-300).sum(2)
+        best = np.unravel_index(likely.argmax(), likely.shape)
+        now = (parts / (whole + 1e-300))[best]
+        done = np.abs(now - chances).max() < 0.01
+        chances = now
+        if done:
+            break
+    found: Vector = chances
+    return found
 
 
 def _sum(jurors: int, ballots: Ballots, values: Vector) -> Vector:
@@ -179,17 +226,18 @@ def _fit_leans(ballots: Ballots, jurors: int) -> Leans:
     The variance of leans over jurors is fitted too (empirical Bayes; Efron and Morris 1975).
     """
     n = _sum(jurors, ballots, np.ones(len(ballots.m)))
-    squares = _sum(jurors, ballots, ballots.m**2)
+    raw = _sum(jurors, ballots, ballots.o * ballots.m) / np.maximum(n, 1)
+    squares = _sum(jurors, ballots, (ballots.m - ballots.o * raw[ballots.juror]) ** 2)
     usual = (squares.sum() + PSEUDO * USUAL_SPREAD**2) / (n.sum() + PSEUDO)
     own = (squares + PSEUDO * usual) / (n + PSEUDO) / np.maximum(n, 1e-9)
-    raw = _sum(jurors, ballots, ballots.o * ballots.m) / np.maximum(n, 1)
-    mean, between = 0.0, LEAN_SD**2
+    mean, between, heard = 0.0, LEAN_SD**2, n > 0
     for _ in range(30):
-        trust = (n > 0) / (between + own)
+        trust = heard / (between + own)
         mean = float((trust * raw).sum() / (trust.sum() + 1))
-        share = between / (between + own)
-        rest = (share * (raw - mean)) ** 2 + between * (1 - share)
-        between = (rest[n > 0].sum() + LEAN_JURORS * LEAN_SD**2) / ((n > 0).sum() + LEAN_JURORS)
+        # The median of squares, so that a few jurors that prefer a place do not stand for all.
+        usual_off = 2.198 * float(np.median((raw - mean)[heard] ** 2))
+        spread = max(0.0, usual_off - float(np.median(own[heard])))
+        between = (heard.sum() * spread + LEAN_JURORS * LEAN_SD**2) / (heard.sum() + LEAN_JURORS)
     share = between / (between + own)
     lean = mean + share * (raw - mean)
     off = _sum(jurors, ballots, (ballots.m - ballots.o * lean[ballots.juror]) ** 2)
@@ -219,41 +267,48 @@ def _fit_worth(ballots: Ballots, margins: Vector, verdicts: Vector, debates: int
 
 
 def _lay_out(
-    debate: NDArray[np.int64], juror: NDArray[np.int64], x: Vector, shape: tuple[int, int]
+    ballots: Ballots, values: Vector, shape: tuple[int, int], empty: float = math.nan
 ) -> Matrix:
-    """Return signals by debate and juror, NaN where there is none; the mean of several."""
-    cells = debate * shape[1] + juror
+    """Return values by debate and juror, without audits; the mean of several, `empty` for none."""
+    rows = ~ballots.audit
+    cells = ballots.debate[rows] * shape[1] + ballots.juror[rows]
     n = np.bincount(cells, minlength=shape[0] * shape[1])
-    sums = np.bincount(cells, x, shape[0] * shape[1])
-    return np.where(n > 0, sums / np.maximum(n, 1), np.nan).reshape(shape)
+    sums = np.bincount(cells, values[rows], shape[0] * shape[1])
+    return np.where(n > 0, sums / np.maximum(n, 1), empty).reshape(shape)
 
 
-def _fit_model(signals: Matrix, human: Vector, kinship: Matrix, start: Vector | None) -> _Found:
+def _fit_model(
+    signals: Matrix, human: Vector, kinship: Matrix, start: Vector | None
+) -> tuple[Likelihood, Vector, Matrix]:
     """Fit the model to ballots, then to people's majorities too where there are enough of them.
 
     Who errs together is learnt from ballots alone: so few majorities hardly tell one juror from
     another, and a group that may follow them takes their noise for an error of some jurors.
     """
-    alone = _fit_ballots(signals, kinship, start)
+    said, x = _fit_ballots(signals, kinship, start)
     if (~np.isnan(human)).sum() < LABELS:
-        return alone
+        return said, x, signals
     whole = np.column_stack([signals, human])
+    parts = np.split(x, [said.readers * at for at in (1, 2, 3)])
     said = _say(whole, np.pad(kinship, (0, 1)), people=True)
-    parts = np.split(alone.x, [alone.said.readers * at for at in (1, 2, 3)])
     first = said.start()
     ends = [first[said.readers - 1 : said.readers], np.zeros(1), said.scale[-1:], np.zeros(0)]
     begun = np.concatenate([one for pair in zip(parts, ends, strict=True) for one in pair])
-    return _Found(*_settle(said, begun), whole)
+    return *_settle(said, begun), whole
 
 
-def _fit_ballots(signals: Matrix, kinship: Matrix, start: Vector | None) -> _Found:
+def _fit_ballots(
+    signals: Matrix, kinship: Matrix, start: Vector | None
+) -> tuple[Likelihood, Vector]:
     said = _say(signals, kinship)
     few = replace(said, sums=gather(signals[-SAMPLE:])) if len(signals) > SAMPLE else said
     found = _search(few, said.start() if start is None else start)
     group = found[said.readers : 2 * said.readers]
     together = np.abs(group) > TOGETHER
-    group *= together if together.sum() > 1 else 0
-    return _Found(*_settle(said, found), signals)
+    able = (~np.isnan(signals)).any(0).sum()
+    # Half of the jurors against the other half: nothing says which of them errs.
+    group *= together if 1 < together.sum() < able / 2 else 0
+    return _settle(said, found)
 
 
 def _say(signals: Matrix, kinship: Matrix, *, people: bool = False) -> Likelihood:
@@ -302,9 +357,9 @@ def _suspect(said: Likelihood, x: Vector) -> Vector:
 
 def _begin(before: Fit | None, jurors: Sequence[str]) -> Vector | None:
     """Return an earlier fit as parameters, where it knows the same jurors."""
-    if before is None or before.version != VERSION:
+    if before is None or set(before.jurors) != set(jurors):
         return None
-    if set(before.jurors) != set(jurors) or any(one.left for one in before.jurors.values()):
+    if any(one.left for one in before.jurors.values()):
         return None
     known = [before.jurors[juror] for juror in jurors]
     skill = [math.log(one.skill) for one in known]
@@ -383,23 +438,21 @@ def _describe(
     worth: float,
     found: _Found,
     changes: tuple[Vector, NDArray[np.int64]],
-    evidence: float,
+    stakes: dict[str, float],
 ) -> Fit:
     """Return the fitted model as a value."""
     model, (drift, left) = found.model, changes
     count = len(jurors)
     errors = _judge_errors(found, count)
-    skill = np.where(found.contrary, BLIND, model.skill[:count])
-    group = np.where(found.contrary, 0.0, model.group[:count])
+    able = found.sees >= SEES
     tracking = model.skill * model.unit / np.sqrt(np.diag(model.covariance))
     correlations = model.raw / np.sqrt(np.outer(np.diag(model.raw), np.diag(model.raw)))
     weight = np.maximum(np.linalg.solve(correlations[:count, :count], tracking[:count]), 0)
-    weight[found.contrary] = 0
+    weight[~able] = 0
     weight /= max(weight.mean(), 1e-9)
     scale = np.sqrt(np.diag(model.covariance))
     people = found.said.people
     return Fit(
-        version=VERSION,
         debates=len(found.signals),
         ballots=int(leans.n.sum()),
         labels=int((~np.isnan(found.signals[:, -1])).sum()) if people else 0,
@@ -407,7 +460,6 @@ def _describe(
         kin=model.kin,
         people=float(tracking[-1]) if people else 0.74,
         worth=worth,
-        evidence=evidence,
         jurors={
             juror: JurorFit(
                 family=families[juror],
@@ -417,16 +469,39 @@ def _describe(
                 named=float(leans.named[at]),
                 spread=float(leans.spread[at]),
                 scale=float(scale[at]),
-                skill=float(skill[at]),
+                skill=float(model.skill[at]) if able[at] else BLIND,
                 skill_error=float(errors[at]),
-                group=float(group[at]),
+                group=float(model.group[at]) if able[at] else 0.0,
                 weight=float(weight[at]),
                 drift=float(drift[at]),
                 left=int(left[at]),
+                sees=float(found.sees[at]),
+                stake=stakes.get(juror, 0.0),
             )
             for at, juror in enumerate(jurors)
         },
     )
+
+
+def _fit_steady(found: _Found, ballots: Ballots, leans: Leans, worth: float) -> float:
+    """Return the share of a juror's own error that stays when it reads in the other order.
+
+    From the differences of able jurors' signals in the two orders of a debate, audits included,
+    beside the usual share.
+    """
+    margins, verdicts = _unlean(ballots, leans)
+    x = margins + worth * verdicts
+    model, jurors = found.model, len(found.sees)
+    own = (model.unit**2)[:jurors]
+    cells = ballots.debate * jurors + ballots.juror
+    n = np.bincount(cells, minlength=1)
+    difference = np.bincount(cells, ballots.o * x)
+    pairs = np.nonzero(n == 2)[0]
+    pairs = pairs[found.sees[pairs % jurors] >= SEES]
+    changed = 0.5 * float((difference[pairs] ** 2).sum())
+    whole = float(own[pairs % jurors].sum())
+    usual = STEADY_PAIRS * float(own.mean())
+    return 1 - min(0.95, max(0.05, (changed + (1 - STEADY) * usual) / (whole + usual)))
 
 
 def _judge_errors(found: _Found, jurors: int) -> Vector:
@@ -449,19 +524,22 @@ def _judge_errors(found: _Found, jurors: int) -> Vector:
     return 1 / np.sqrt(1 / SKILL_SD**2 + known * slope**2 / (1 - common**2))
 
 
-def _weigh_evidence(found: _Found, ballots: Ballots, jurors: int) -> float:
+def _weigh_evidence(free: Matrix, order: Matrix) -> float:
     """Return by how many standard errors jurors who read in opposite orders agree.
 
-    Only they count: those who merely prefer a place agree in one order, and disagree in two. Each
-    juror's signals are freed of all that depends on the order. The correlation of the two orders'
-    means over debates, by Fisher's transformation.
+    Only they count: those who merely prefer a place agree in one order, and disagree in two. The
+    correlation of the two orders' means over debates, by Fisher's transformation. Jurors without
+    skill are left out, as the other half of the debates tells them: chance chooses none.
     """
-    x = np.nan_to_num(found.signals[:, :jurors])
-    order = np.zeros(x.shape)
-    order[ballots.debate[~ballots.audit], ballots.juror[~ballots.audit]] = ballots.o[~ballots.audit]
-    n = np.maximum((order != 0).sum(0), 1)
-    x = np.where(order != 0, x - order * ((order * x).sum(0) / n), 0)
-    x = np.where(np.abs(x) > 1e-9, x / np.sqrt((x * x).sum(0) / n + 1e-12), 0)
+    found = []
+    for half in (0, 1):
+        able = _tell_able(free[1 - half :: 2], np.zeros(free.shape[1])) >= SEES
+        if able.any():
+            found.append(_agree(free[half::2, able], order[half::2, able]))
+    return sum(found) / math.sqrt(2)
+
+
+def _agree(x: Matrix, order: Matrix) -> float:
     # Over roots of counts, so that debates with more readers have no wider sums.
     halves = [np.where(order * side > 0, x, 0).sum(1) for side in (1, -1)]
     counts = [(order * side > 0).sum(1) for side in (1, -1)]

@@ -13,6 +13,7 @@ NumPy: panels are small.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from operator import mul
@@ -21,10 +22,9 @@ from typing import NamedTuple
 
 from engine.debate import Fit, JurorFit
 
-VERSION = 1
 CLIP = 2.5
 KNOWN_AFTER = 10  # ballots from which a juror's lean and skill count as measured
-SURE = 3.8  # standard errors by which jurors agree in opposite orders, to be believed
+SEES = 0.5  # the chance that a juror sees something, from which its ballots count
 POINTS = 40  # of the quadrature
 STANDARD = NormalDist()
 
@@ -56,6 +56,17 @@ class Known(NamedTuple):
     def of(cls, one: JurorFit) -> Known:
         """Return that of a fitted juror."""
         return cls(one.family, one.skill, one.group, one.scale)
+
+    def twice(self, shared: float, kin: float, steady: float) -> Known:
+        """Return that of the mean of a juror's two signals, one in each order.
+
+        The steady part of its own error stays, and of the rest one half. In units of what is left
+        everything else is larger.
+        """
+        left = math.sqrt((1 + steady) / 2)
+        found = self._replace(skill=self.skill / left, group=self.group / left)
+        wider = found.size(shared, kin) / self.size(shared, kin)
+        return found._replace(scale=self.scale * left * wider)
 
     def size(self, shared: float, kin: float) -> float:
         """Return the standard deviation of u."""
@@ -108,12 +119,22 @@ def chances(means: Mapping[str, float], variance: float) -> dict[str, float]:
     return {side: value / whole for side, value in best.items()}
 
 
-def weigh(fit: Fit, jurors: Sequence[str]) -> Panel:
-    """Return the weights of jurors' signals, R⁻¹a.
+def weigh(fit: Fit, readings: Sequence[str]) -> Panel:
+    """Return the weights of signals, R⁻¹a; the jurors of `readings` may be named twice each.
 
     A juror whose weight is negative is left out: a ballot for one side never counts for the other.
+    One that read in both orders has one weight, shared by its two ballots.
     """
-    return _weigh(fit.shared, fit.kin, tuple(Known.of(fit.jurors[juror]) for juror in jurors))
+    times = Counter(readings)
+    known = tuple(_know(fit, juror, n) for juror, n in times.items())
+    found = _weigh(fit.shared, fit.kin, known)
+    weights = {one: weight / times[one] for one, weight in zip(times, found.weights, strict=True)}
+    return Panel(tuple(weights[one] for one in readings), found.variance)
+
+
+def _know(fit: Fit, juror: str, readings: int = 1) -> Known:
+    known = Known.of(fit.jurors[juror])
+    return known if readings == 1 else known.twice(fit.shared, fit.kin, fit.steady)
 
 
 @lru_cache(4096)
@@ -179,21 +200,86 @@ def _eliminate(rows: list[list[float]]) -> list[float]:
     return found
 
 
-def gain_of_another(
-    fit: Fit, mean: float, asked: Sequence[str], candidates: Sequence[str], left: int
-) -> float:
+class Course(NamedTuple):
+    """Readings to ask for next, and the variance of the truth after each of them."""
+
+    readings: tuple[str, ...]
+    variances: tuple[float, ...]
+
+
+def gain_of_another(mean: float, before: float, course: Course) -> float:
     """Return how much likelier each further call makes the right verdict, at the best use of them.
 
-    `asked` are the jurors whose valid ballots gave `mean`; `candidates` would be asked in their
-    sequence, at most `left` of them. A share of 1 for each call.
+    `before` is the variance that the ballots so far leave. A share of 1 for each call.
     """
-    before = weigh(fit, tuple(asked)).variance
     now = chance(abs(mean), before)
     gains = [0.0]
-    for more in range(1, min(left, len(candidates)) + 1):
-        after = min(before, weigh(fit, (*asked, *candidates[:more])).variance)
+    for more, variance in enumerate(course.variances, 1):
+        after = min(before, variance)
         gains.append((_expect(mean, before - after, after) - now) / more)
     return max(gains)
+
+
+def plot(
+    fit: Fit, asked: Sequence[str], new: Sequence[str], again: Sequence[str], most: int
+) -> Course:
+    """Return what to ask for next, each the reading that lowers the variance most.
+
+    Either of the next of the `new` jurors, or of one of those who may read `again` in the other
+    order: once a new one has read, it may too.
+    """
+    names = (*new, *again)
+    found, variances = _plot(
+        (fit.shared, fit.kin, fit.steady),
+        tuple(sorted((Known.of(fit.jurors[one]), n) for one, n in Counter(asked).items())),
+        tuple(Known.of(fit.jurors[one]) for one in new),
+        tuple((Known.of(fit.jurors[one]), int(one in asked)) for one in again),
+        most,
+    )
+    return Course(tuple(names[at] for at in found), variances)
+
+
+@lru_cache(4096)
+def _plot(
+    errors: tuple[float, float, float],
+    asked: tuple[tuple[Known, int], ...],
+    new: tuple[Known, ...],
+    again: tuple[tuple[Known, int], ...],
+    most: int,
+) -> tuple[tuple[int, ...], tuple[float, ...]]:
+    """Return the readings' numbers, new jurors first, and the variances; for the same few panels.
+
+    `again` are with how often each has read so that it counts.
+    """
+    shared, kin, steady = errors
+    known = [*new, *(one for one, _ in again)]
+    times = [*(0 for _ in new), *(n for _, n in again)]
+    others = list(asked)
+    for one in again:
+        if one in others:
+            others.remove(one)
+    left = [*([2] * len(new)), *([1] * len(again))]
+    chosen: list[int] = []
+    variances: list[float] = []
+    fresh = 0
+
+    def look(at: int) -> float:
+        counts = [n + (place == at) for place, n in enumerate(times)]
+        seen = [(one, n) for one, n in (*others, *zip(known, counts, strict=True)) if n]
+        panel = tuple(one if n == 1 else one.twice(shared, kin, steady) for one, n in seen)
+        return _weigh(shared, kin, panel).variance
+
+    while len(chosen) < most:
+        able = [at for at, n in enumerate(left) if n and (at >= len(new) or at <= fresh)]
+        if not able:
+            break
+        variance, taken = min((look(at), at) for at in able)
+        fresh += taken == fresh and taken < len(new)
+        times[taken] += 1
+        left[taken] -= 1
+        chosen.append(taken)
+        variances.append(variance)
+    return tuple(chosen), tuple(variances)
 
 
 def _expect(mean: float, moved: float, after: float) -> float:
@@ -217,9 +303,13 @@ def choose(
     """Return jurors in the sequence to ask them: each adds most information to those before.
 
     What it adds is the fall of the truth's variance, over its `price` where there is one. `first`
-    are taken before others. Unknown jurors are left out.
+    are taken before others. Unknown jurors, and those that see nothing, are left out.
     """
-    known = {juror: Known.of(fit.jurors[juror]) for juror in available if juror in fit.jurors}
+    known = {
+        juror: Known.of(fit.jurors[juror])
+        for juror in available
+        if juror in fit.jurors and (juror in first or fit.jurors[juror].sees >= SEES)
+    }
     sizes = {juror: one.size(fit.shared, fit.kin) for juror, one in known.items()}
     seen: dict[str, list[float]] = {juror: [] for juror in known}
     pull = {juror: one.skill / sizes[juror] for juror, one in known.items()}
@@ -248,11 +338,6 @@ def choose(
 
 
 def is_known(fit: Fit, juror: str) -> bool:
-    """Return whether a juror has ballots enough for its verdicts to count by the model."""
+    """Return whether a juror has ballots enough to count by the model, and sees something."""
     one = fit.jurors.get(juror)
-    return one is not None and one.ballots >= KNOWN_AFTER
-
-
-def is_sure(fit: Fit) -> bool:
-    """Return whether jurors are known to see something in common, and not only an order."""
-    return fit.evidence >= SURE
+    return one is not None and one.ballots >= KNOWN_AFTER and one.sees >= SEES

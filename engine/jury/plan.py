@@ -3,8 +3,10 @@
 A panel of every juror (`all`) or of a single one (`one`) is asked for all its readings at once,
 each juror in both orders. Otherwise:
 
-Three jurors at once (more while the model of jurors learns), then one at a time until no further
-one is worth its call, six are asked or the roster is used up. The plan depends only on the frozen
+Until jurors are proven to see more than order or chance, three are asked in both orders; then six
+readings while the model of jurors learns. Once it knows them, two, then one reading at a time until
+no further one is worth its call, eight at most: a further juror's, or the other order of one. By
+the balanced rule three jurors, then one at a time up to six. The plan depends only on the frozen
 setup and the ballots, so an interrupted panel asks exactly for the missing readings.
 """
 
@@ -17,13 +19,15 @@ from typing import NamedTuple
 
 from engine.debate import Model, PanelMode, PanelSetup
 from engine.judging import Ballot
-from engine.jury.aggregate import MOST_JURORS, aggregate
+from engine.jury.aggregate import MOST_JURORS, MOST_READINGS, aggregate, plot, ready_fit
 from engine.jury.ballot import Reading
 
 FIRST_WAVE = 3
+FIRST_PAIR = 2  # where the model of jurors decides
+USUAL = 4  # readings of a panel that asks as many as it takes; jurors where each reads twice
 MATRIX = (PanelMode.ALL, PanelMode.ONE)
 CLEAR = 1.4  # |z| from which no further juror is asked
-WORTHWHILE = 0.008  # by how much a further call has to raise the chance of a right verdict
+WORTHWHILE = 0.002  # by how much a further call has to raise the chance of a right verdict
 
 
 def next_readings(
@@ -40,27 +44,40 @@ def next_readings(
     asked = _count_asked(setup, deciding)
     if missing := _missing(_due(setup, contenders, asked), deciding):
         return missing
-    if asked < min(MOST_JURORS, len(setup.roster)) and not _is_clear(setup, contenders, deciding):
-        return _ask(setup, contenders, asked, deciding)
+    if not _is_complete(setup) and (more := _ask(setup, contenders, asked, deciding)):
+        return more
     return _missing(_audits(setup, deciding), ballots) if setup.audit else ()
 
 
 class Attendance(NamedTuple):
-    """How many jurors read at least and at most, of how many, and how often each reads."""
+    """How many jurors read at least and at most, of how many; how often each at most.
+
+    `calls` are readings in all: at least, usually and at most.
+    """
 
     fewest: int
     most: int
     seated: int
     readings: int
+    calls: tuple[int, int, int]
 
 
 def attendance(setup: PanelSetup) -> Attendance:
     """Return how many jurors will read, without the few debates that are audited."""
     seated = len(setup.readers)
-    readings = 1 if setup.mode is PanelMode.ADAPTIVE else 2
-    if setup.mode in MATRIX:
-        return Attendance(seated, seated, seated, readings)
-    return Attendance(min(_wave(setup), seated), min(MOST_JURORS, seated), seated, readings)
+    first = min(_wave(setup), seated)
+    if setup.mode in MATRIX or (setup.mode is PanelMode.ADAPTIVE and setup.stake is not None):
+        read = seated if setup.mode in MATRIX else first
+        return Attendance(read, read, seated, 2, (2 * read,) * 3)
+    if setup.mode is PanelMode.STRICT:
+        most = min(MOST_JURORS, seated)
+        usual = max(first, min(USUAL, most))
+        return Attendance(first, most, seated, 2, (2 * first, 2 * usual, 2 * most))
+    most = setup.wave or (MOST_READINGS if ready_fit(setup) else MOST_JURORS)
+    again = 1 if setup.fit is None else 2
+    fewest, most = min(_wave(setup), again * seated), min(most, again * seated)
+    calls = fewest, max(fewest, min(USUAL, most)), most
+    return Attendance(first, min(most, seated), seated, again if most > seated else 1, calls)
 
 
 def rotations(setup: PanelSetup, contenders: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
@@ -82,19 +99,30 @@ def _count_asked(setup: PanelSetup, deciding: Sequence[Ballot]) -> int:
 
 
 def _wave(setup: PanelSetup) -> int:
-    return setup.wave or FIRST_WAVE
+    return setup.wave or (FIRST_PAIR if ready_fit(setup) else FIRST_WAVE)
+
+
+def _is_complete(setup: PanelSetup) -> bool:
+    """Return whether what is due is all: before jurors are proven to see, and while it learns."""
+    return setup.mode is PanelMode.ADAPTIVE and (setup.stake is not None or setup.wave > 0)
 
 
 def _due(setup: PanelSetup, contenders: tuple[str, ...], asked: int) -> tuple[Reading, ...]:
-    """Return the readings due in any case: the first wave, and in strict mode second orders."""
-    orders = rotations(setup, contenders)
+    """Return the readings due in any case: the first wave, and where they are due second orders.
+
+    They are in strict mode, before jurors are proven to see, and where too few jurors may read.
+    """
+    orders, wave = rotations(setup, contenders), _wave(setup)
     if setup.mode is PanelMode.STRICT:
         jurors = setup.roster[:asked]
         return tuple(pair for juror in jurors for pair in _both_orders(juror, orders[0]))
-    return tuple(
-        Reading(juror, orders[at % len(orders)])
-        for at, juror in enumerate(setup.roster[: _wave(setup)])
+    once = tuple(
+        Reading(juror, orders[at % len(orders)]) for at, juror in enumerate(setup.roster[:wave])
     )
+    again = tuple(reading._replace(order=reading.order[::-1]) for reading in once)
+    if setup.stake is not None:
+        return once + again
+    return once + again[: wave - len(once)] if setup.fit is not None else once
 
 
 def _matrix(setup: PanelSetup, contenders: tuple[str, ...]) -> Iterator[Reading]:
@@ -119,29 +147,38 @@ def _missing(wanted: Sequence[Reading], ballots: Sequence[Ballot]) -> tuple[Read
     )
 
 
-def _is_clear(setup: PanelSetup, contenders: tuple[str, ...], deciding: Sequence[Ballot]) -> bool:
-    verdict = aggregate(setup, contenders, deciding).verdict
-    if verdict.gain is not None:
-        return verdict.gain < WORTHWHILE
-    return verdict.z is not None and abs(verdict.z) >= CLEAR
-
-
 def _ask(
     setup: PanelSetup, contenders: tuple[str, ...], asked: int, deciding: Sequence[Ballot]
 ) -> tuple[Reading, ...]:
-    """Return the next juror's reading, in the order with the fewest valid ballots.
-
-    With all ballots valid that is plain alternation; an invalid one must not leave the panel
-    lopsided. On equal counts the order follows the one that was asked last.
-    """
-    juror = setup.roster[asked]
+    """Return the next reading, if one is worth its call: in strict mode those in both orders."""
+    verdict = aggregate(setup, contenders, deciding).verdict
     orders = rotations(setup, contenders)
+    if fit := ready_fit(setup):
+        following = plot(fit, setup, deciding).readings
+        if not following or (verdict.gain is not None and verdict.gain < WORTHWHILE):
+            return ()
+        juror = next(one for one in setup.roster if one.ref == following[0])
+        read = [ballot.order for ballot in deciding if ballot.juror == juror.ref]
+        return (Reading(juror, read[0][::-1] if read else _balance(orders, deciding)),)
+    if asked >= min(MOST_JURORS, len(setup.roster)):
+        return ()
+    if verdict.z is not None and abs(verdict.z) >= CLEAR:
+        return ()
+    juror = setup.roster[asked]
     if setup.mode is PanelMode.STRICT:
         return _both_orders(juror, orders[0])
+    return (Reading(juror, _balance(orders, deciding)),)
+
+
+def _balance(orders: tuple[tuple[str, ...], ...], deciding: Sequence[Ballot]) -> tuple[str, ...]:
+    """Return the order with the fewest valid ballots; of several, the one after the last asked.
+
+    With all ballots valid that is plain alternation; an invalid one must not leave the panel
+    lopsided.
+    """
     valid = Counter(ballot.order for ballot in deciding if ballot.valid)
-    turn = asked % len(orders)
-    following = orders[turn:] + orders[:turn]
-    return (Reading(juror, min(following, key=lambda order: valid[order])),)
+    turn = len(deciding) % len(orders)
+    return min(orders[turn:] + orders[:turn], key=lambda order: valid[order])
 
 
 def _audits(setup: PanelSetup, deciding: Sequence[Ballot]) -> tuple[Reading, ...]:
@@ -150,10 +187,13 @@ def _audits(setup: PanelSetup, deciding: Sequence[Ballot]) -> tuple[Reading, ...
     With a model, only that of the juror whose lean is known least.
     """
     jurors = {juror.ref: juror for juror in setup.roster}
+    read = {(ballot.juror, ballot.order) for ballot in deciding}
     readings = tuple(
         Reading(jurors[ballot.juror], ballot.order[::-1], audit=True)
         for ballot in sorted(deciding, key=lambda ballot: ballot.juror)
-        if ballot.valid and ballot.juror in jurors
+        if ballot.valid
+        and ballot.juror in jurors
+        and (ballot.juror, ballot.order[::-1]) not in read
     )
     if setup.fit is None:
         return readings

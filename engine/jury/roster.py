@@ -10,14 +10,16 @@ from statistics import fmean
 from engine.blinding.vocabulary import kin
 from engine.debate import Fit, JurorHistory, Model, PanelMode, PanelSetup
 from engine.jury.aggregate import MOST_JURORS
-from engine.jury.model import choose, is_known
+from engine.jury.model import KNOWN_AFTER, SEES, choose
 from engine.jury.rubric import DEBATE, Rubric, own_criteria
+from engine.jury.sight import stake_of
 
 TRACKED_AFTER = 30  # ballots, from which on a juror's measured weight decides its place
 ROTATE_EVERY = 5
 AUDIT_SHARE = 0.1
 KNOWN_AUDIT_SHARE = 0.05  # once the model knows leans well
 SKILL_ERROR = 0.18  # of its logarithm, on average over jurors, from which the model knows enough
+LEARNT_AFTER = 200  # debates, after which it knows as much as it will
 UNKNOWN_SKILL = 0.3
 
 
@@ -52,8 +54,13 @@ def seat_panel(
     free = [juror for juror in candidates if kin(juror.family) not in own]
     sitting = candidates if failed else free
     refs = {juror.ref for juror in sitting}
+    stake = None
+    if fit is not None and mode is not PanelMode.ONE:
+        stake = stake_of(fit, [juror.ref for juror in candidates])
     if fit is None or mode is not PanelMode.ADAPTIVE:
         ranked, wave = _spread_families(_rank(sitting, known, ordinal)), 0
+    elif stake is not None:
+        ranked, wave = _spread_families(_trust(sitting, fit, ordinal)), 0
     else:
         ranked, wave = _draw(sitting, fit, ordinal, prices)
     audits = AUDIT_SHARE if fit is None or wave else KNOWN_AUDIT_SHARE
@@ -72,6 +79,7 @@ def seat_panel(
         criteria=own_criteria(rubric),
         fit=None if fit is None else fit.only(refs),
         wave=wave,
+        stake=stake,
     )
 
 
@@ -86,7 +94,7 @@ def _draw(
     shy = sorted(jurors, key=lambda juror: _heard(fit, juror))
     if _learns(jurors, fit):
         return _spread_families(shy), MOST_JURORS
-    every = ROTATE_EVERY if is_known(fit, shy[0].ref) else 2
+    every = ROTATE_EVERY if _heard(fit, shy[0]) >= KNOWN_AFTER else 2
     exploring = [shy[0].ref] if ordinal % every == 0 else []
     named = {juror.ref: juror for juror in jurors}
     chosen = choose(fit, list(named), MOST_JURORS, exploring, prices)
@@ -100,12 +108,23 @@ def _heard(fit: Fit, juror: Model) -> int:
 
 
 def _learns(jurors: Sequence[Model], fit: Fit) -> bool:
-    """Return whether jurors' skills are so little known that six readers pay."""
+    """Return whether able jurors' skills are so little known that six readings pay."""
+    known = [fit.jurors.get(juror.ref) for juror in jurors]
     errors = [
-        fit.jurors[juror.ref].skill_error if juror.ref in fit.jurors else UNKNOWN_SKILL
-        for juror in jurors
+        one.skill_error if one else UNKNOWN_SKILL for one in known if not one or one.sees >= SEES
     ]
-    return fmean(errors) > SKILL_ERROR
+    return fit.debates < LEARNT_AFTER and bool(errors) and fmean(errors) > SKILL_ERROR
+
+
+def _trust(jurors: Sequence[Model], fit: Fit, ordinal: int) -> list[Model]:
+    """Order jurors by what became of the stakes on them; those not heard yet take turns."""
+    turn = ordinal % max(1, len(jurors))
+    stakes = {name: one.stake for name, one in fit.jurors.items()}
+    return sorted(
+        [*jurors[turn:], *jurors[:turn]],
+        key=lambda juror: stakes.get(juror.ref, 0.0),
+        reverse=True,
+    )
 
 
 def _rank(

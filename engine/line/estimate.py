@@ -27,14 +27,14 @@ from engine.floor.floor import MOST_PUT, Floor, Spoken
 from engine.floor.research import dry_results
 from engine.formats import Format
 from engine.jury.explain import cheapest_of
-from engine.jury.plan import FIRST_WAVE, attendance
+from engine.jury.plan import attendance
 from engine.messages import Estimate
 from engine.ports import AnswerSchema, ChatMessage, Reply
 from engine.prompts.library import Prompts
 from engine.store import Note, Post
 from engine.text import CHARS_PER_WORD, READING, UNSPACED, words_to_read
 
-EXPECTED_JURORS = 4
+EXPECTED_READINGS = 4
 SUMMARY_TOKENS = 140  # of 500 characters
 WHY_TOKENS = 160  # of a sentence, the best points and where jurors differed
 WHY_PROMPT_TOKENS = 350  # what that juror reads beside the reasons
@@ -343,33 +343,31 @@ async def estimate(
         reading += LOOKED_UP_TOKENS * script.turns(setup.request)
     seats = attendance(setup.panel)
     jurors, most = setup.panel.readers[: seats.most], setup.sampling["juror"].max_tokens
-    readings = 2 if setup.panel.audit else seats.readings
-    expected = max(seats.fewest, min(EXPECTED_JURORS, seats.most))
+    fewest, expected, most_asked = seats.calls
+    if setup.panel.audit:  # with a model of jurors only one reads the other order too
+        expected += 1 if setup.panel.fit else expected
+        most_asked += 1 if setup.panel.fit else most_asked
+    asks = (jurors * 2)[:most_asked]
     if script.summarised:
         bill.add(setup.panel.roster[-1], 1, reading, SUMMARY_TOKENS, most)
     if setup.request.why:
-        _explain(bill, setup, jurors, expected * readings)
+        _explain(bill, setup, jurors, expected)
     asked = bill.calls
-    for juror in jurors[:expected] * readings:
+    for juror in asks[:expected]:
         bill.add(juror, 1, reading, manner_of(juror).ballot, most)
     calls, tokens_in, tokens_out, usd = bill.calls, bill.tokens_in, bill.tokens_out, bill.usd
-    for juror in jurors[expected:] * readings:
+    for juror in asks[expected:]:
         bill.add(juror, 1, reading, manner_of(juror).ballot, most)
     models = [*cast.values(), *jurors, setup.panel.roster[-1]]
     known = all(setup.prices.get(model.ref) is not None for model in models)
     slowest = max(pace[model.ref] for model in models)
     searches = 2 * setup.retrieval.calls if setup.retrieval else 0
-    waves = (
-        searches
-        + script.waves(setup.request)
-        + 1
-        + max(0, len(jurors) - max(FIRST_WAVE, seats.fewest)) / 2
-    )
+    waves = searches + script.waves(setup.request) + 1 + (seats.calls[2] - fewest) / 2
     pace_asked = setup.request.pace
     paced = slowest + 60 * outline.words / pace_asked if pace_asked else 0.0
     return Estimate(
         calls=calls,
-        calls_max=2 * (asked + readings * len(jurors)),
+        calls_max=2 * (asked + len(asks)),
         tokens_in=tokens_in,
         tokens_out=tokens_out,
         minutes=round(max(waves * slowest, paced) / 60 + _waited(setup.request, outline), 2),

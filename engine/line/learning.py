@@ -36,7 +36,7 @@ class Figures(Value):
     history: Mapping[str, JurorHistory] = {}
     correlation: float | None = None
     slope: float = 0.9
-    model: Fit | None = None
+    model: Fit = Fit()
 
 
 class Known(NamedTuple):
@@ -50,7 +50,7 @@ class Known(NamedTuple):
     def fit(self) -> PanelFit:
         """What the next panel is seated by."""
         figures = self.figures
-        numbered = figures.model and figures.model.model_copy(update={"number": self.number})
+        numbered = figures.model.model_copy(update={"number": self.number})
         return PanelFit(dict(figures.history), figures.correlation, figures.slope, numbered)
 
 
@@ -131,16 +131,18 @@ class Learner:
 def fit_all(past: Sequence[PastDebate], before: Fit | None = None) -> Figures:
     """Fit both rules to past debates; pure, and work for a thread. `before` is an earlier fit.
 
-    Without a ballot there is no model yet.
+    Without a ballot the model knows nothing yet.
     """
-    balanced, model = fit(past), None
+    balanced, model = fit(past), Fit()
     if balanced.history:
         # Imported only here, as NumPy is.
         from engine.jury.errors import with_errors
         from engine.jury.fitting import fit_jurors
+        from engine.jury.gate import compare_rules
 
         heard = hear(past)
         model = with_errors(fit_jurors(heard, before), heard)
+        model = model.model_copy(update={"ahead": compare_rules(past)})
     return Figures(
         history=balanced.history,
         correlation=balanced.correlation,
@@ -204,7 +206,7 @@ def _outside(one: Learnt) -> PastDebate:
 def left_out_of(stored: StoredFit | None) -> dict[str, int]:
     """Return how many older ballots of each juror count no longer, as it has changed since."""
     figures = stored and read_figures(stored)
-    known = figures.model.jurors if figures and figures.model else {}
+    known = figures.model.jurors if figures else {}
     return {name: one.left for name, one in known.items() if one.left}
 
 

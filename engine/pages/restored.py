@@ -232,6 +232,7 @@ def _verdict(row: Row) -> Verdict:
         rubric=row["rubric"],
         blind=row["blind"],
         summary=Summary(text=text, fit=row["summary_fit"]) if text else None,
+        readings={one["option"]: one["n"] for one in row["jury_readings"] or ()},
         **same,
     )
 

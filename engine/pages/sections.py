@@ -84,13 +84,19 @@ def _verdict(debate: Row, names: Mapping[str, str]) -> Section | None:
 def _rested(debate: Row, names: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Yield what a verdict rests on: names, and values or nothing."""
     winner = debate["jury_winner"]
-    yield "jury's winner", option_name(winner, names) if winner else say("no verdict")
+    readings = [(one["option"], one["n"]) for one in debate["jury_readings"] or ()]
+    undecided = say("no verdict yet") if readings else say("no verdict")
+    yield "jury's winner", option_name(winner, names) if winner else undecided
     chances = [(one["side"], one["p"]) for one in debate["p"] or ()]
     yield (
         "probability of winning",
         _joined(say(SUMMED, name=option_name(side, names), n=percent(p)) for side, p in chances),
     )
-    yield "why there is no verdict", debate["jury_problem"] or ""
+    yield "why there is no verdict", say(debate["jury_problem"] or "")
+    yield (
+        "readings so far",
+        _joined(say(SUMMED, name=option_name(one, names), n=str(n)) for one, n in readings),
+    )
     yield "readings that count", str(debate["n_valid"])
     yield "unreadable answers", str(debate["n_invalid"] or "")
     yield "readings that decide nothing", str(debate["n_audit"] or "")

@@ -11,9 +11,12 @@ import math
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from statistics import median
+from typing import Literal
 
 from engine.debate import Fit, JurorFit, Value
-from engine.jury.model import choose, is_known, weigh
+from engine.jury.aggregate import BEHIND
+from engine.jury.model import SEES, choose, is_known, weigh
+from engine.jury.sight import combine, stake_of
 from engine.store.learning import Evidence
 
 MOST_READERS = 6
@@ -38,7 +41,8 @@ class JurorView(Value):
     an error that a group of jurors shares, `weight` that in a panel of all, with mean 1, and
     `alone` the probability that it is right by itself. `drift` says by how many standard errors its
     newer ballots differ; `left_out` older ones then count no longer. `known`: it has ballots enough
-    for the model to count it. `usd` is what a ballot of it costs on average, None where unknown.
+    for the model to count it, and `sees`, the chance that it sees anything, is at least one half.
+    `usd` is what a ballot of it costs on average, None where unknown.
     """
 
     juror: str
@@ -53,6 +57,7 @@ class JurorView(Value):
     drift: float
     left_out: int
     known: bool
+    sees: float
     usd: float | None = None
 
 
@@ -72,7 +77,10 @@ class FitView(Value):
 
     `shared` and `family` are variances of errors, as a multiple of the truth's. `people` is the
     correlation of people's majority with the truth, `sure` by how many standard errors jurors agree
-    who read in opposite orders. `further` is what a juror of a family of its own, with the median
+    who read in opposite orders. `rule` is what decides now: `none` until jurors are proven to see
+    more than order or chance (`stake`, of 1, is at least 100, or `sure` at least 4), then `model`,
+    or `balanced` where the model tells held-back ballots worse (`ahead`, in standard errors, is
+    below −1.5). `further` is what a juror of a family of its own, with the median
     skill, would add to the largest panel.
     """
 
@@ -84,6 +92,9 @@ class FitView(Value):
     family: Estimate
     people: float
     sure: float
+    stake: float
+    ahead: float
+    rule: Literal["none", "model", "balanced"]
     jurors: tuple[JurorView, ...]
     panels: tuple[PanelWorth, ...]
     further: float | None
@@ -107,12 +118,21 @@ def view_fit(
         family=_scaled(fit.kin, fit.kin_error),
         people=fit.people,
         sure=fit.evidence,
+        stake=combine({name: one.stake for name, one in fit.jurors.items()}, fit.jurors),
+        ahead=fit.ahead,
+        rule=_rule(fit),
         jurors=tuple(
             _view(fit, name, one, (usd or {}).get(name)) for name, one in sorted(fit.jurors.items())
         ),
         panels=panels,
         further=_further(fit, panels[-1].jurors) if panels else None,
     )
+
+
+def _rule(fit: Fit) -> Literal["none", "model", "balanced"]:
+    if stake_of(fit, fit.jurors) is not None:
+        return "none"
+    return "model" if fit.ahead > BEHIND else "balanced"
 
 
 def right(variance: float) -> float:
@@ -146,6 +166,7 @@ def _view(fit: Fit, name: str, one: JurorFit, usd: float | None) -> JurorView:
         drift=one.drift,
         left_out=one.left,
         known=is_known(fit, name),
+        sees=one.sees,
         usd=usd,
     )
 
@@ -168,7 +189,7 @@ def _scaled(value: float, error: float) -> Estimate:
 
 def _further(fit: Fit, panel: Sequence[str]) -> float:
     """Return what a juror would add that has the median skill and a family of its own."""
-    skill = median(one.skill for one in fit.jurors.values())
+    skill = median(one.skill for one in fit.jurors.values() if one.sees >= SEES)
     jurors = {**fit.jurors, NEWCOMER: JurorFit(family=NEWCOMER, skill=skill)}
     wider = fit.model_copy(update={"jurors": jurors})
     now, then = weigh(fit, tuple(panel)).variance, weigh(wider, (*panel, NEWCOMER)).variance

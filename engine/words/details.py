@@ -23,6 +23,11 @@ JURY_CHOSE = "**Jury: {winner}** ({detail})"
 JURY_STANCE = "“{stance}”"
 JURY_TIED = "**Jury: a tie** ({detail})"
 JURY_NOTHING = "**Jury:** no verdict, {problem} ({detail})"
+JURY_UNPROVEN = (
+    "**Jury:** no verdict yet. Readings: {counts} ({detail}). These jurors have not yet shown that "
+    "they see more than order or chance. More debates can show it, or the operator's `rostrum "
+    "calibrate`."
+)
 TOO_FEW = "too few jurors gave an answer that counts"
 ONE_READING = "the juror read it twice, and both readings must count"
 ONE_ORDER = "every juror read it in the same order, which could have decided it"
@@ -90,11 +95,20 @@ def counts_of(counts: Mapping[str, int], names: Mapping[str, str] = NO_STANCES) 
     return " · ".join(f"{option_name(option, names)} {n}" for option, n in counts.items())
 
 
+def readings_of(reveal: Reveal) -> str:
+    """Return how many readings are for each contender, and how many for a tie."""
+    readings, names = reveal.verdict.readings, reveal.names
+    options = (*reveal.models, TIE)
+    return counts_of({one: readings[one] for one in options if one in readings}, names)
+
+
 def _jury(reveal: Reveal) -> str:
     verdict, names = reveal.verdict, reveal.names
     stance = reveal.stances.get(verdict.winner or "")
     own = (say(JURY_STANCE, stance=headline(stance, BRIEF_STANCE)),) if stance else ()
     said = say(", ").join((*own, *_details(reveal)))
+    if verdict.readings:
+        return say(JURY_UNPROVEN, counts=readings_of(reveal), detail=said)
     if verdict.winner is None:
         return say(JURY_NOTHING, problem=_problem(verdict), detail=said)
     template = JURY_TIED if verdict.winner == TIE else JURY_CHOSE

@@ -12,7 +12,7 @@ from engine.debate import SOMEBODY
 from engine.judging import TIE, Persuasion, Verdict, Why
 from engine.messages import JurorLine, Reveal
 from engine.text import headline
-from engine.words.details import counts_of
+from engine.words.details import counts_of, readings_of
 from engine.words.phrases import (
     BRIEF_STANCE,
     captioned,
@@ -54,6 +54,7 @@ JURY_AGREED = "**{winner}**, {sure} ({n} of {of})"
 JURY_SPLIT = "**{winner}**, {sure} ({counts})"
 JURY_TIED = "**a tie**"
 JURY_NOTHING = "no verdict"
+JURY_UNPROVEN = "no verdict yet (readings: {counts})"
 VERY_SURE, SURE, FAIRLY_SURE, UNSURE = "very sure", "sure", "fairly sure", "by a narrow margin"
 SURE_FROM = {0.9: VERY_SURE, 0.75: SURE, 0.6: FAIRLY_SURE}
 AGREE = {True: "People and jury **agree**.", False: "People and jury **disagree**."}
@@ -234,6 +235,8 @@ def _score(reveal: Reveal, counts: Mapping[str, int], sides: tuple[str, ...]) ->
 
 def _jury(reveal: Reveal) -> str:
     verdict = reveal.verdict
+    if verdict.readings:
+        return say(JURY_UNPROVEN, counts=readings_of(reveal))
     if verdict.winner is None:
         return say(JURY_NOTHING)
     if verdict.winner == TIE:

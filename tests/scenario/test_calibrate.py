@@ -217,7 +217,7 @@ async def test_the_command_says_what_it_costs_asks_and_takes_an_exports_ballots_
     assert "12 judgments from judgments.jsonl, 12 of them by people" in ended.err
     # A juror of the family of one of the debaters is not asked.
     assert len(stage.server.requests) == before + 2 + 4 * PAIRS
-    assert "rests on 53 ballots, 53 of them from elsewhere" in ended.out
+    assert "rests on 56 ballots, 56 of them from elsewhere" in ended.out
     assert "What is known of the jurors" in ended.out
     listed = await run("list", **other)
     assert listed.done() == "No debates.\n"

@@ -19,6 +19,7 @@ from bot.stats import run_stats
 from engine.dataset.debate_table import DEBATES
 from engine.dataset.entry import make_entry
 from engine.dataset.voters import Pseudonyms
+from engine.debate import Fit
 from engine.judging import Ballot
 from engine.line.learning import LEASE, Known, Learner, left_out_of
 from engine.ports import utc_now
@@ -121,7 +122,7 @@ async def test_a_debate_freezes_the_newest_fit_and_a_restart_makes_no_other(stag
         assert json.loads(stored.body)["history"] == {
             ref: one.model_dump() for ref, one in second.setup.panel.history.items()
         }
-        assert (stored.number, stored.evidence) == (1, Evidence(debates=1, newest=1, ballots=3))
+        assert (stored.number, stored.evidence) == (1, Evidence(debates=1, newest=1, ballots=6))
     async with stage.process() as line:
         third = await line.start()
         newest = await line.store.learning.newest(rehearsal=False)
@@ -170,7 +171,9 @@ async def test_a_debate_ends_under_the_rule_and_the_fit_that_it_began_with(stage
         await line.ended(second)
         before, after = [await line.record(one) for one in (first, second)]
     assert newer.number > number
-    assert (before.debate.setup.panel.fit, before.verdict and before.verdict.rule) == (None, "")
+    assert before.debate.setup.panel.fit == Fit()
+    assert before.verdict is not None
+    assert before.verdict.rule == ""
     frozen, verdict = after.debate.setup.panel.fit, after.verdict
     assert frozen is not None
     assert verdict is not None

@@ -49,14 +49,14 @@ async def transcript(line: Running, debate: Debate) -> list[tuple[str, str, int]
 @pytest.mark.postgresql
 async def test_a_debate_goes_from_its_command_to_the_reveal(line: Running, stage: Stage) -> None:
     started = await line.start(conditions="Consider only breakfast.")
-    assert started.estimate.calls == 12
+    assert started.estimate.calls == 15
     debate = await line.ended(started.debate.id)
     assert debate.status is Status.CLOSED
     record = await line.record(debate.id)
     assert [turn.step for turn in record.turns] == TURNS
     assert [turn.words for turn in record.turns] == [6] * 6 + [19] * 2
     assert record.verdict is not None
-    assert (record.verdict.valid, record.verdict.invalid) == (3, 0)
+    assert (record.verdict.valid, record.verdict.invalid) == (6, 0)
     assert record.verdict.summary == Summary(text=SUMMARY)
     decided = {one.name: one.body["decision"] for one in record.artifacts}
     assert decided == {f"decision/turn/closing/{side}": "maintains" for side in "AB"}
@@ -70,7 +70,7 @@ async def test_a_debate_goes_from_its_command_to_the_reveal(line: Running, stage
 async def test_the_record_holds_what_every_call_took(line: Running, stage: Stage) -> None:
     debate = await line.hold()
     record = await line.record(debate.id)
-    assert len(record.calls) == len(stage.server.requests) == 12
+    assert len(record.calls) == len(stage.server.requests) == 15
     for call in record.calls:
         assert (call.attempt, call.error) == (1, "")
         assert call.reply is not None
@@ -78,7 +78,7 @@ async def test_the_record_holds_what_every_call_took(line: Running, stage: Stage
         assert 0 < call.cost <= call.cost_max
         assert len(call.prompt_hash) == 64
     tries, usd = await line.store.journal.spending(debate.id)
-    assert tries == 12
+    assert tries == 15
     assert usd == pytest.approx(sum(call.cost or 0 for call in record.calls))
 
 
@@ -212,9 +212,9 @@ async def test_a_process_that_ends_at_every_step_changes_nothing(
         record, first = await line.record(pieced.id), await line.record(whole.id)
     assert pieced.setup.prices == whole.setup.prices
     assert sorted(prompt(body) for body in stage.turns_asked) == sorted(asked_once)
-    assert len(stage.jurors_asked) == 3
+    assert len(stage.jurors_asked) == 6
     assert all(call.attempt == 1 and call.reply for call in record.calls)
-    assert len(record.calls) == len(first.calls) == 12
+    assert len(record.calls) == len(first.calls) == 15
     assert [ballot.juror for ballot in record.ballots] == [ballot.juror for ballot in first.ballots]
     posts = [call.said for call in stage.venue.seen if call.method == "post"]
     assert len(posts) == len(set(posts)) == 11
@@ -254,7 +254,7 @@ async def test_debates_learn_of_jurors_from_their_own_kind_alone(stage: Stage) -
             await line.hold(held)
         async with stage.process() as line:  # which has fitted nothing yet
             learned = (await line.start(held)).debate.setup.panel.history
-            assert {item.ballots for item in learned.values()} == {1}
+            assert {item.ballots for item in learned.values()} == {2}
             if others is DEFAULTS:
                 assert not (await line.start(others)).debate.setup.panel.history
 
@@ -290,7 +290,7 @@ async def test_a_process_that_ends_lets_the_call_in_flight_be_journaled(stage: S
         assert list(stored.steps) == ["turn/opening/A"]
         await line.line.reconcile()
         assert (await line.ended(started.debate.id)).status is Status.CLOSED
-    assert len(stage.server.requests) == 12
+    assert len(stage.server.requests) == 15
 
 
 async def test_a_process_that_is_broken_off_pays_again_only_for_the_call_in_flight(
@@ -319,7 +319,7 @@ async def test_a_process_that_is_broken_off_pays_again_only_for_the_call_in_flig
     assert debate.status is Status.CLOSED
     again = [call for call in record.calls if call.attempt > 1]
     assert [call.step for call in again] == ["turn/rebuttal/B"]
-    assert len(stage.server.requests) == 13
+    assert len(stage.server.requests) == 16
     assert [turn.step for turn in record.turns] == TURNS
 
 

@@ -15,11 +15,12 @@ from engine.jury.ballot import Reading
 from engine.jury.fitting import fit_jurors
 from engine.jury.hearing import hear
 from engine.jury.history import fit
-from engine.jury.model import SURE, posterior, signal
-from engine.jury.plan import next_readings
+from engine.jury.model import posterior, signal
+from engine.jury.plan import WORTHWHILE, next_readings
 from engine.jury.roster import seat_panel
+from engine.jury.sight import stake_of
 from engine.store.journal import PastDebate
-from tests.unit.jury_cases import AB, BA, SIDES, hold, jurors, leaning, panel
+from tests.unit.jury_cases import AB, BA, SIDES, hold, jurors, leaning, panel, spoilt
 
 ROSTER = jurors(8)
 
@@ -33,7 +34,7 @@ def _known(**changes: object) -> Fit:
         for at, juror in enumerate(ROSTER)
     }
     found = Fit(
-        version=1, number=7, debates=500, evidence=9.0,
+        number=7, debates=500, evidence=9.0,
         shared=0.3, kin=0.05, people=0.7, worth=0.2, jurors=fitted,
     )  # fmt: skip
     return found.model_copy(update=changes)
@@ -80,8 +81,6 @@ def test_exchanging_the_sides_mirrors_the_verdict_and_a_split_is_a_tie() -> None
     ]
     one, other = (aggregate(setup, SIDES, cast).verdict for cast in (ballots, flipped))
     assert one.p["A"] == pytest.approx(other.p["B"])
-    even = [leaning(AB, 2, juror=ROSTER[0].ref), leaning(BA, -2, juror=ROSTER[0].ref)]
-    assert aggregate(setup, SIDES, even[:1] * 2).verdict.rule == ""  # one juror is no panel
     fair = _known(jurors={ref: one.model_copy(update={"skill": 1.0, "lean": 0.0, "named": 0.0})
                           for ref, one in _known().jurors.items()})  # fmt: skip
     split = [leaning(AB, 2, juror=ROSTER[0].ref), leaning(BA, -2, juror=ROSTER[1].ref)]
@@ -115,21 +114,63 @@ def test_those_who_tell_most_are_asked_until_no_call_is_worth_it() -> None:
     setup = _seat(_known())
     assert [juror.ref for juror in setup.roster[:2]] == ["online/juror-7", "online/juror-6"]
     clear, read = hold(setup, lambda reading: _seeing(reading, 8))
-    assert len(read) == 3
+    assert 2 <= len(read) <= 3
     assert clear.gain is not None
-    assert clear.gain < 0.008
+    assert clear.gain < WORTHWHILE
     margins = {ROSTER[7].ref: 2, ROSTER[6].ref: -2}
     split, read = hold(setup, lambda reading: _seeing(reading, margins.get(reading.juror.ref, 0)))
-    assert len(read) > 3
+    assert 3 < len(read) <= 8
     assert split.gain is not None
-    assert split.gain < 0.008
+    assert split.gain < WORTHWHILE or len(read) == 8
+
+
+def test_a_small_roster_reads_in_other_orders_and_a_lone_juror_gives_a_verdict() -> None:
+    for count in (1, 3):
+        setup = seat_panel(ROSTER, ROSTER[count:], ordinal=1, seed=0, fit=_known())
+        verdict, read = hold(setup, lambda reading: _seeing(reading, 0))
+        assert len({(one.juror, one.order) for one in read}) == len(read) == 2 * count
+        assert (verdict.winner, verdict.rule) == (TIE, "model")
+        assert hold(setup, _seeing)[0].winner == "A"
+
+
+def test_a_spoilt_ballot_is_made_up_for() -> None:
+    def judge(reading: Reading) -> Ballot:
+        if reading.juror == ROSTER[7]:
+            return spoilt(reading.order, reading.juror.ref)
+        return _seeing(reading, 8)
+
+    verdict, read = hold(_seat(_known()), judge)
+    assert sum(one.valid for one in read) >= 2
+    assert (verdict.winner, verdict.rule) == ("A", "model")
+
+
+def test_the_balanced_rule_decides_where_held_back_ballots_bear_the_model_out_less() -> None:
+    setup = _seat(_known(ahead=-1.6))
+    verdict, read = hold(setup, lambda reading: _seeing(reading, 8))
+    assert (verdict.winner, verdict.rule, len(read)) == ("A", "", 3)
+    assert hold(_seat(_known(ahead=-1.4)), _seeing)[0].rule == "model"
+
+
+def test_jurors_that_see_nothing_weigh_nothing_and_are_heard_every_fifth_debate() -> None:
+    blind = {
+        ref: one.model_copy(update={"sees": 0.1, "skill_error": 0.9, "ballots": 60})
+        for ref, one in list(_known().jurors.items())[4:]
+    }
+    fit = _known(jurors=_known().jurors | blind)
+    sat = [seat_panel(ROSTER, (), ordinal=ordinal, seed=0, fit=fit) for ordinal in range(1, 11)]
+    assert [setup.wave for setup in sat] == [0] * 10  # the able ones are known well enough
+    first = [setup.roster[0].ref in blind for setup in sat]
+    assert first == [False] * 4 + [True] + [False] * 4 + [True]
+    verdict, ballots = hold(sat[4], lambda it: _seeing(it, -9 if it.juror.ref in blind else 2))
+    assert verdict.winner == "A"
+    assert {one.weight for one in ballots if one.juror in blind} == {0}
 
 
 def test_an_interrupted_panel_asks_for_what_is_missing() -> None:
     setup = _seat(_known())
     first = next_readings(setup, SIDES, ())
     ballots = [_seeing(first[1])]
-    assert next_readings(setup, SIDES, ballots) == (first[0], first[2])
+    assert next_readings(setup, SIDES, ballots) == first[:1]
 
 
 def test_six_sit_while_skills_are_little_known_and_the_least_known_explore() -> None:
@@ -137,9 +178,9 @@ def test_six_sit_while_skills_are_little_known_and_the_least_known_explore() -> 
         ref: one.model_copy(update={"skill_error": 0.35, "ballots": 20})
         for ref, one in _known().jurors.items()
     }
-    setup = _seat(_known(jurors=unsure))
+    setup = _seat(_known(jurors=unsure, debates=100))
     assert (setup.wave, len(next_readings(setup, SIDES, ()))) == (6, 6)
-    assert _seat(fit_jurors(())).wave == 6
+    assert _seat(_known(jurors=unsure, debates=200)).wave == 0  # it knows as much as it will
     known = _known().jurors
     known = known | {ROSTER[0].ref: known[ROSTER[0].ref].model_copy(update={"ballots": 40})}
     assert _seat(_known(jurors=known), ordinal=5).roster[0] == ROSTER[0]
@@ -169,7 +210,6 @@ def test_the_audit_asks_the_juror_whose_lean_is_known_least() -> None:
 def test_without_a_fit_or_with_another_mode_nothing_changes() -> None:
     old = _seat(None)
     assert (old.fit, old.wave) == (None, 0)
-    assert "fit" not in old.model_dump_json()
     strict = seat_panel(ROSTER, (), ordinal=1, seed=0, mode=PanelMode.STRICT, fit=_known())
     verdict, _ = hold(strict, _seeing)
     assert verdict.rule == ""
@@ -196,9 +236,9 @@ def test_order_alone_never_decides_at_any_moment(strength: Strength) -> None:
     assert _decided(lambda rng, reading: strength(rng) * (1 if reading.order == AB else -1)) == []
 
 
-def test_jurors_that_toss_a_coin_decide_nothing_once_that_is_seen() -> None:
+def test_jurors_that_toss_a_coin_decide_next_to_nothing_from_the_first_debate_on() -> None:
     decided = _decided(lambda rng, reading: rng.choice((-1, 1)) * rng.randint(1, 9), debates=200)
-    assert all(number <= 60 for number in decided)
+    assert len(decided) <= 4
 
 
 def _decided(judge: Callable[[Random, Reading], int], debates: int = 150) -> list[int]:
@@ -220,19 +260,18 @@ def _decided(judge: Callable[[Random, Reading], int], debates: int = 150) -> lis
         past.append(PastDebate(ballots, z=verdict.z))
         if number % 20 == 0:
             learnt, model = fit(past), fit_jurors(hear(past), model)
-            assert model.evidence < SURE
+            assert stake_of(model, model.jurors) is not None
     return found
 
 
-def test_a_panel_of_opposite_preferences_decides_nothing_once_that_is_seen() -> None:
-    """Each of its debates can look like agreement; only the jurors' record shows it."""
+def test_a_panel_of_opposite_preferences_never_decides() -> None:
+    """Each of its debates could look like agreement; both orders of each juror show it."""
     prefers = {juror.ref: 1 if at % 2 else -1 for at, juror in enumerate(ROSTER)}
 
     def judge(_: Random, reading: Reading) -> int:
         return 3 * prefers[reading.juror.ref] * (1 if reading.order == AB else -1)
 
-    decided = _decided(judge, debates=100)
-    assert all(number <= 60 for number in decided)
+    assert _decided(judge, debates=100) == []
     strict = seat_panel(ROSTER, (), ordinal=1, seed=1, mode=PanelMode.STRICT)
     verdict, _ = hold(
         strict,

@@ -16,15 +16,17 @@ from engine.jury.hearing import Heard, HeardDebate
 from engine.jury.lbfgs import minimise
 from engine.jury.likelihood import Likelihood, Model, gather
 from engine.jury.model import (
-    SURE,
+    Course,
+    Known,
     choose,
     gain_of_another,
     is_known,
-    is_sure,
+    plot,
     posterior,
     signal,
     weigh,
 )
+from engine.jury.sight import SURE
 
 JURORS, FAMILIES = 12, 6
 
@@ -122,16 +124,54 @@ def test_what_another_call_is_worth_is_what_asking_gains_on_average(mean: float)
     before = weigh(fit, asked).variance
     rng = np.random.default_rng(2)
     truth = rng.normal(mean, math.sqrt(before), 400_000)
-    gains = []
+    gains, variances = [], []
     for calls in (1, 2, 3):
         after = min(before, weigh(fit, (*asked, *more[:calls])).variance)
+        variances.append(after)
         # The later mean is the truth less an error that it does not know.
         share = 1 - after / before
         noise = rng.normal(0, math.sqrt(after * share), len(truth))
         later = mean + share * (truth - mean) + noise
         right = (np.sign(later) == np.sign(truth)).mean()
         gains.append((right - (np.sign(mean or 1) == np.sign(truth)).mean()) / calls)
-    assert gain_of_another(fit, mean, asked, more, 3) == pytest.approx(max(0.0, *gains), abs=0.003)
+    course = Course(more, tuple(variances))
+    assert gain_of_another(mean, before, course) == pytest.approx(max(0.0, *gains), abs=0.003)
+
+
+def test_two_readings_of_a_juror_are_weighed_as_the_joint_distribution_has_them() -> None:
+    fit = _fitted(3, 3).model_copy(update={"steady": 0.4})
+    names = tuple(fit.jurors)
+    model = _joint(fit)
+    first = fit.jurors[names[0]]
+    size = Known.of(first).size(fit.shared, fit.kin)
+    # The second reading has all of the first but what does not stay of its own error.
+    one = np.vstack([model, model[1]])
+    one = np.column_stack([one, one[:, 1]])
+    one[4, 4] = model[1, 1]
+    one[1, 4] = one[4, 1] = model[1, 1] - 0.6 * (first.scale / size) ** 2
+    weights = np.linalg.solve(one[1:, 1:], one[1:, 0])
+    found = weigh(fit, (*names, names[0]))
+    assert found.weights == pytest.approx([*weights[:3], weights[3]], abs=1e-9)
+    assert found.variance == pytest.approx(1 - weights @ one[1:, 0])
+
+
+def test_the_next_reading_is_the_one_that_lowers_the_variance_most() -> None:
+    fit = _fitted(5).model_copy(update={"steady": 0.2})
+    names = tuple(fit.jurors)
+    asked, new = names[:2], names[2:]
+    course = plot(fit, asked, new, asked, 6)
+    taken: list[str] = []
+    for reading, variance in zip(course.readings, course.variances, strict=True):
+        fresh = next((one for one in new if one not in taken), None)
+        again = [one for one in (*asked, *taken) if (*asked, *taken).count(one) == 1]
+        best = min(
+            weigh(fit, (*asked, *taken, one)).variance for one in (*again, fresh) if one is not None
+        )
+        taken.append(reading)
+        assert variance == pytest.approx(best)
+        assert weigh(fit, (*asked, *taken)).variance == pytest.approx(best)
+    assert set(asked) & set(course.readings)  # another order is worth more than a poor juror
+    assert max(map((*asked, *course.readings).count, names)) <= 2
 
 
 def _said(seed: int = 0, *, people: bool = True) -> Likelihood:
@@ -264,10 +304,11 @@ def test_jurors_that_see_nothing_in_common_are_not_believed() -> None:
     blind = np.random.default_rng(4)
     held, _ = _hold(3, 300, distort=lambda _, felt: blind.normal(size=JURORS))
     fit = fit_jurors(held)
-    assert not is_sure(fit)
-    assert is_sure(fit_jurors(_hold(3, 100)[0]))
-    assert is_known(fit, "juror-00")
-    assert not is_known(fit, "juror-99")
+    assert fit.evidence < SURE
+    seeing = fit_jurors(_hold(3, 100)[0])
+    assert seeing.evidence > SURE
+    assert is_known(seeing, "juror-00")
+    assert not is_known(seeing, "juror-99")
 
 
 def test_a_juror_that_changed_is_noticed_and_judged_by_what_it_is_now() -> None:

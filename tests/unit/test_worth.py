@@ -34,6 +34,6 @@ def test_a_dear_juror_is_asked_later_once_money_matters() -> None:
 def test_a_call_takes_its_price_in_points_beside_what_each_call_has_to_gain() -> None:
     found = weigh_costs((CHEAP, DEAR, BEST), PRICES, value_per_usd=10)
     # 4,000 tokens read and 250 written, at 10 USD a million: 0.0425 USD, or 0.425 points.
-    assert found[DEAR.ref] == pytest.approx(1 + 0.425 / 0.8)
-    assert found[CHEAP.ref] == pytest.approx(1 + 0.00425 / 0.8)
+    assert found[DEAR.ref] == pytest.approx(1 + 0.425 / 0.2)
+    assert found[CHEAP.ref] == pytest.approx(1 + 0.00425 / 0.2)
     assert found[BEST.ref] == 1
