@@ -56,12 +56,14 @@ class RostrumError(Exception):
     """
 
     def __init__(self, message: str = "", /, *, hint: str = "", **values: object) -> None:
-        super().__init__(Text(message, **values) if values else message)
+        # A sentence without blanks too, so that it is translated inside another one.
+        said = message if isinstance(message, Text) and not values else Text(message, **values)
+        super().__init__(said)
         self.hint = hint
 
     @property
     def text(self) -> str:
-        """Its message, which can be said in other languages if it is a Text."""
+        """Its message, which can be said in other languages."""
         message: str = self.args[0]
         return message
 

@@ -165,23 +165,23 @@ def check_limits(options: Options) -> None:
     """Check the range of each number. Raises UsageError naming the option."""
     for name in LIMITS:
         if (value := getattr(options, name)) is not None:
-            _check_limit(name, value, name)
+            _check_limit(name, value, name, f"{value:.10g}")
 
 
-def _check_limit(name: str, value: float, spelled: str) -> None:
+def _check_limit(name: str, value: float, spelled: str, written: str) -> None:
     low, high = LIMITS[name]
     if low <= value <= high:
         return
     if name == "vote_minutes":
         raise UsageError(
-            "{spelled} is {value:.10g} minutes; choose more than 0 and at most a week.",
+            "{spelled} is “{text}”; choose more than 0 and at most a week.",
             spelled=spelled,
-            value=value,
+            text=_shorten(written),
         )
     raise UsageError(
-        "{spelled} is {value:.10g}; it must be between {low:.10g} and {high:.10g}.",
+        "{spelled} is {text}; it must be between {low:.10g} and {high:.10g}.",
         spelled=spelled,
-        value=value,
+        text=_shorten(written),
         low=low,
         high=high,
     )
@@ -221,7 +221,7 @@ def read_option(name: str, text: str, spelled: str = "") -> Any:
     said = "0" if off else text.casefold() if name == "format" else text
     value = READERS.get(name, _reader_of(name))(spelled or name, said)
     if name in LIMITS:
-        _check_limit(name, value, spelled or name)
+        _check_limit(name, value, spelled or name, text)
     return value
 
 

@@ -30,6 +30,7 @@ from adapters.discord.markup import shown
 from adapters.discord.patience import insist, seconds_left
 from adapters.discord.payload import LONGEST_ALT
 from adapters.discord.translation import language_around, language_of
+from adapters.discord.typed import typed, with_options
 from adapters.discord.venue import DiscordVenue
 from adapters.pictures.png import drawn
 from engine.chat.answers.answers import Answer, SentFile, to_markdown
@@ -154,6 +155,8 @@ class FrontDesk:
                 command = command._replace(arguments=given)
             _refuse_broadcast(command)
             answer = await self.commands.run(await self.person(interaction), command)
+            if isinstance(answer, HelpAnswer):
+                answer = with_options(answer, interaction.command)
             return said_of(answer, language_around(interaction))
 
         said = await _explained(run, language_around(interaction))
@@ -420,9 +423,9 @@ def said_of(answer: Answer, around: str) -> AnswerText:
         answer = answer.without(BUTTONS_ONLY, instead=texts.REMATCH)
     public = answer.public()
     with speaking(around):
-        read_by_all = None if public is None else to_markdown(public)
+        read_by_all = None if public is None else typed(to_markdown(public))
     return AnswerText(
-        private=to_markdown(answer, link=lambda thread: f"<#{thread}>", person=_mention),
+        private=typed(to_markdown(answer, link=lambda thread: f"<#{thread}>", person=_mention)),
         public=read_by_all,
         file=answer if isinstance(answer, SentFile) else None,
         picture=answer.picture(),

@@ -15,7 +15,7 @@ import structlog
 from discord import app_commands
 
 from adapters.discord import texts
-from adapters.discord.answering import NO_SETTINGS, FrontDesk, Interaction
+from adapters.discord.answering import BUTTONS_ONLY, NO_SETTINGS, FrontDesk, Interaction
 from adapters.discord.translation import language_of
 from engine.chat.choices import (
     CommandChoice,
@@ -26,7 +26,7 @@ from engine.chat.choices import (
     match_models,
     matching,
 )
-from engine.chat.commands import COMMANDS, parse_command
+from engine.chat.command_line import read_start, split_words
 from engine.chat.context import Context
 from engine.chat.invocation import (
     DebateArgument,
@@ -48,8 +48,9 @@ from engine.chat.review import NO_VOTE
 from engine.chat.suggestions import match_topics
 from engine.errors import RostrumError, UsageError
 from engine.language import speaking
-from engine.options import IN_A_CHAT, STANCES
+from engine.options import IN_A_CHAT, STANCES, suggest
 from engine.store.community import SETTING_NAMES
+from engine.text import clean, headline
 from engine.votes.questions import vote_options
 from engine.words.phrases import TOPIC_HINT
 from engine.words.translation import say
@@ -382,7 +383,18 @@ class DebateCommands(app_commands.Group):
     @app_commands.describe(command="The command to explain")
     async def help(self, interaction: Interaction, command: str | None = None) -> None:
         """Explain the commands."""
-        await self._desk.carry_out(interaction, Invocation("help", HelpArguments(command=command)))
+        await self._desk.carry_out(interaction, partial(self._help_on, command))
+
+    def _help_on(self, command: str | None) -> Invocation:
+        """Parse what to explain. Raises UsageError for a command that is not here."""
+        known = [one.name for one in self.commands]
+        name = clean(command or "").strip().casefold().rsplit("/", 1)[-1]
+        if name and name not in (*known, *BUTTONS_ONLY):
+            near = suggest(name, known)
+            raise UsageError(
+                "Unknown command “{command}”; {near}", command=headline(name, 40), near=near
+            )
+        return Invocation("help", HelpArguments(command=name or None))
 
     # --- autocompletion ------------------------------------------------------------------
 
@@ -448,7 +460,8 @@ class DebateCommands(app_commands.Group):
 
     @help.autocomplete("command")
     async def _commands(self, interaction: Interaction, typed: str) -> Choices:
-        return _listed(matching(typed, [CommandChoice(value=n, label=n) for n in COMMANDS]))
+        names = [command.name for command in self.commands]
+        return _listed(matching(typed, [CommandChoice(value=n, label=n) for n in names]))
 
 
 class TopicForm(discord.ui.Modal):
@@ -503,8 +516,9 @@ def attached(given: Mapping[str, Any]) -> tuple[discord.Attachment, ...]:
 
 def start_command(given: Mapping[str, Any]) -> Invocation:
     """Parse the options given to `/debate start`. Raises UsageError."""
-    more = parse_command(f"start {given.get('more') or ''}").arguments
-    if not isinstance(more, StartArguments) or more.topic:
+    # No usage: Discord shows how each option is written.
+    more = read_start(split_words(clean(given.get("more") or "")))
+    if more.topic:
         raise UsageError(texts.MORE_IS_OPTIONS)
     sides = {"A": given.get("model_a"), "B": given.get("model_b")}
     said = {name: given[name] for name in IN_A_CHAT if given.get(name) not in (None, "")}

@@ -22,6 +22,7 @@ _REFERENCE = re.compile(r"<([#@]|https?:|mailto:)([^|<>]*)(?:\|([^<>]*))?>")
 _JOINER = "\u2060"  # invisible, and no part of any mention
 _BOLD = re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*")
 _CODE = re.compile(r"`([^`\n]+)`")
+_LINK = re.compile(r"\[([^\[\]\n]+)\]\(https?://[^()\s]+\)")
 _MARKUP = re.compile(r"^(?:[ \t]*(?:```|~~~).*\n?|#{1,6}[ \t]+|\|[ :|-]+\|[ \t]*\n?)", re.MULTILINE)
 _QUOTE = re.compile(r"^((?:[ \t]*&gt;)+)", re.MULTILINE)
 
@@ -57,8 +58,8 @@ def markdown(text: str) -> str:
 
 
 def in_plain_words(text: str) -> str:
-    """Return Markdown as it reads aloud: without bold, code, headings and rules of tables."""
-    return _CODE.sub(r"\1", _BOLD.sub(r"\1", _MARKUP.sub("", text)))
+    """Return Markdown as it reads aloud: without bold, code, headings, rules and addresses."""
+    return _CODE.sub(r"\1", _BOLD.sub(r"\1", _LINK.sub(r"\1", _MARKUP.sub("", text))))
 
 
 def fallback(text: str, *tokens: str) -> str:

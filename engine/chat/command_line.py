@@ -43,7 +43,7 @@ _SIDE = re.compile(r"(?:model_)?([ab]\d?|[1-9])")
 JURORS, JUDGES = "jurors", "judges"
 CONFIRM, MIRROR, SWAP, SCOREBOARD = "confirm", "mirror", "swap", "scoreboard"
 ACTIONS_ON_TOPICS = ("upvote", "approve", "remove")
-_ALIASES = {
+ALIASES = {
     "vote": "vote_minutes",
     "minutes": "vote_minutes",
     "lang": "language",
@@ -152,7 +152,7 @@ def _topic(words: Sequence[Word]) -> str:
 def _options(words: Iterable[Word]) -> dict[str, str]:
     """Return the options of `start` by canonical name. Raises UsageError for a repeated one."""
     own = {name for script in FORMATS.values() for name in script.options.model_fields}
-    known = ("a", "b", JURORS, JUDGES, *_ALIASES, *IN_A_CHAT, *sorted(own))
+    known = ("a", "b", JURORS, JUDGES, *ALIASES, *IN_A_CHAT, *sorted(own))
     found: dict[str, str] = {}
     for word in words:
         if not word.option:
@@ -163,7 +163,7 @@ def _options(words: Iterable[Word]) -> dict[str, str]:
             if close:
                 raise UsageError("Unknown option “{option}”; {close}", option=said, close=close)
             raise UsageError("Unknown option “{option}”.", option=said)
-        name = side[1] if side else _ALIASES.get(word.option, word.option)
+        name = side[1] if side else ALIASES.get(word.option, word.option)
         if name in found:
             raise UsageError("“{option}” is given twice; give it once.", option=word.option)
         if not word.text.strip():

@@ -6,7 +6,8 @@ RostrumError, whose message is for the person who asked.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+import re
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -27,6 +28,7 @@ from engine.chat import (
 from engine.chat.answers.answers import Answer
 from engine.chat.answers.catalogue import HelpAnswer, HelpLine
 from engine.chat.command_line import (
+    ALIASES,
     Word,
     read_debate,
     read_delete,
@@ -70,6 +72,7 @@ from engine.text import clean, headline
 
 A = TypeVar("A", bound=Arguments)
 BALLOTS = "open|secret|private"
+LONGEST_USAGE = 100  # characters, beside what is wrong
 
 
 class Takes(NamedTuple, Generic[A]):
@@ -330,12 +333,37 @@ def parse_command(text: str, prefix: str = "/debate", *, hides: bool = True) -> 
 def with_usage(
     error: UsageError, name: str, prefix: str = "/debate", *, hides: bool = True
 ) -> UsageError:
-    """Return the error with the command's usage appended."""
+    """Return the error with how the option that it names is written, or else the command.
+
+    A usage of more than a line is left to the command's help.
+    """
+    problem = error.text if hides else _without_secret(error.text)
+    usage = COMMANDS[name].usage(hides=hides)
+    option = next((found for one in _named(error) if (found := written_option(usage, one))), "")
+    if not option and len(usage) > LONGEST_USAGE:
+        return UsageError(
+            "{problem} All its options: {prefix} help {name}",
+            problem=problem,
+            prefix=prefix,
+            name=name,
+        )
     return UsageError(
-        "{problem} Usage: {usage}",
-        problem=error.text if hides else _without_secret(error.text),
-        usage=f"{prefix} {COMMANDS[name].usage(hides=hides)}",
+        "{problem} Usage: {usage}", problem=problem, usage=option or f"{prefix} {usage}"
     )
+
+
+def _named(error: UsageError) -> Iterator[str]:
+    """Yield what may be the option that an error is about, as it is typed."""
+    values = error.text.values if isinstance(error.text, Text) else {}
+    for value in (values.get("spelled"), values.get("name"), values.get("option")):
+        if isinstance(value, str):
+            yield from (value, *(short for short, name in ALIASES.items() if name == value))
+
+
+def written_option(usage: str, name: str) -> str:
+    """Return how a usage writes an option, such as `vote=30m`; empty where it has none."""
+    found = re.search(rf"\[({re.escape(name)}=[^\]]*)]", usage)
+    return found[1] if found else ""
 
 
 def _without_secret(said: str) -> str:

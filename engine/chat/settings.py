@@ -44,6 +44,7 @@ MOST_CHANNELS = 100
 MOST_STARTERS = 25
 MOST_WORDS, LONGEST_WORD = 200, 60
 LONGEST_REFERENCE = 128  # characters
+_MENTION = re.compile(r"<(?:#|@&|!subteam\^)([^\s<>#@|]+)(?:\|[^<>]*)?>")  # of `#general`, `@jury`
 _REFERENCE = re.compile(r"[^\s<>#@]+")  # the others are of a name or a mention, found nowhere
 PUBLIC = "public"
 RESET = frozenset({"", "default", "reset"})
@@ -401,6 +402,9 @@ def _public(name: str, text: str, defaults: Defaults) -> tuple[PublicPart, ...]:
 
 
 def _reference(name: str, text: str) -> str:
+    """Return the id of a channel or a group, which a client may have written as a mention."""
+    if mention := _MENTION.fullmatch(text):
+        text = mention[1]
     if len(text) > LONGEST_REFERENCE or not _REFERENCE.fullmatch(text):
         raise UsageError(
             "{name} has “{text}”, which is not an id of this platform.",

@@ -14,6 +14,7 @@ from engine.chat.permission import check, managers, manages
 from engine.chat.person import Person, settings_of
 from engine.chat.settings import overlay
 from engine.errors import UsageError
+from engine.language import spoken
 from engine.line.intake import Defaults, check_topic, check_words
 from engine.line.next_topic import listed
 from engine.options import BUILT_IN
@@ -72,22 +73,28 @@ async def topics(
 
 
 async def _list(context: Context, person: Person) -> TopicsAnswer:
-    defaults = await _defaults(context, person)
+    settings = await settings_of(context.store, person)
+    defaults = overlay(context.defaults, settings)
     held = await context.store.suggestions.open(person.platform, person.community, person.user)
     seen = listed(held, defaults.blocked_words)
     managing = await manages(context.store, person)
     return TopicsAnswer(
         suggested=tuple(seen),
         waiting=tuple(one for one in held if one not in seen) if managing else (),
-        ideas=_ideas(defaults),
+        ideas=_ideas(defaults, settings.language or ""),
     )
 
 
-def _ideas(defaults: Defaults) -> IdeasAnswer:
-    """Return the topics in the language of debates here, and count the others by language."""
-    language = (BUILT_IN | defaults).language or ""
+def _ideas(defaults: Defaults, chosen: str) -> IdeasAnswer:
+    """Return the topics in the language of debates here, and count the others by language.
+
+    Where none is `chosen` for debates, those in the reader's own language.
+    """
+    language = chosen or spoken()
     fit = [one for one in defaults.topics if not has_blocked(defaults.blocked_words, one.text)]
+    usual = (BUILT_IN | defaults).language or ""
     here = [topic for topic in fit if topic.speaks(language)]
+    here = here or [topic for topic in fit if topic.speaks(usual)]
     others = Counter(topic.language for topic in fit if topic not in here) if here else {}
     return IdeasAnswer(topics=tuple(here or fit), others=tuple(others.items()))
 

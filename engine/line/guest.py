@@ -32,9 +32,9 @@ LEAVE_SECONDS = 5.0  # longer than a request to stop takes to be seen
 DECLINED = "The person who was asked to argue a side declined. Nothing was spent."
 SILENT = "The person who was asked to argue a side did not answer in time. Nothing was spent."
 LEFT = "The person who argued a side asked to be forgotten, so the debate cannot go on."
-AGREED = "The person takes part. The debate begins."
-CALLED_OFF = "The person does not take part, so the debate does not begin."
-HEARD = "Your turn was taken. It is posted below."
+AGREED = "The invitation is accepted. The debate begins."
+CALLED_OFF = "The invitation is not accepted, so the debate does not begin."
+HEARD = "Rostrum has the turn. It is posted below."
 MISSED: Mapping[Withheld, str] = {
     "": "The time is up, and nothing was written. The debate goes on without this turn.",
     "blocked": "The time is up, and what was written has a word that is not allowed here. The "

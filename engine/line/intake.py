@@ -223,7 +223,7 @@ def _with_guest(order: Order, script: Format, roles: Roles) -> dict[str, Model]:
     if not script.takes_person:
         known = ", ".join(name for name in FORMATS if find_format(name).takes_person)
         raise UsageError(
-            "In a {name} debate only models can argue; choose one of {known} for a person.",
+            "In the format {name} only models can argue; choose one of {known} for a person.",
             name=script.name,
             known=known,
         )
@@ -251,7 +251,7 @@ def _check_questions(order: Order, options: Options, script: Format) -> float:
     if order.questions and not script.takes_questions:
         known = ", ".join(name for name in FORMATS if find_format(name).takes_questions)
         raise UsageError(
-            "In a {name} debate the audience cannot ask questions; leave questions out, or "
+            "In the format {name} the audience cannot ask questions; leave questions out, or "
             "choose one of {known}.",
             name=script.name,
             known=known,

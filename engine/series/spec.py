@@ -447,7 +447,7 @@ def contenders_of(options: Options) -> tuple[str, str]:
     contenders = script.roles(own).contenders
     if len(contenders) != 2:
         raise UsageError(
-            "In a {name} debate with these options {n} take part; in a series two models meet.",
+            "In the format {name} with these options {n} take part; in a series two models meet.",
             name=script.name,
             n=len(contenders),
         )

@@ -41,11 +41,14 @@ from engine.votes.outcome import (
 from engine.votes.questions import vote_options
 from engine.votes.tally import agreement, leader
 from engine.votes.wilson import wilson
-from engine.words.translation import say
+from engine.words.phrases import lasting
+from engine.words.translation import plural, say
 
 EXTENDED = (
-    "It takes {quorum} votes to decide. There are fewer so far, so the vote stays open for another "
-    "{minutes} minutes."
+    "It takes {n} vote to decide. None that counts is there yet, so the vote stays open for "
+    "another {span}.",
+    "It takes {n} votes to decide. There are fewer so far, so the vote stays open for another "
+    "{span}.",
 )
 DELETED = (
     "The message to vote on was deleted, so the vote closed with the votes that were known by then."
@@ -101,7 +104,7 @@ def closing_of(
 def extension_of(debate: Debate, invite: Message | None, closes_at: datetime) -> tuple[Post, ...]:
     """Say that a vote stays open for longer, and until when on its invitation."""
     request = debate.request
-    text = say(EXTENDED, quorum=request.quorum, minutes=f"{request.vote_minutes:g}")
+    text = plural(EXTENDED, request.quorum, span=lasting(request.vote_minutes))
     told = Post(key="vote/extended", message=Notice(text=text))
     if not isinstance(invite, VoteInvite) or invite.mirrored:
         return (told,)

@@ -59,6 +59,7 @@ from engine.words.league import league_lines, league_title
 from engine.words.league_picture import league_picture
 from engine.words.phrases import (
     estimated,
+    lasting,
     rehearsed,
     round_name,
     round_names,
@@ -102,7 +103,7 @@ JURY_UP_TO = "{fewest} to {most} jurors read it {how}"
 JURY_SINGLE = "a single juror reads it {how}"
 BLIND = {True: "blind", False: "with names"}
 AT_THE_TABLE = "At the table: {names}"
-VOTE_LASTS = ("the vote lasts {n} minute", "the vote lasts {n} minutes")
+VOTE_LASTS = "the vote lasts {span}"
 WORDS = "{words} words"
 WORDS_OF = "{words} of {limit} words"
 TIME_OF = "{used} of {given}"
@@ -164,7 +165,7 @@ RUNS_BY_THE_CLOCK = "🗣️ {round}{turns} turns posted in {thread}"
 IN_ROUND = "{round}: "
 TURN = "{seat} · {round} · turn {number} of {total}"
 TURN_OF_UNKNOWN = "{seat} · {round} · turn {number}"
-STANCE_LASTS = ("The debate begins in {n} second.", "The debate begins in {n} seconds.")
+STANCE_LASTS = "The debate begins in {span}."
 INVITE = "Vote"
 INVITE_ASKS = "**Who debated better?**"
 INVITE_ASKS_ANSWERS = "**Which final answer is best?**"
@@ -175,7 +176,7 @@ CASE = "**{side}:** {text}"
 READ_ON = "[Read it from the first turn]({link})"
 CLOSES = "Closes {until}"
 INVITE_MIRRORED = "It closes together with the vote on the mirrored debate."
-QUORUM = ("needs {n} vote", "needs {n} votes")
+QUORUM = ("{n} vote is enough", "needs {n} votes")
 ANY_QUORUM = "every vote counts"
 STANCE_BEFORE = "Before the debate"
 STANCE_AFTER = "After the debate"
@@ -220,8 +221,6 @@ AGAIN_ASKS = (
     "have not changed your mind. Your vote above stays unchanged."
 )
 AGAIN_LASTS = "You can answer for {lasts}."
-HOURS = ("{n} hour", "{n} hours")
-MINUTES_LEFT = ("{n} minute", "{n} minutes")
 CLOSED = "The vote is closed"
 CLOSED_EARLY = "The vote was closed early"
 CLOSED_WITH = ("{n} vote was cast.", "{n} votes were cast.")
@@ -418,7 +417,7 @@ def _terms(debate: Announcement) -> Iterator[str]:
     yield _format(debate)
     if debate.rehearsal:
         yield rehearsed(debate.rehearsal)
-    yield f"{_jury(debate)} · {plural(VOTE_LASTS, debate.vote_minutes)}"
+    yield f"{_jury(debate)} · {say(VOTE_LASTS, span=lasting(debate.vote_minutes))}"
 
 
 def _format(debate: Announcement) -> str:
@@ -583,7 +582,7 @@ def invite_terms(invite: VoteInvite) -> str:
     quorum = plural(QUORUM, invite.quorum) if invite.quorum else say(ANY_QUORUM)
     if invite.until is not None:
         return sentence_case(quorum)
-    lasts = plural(VOTE_LASTS, invite.minutes)
+    lasts = say(VOTE_LASTS, span=lasting(invite.minutes))
     terms = say(INVITE_TERMS, lasts=sentence_case(lasts), quorum=quorum)
     return f"{terms} · {say(INVITE_MIRRORED)}" if invite.mirrored else terms
 
@@ -592,7 +591,7 @@ def _stance(invite: StanceInvite) -> Card:
     paper = BallotPaper(
         say(STANCE_ASKS), invite.options, invite.ballot, not invite.stances, invite.stances
     )
-    small = "" if invite.seconds is None else plural(STANCE_LASTS, invite.seconds)
+    small = "" if invite.seconds is None else say(STANCE_LASTS, span=lasting(invite.seconds / 60))
     title = say(STANCE_AFTER if invite.after else STANCE_BEFORE)
     return Card(title, "vote", invite.topic, ballot=paper, small=small, buttons=_buttons(paper))
 
@@ -600,8 +599,7 @@ def _stance(invite: StanceInvite) -> Card:
 def _again(invite: AgainInvite) -> Card:
     paper, minutes = _vote_on(invite), invite.minutes
     paper = paper._replace(asks=say(AGAIN_ASKS, asks=paper.asks))
-    lasts = plural(HOURS, minutes / 60) if minutes >= 60 else plural(MINUTES_LEFT, minutes)
-    small = say(AGAIN_LASTS, lasts=lasts)
+    small = say(AGAIN_LASTS, lasts=lasting(minutes))
     return Card(say(AGAIN), "vote", ballot=paper, small=small, buttons=_buttons(paper))
 
 
@@ -620,7 +618,7 @@ def _questions(invite: QuestionsInvite) -> Card:
         say(QUESTIONS),
         "vote",
         text="\n".join((say(QUESTIONS_ASK), "", *listed, *more)).rstrip(),
-        small=say(QUESTIONS_LAST, lasts=plural(MINUTES_LEFT, invite.minutes)),
+        small=say(QUESTIONS_LAST, lasts=lasting(invite.minutes)),
         buttons=question_buttons(
             invite.code, invite.language, tuple(number for number, _ in invite.listed)
         ),
@@ -632,19 +630,19 @@ def _guest(invite: GuestInvite) -> Card:
         GUEST_ASKS,
         side=marked(invite.side),
         turns=plural(GUEST_TURNS, invite.most),
-        minutes=plural(MINUTES_LEFT, invite.turn_minutes),
+        minutes=lasting(invite.turn_minutes),
     )
     return Card(
         say(GUEST),
         "vote",
         lines=(asks,),
-        small=say(GUEST_LASTS, lasts=plural(MINUTES_LEFT, invite.minutes)),
+        small=say(GUEST_LASTS, lasts=lasting(invite.minutes)),
         buttons=consent_buttons(invite.code),
     )
 
 
 def _speak(invite: SpeakInvite) -> Card:
-    asks = say(SPEAK_ASKS, side=marked(invite.side), lasts=plural(MINUTES_LEFT, invite.minutes))
+    asks = say(SPEAK_ASKS, side=marked(invite.side), lasts=lasting(invite.minutes))
     within = (plural(SPEAK_WITHIN, invite.words),) if invite.words else ()
     return Card(
         say(SPEAK, round=round_name(invite.round)),

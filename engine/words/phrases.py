@@ -11,7 +11,7 @@ from engine.marks import marked
 from engine.messages import Estimate
 from engine.sources import IN_NAMED, IN_NONE, IN_OTHER, outcome_of
 from engine.text import dollars, headline
-from engine.words.translation import number, plural, say, say_stored
+from engine.words.translation import Forms, number, plural, say, say_stored
 
 REHEARSALS: Mapping[Rehearsal, str] = {
     "speakers": "The speakers are rehearsal models: they recite prepared text and are not language "
@@ -23,9 +23,13 @@ REHEARSALS: Mapping[Rehearsal, str] = {
 }
 REHEARSAL = "🎭 **Rehearsal:** {who}"
 SOON = "less than a minute"
-MINUTES = ("about {n} minute", "about {n} minutes")
-SHORTLY = "Under a minute"
-MIN = "About {n} min"
+ROUGHLY = "about {span}"
+DAYS = ("{n} day", "{n} days")
+HOURS = ("{n} hour", "{n} hours")
+MINUTES = ("{n} minute", "{n} minutes")
+SECONDS = ("{n} second", "{n} seconds")
+SPAN = "{first} {second}"
+TAKES = "Takes {span}"
 ABOUT = "≈ {cost}"
 TO_READ = ("about {n} minute to read", "about {n} minutes to read")
 USD = "${amount}"
@@ -159,13 +163,12 @@ def rehearsed(who: Rehearsal) -> str:
 
 
 def estimated(estimate: Estimate) -> str:
-    """Return how long a debate is expected to take, and its cost: “About 5 min · ≈ $0.04”."""
+    """Return how long a debate is expected to take, and its cost."""
     cost = money(estimate.usd)
     if estimate.usd:
         cost = say(ABOUT, cost=cost)
-    minutes = estimate.minutes
-    takes = say(SHORTLY) if minutes < 1 else say(MIN, n=f"{minutes:.0f}")
-    return f"{takes} · {cost}"
+    takes = say(TAKES, span=about_minutes(estimate.minutes))
+    return f"{sentence_case(takes)} · {cost}"
 
 
 def to_read(minutes: float) -> str:
@@ -174,8 +177,31 @@ def to_read(minutes: float) -> str:
 
 
 def about_minutes(minutes: float) -> str:
-    """Return a duration, rounded to the minute."""
-    return say(SOON) if minutes < 1 else plural(MINUTES, round(minutes))
+    """Return a duration, rounded: to the minute, from three hours to the hour, then to the day."""
+    if minutes < 1:
+        return say(SOON)
+    unit = 1440 if minutes >= 2880 else 60 if minutes >= 180 else 1
+    return say(ROUGHLY, span=lasting(round(minutes / unit) * unit))
+
+
+def lasting(minutes: float) -> str:
+    """Return a set time as people say it: “30 seconds”, “90 minutes”, “2 days 5 hours”."""
+    seconds = max(1, round(minutes * 60))
+    if seconds < 60 or (seconds < 300 and seconds % 60):
+        return plural(SECONDS, seconds)
+    whole = round(seconds / 60)
+    if whole < 60 or (whole < 120 and whole % 60):
+        return plural(MINUTES, whole)
+    if whole < 2880:
+        return _span((HOURS, whole // 60), (MINUTES, whole % 60))
+    hours = round(whole / 60)
+    return _span((DAYS, hours // 24), (HOURS, hours % 24))
+
+
+def _span(first: tuple[Forms, int], second: tuple[Forms, int]) -> str:
+    """Return a duration in two units; the second may be 0."""
+    larger, smaller = plural(*first), plural(*second)
+    return say(SPAN, first=larger, second=smaller) if second[1] else larger
 
 
 def money(usd: float | None) -> str:

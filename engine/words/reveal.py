@@ -33,6 +33,7 @@ WAS_PERSON = "{side} was a person"
 DRAWN = "{side} was `{model}`, drawn at random"
 REPLACED = "`{was}` became unavailable; `{now}` took its place."
 GUESSED = ("{right} of {n} voter guessed it", "{right} of {n} voters guessed it")
+GUESSED_BY_ONE = {0: "the only guess was wrong", 1: "the only guess was right"}
 SEAT = "{seat} `{model}`"
 PEOPLE = "People: {outcome}"
 CHOSEN = "**{winner}** ({counts})"
@@ -281,7 +282,7 @@ def _who_was_who(reveal: Reveal) -> Iterator[str]:
         told = [say(DRAWN if side in reveal.drawn else _was(model), side=named, model=model)]
         if side in reveal.guessed:
             right, n = reveal.guessed[side]
-            told.append(plural(GUESSED, n, right=right))
+            told.append(say(GUESSED_BY_ONE[right]) if n == 1 else plural(GUESSED, n, right=right))
         yield " · ".join(told)
     yield from (say(REPLACED, was=was, now=now) for was, now in reveal.replaced)
     if reveal.rehearsal:

@@ -161,7 +161,7 @@ async def test_a_person_argues_a_side_and_takes_no_place_of_a_worker_while_they_
         rebuttal = await turn(chat, "rebuttal")
         await left(app)
         chat.write("ben", "Tea is slow.")
-        assert "was taken" in await chat.push("ben", rebuttal, "Done")
+        assert "Rostrum has your turn" in await chat.push("ben", rebuttal, "Done")
         for name in ("assumptions", "closing"):
             await chat.fill("ben", await turn(chat, name), "Write your turn", text=f"My {name}.")
         await voting(app)

@@ -301,7 +301,7 @@ async def test_an_export_is_a_file_of_this_servers_debates(
     assert rated.answer is not None
     (board,) = rated.answer.attachments
     assert (board.filename, board.data[:4]) == ("leaderboard.png", b"\x89PNG")
-    assert "debates by people" in (board.description or "")
+    assert "Debates: " in (board.description or "")
     assert asked.ephemeral
     assert asked.answer is not None
     (file,) = asked.answer.attachments

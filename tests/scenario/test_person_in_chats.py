@@ -48,7 +48,7 @@ async def test_a_person_is_asked_then_writes_by_form_or_in_the_thread(chat: Chat
         refused = await chat.fill("cleo", opening, "Write your turn", text="Mine!")
         assert "Only the person" in refused
         taken = await chat.fill("ben", opening, "Write your turn", text="Coffee wakes, says ben.")
-        assert "Your turn of 4 words was taken." in taken
+        assert "Rostrum has your turn of 4 words and posts it." in taken
         rebuttal = await turn(chat, "rebuttal")
         assert chat.buttons(opening) == {}
         assert "There is nothing of yours" in await chat.push("ben", rebuttal, "Done")

@@ -117,8 +117,8 @@ async def test_voters_say_why_and_guess_in_private(chat: Chat, settings: dict[st
         assert not any("CANARYMODEL" in shown.text for shown in chat.thread())
         assert "CANARYMODEL" not in chat.card
         reveal = await close(chat)
-        assert "`rehearsal/maple` · 1 of 1 voter guessed it" in reveal
-        assert "`rehearsal/willow` · 0 of 1 voter guessed it" in reveal
+        assert "`rehearsal/maple` · the only guess was right" in reveal
+        assert "`rehearsal/willow` · the only guess was wrong" in reveal
         details = await chat.ask("ben", "result", "Guesses at")
         assert "Guesses at 🔵 A: 1 of 1 right (21–100%; by chance 25%)" in details
         late = await tap(chat, "ben", below, f"rostrum:ground:{code}/style")

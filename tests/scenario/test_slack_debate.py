@@ -14,7 +14,6 @@ from pydantic import SecretStr
 from adapters.slack.install.workspaces import OneWorkspace
 from adapters.slack.rest import Rest
 from adapters.slack.whisper import Asker, Whisper
-from engine.chat.commands import COMMANDS
 from engine.debate import Status
 from tests.doubles.model_server import ModelServer
 from tests.doubles.slack import Asked, Rules, SlackServer, delay
@@ -270,7 +269,9 @@ async def test_a_malformed_command_is_answered_with_what_is_wrong_and_its_usage(
     async with stage.process():
         said = await (await slack.slash("olga", f"/debate {line}")).said()
     assert wrong in said
-    assert f"Usage: /debate {COMMANDS[line.split()[0].casefold()].usage(hides=False)}" in said
+    name = line.split()[0].casefold()
+    assert "Usage: " in said or f"All its options: /debate help {name}" in said
+    assert len(said) < 300
     assert slack.messages() == []
 
 
@@ -285,7 +286,7 @@ async def test_a_malformed_command_is_answered_with_what_is_wrong_and_its_usage(
             ("privacy", "What is stored"),
             ("strat Tea", "did you mean start?"),
             ("start Tea rounds=many", "write a whole number"),
-            ('start "Tea', "Usage: /debate start"),
+            ('start "Tea', "All its options: /debate help start"),
             ("help", "/debate start"),
             ("status", "No debates in this channel yet"),
             ("models", "rehearsal/maple"),

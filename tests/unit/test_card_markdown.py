@@ -101,7 +101,7 @@ def test_a_message_has_one_title_and_one_small_print_everywhere(message: Message
 
 @pytest.mark.parametrize(
     ("quorum", "said"),
-    [(0, "every vote counts"), (1, "needs 1 vote"), (5, "needs 5 votes")],
+    [(0, "every vote counts"), (1, "1 vote is enough"), (5, "needs 5 votes")],
 )
 def test_what_makes_a_vote_count_is_said_for_any_quorum(quorum: int, said: str) -> None:
     invite = VoteInvite(options=("A", "B"), minutes=30, quorum=quorum)

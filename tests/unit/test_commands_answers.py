@@ -76,7 +76,7 @@ def test_a_start_shows_what_it_takes_and_only_what_was_chosen() -> None:
     assert to_markdown(answer).splitlines() == [
         "Your debate starts now: **Tea or coffee**",
         f"`/debate status {answer.debate.code}` shows how far it is.",
-        "About 2 min · ≈ $0.12",
+        "Takes about 2 minutes · ≈ $0.12",
         "You chose `near/ana` for 🔵 A and the jury `near/j1`, `near/j2`. No one else sees "
         "this before the reveal.",
         "⚠ One juror only.",
@@ -87,7 +87,7 @@ def test_a_start_without_choices_or_prices_says_neither() -> None:
     estimate = ESTIMATE.model_copy(update={"usd": None, "minutes": 0.2})
     said = to_markdown(StartedAnswer(debate=line(), estimate=estimate))
     assert "You chose" not in said
-    assert "Under a minute · cost unknown" in said
+    assert "Takes less than a minute · cost unknown" in said
 
 
 @pytest.mark.parametrize(

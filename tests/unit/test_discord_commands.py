@@ -15,13 +15,16 @@ from pydantic import SecretStr
 from adapters.discord.answering import BUTTONS_ONLY, FrontDesk
 from adapters.discord.buttons import rows
 from adapters.discord.client import intents
-from adapters.discord.commands import DebateCommands
+from adapters.discord.commands import DebateCommands, start_command
 from adapters.discord.registration import same
 from adapters.discord.rest import Rest
 from adapters.discord.translation import TABLES, Translator, table
+from adapters.discord.typed import IN_ORDER, typed, with_options
 from adapters.discord.venue import DiscordVenue
+from engine.chat.answers.catalogue import HelpAnswer, HelpLine
 from engine.chat.commands import COMMANDS
 from engine.chat.invocation import Invocation
+from engine.errors import UsageError
 from engine.words.buttons import ballot_buttons, debate_buttons, read_button
 from tests.doubles.facts import Discord
 
@@ -74,6 +77,57 @@ async def test_each_command_gives_what_its_entry_takes() -> None:
         await command.callback(group, interaction, **typed)  # type: ignore[arg-type]
         assert given[-1].name == command.name
         assert type(given[-1].arguments) is type(COMMANDS[command.name].takes.read([]))
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("`/debate forget confirm=yes`", "`/debate forget confirm:True`"),
+        ("`/debate delete k7 confirm=yes`", "`/debate delete debate:k7 confirm:True`"),
+        ("`/debate me scoreboard=off`", "`/debate me scoreboard:False`"),
+        ("`/debate suggest your own topic`", "`/debate suggest topic:your own topic`"),
+        ("`/debate review k7 A`", "`/debate review debate:k7 vote:A`"),
+        ('`/debate schedule "every day 09:00"`', "`/debate schedule when:every day 09:00`"),
+        ("`/debate settings rounds=2`", "`/debate settings setting:rounds value:2`"),
+        ("`/debate topics` and a=b", "`/debate topics` and a=b"),
+    ],
+)
+def test_an_answer_writes_commands_as_discord_takes_them(written: str, shown: str) -> None:
+    assert typed(written) == shown
+
+
+async def test_options_that_answers_name_in_order_are_those_that_discord_shows() -> None:
+    nobody: Any = SimpleNamespace(trial=None)
+    group = DebateCommands(nobody)
+    for name, options in IN_ORDER.items():
+        command = group.get_command(name)
+        assert isinstance(command, app_commands.Command)
+        assert tuple(one.display_name for one in command.parameters)[: len(options)] == options
+
+
+async def test_help_on_a_command_shows_what_can_be_typed() -> None:
+    nobody: Any = SimpleNamespace(trial=None)
+    group = DebateCommands(nobody)
+    line = HelpLine(written="forget [confirm=yes]", about="erases your identity")
+    answer = HelpAnswer(command="forget", commands=(line,))
+    shown = with_options(answer, group.get_command("help"))
+    assert shown.commands[0].written == "forget [confirm:True|False]"
+
+
+async def test_help_offers_no_command_that_discord_lacks() -> None:
+    nobody: Any = SimpleNamespace(trial=None)
+    group: Any = DebateCommands(nobody)
+    offered = await group._commands(nobody, "rem")
+    assert offered == []
+    with pytest.raises(UsageError) as told:
+        group._help_on("xyzzy")
+    assert "rematch" not in str(told.value)
+
+
+async def test_a_mistake_in_more_is_answered_without_a_usage_that_no_one_can_type() -> None:
+    with pytest.raises(UsageError) as told:
+        start_command({"topic": "Tea", "more": "blind=maybe"})
+    assert str(told.value) == "blind is “maybe”; write on or off."
 
 
 async def test_a_description_says_when_only_managers_may(payload: dict[str, Any]) -> None:

@@ -138,7 +138,7 @@ def test_a_question_of_stance_says_when_the_debate_begins() -> None:
     invite = StanceInvite(topic="Tea", after=False, options=("up", "down", "unsure"), seconds=60)
     shown = embed(invite)
     assert "👍 for it · 👎 against it · 🤷 unsure" in shown["description"]
-    assert "60 seconds" in shown["description"]
+    assert "1 minute" in shown["description"]
 
 
 def test_a_reveal_names_models_votes_and_jurors() -> None:

@@ -91,7 +91,7 @@ def test_a_pace_is_a_number_or_how_fast_people_read() -> None:
         (
             "vote_minutes",
             "8d",
-            "--vote-minutes is 11520 minutes; choose more than 0 and at most",
+            "--vote-minutes is “8d”; choose more than 0 and at most",
         ),
         ("turn_order", "simultan", "--turn-order is “simultan”; did you mean simultaneous?"),
         ("ballot", "loud", "--ballot is “loud”; it must be open, secret or private."),

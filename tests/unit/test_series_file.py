@@ -100,7 +100,7 @@ def test_a_roundtable_of_two_is_a_series() -> None:
         ({"pairing": [["near/ana", "near/bem"]]}, "not in models; did you mean near/ben?"),
         ({"sides": "bth"}, "sides must be both or drawn."),
         ({"formats": ["clasic"]}, "formats: There is no format “clasic”"),
-        ({"formats": ["roundtable"]}, "In a roundtable debate with these options 3 take part"),
+        ({"formats": ["roundtable"]}, "In the format roundtable with these options 3 take part"),
         ({"formats": ["classic", "classic"]}, "formats has an entry twice"),
         ({"formats": [{"length": "short"}]}, "formats: each entry needs its name"),
         ({"formats": [{"format": "classic", "topic": "x"}]}, "topic is not an option of a format"),

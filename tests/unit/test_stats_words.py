@@ -100,12 +100,12 @@ def test_few_debates_are_called_few_and_nobody_is_judged_by_them() -> None:
 
 def test_a_leaderboard_is_told_with_both_judges_side_by_side() -> None:
     said = to_markdown(LeaderboardAnswer(leaderboard=rank_models(FORTY))).splitlines()
-    assert said[0].startswith("**Ratings by people and by the jury**, from 40 and 40 debates")
+    assert said[0].startswith("**Ratings by people and by the jury** (debates: people 40, jury 40)")
     assert re.fullmatch(
-        r"1\. `near/ana`: people 10\d\d \(.+\), 27–13–0; jury 9\d\d \(.+\), 14–26–0", said[1]
+        r"1\. `near/ana` · people: 10\d\d \(.+\), 27–13–0 · jury: 9\d\d \(.+\), 14–26–0", said[1]
     )
     few = to_markdown(LeaderboardAnswer(leaderboard=rank_models([make_row(1)])))
-    assert "people no two models have beaten each other, even indirectly, 1–0–0" in few
+    assert "people: no two models have beaten each other, even indirectly, 1–0–0" in few
     empty = LeaderboardAnswer(leaderboard=rank_models([]))
     assert "nothing to compare" in to_markdown(empty)
 
@@ -163,7 +163,7 @@ def test_the_pictures_say_the_numbers() -> None:
     assert "26 debates at 10% predicted, 50% observed" in reliability
     assert "n = 26" in words(drawn["reliability.svg"], "text")
     [board] = words(drawn["leaderboard.svg"], "desc")
-    assert "near/ana: people 10" in board
+    assert "near/ana · people: 10" in board
 
 
 def test_names_are_data_in_a_picture() -> None:
@@ -174,5 +174,5 @@ def test_names_are_data_in_a_picture() -> None:
     assert max(map(len, texts)) < 70
     [missing] = {text for text in texts if text.startswith("people: ")}
     assert missing.startswith("people: no two model")
-    why = "people no two models have beaten each other, even indirectly"
-    assert f"near/<script>&'\": {why}" in words(pictures(rows)["leaderboard.svg"], "desc")[0]
+    why = "people: no two models have beaten each other, even indirectly"
+    assert f"near/<script>&'\" · {why}" in words(pictures(rows)["leaderboard.svg"], "desc")[0]

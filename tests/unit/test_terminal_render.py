@@ -124,8 +124,8 @@ def test_the_announcement_tells_the_terms() -> None:
     text = said(ANNOUNCEMENT)
     assert "Topic: Remote work is better" in text
     assert "Conditions: Consider only Türkiye" in text
-    assert "1 juror reads it blind · the vote lasts 0.5 minutes" in text
-    assert "About 2 min · ≈ $0.01" in text
+    assert "1 juror reads it blind · the vote lasts 30 seconds" in text
+    assert "Takes about 2 minutes · ≈ $0.01" in text
 
 
 def test_marks_become_looks_and_a_side_and_its_model_have_its_colour() -> None:
@@ -178,7 +178,7 @@ def test_a_stance_is_asked_for_before_and_after() -> None:
     )
     assert "Topic: Tea wins" in said(before)
     assert "Where do you stand? for it · against it · unsure" in said(before)
-    assert "The debate begins in 60 seconds" in said(before)
+    assert "The debate begins in 1 minute" in said(before)
     after = said(before.model_copy(update={"after": True, "seconds": None}))
     assert "seconds" not in after
 

@@ -13,8 +13,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from types import ModuleType
 
+import pytest
+
 from engine.chat.answers.catalogue import HELP
-from engine.chat.commands import COMMANDS
+from engine.chat.commands import COMMANDS, with_usage
 from engine.chat.lifecycle import BY_MANAGER, BY_STARTER
 from engine.debate import Status
 from engine.delivery.ending import (
@@ -28,11 +30,13 @@ from engine.delivery.ending import (
     OVER_BUDGET,
     STOPPED_BY_BUG,
     refusal_of,
+    without_settings,
 )
 from engine.errors import (
     BudgetError,
     NotAllowedError,
     NotFoundError,
+    RostrumError,
     SeriesCapError,
     UsageError,
     VenueError,
@@ -274,6 +278,41 @@ def test_refusals_are_templates_with_their_values() -> None:
         later = getattr(call.func, "id", "") == "Text" and not given  # filled in where it is raised
         if isinstance(template, ast.Constant) and None not in given and not later:
             assert _blanks(str(template.value)) == given, where
+
+
+def raised() -> Iterator[tuple[str, RostrumError]]:
+    """Yield every refusal that people are given, with values in its blanks."""
+    for where, call in refusals():
+        module = importlib.import_module(where.partition(":")[0][:-3].replace("/", "."))
+        kind = getattr(module, getattr(call.func, "id", ""), None)
+        if not (isinstance(kind, type) and issubclass(kind, RostrumError)):
+            continue
+        for template in filter(lambda text: " " in text, _named(module, call.args[0], call)):
+            blanks = [
+                (name, spec) for _, name, spec, _ in string.Formatter().parse(template) if name
+            ]
+            values: dict[str, object] = {name: 3 if spec else "§" for name, spec in blanks}
+            values |= {name: ("§",) for name, spec in blanks if spec in ("or", "and")}
+            yield template, kind(Text(template, **values))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_refusal_without_blanks_does_not_stay_english_inside_a_usage(language: str) -> None:
+    every = dict(raised())
+    assert len(every) > 150
+    for template, error in every.items():
+        with speaking(language):
+            bare = refusal_of(error)
+            doors = [bare]
+            if isinstance(error, UsageError):
+                doors += [
+                    refusal_of(with_usage(error, name, hides=hides))
+                    for name in ("start", "forget")
+                    for hides in (True, False)
+                ]
+        for shown in doors:
+            assert without_settings(str(error)) not in shown, (language, template, shown)
+            assert bare in shown or "secret" in template, (template, shown)
 
 
 def test_a_refusal_is_english_for_logs_and_said_in_any_language() -> None:

@@ -10,7 +10,10 @@ from engine.words.translation import plural, say
 
 ACCEPTED = "You take part. The debate begins, and you are mentioned here when it is your turn."
 DECLINED = "You do not take part, so the debate is called off. The person who asked is notified."
-TAKEN = ("Your turn of {n} word was taken.", "Your turn of {n} words was taken.")
+TAKEN = (
+    "Rostrum has your turn of {n} word and posts it.",
+    "Rostrum has your turn of {n} words and posts it.",
+)
 
 
 class ConsentAnswer(Answer):

@@ -30,7 +30,7 @@ NO_CAP = "no cap"
 SETTING_IDLE = "- `{name}`: {value} ({why})"
 PAGES = "Public pages: {link}"
 NO_WEB = "Rostrum serves no web pages here"
-SETTINGS_HOW = "Change a setting with name=value; the value `default` resets it."
+SETTINGS_HOW = "Change one like this: `{prefix} settings rounds=2`. The value `default` resets it."
 
 EXPORTED = ("`{name}` has {n} revealed debate.", "`{name}` has {n} revealed debates.")
 NOTHING_TO_EXPORT = (
@@ -87,7 +87,7 @@ class SettingsAnswer(Answer):
                 yield say(template, name=setting.name, value=value)
         if self.page:
             yield say(PAGES, link=self.page)
-        yield say(SETTINGS_HOW)
+        yield say(SETTINGS_HOW, prefix=chat.prefix)
 
 
 def unset(name: str) -> str:

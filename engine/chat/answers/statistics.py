@@ -39,8 +39,8 @@ COMPARED = "Debates revealed here: {n}; judged by both people and jury: {compare
 AGREEMENT = (
     "- Jury and people agree: {agreement}; without ties: {decided}",
     "- Two people choose the same: {pairs}; a person and the jury: {with_jury}",
-    "- In decided debates 🔵 A wins {a_people} with people and {a_jury} with the jury; the last "
-    "speaker wins {last_people} and {last_jury}",
+    "- Decided for 🔵 A: by people {a_people}; by the jury {a_jury}",
+    "- Decided for the last speaker: by people {last_people}; by the jury {last_jury}",
 )
 STATISTICS = "**Statistics**"
 BEYOND_CHANCE = (
@@ -64,12 +64,12 @@ INVALID = "unreadable answers {value}"
 INTERVALS = (
     "In brackets: 95 % intervals, resampled by topic. “Too few” is fewer than {fewest} debates."
 )
-RATED = "**Ratings by people and by the jury**, from {people} and {jury} debates"
+RATED = "**Ratings by people and by the jury** (debates: people {people}, jury {jury})"
 RATED_HOW = (
     "1000 is the mean, and 400 points more mean odds of ten to one. Behind a rating: its 95 % "
     "interval, then won–lost–tied."
 )
-STANDING = "{place}. `{model}`: people {people}; jury {jury}"
+STANDING = "{place}. `{model}` · people: {people} · jury: {jury}"
 RATING = "{rating}, {record}"
 GUESSERS = "**Who guesses models best**"
 GUESSER = "{place}. {name}: {right} of {n}"
