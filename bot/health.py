@@ -7,11 +7,13 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import structlog
 from aiohttp import web
 
+from adapters.metrics.counts import Counts
 from adapters.metrics.page import CONTENT_TYPE, Snapshot, write_page
 from adapters.site import Site
 from bot.settings.sections import HealthSettings
@@ -27,6 +29,7 @@ PROBE_SECONDS = 5.0  # how long a database probe is valid: each is a write
 ANSWER_SECONDS = 3.0  # that the database may take for one
 FIGURES_SECONDS = 5.0  # how long figures from the database are valid
 BLOCKED_SECONDS = 5.0  # a loop that was late by more is not well
+STARTING = "Rostrum is starting; it waits for its database."
 UNWRITABLE = "The database cannot be written; the log says why."
 SILENT = "The database did not answer within {seconds:g} s."
 BLOCKED = "The event loop was blocked for {seconds:.1f} s within the last ten."
@@ -63,23 +66,22 @@ Connected = Callable[[], bool | Presence]
 
 
 class State(NamedTuple):
-    """The state: what is wrong with the database (empty: nothing), loop and platforms."""
+    """The state: what is wrong with the database (empty: nothing), loop and platforms.
+
+    A process is alive while its loop turns: no restart mends what it needs from outside to be
+    ready.
+    """
 
     database: str
     late: float
     platforms: Mapping[str, Presence]
-
-    @property
-    def well(self) -> bool:
-        """Whether everything works."""
-        return not self.database and all(one.well for one in self.platforms.values())
 
     def faults(self, *, ready: bool) -> tuple[str, ...]:
         """Return in words why the process is not alive, or not `ready` to serve."""
         return tuple(self._faults(ready))
 
     def _faults(self, ready: bool) -> Iterator[str]:
-        if self.database:
+        if ready and self.database:
             yield self.database
         if self.late > BLOCKED_SECONDS:
             yield BLOCKED.format(seconds=self.late)
@@ -92,11 +94,10 @@ class State(NamedTuple):
         body = {
             "ok": not faults,
             "problems": faults,
-            "database": not self.database,
             "loop_lag_seconds": round(self.late, 3),
         }
         shown = {name: one.report() for name, one in self.platforms.items()}
-        return {**body, "platforms": shown} if ready else body
+        return {**body, "database": not self.database, "platforms": shown} if ready else body
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,13 +116,14 @@ NOTHING = Stored({}, {}, {})
 class Health:
     """Probes the state; `gateways` returns whether each platform is connected.
 
-    `day_cap` is the most that all communities together may spend a day, in USD; None for no cap.
+    Without a store the process starts, until `begin`. `day_cap` is the most that all communities
+    together may spend a day, in USD; None for no cap.
     """
 
     def __init__(
         self,
-        store: Store,
-        gateways: Mapping[str, Connected],
+        store: Store | None = None,
+        gateways: Mapping[str, Connected] = MappingProxyType({}),
         loop: LoopWatch | None = None,
         build: Build | None = None,
         day_cap: float | None = None,
@@ -132,6 +134,14 @@ class Health:
         self._fault, self._probed_at = "", -PROBE_SECONDS
         self._stored, self._read_at = NOTHING, -FIGURES_SECONDS
         self._probing, self._reading = asyncio.Lock(), asyncio.Lock()
+
+    def begin(self, store: Store, gateways: Mapping[str, Connected], counts: Counts) -> None:
+        """Go on with what a process has once it has started."""
+        self._store, self._gateways, self.loop.counts = store, gateways, counts
+
+    def alive(self) -> State:
+        """Look at this process alone."""
+        return State("", self.loop.worst(), {})
 
     async def state(self) -> State:
         """Probe everything."""
@@ -164,7 +174,7 @@ class Health:
     async def _read(self) -> Stored:
         """Return the database's figures, at most some seconds old; none if it has a fault."""
         async with self._reading:
-            if time.monotonic() - self._read_at >= FIGURES_SECONDS:
+            if self._store and time.monotonic() - self._read_at >= FIGURES_SECONDS:
                 try:
                     async with asyncio.timeout(ANSWER_SECONDS):
                         self._stored = Stored(
@@ -180,6 +190,8 @@ class Health:
 
     async def _probe(self) -> str:
         """Test a small write, at most every few seconds; return in words what is wrong."""
+        if self._store is None:
+            return STARTING
         async with self._probing:
             if time.monotonic() - self._probed_at >= PROBE_SECONDS:
                 try:
@@ -207,7 +219,7 @@ async def serve_health(settings: HealthSettings, health: Health) -> None:
 @asynccontextmanager
 async def _listening(settings: HealthSettings, health: Health) -> AsyncIterator[None]:
     async def livez(_: web.Request) -> web.Response:
-        return _answer((await health.state()).report(ready=False))
+        return _answer(health.alive().report(ready=False))
 
     async def readyz(_: web.Request) -> web.Response:
         return _answer((await health.state()).report(ready=True))

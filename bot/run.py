@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
 from functools import partial
+from math import inf
+from typing import Any
 
 import structlog
 
 from bot import log, stopping, texts
-from bot.app import App, run_app
+from bot.app import App, first_error, run_app
 from bot.deleting import eraser, keeping_of
 from bot.health import Health, Presence, serve_health
 from bot.platforms import Platform, open_platforms
-from bot.reading import SERVER_SECONDS
 from bot.role import Role
 from bot.settings.settings import PLATFORMS, Settings, load_settings
-from bot.telemetry import LoopWatch, build_of
+from bot.telemetry import build_of
 from engine.chat.privacy import tidy
 from engine.chat.retention import keep_for
 from engine.errors import SettingsError, StoreError
@@ -37,8 +38,10 @@ async def run_rostrum(role: Role = Role.ALL) -> None:
     if role is not Role.ALL and not settings.shared:
         raise SettingsError(texts.NOT_SHARED.format(role=role))
     platforms = open_platforms(settings) if role.serves else ()
+    store: Store | None = None
     try:
         async with serving(settings, *platforms, role=role) as app:
+            store = app.store
             logger.info("rostrum started", role=role, platforms=sorted(app.deliveries))
             if any(model.rehearses for model in (*settings.models, *settings.jurors)):
                 logger.warning(texts.REHEARSING)
@@ -48,13 +51,23 @@ async def run_rostrum(role: Role = Role.ALL) -> None:
                 stopping.end_in_time()
     except asyncio.CancelledError:
         logger.info("rostrum stopped")
+    except StoreError as error:
+        if store is None or not store.away:
+            raise
+        # It waits for a server in all but its last seconds; what was not stored is as after a kill.
+        logger.warning("rostrum stopped", why=str(error))
 
 
 @asynccontextmanager
 async def serving(
     settings: Settings, *platforms: Platform, role: Role = Role.ALL
 ) -> AsyncIterator[App]:
-    """Hold a role while the body runs. Raises SettingsError if a platform refuses for good."""
+    """Hold a role while the body runs. Raises SettingsError if a platform refuses for good.
+
+    A database server that is away at the start is waited for, as long as it takes; health is served
+    meanwhile, and says so.
+    """
+    health = Health(build=build_of(settings), day_cap=settings.budget.installation_daily_usd)
     try:
 
         async def prepare(store: Store) -> None:
@@ -62,17 +75,16 @@ async def serving(
                 await platform.prepare(store)
 
         venues = [platform.venue for platform in platforms]
-        async with run_app(
-            settings, venues, role=role, prepare=prepare, start_seconds=SERVER_SECONDS
-        ) as app:
+        async with (
+            _beside(serve_health(settings.health, health)),
+            run_app(settings, venues, role=role, prepare=prepare, start_seconds=inf) as app,
+        ):
             await app.reconcile()
             gateways = {one.venue.platform: partial(_presence, app, one) for one in platforms}
-            loop, build = LoopWatch(app.counts), build_of(settings)
-            day_cap = settings.budget.installation_daily_usd
-            health = Health(app.store, gateways, loop, build, day_cap)
+            health.begin(app.store, gateways, app.counts)
             async with asyncio.TaskGroup() as group:
                 grace = timedelta(days=settings.privacy.purge_days)
-                works = [_reconcile(app, grace, role), serve_health(settings.health, health)]
+                works = [_reconcile(app, grace, role)]
                 if role.serves:
                     works.append(app.open_schedule().run())
                     works.append(_serve_web(settings, app))
@@ -92,6 +104,20 @@ async def serving(
         await stopping.close_in_time(**{p.venue.platform: p.close for p in platforms})
 
 
+@asynccontextmanager
+async def _beside(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    """Let a work go on while the body runs. Raises its error, which ends the body."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            task = group.create_task(work)
+            try:
+                yield
+            finally:
+                task.cancel()
+    except BaseExceptionGroup as failed:
+        raise first_error(failed) from failed
+
+
 async def _serve_web(settings: Settings, app: App) -> None:
     """Serve pages, if the settings say where."""
     if settings.web.port is not None:
@@ -106,6 +132,8 @@ def _presence(app: App, platform: Platform) -> Presence:
 
 async def _leave(app: App, platforms: Sequence[Platform]) -> None:
     """Hand over to other processes what this one serves, while its platforms still hear people."""
+    if app.store.away:  # no other process can take anything over
+        return
     with suppress(TimeoutError, StoreError):  # then leases run out
         async with asyncio.timeout(HAND_OVER_SECONDS):
             await asyncio.gather(*(platform.leave(app) for platform in platforms))

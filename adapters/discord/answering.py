@@ -148,6 +148,7 @@ class FrontDesk:
             return
 
         async def run() -> AnswerText:
+            self.commands.check_database()
             command = asked() if callable(asked) else asked
             if attached:
                 files = await read_attachments(attached, self.commands.defaults.sources)
@@ -240,6 +241,7 @@ class FrontDesk:
             return
 
         async def run() -> AnswerText:
+            self.commands.check_database()
             heard = await self._press(pressed_of(interaction, option))
             said = AnswerText(vote_answer(heard))
             return await self._with_more(interaction, said, voted_in(heard))

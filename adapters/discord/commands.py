@@ -434,6 +434,7 @@ class DebateCommands(app_commands.Group):
         """Offer choices that are read from the database; none while somebody types too fast."""
         commands = self._desk.commands
         try:
+            commands.check_database()
             person = await self._desk.person(interaction)
             commands.typing.check((person.platform, person.user), commands.service.clock.now())
             return _listed(await match(commands, person))

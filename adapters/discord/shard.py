@@ -107,12 +107,14 @@ class Shard:
             await asyncio.sleep(LOOK_SECONDS)
 
     async def _is_heard_elsewhere(self) -> bool:
-        """Wait for the next holder; False if this process holds the shard again."""
-        until = time.monotonic() + LINGER_SECONDS
-        while time.monotonic() < until:
+        """Wait for the next holder; False if this process holds the shard again.
+
+        While the database is away no process can take it over, and a look does not return.
+        """
+        for _ in range(round(LINGER_SECONDS / LOOK_SECONDS)):
             if self.number in self.shares.held:
                 return False
-            if self.shares.alone or await self.shares.others(f"{self.number}/"):
+            if await self.shares.others(f"{self.number}/"):
                 return True
             await asyncio.sleep(LOOK_SECONDS)
         return True

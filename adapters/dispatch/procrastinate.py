@@ -21,7 +21,7 @@ from procrastinate.exceptions import ConnectorException, NoResult
 from procrastinate.worker import Worker
 
 from engine.delivery.ending import needing
-from engine.errors import RostrumError
+from engine.errors import RostrumError, StoreError
 from engine.floor.wake import Bell
 
 TASK, TOPIC = "think", "jobs"
@@ -137,9 +137,14 @@ class ProcrastinateDispatcher:
 
         @app.task(name=TASK)
         async def work(debate: str, backends: Sequence[str] = ()) -> None:
-            await think(debate)
-            if self._stopping:  # it was only paused, and another process can go on at once
-                await self.submit(debate)
+            try:
+                await think(debate)
+                if self._stopping:  # it was only paused, and another process can go on at once
+                    await self.submit(debate)
+            except StoreError as error:
+                if not (self._stopping and error.passing):
+                    raise
+                log.warning("debate left", debate=debate, why=str(error))
 
         try:
             while not self._stopping:

@@ -110,6 +110,7 @@ class FrontDesk:
 
     async def run(self, asker: Asker, command: Invocation) -> Answer:
         """Run a command. Raises RostrumError, whose message is for the person."""
+        self.commands.check_database()
         _refuse_what_slack_lacks(command)
         person = await self._with_groups(await self._asking(asker, command))
         if person.manager:
@@ -205,6 +206,7 @@ class FrontDesk:
         whisper = Whisper(self.workspaces, asker)
 
         async def run() -> None:
+            self.commands.check_database()
             heard = await self.listener(pressed)
             debate = voted_in(heard)
             more = await self._remark(asker, debate) if debate else None
@@ -258,7 +260,9 @@ class FrontDesk:
             own = home.people.known_language(asker.user)
             if ask and not own:
                 own = await home.people.language(asker.user, many=many)
-            return own or await usual_language(self.commands, PLATFORM, home.team)
+            if own or self.commands.store.away:
+                return own or ENGLISH
+            return await usual_language(self.commands, PLATFORM, home.team)
         except RostrumError as error:
             log.info("person lookup failed", why=str(error))
             return ENGLISH

@@ -112,6 +112,11 @@ class Database:
         """Whether no other process may run on it, so that older leases are void."""
         return self.dialect.sole
 
+    @property
+    def away(self) -> bool:
+        """Whether it is a server's that does not answer now, so that whatever asks it waits."""
+        return self.dialect.away
+
     async def write(self, operation: Callable[[SqlConnection], T]) -> T:
         """Run a write in the next group and return its result once that is committed.
 

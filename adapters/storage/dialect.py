@@ -35,7 +35,8 @@ class Dialect(ABC):
     `name` is what a person reads of its address, and `kind` what that names. `sole` says that no
     other process may run on it, so that older leases are void; `upgrades` that whatever runs on it
     may migrate it at its start. `gathers` says that short queries go with the writes that are on
-    their way. `faults` are what the driver raises.
+    their way. `away`: a server does not answer now, and is waited for. `faults` are what the driver
+    raises.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Dialect(ABC):
     sole = False
     upgrades = False
     gathers = True
+    away = False
     faults: tuple[type[Exception], ...]
 
     @abstractmethod

@@ -201,13 +201,18 @@ class PostgresServer(Dialect):
         self.name = _name(address)
         self.gathers = self._runs = writable
         self._start_seconds = start_seconds
-        self._known = self._ending = False
+        self._known = False
+        self._ending_since: float | None = None
         self._away_since: float | None = None
         self._telling = threading.Lock()
         self._threads = ThreadPoolExecutor(pool, thread_name_prefix="reader")
         self._idle: list[PostgresConnection] = []
         self._writer: PostgresConnection | None = None
         self._durably = ""
+
+    @property
+    def away(self) -> bool:  # type: ignore[override]
+        return self._away_since is not None
 
     def exists(self) -> bool:
         return True
@@ -386,7 +391,7 @@ class PostgresServer(Dialect):
                 if not self._is_passing(error):
                     raise
                 self._note_away(error)
-                if time.monotonic() + delay - began > self._patience():
+                if time.monotonic() + delay > self._gives_up_at(began):
                     raise
             else:
                 self._note_back()
@@ -403,16 +408,19 @@ class PostgresServer(Dialect):
             return False
         return self._known or not any(text in str(error) for text in FINAL)
 
-    def _patience(self) -> float:
-        """Return for how many seconds a server that is away is waited for."""
-        if self._ending:
-            return LAST_SECONDS
-        return float("inf") if self._waits else self._start_seconds
+    def _gives_up_at(self, began: float) -> float:
+        """Return until when a server that is away is waited for, on the monotonic clock.
+
+        A process that ends waits once for all that it still asks.
+        """
+        if self._ending_since is not None:
+            return max(self._ending_since, self._away_since or began) + LAST_SECONDS
+        return began + (float("inf") if self._waits else self._start_seconds)
 
     @property
     def _waits(self) -> bool:
         """Whether what the server cannot do now is waited for, for however long."""
-        return self._runs and self._known and not self._ending
+        return self._runs and self._known and self._ending_since is None
 
     def _note_away(self, error: psycopg.Error) -> None:
         with self._telling:
@@ -443,7 +451,7 @@ class PostgresServer(Dialect):
     # --- the end -----------------------------------------------------------------------
 
     def hurry(self) -> None:
-        self._ending = True
+        self._ending_since = self._ending_since or time.monotonic()
 
     async def close_readers(self) -> None:
         self.hurry()

@@ -55,6 +55,10 @@ class SqlStore:
         self.retention = RetentionTable(database)
         self._database = database
 
+    @property
+    def away(self) -> bool:
+        return self._database.away
+
     def hurry(self) -> None:
         """Wait no longer than a moment for a database that is away: the process ends."""
         self._database.hurry()

@@ -64,7 +64,7 @@ from engine.chat.remarks import remark
 from engine.chat.review import review
 from engine.chat.settings import show_settings
 from engine.debate import BallotKind
-from engine.errors import UsageError
+from engine.errors import RostrumError, UsageError
 from engine.language import Text
 from engine.line.intake import check_allowed
 from engine.options import hint, suggest
@@ -273,6 +273,15 @@ OWN_DATA = frozenset({"privacy", "mydata", "forget", "optout", "optin"})
 @dataclass(slots=True)
 class Commands(Context):
     """The entry points for chat platforms."""
+
+    def check_database(self) -> None:
+        """Raise RostrumError while the database is away; ask before anything that reads or writes.
+
+        Otherwise the person waits for as long as it is, and then what they asked for twice is done
+        twice.
+        """
+        if self.store.away:
+            raise RostrumError("The database is away; try again in a minute.")
 
     async def run(self, person: Person, asked: Invocation) -> Answer:
         """Run a command, if the person may use it and their community is served.

@@ -10,10 +10,12 @@ still, once its leases have run out.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Protocol
 
 import structlog
 
+from engine.errors import StoreError
 from engine.floor.keeper import LEASE_SECONDS, RENEW_SECONDS, Keeper
 from engine.floor.wake import Bell
 from engine.store import Lease, Store
@@ -85,7 +87,8 @@ class Member:
                 settled = await self.look()
                 await self._bell.collect(TOPIC, RENEW_SECONDS if settled else DRAIN_SECONDS)
         finally:
-            await self._leave()
+            with suppress(StoreError):  # then others count it until it runs out
+                await self._leave()
 
     async def look(self) -> bool:
         """Look who is there, and move towards the right part; True once there.

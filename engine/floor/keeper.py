@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from weakref import WeakValueDictionary
 
-from engine.errors import LeaseLostError, PausedError, RostrumError
+from engine.errors import LeaseLostError, PausedError, RostrumError, StoreError
 from engine.floor.wake import Bell
 from engine.store import Lease, Store
 from engine.watch import UNWATCHED, Watch
@@ -102,7 +102,8 @@ class Keeper:
                     self.watch.lease_lost(name)
                 raise error from None
             finally:
-                await self._store.leases.release(lease)
+                with suppress(StoreError):  # then it runs out
+                    await self._store.leases.release(lease)
 
     async def _claim_soon(self, name: str, patience: float) -> tuple[Lease, float]:
         """Claim a lease within so many seconds; return until when it is safe to use it."""

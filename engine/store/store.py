@@ -29,6 +29,10 @@ class Store(Protocol):
     """The database, one property per part."""
 
     @property
+    def away(self) -> bool:
+        """Whether the database does not answer now, so that every read and write waits."""
+
+    @property
     def leases(self) -> Leases:
         """Leases on debates and connections."""
 

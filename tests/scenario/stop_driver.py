@@ -11,8 +11,10 @@ from typing import Any
 
 from adapters import site
 from adapters.discord import client
+from adapters.dispatch import procrastinate
 from adapters.slack import client as slack_client
 from adapters.slack import socket
+from adapters.storage import postgres
 from bot import cli, run, stopping
 from bot.app import App
 
@@ -48,6 +50,9 @@ def main(part: str) -> None:
     stopping.CLOSE_SECONDS *= TENTH
     if part in ("thread", "database"):  # of the others none may need it, on a busy machine neither
         stopping.ALL_SECONDS *= TENTH
+        run.HAND_OVER_SECONDS *= TENTH
+        postgres.LAST_SECONDS *= TENTH
+        procrastinate.AGAIN_SECONDS *= TENTH
     for adapter in (client, slack_client, socket, site):
         adapter.FINISH_SECONDS *= TENTH  # type: ignore[attr-defined]
     serving = run.serving

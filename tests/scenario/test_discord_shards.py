@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
+from adapters.discord import shard
 from adapters.discord.connection import Connection
 from adapters.discord.identify import Identifies
 from adapters.discord.rest import Rest
@@ -19,9 +20,11 @@ from adapters.discord.venue import DiscordVenue
 from bot.app import App
 from bot.platforms import Discord
 from bot.run import serving
+from engine.floor import keeper
 from engine.floor.shares import Shares
 from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.postgres import PostgresDouble
+from tests.doubles.wire import wired
 from tests.scenario.discord_stage import SWIFT, settings_of, until
 
 PROMPT = 3.0  # seconds in which Discord takes an answer
@@ -103,6 +106,34 @@ async def test_a_second_gateway_stands_by_and_takes_over_and_no_command_goes_una
     assert discord.gateway.identifies == 2
     # Both heard some of them.
     assert {len(each.edits) for each in discord.interactions.all if each.filled} == {1}
+
+
+async def test_a_lone_gateway_stays_connected_and_answers_while_the_database_is_away(
+    postgres: PostgresDouble,
+    migrated_name: str,
+    discord: DiscordServer,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(keeper, "RENEW_SECONDS", 0.1)
+    monkeypatch.setattr(keeper, "LEASE_SECONDS", 0.6)
+    monkeypatch.setattr(shard, "LOOK_SECONDS", 0.02)
+    name = postgres.create(migrated_name)
+    with wired(postgres.port) as wire:
+        async with gateway(postgres.tcp(name, port=wire.port), discord) as only:
+            await until(lambda: only.connection.connected and discord.world.commands[None])
+            wire.cut()
+            await until(lambda: only.app.store.away and not only.shares.held)
+            for command, given in (("debate help", {}), ("debate start", {"topic": "Tea"})):
+                said = await discord.slash("ada", command, given).finished()
+                assert said.text.strip() == "The database is away; try again in a minute."
+            assert discord.gateway.connected == 1
+            wire.mend()
+            await until(lambda: only.shares.held)
+            assert (await discord.slash("ada", "debate start", {"topic": "Tea"}).finished()).text
+            assert len(await only.app.store.debates.recent()) == 1
+        wire.mend()
+    assert discord.gateway.identifies == 1, "it hung up on Discord"
+    postgres.drop(name)
 
 
 async def test_each_of_two_gateways_hears_half_of_the_shards_and_one_registers_commands(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 
 import pytest
 from aiohttp import ClientSession
@@ -14,8 +15,12 @@ from adapters.storage.migrate import migrate
 from adapters.storage.store import SqlStore
 from bot import health as rooms
 from bot.health import Health
+from bot.role import Role
+from bot.run import serving
 from tests.doubles.postgres import PASSWORD, PostgresDouble
 from tests.doubles.waiting import HANG_SECONDS
+from tests.doubles.wire import wired
+from tests.scenario.discord_stage import free_port, settings_of
 from tests.unit.test_health import ask, fetch, read, served
 
 
@@ -38,15 +43,15 @@ async def test_a_killed_postgresql_is_said_without_its_address_until_it_is_back(
     store = SqlStore(database)
     async with served(Health(store, {})) as url, ClientSession() as session:
         async with asyncio.timeout(HANG_SECONDS):
-            while (await ask(f"{url}/livez"))[0] != 200:  # noqa: ASYNC110 - it is asked anew
+            while (await ask(f"{url}/readyz"))[0] != 200:  # noqa: ASYNC110 - it is asked anew
                 await asyncio.sleep(0.05)
         server.crash()
-        for page in ("livez", "readyz"):
-            status, body = await ask(f"{url}/{page}")
-            [said] = body["problems"]
-            assert (status, body["database"]) == (503, False)
-            assert said.startswith("The database ")
-            assert not [one for one in (PASSWORD, "postgres", str(server.port)) if one in said]
+        status, body = await ask(f"{url}/readyz")
+        [said] = body["problems"]
+        assert (status, body["database"]) == (503, False)
+        assert said.startswith("The database ")
+        assert not [one for one in (PASSWORD, "postgres", str(server.port)) if one in said]
+        assert (await ask(f"{url}/livez"))[0] == 200, "a restart mends no database"
         began = time.monotonic()
         text = await (await fetch(session, f"{url}/metrics")).text()
         assert time.monotonic() - began < 5
@@ -55,8 +60,45 @@ async def test_a_killed_postgresql_is_said_without_its_address_until_it_is_back(
         assert found["rostrum_debates"] == {}, "what is unknown is not shown as none"
         await asyncio.to_thread(server.start)
         async with asyncio.timeout(HANG_SECONDS):
-            while (await ask(f"{url}/livez"))[0] != 200:  # noqa: ASYNC110 - it is asked anew
+            while (await ask(f"{url}/readyz"))[0] != 200:  # noqa: ASYNC110 - it is asked anew
                 await asyncio.sleep(0.05)
             while len(found["rostrum_debates"]) != 3:
                 found = read(await (await fetch(session, f"{url}/metrics")).text())
     await store.close()
+
+
+async def test_a_start_waits_for_its_database_and_says_so(
+    postgres: PostgresDouble, migrated_name: str
+) -> None:
+    name, port = postgres.create(migrated_name), free_port()
+    url = f"http://127.0.0.1:{port}"
+    with wired(postgres.port) as wire:
+        wire.cut()
+        settings = settings_of(postgres.tcp(name, port=wire.port), health={"port": port})
+        async with AsyncExitStack() as running:
+            start = running.enter_async_context(serving(settings, role=Role.GATEWAY))
+            starting = asyncio.create_task(start)
+            status, body = await ask(f"{url}/readyz")
+            said = ["Rostrum is starting; it waits for its database."]
+            assert (status, body["problems"]) == (503, said)
+            assert (await ask(f"{url}/livez"))[0] == 200
+            wire.mend()
+            await starting
+            assert (await ask(f"{url}/readyz"))[0] == 200
+    postgres.drop(name)
+
+
+async def test_a_process_that_waits_for_its_database_at_the_start_can_be_stopped(
+    postgres: PostgresDouble,
+) -> None:
+    with wired(postgres.port) as wire:
+        wire.cut()
+        async with AsyncExitStack() as running:
+            settings = settings_of(postgres.tcp(port=wire.port))
+            start = running.enter_async_context(serving(settings, role=Role.GATEWAY))
+            starting = asyncio.create_task(start)
+            await asyncio.sleep(0.5)
+            starting.cancel()
+            async with asyncio.timeout(HANG_SECONDS):
+                with pytest.raises(asyncio.CancelledError):
+                    await starting
