@@ -1,32 +1,43 @@
-"""Mentions of a person in what debates and suggestions are about, and their erasure.
+"""Mentions of a person in what people wrote, and their erasure.
 
-Finding them reads every setup of a platform, so it is done outside of writes; a write then reads
-and changes only the rows of what was found.
+Finding them reads what all people of a platform wrote, so it is done outside of writes; a write
+then reads and changes only the rows of what was found.
 """
 
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from adapters.storage.connection import SqlConnection
 
 ERASED = "@somebody"
 # Which rows may have one; ids that only begin alike are told apart by `_pattern`.
 HAS = "(replace({0}, :plain, '') <> {0} OR replace({0}, :nick, '') <> {0})"
+# What people wrote: of a debate in which one is found, all texts are searched.
 IN_DEBATES = f"""
 SELECT id, setup AS text FROM debates WHERE platform = :platform AND {HAS.format("setup")}
 """  # noqa: S608
-IN_SUGGESTIONS = f"""
-SELECT number, text FROM suggestions WHERE platform = :platform AND {HAS.format("text")}
-"""  # noqa: S608
+OF_DEBATES = (("asked", "text"), ("spoken", "text"), ("votes", "body"), ("sheets", "body"))
+BESIDE = """
+SELECT debate AS id, {table}.{column} AS text FROM {table} JOIN debates ON debates.id = debate
+WHERE platform = :platform AND {has}
+"""
+# The others, with their keys.
+ROWS = (
+    ("suggestions", "number", "text"),
+    ("series", "name", "body"),
+    ("series", "name", "problem"),
+    ("label_tasks", "name", "body"),
+)
+IN_ROWS = "SELECT {key} AS id, {column} AS text FROM {table} WHERE platform = :platform AND {has}"
 
 
 class Mentioning(NamedTuple):
-    """The debates and suggestions whose texts mention a person."""
+    """The debates whose texts mention a person, and other rows: table, key, column and value."""
 
-    debates: tuple[str, ...] = ()
-    suggestions: tuple[int, ...] = ()
+    debates: frozenset[str] = frozenset()
+    rows: tuple[tuple[str, str, str, str | int], ...] = ()
 
 
 NOWHERE = Mentioning()
@@ -35,20 +46,26 @@ NOWHERE = Mentioning()
 def find_mentions(connection: SqlConnection, platform: str, user: str) -> Mentioning:
     """Return what mentions a user of a platform, by a scan."""
     pattern, given = _pattern(user), {"platform": platform, **_forms(user)}
-    debates = (row for row in connection.rows(IN_DEBATES, **given) if pattern.search(row.text))
-    topics = (row for row in connection.rows(IN_SUGGESTIONS, **given) if pattern.search(row.text))
+
+    def search(query: str, table: str = "", key: str = "", column: str = "") -> list[Any]:
+        has = HAS.format(f"{table}.{column}")
+        rows = connection.rows(query.format(table=table, key=key, column=column, has=has), **given)
+        return [row.id for row in rows if pattern.search(row.text)]
+
+    beside = (one for table, column in OF_DEBATES for one in search(BESIDE, table, column=column))
     return Mentioning(
-        debates=tuple(row.id for row in debates), suggestions=tuple(row.number for row in topics)
+        debates=frozenset([*search(IN_DEBATES), *beside]),
+        rows=tuple((*of, one) for of in ROWS for one in search(IN_ROWS, *of)),
     )
 
 
 def erase_mentions(connection: SqlConnection, user: str, found: Mentioning) -> None:
-    """Erase a user's id from all texts of these debates, and from these suggestions."""
-    for debate in found.debates:
+    """Erase a user's id from all texts of these debates, and from these rows."""
+    for debate in sorted(found.debates):
         for table, key, column in _texts_of_debates():
             _erase(connection, user, table, key, column, debate)
-    for number in found.suggestions:
-        _erase(connection, user, "suggestions", "number", "text", number)
+    for row in found.rows:
+        _erase(connection, user, *row)
 
 
 def _erase(

@@ -12,7 +12,7 @@ from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
 from adapters.storage.debates import BY_ID, ENDED, to_debate
 from adapters.storage.installation import mark_unwiped
-from adapters.storage.purge import delete_debates, load_tables
+from adapters.storage.purge import delete_debates, load_tables, unmentioned
 from engine.debate import Debate
 from engine.errors import NotFoundError, UsageError
 from engine.ports import utc_now
@@ -85,41 +85,14 @@ WHERE debate = :debate AND step = :step AND attempt = :attempt
 QUOTING = (("ballots", "step"), ("artifacts", "name"), ("judgings", "number"))
 BODIES = "SELECT {key}, body FROM {table} WHERE debate = :debate AND body LIKE '%\"raw\"%'"
 SET_BODY = "UPDATE {table} SET body = :body WHERE debate = :debate AND {key} = :key"
-STRANGERS = """
-SELECT id FROM people WHERE "user" IS NOT NULL AND NOT opted_out AND since IS NULL AND id NOT IN (
-    SELECT person FROM vote_events
-    UNION SELECT person FROM votes
-    UNION SELECT starter FROM debates WHERE starter IS NOT NULL
-    UNION SELECT suggester FROM suggestions WHERE suggester IS NOT NULL
-    UNION SELECT person FROM upvotes
-    UNION SELECT person FROM guests
-    UNION SELECT person FROM sheets
-    UNION SELECT annotators.person FROM annotators
-        JOIN label_tasks ON label_tasks.name = annotators.task WHERE closed_at IS NULL
-)
-"""
-NEWEST = """
-SELECT (SELECT coalesce(max(number), 0) FROM vote_events) AS event,
-    (SELECT coalesce(max(number), 0) FROM debates) AS debate
+# Who labels is needed while they can; a closed task keeps their labels alone.
+OPEN_TASKS = """
+SELECT 1 FROM annotators JOIN label_tasks ON label_tasks.name = annotators.task
+WHERE closed_at IS NULL
 """
 # So that answers on their way are stored, and seen by what follows.
 LOCK_STRANGER = "SELECT id FROM people WHERE id = :person FOR UPDATE"
-ON_THEIR_WAY = 10_000  # numbers that may be given out and not stored yet
-# The first two checks read only what came since the search for strangers.
-CUT_OFF = """
-UPDATE people SET "user" = NULL, bot = NULL
-WHERE id = :person AND NOT opted_out
-    AND NOT EXISTS (SELECT 1 FROM guests WHERE person = :person)
-    AND NOT EXISTS (
-        SELECT 1 FROM annotators JOIN label_tasks ON label_tasks.name = annotators.task
-        WHERE annotators.person = :person AND closed_at IS NULL
-    )
-    AND NOT EXISTS (SELECT 1 FROM sheets WHERE person = :person)
-    AND NOT EXISTS (SELECT 1 FROM vote_events WHERE number > :event AND person = :person)
-    AND NOT EXISTS (SELECT 1 FROM debates WHERE number > :debate AND starter = :person)
-    AND NOT EXISTS (SELECT 1 FROM suggestions WHERE suggester = :person)
-    AND NOT EXISTS (SELECT 1 FROM upvotes WHERE person = :person)
-"""
+CUT_OFF = 'UPDATE people SET "user" = NULL, bot = NULL WHERE id = :person AND'
 CUT_USAGE = "DELETE FROM usage WHERE scope = :scope"
 
 
@@ -165,14 +138,12 @@ class RetentionTable(Retention):
         return await self._database.write(store)
 
     async def drop_strangers(self) -> int:
-        newest = await self._database.first(NEWEST)
-        marks = {
-            "event": newest.event - ON_THEIR_WAY,
-            "debate": newest.debate - ON_THEIR_WAY,
-        }
+        await load_tables()
+        left = f'"user" IS NOT NULL AND {unmentioned(annotators=OPEN_TASKS)}'
+        strangers = f"SELECT id FROM people WHERE {left}"  # noqa: S608
         dropped = 0
-        for person in await self._database.column(STRANGERS):
-            dropped += await self._database.write(partial(_drop, person=person, marks=marks))
+        for person in await self._database.column(strangers):
+            dropped += await self._database.write(partial(_drop, person=person))
         return dropped
 
 
@@ -230,9 +201,9 @@ def _dump(value: Any) -> str:
     return orjson.dumps(value).decode()
 
 
-def _drop(connection: SqlConnection, person: int, marks: dict[str, int]) -> int:
+def _drop(connection: SqlConnection, person: int) -> int:
     connection.lock(LOCK_STRANGER, person=person)
-    dropped = connection.run(CUT_OFF, person=person, **marks)
+    dropped = connection.run(f"{CUT_OFF} {unmentioned(annotators=OPEN_TASKS)}", person=person)
     if dropped:
         connection.run(CUT_USAGE, scope=f"person:{person}")
         mark_unwiped(connection)

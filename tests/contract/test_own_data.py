@@ -8,18 +8,34 @@ from datetime import UTC, datetime
 from typing import Any
 
 import orjson
-from sqlalchemy import Column, Table
+import pytest
+from sqlalchemy import Column, Table, Text
 
+from adapters.storage.mentions import ROWS
 from adapters.storage.store import SqlStore
-from adapters.storage.tables import metadata, people, referring_to
+from adapters.storage.tables import TEXTS_OF_DEBATES, metadata, people, referring_to
 from engine.chat.own_data import own_file
+from engine.debate import Status
+from engine.store.series import StoredSeries
 from tests.doubles.kept import opened, traces
-from tests.sample import NOW, create, new_debate
+from tests.sample import NOW, create, new_debate, run
 
 ANN, BOB = "ann-4711-user", "bob-0815-user"
 # Names of columns that hold a person, wherever they stand.
 PERSONAL = {"person", "user", "starter", "author", "asker", "voter", "member", "suggester", "owner"}
 OF_PEOPLE = {("people", "user")}  # the one place of platforms' ids
+
+# Texts in which no person writes.
+NOBODYS = {
+    ("installation", "value"),
+    ("templates", "texts"),
+    ("communities", "settings"),
+    ("installs", "token"),
+    ("deletions", "body"),
+    ("fits", "evidence"),
+    ("fits", "body"),
+    ("learnt", "body"),
+}
 
 
 def test_whoever_a_table_names_is_named_by_reference() -> None:
@@ -58,8 +74,8 @@ async def test_a_person_gets_all_that_is_stored_of_them_and_nothing_of_others(
     assert await store.people.own("chat", ANN) is None
     assert await store.people.wipe()
     assert traces(database_url, ANN) == []
-    with opened(database_url) as run:
-        (left,) = [row for row in run("SELECT * FROM people") if row["id"] == ids[ANN]]
+    with opened(database_url) as execute:
+        (left,) = [row for row in execute("SELECT * FROM people") if row["id"] == ids[ANN]]
     assert {name for name, value in left.items() if value} == {"id", "platform"}
     assert await store.people.own("chat", BOB) is not None
 
@@ -68,14 +84,73 @@ async def test_a_stranger_has_no_data(store: SqlStore) -> None:
     assert await store.people.own("chat", "stranger") is None
 
 
+@pytest.mark.parametrize("name", sorted({table.name for table, _ in referring_to(people)}))
+async def test_whoever_is_in_one_table_alone_can_be_forgotten_after_a_deletion(
+    store: SqlStore, database_url: str, name: str
+) -> None:
+    """Who only asked a question had lost their id by then, and stayed in what they had asked."""
+    for user in (ANN, BOB):
+        await create(store, new_debate(user=user))
+    gone = await run(store, new_debate(user=None))
+    await gone.advance(Status.FAILED)
+    await store.leases.release(gone.lease)
+    ids = await store.votes.people("chat", [ANN, BOB])
+    tables = [one for one in referring_to(people) if one[0].name == name != "debates"]
+    await asyncio.to_thread(fill, database_url, tables, ids)
+    with opened(database_url) as execute:
+        execute("UPDATE label_tasks SET closed_at = NULL")
+        if name != "debates":
+            execute("UPDATE debates SET starter = NULL")
+    await store.retention.delete(gone.id)
+    assert await store.retention.drop_strangers() == 0
+    assert await store.people.number("chat", ANN) == ids[ANN]
+    await store.people.forget("chat", ANN)
+    await store.people.wipe()
+    assert traces(database_url, ANN) == []
+
+
+def test_every_text_is_searched_for_mentions_or_is_nobodys() -> None:
+    texts = {
+        (table.name, column.name)
+        for table in metadata.sorted_tables
+        for column in table.c
+        if isinstance(column.type, Text)
+    }
+    of_debates = {(table, column) for table, _, column in TEXTS_OF_DEBATES}
+    assert texts - of_debates - {(table, column) for table, _, column in ROWS} == NOBODYS
+
+
+async def test_a_mention_goes_from_everything_that_people_wrote(
+    store: SqlStore, database_url: str
+) -> None:
+    """A schedule's topic kept it, and a question in a debate on something else."""
+    said = f"What would <@{ANN}> say?"
+    debate = await create(store, new_debate(user=BOB))
+    ids = await store.votes.people("chat", [BOB])
+    values = {"platform": "chat", "begun_at": NOW, "due_at": NOW}
+    await store.series.save(StoredSeries(name="daily", body=f'{{"topic":"{said}"}}', **values))
+    with opened(database_url) as execute:
+        execute(
+            "INSERT INTO asked (debate, number, person, text, asked_at, removed) "
+            "VALUES (?, 1, ?, ?, ?, '')",
+            debate.id,
+            ids[BOB],
+            said,
+            NOW,
+        )
+    await store.people.forget("chat", ANN)
+    await store.people.wipe()
+    assert traces(database_url, ANN) == []
+
+
 def has_text(table: Table) -> bool:
     return any(column.name in ("body", "text", "step") for column in table.c)
 
 
 def fill(url: str, tables: list[tuple[Table, Column[Any]]], ids: Mapping[str, int]) -> None:
     """Give both people a row of their own in every table that refers to people."""
-    with opened(url) as run:
-        debates = {row["starter"]: row["id"] for row in run("SELECT id, starter FROM debates")}
+    with opened(url) as execute:
+        debates = {row["starter"]: row["id"] for row in execute("SELECT id, starter FROM debates")}
         for of, mark in ((ANN, "mine-of-ann"), (BOB, "theirs-of-bob")):
             made: dict[str, Any] = {}
             named = {one for one, _ in tables}
@@ -86,7 +161,7 @@ def fill(url: str, tables: list[tuple[Table, Column[Any]]], ids: Mapping[str, in
                 row = {c.name: value_of(c, ids[of], debates, made, mark) for c in table.c}
                 names = ", ".join(f'"{name}"' for name in row)
                 marks = ", ".join("?" * len(row))
-                run(f'INSERT INTO "{table.name}" ({names}) VALUES ({marks})', *row.values())  # noqa: S608
+                execute(f'INSERT INTO "{table.name}" ({names}) VALUES ({marks})', *row.values())  # noqa: S608
                 made[table.name] = row
 
 
