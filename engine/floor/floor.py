@@ -33,10 +33,12 @@ from engine.debate import (
 )
 from engine.errors import DesertedError, ModelError, StoppedError
 from engine.findings import UNANSWERED, Adjustment, Artifact, Score
+from engine.floor.drafts import read_growing
 from engine.floor.limits import TurnLimits, cuts, replaced, violations
 from engine.floor.refusals import refusal
 from engine.floor.shapes import Shape, ShapedAnswer, better, read_shape, unanswered
 from engine.floor.steps import Caller
+from engine.floor.structured import example_texts
 from engine.judging import Verdict
 from engine.marks import marked
 from engine.messages import Notice, TurnPost
@@ -263,7 +265,7 @@ class Floor:
         """Let a seat give a structured turn; `show` makes its Markdown.
 
         An answer with faults is sent back once with a list of them. Remaining faults are recorded
-        as violations; an unreadable answer is shown as written, and so is what a person writes.
+        as violations. Of an unreadable answer its texts are shown, or all of it, as of a person's.
         """
         if self.request.model_of(seat).person:
             said = await self._hear(seat, round_name, limits)
@@ -276,6 +278,9 @@ class Floor:
         answer = await self._ask(
             step, self.request.model_of(seat), history, role, shape, _cue("turn", seat, variables)
         )
+        if answer.value is None:
+            readable = read_growing(answer.raw, shape.schema)
+            answer = replace(answer, raw=readable or answer.raw)
         shown = "" if answer.value is None else show(answer.value)
         text = clean(shown.strip() or answer.raw)
         broken = answer.violations + refusal(text)
@@ -553,7 +558,8 @@ class Floor:
         sampling = self._setup.sampling[role]
         first = await self._desk.call(step, model, history, sampling, schema=shape.schema, cue=cue)
         history.append(ChatMessage(role="assistant", content=first.text))
-        answer = read_shape(first, shape)
+        examples = example_texts(one.content for one in history if one.role == "user")
+        answer = read_shape(first, shape, examples)
         if answer.valid:
             return answer
         faults = [fault.what for fault in answer.faults]
@@ -563,7 +569,7 @@ class Floor:
             f"{step}/again", model, history, sampling, schema=shape.schema, cue=cue
         )
         history.append(ChatMessage(role="assistant", content=second.text))
-        return better(answer, read_shape(second, shape))
+        return better(answer, read_shape(second, shape, examples))
 
     def _ask_to_shorten(self, variables: Mapping[str, Any], text: str, template: str = "") -> str:
         words = count_words(text, self._setup.chars_per_word)

@@ -87,7 +87,7 @@ async def _search(floor: Floor, side: str, plan: Retrieval) -> list[Lookup]:
             system=f"{FOLDER}/searcher",
             template=f"{FOLDER}/search",
             again=f"{FOLDER}/again",
-            shape=Shape(Query, named("Query", {"query": TEXT})),
+            shape=Shape(Query, named("Query", {"query": TEXT}), optional=True),
             role="debater",
             side=side,
             left=plan.calls - number + 1,

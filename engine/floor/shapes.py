@@ -7,9 +7,9 @@ model.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -17,7 +17,8 @@ from engine.debate import CUT_SHORT, Value, Violation
 from engine.findings import Artifact
 from engine.floor.drafts import read_growing
 from engine.floor.limits import LONG_REPLY, replaced
-from engine.floor.structured import CUT_OFF, UnreadableError, read_object
+from engine.floor.schema import Node
+from engine.floor.structured import CUT_OFF, UnreadableError, is_filler, read_object
 from engine.ports import AnswerSchema, Reply
 
 UNREADABLE = "unreadable"
@@ -55,11 +56,13 @@ class Shape(Generic[T]):
     """The form of an answer: its type, the schema sent to the model, and its rules.
 
     The schema may be stricter than the type, so that an answer that breaks a rule is readable.
+    An `optional` answer may leave its texts empty.
     """
 
     model: type[T]
     schema: AnswerSchema
     check: Callable[[T], tuple[Fault, ...]] = accept
+    optional: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +122,14 @@ def unanswered(problem: str) -> ShapedAnswer[T]:
     return ShapedAnswer(None, (Fault(kind="unanswered", what=problem),), "")
 
 
-def read_shape(reply: Reply, shape: Shape[T]) -> ShapedAnswer[T]:
-    """Read a reply as a shape; never raises for a model's text."""
+def read_shape(
+    reply: Reply, shape: Shape[T], examples: frozenset[str] = frozenset()
+) -> ShapedAnswer[T]:
+    """Read a reply as a shape; never raises for a model's text.
+
+    `examples` are the texts of the prompt's own example, which are no answer
+    (`structured.example_texts`).
+    """
     if reply.cut_from:
         most = len(reply.text)
         said = f"the answer has {reply.cut_from} characters, and {most} are read at most"
@@ -134,6 +143,7 @@ def read_shape(reply: Reply, shape: Shape[T]) -> ShapedAnswer[T]:
         parsed = read_object(reply.text, reply.finish)
         _check_numbers(parsed.value)
         value = shape.model.model_validate(parsed.value)
+        empty = _check_texts(parsed.value, shape, examples)
     except UnreadableError as error:
         return ShapedAnswer(
             None,
@@ -145,7 +155,8 @@ def read_shape(reply: Reply, shape: Shape[T]) -> ShapedAnswer[T]:
     except ValidationError as error:
         return ShapedAnswer(None, _misfits(error), reply.text, reply.model, reply.replaced)
     replaced_here = reply.replaced + parsed.replaced
-    return ShapedAnswer(value, shape.check(value), reply.text, reply.model, replaced_here)
+    faults = shape.check(value) or empty
+    return ShapedAnswer(value, faults, reply.text, reply.model, replaced_here)
 
 
 def _check_numbers(value: object) -> None:
@@ -155,6 +166,32 @@ def _check_numbers(value: object) -> None:
             _check_numbers(part)
     elif isinstance(value, int | float) and not abs(value) < LARGEST:
         raise UnreadableError("the answer's JSON holds a number that is too large")
+
+
+def _check_texts(value: Any, shape: Shape[T], examples: frozenset[str]) -> tuple[Fault, ...]:
+    """Return the faults of texts that are left empty.
+
+    Raises UnreadableError for ones that only look like a text, such as the example's own.
+    """
+    texts = _texts(shape.schema.json_schema, value)
+    found = [(where, text) for where, text in texts if is_filler(text, examples)]
+    if filled := [f"“{where}” is no text of your own" for where, text in found if text.strip()]:
+        raise UnreadableError("; ".join(filled[:MOST_FAULTS]))
+    left = () if shape.optional else found[:MOST_FAULTS]
+    return tuple(Fault(kind=UNREADABLE, what=f"“{where}” is empty") for where, _ in left)
+
+
+def _texts(node: Node, value: Any, where: str = "") -> Iterator[tuple[str, str]]:
+    """Yield every text of an answer that is no choice from a list, with the keys above it."""
+    if isinstance(value, dict) and "properties" in node:
+        for key, inner in node["properties"].items():
+            if key in value:
+                yield from _texts(inner, value[key], f"{where}.{key}".lstrip("."))
+    elif isinstance(value, list) and "items" in node:
+        for item in value:
+            yield from _texts(node["items"], item, where)
+    elif isinstance(value, str) and node["type"] == "string" and "enum" not in node:
+        yield where, value
 
 
 def kept(answer: ShapedAnswer[T], name: str, kind: str) -> Artifact:

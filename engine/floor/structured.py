@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from engine.errors import MISFITS, RostrumError
+from engine.prompts.quoting import MARK
 
 CUT_OFF = "length"  # a reply that reached its token cap
 TOO_LONG = "too_long"  # our own word for a reply that was cut to the debate's cap
@@ -26,6 +28,7 @@ _KEY = re.compile(r"""["']?\w[^{}:]*:""")
 # Halves of surrogate pairs and NUL are valid JSON escapes that no database takes.
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _PAIR = {"}": "{", "]": "["}
+_EXAMPLE = re.compile(r'[:\[]\s*"([^"\n]+)"')
 
 Object = dict[str, Any]
 
@@ -63,6 +66,22 @@ def read_object(text: str, finish: str = "stop") -> Parsed:
     if len(found) > 1 and len({_canonical(parsed.value) for parsed in found}) > 1:
         raise UnreadableError("the answer holds two JSON objects that differ")
     return next((parsed for parsed in found if not parsed.repaired), found[0])
+
+
+def example_texts(prompts: Iterable[str]) -> frozenset[str]:
+    """Return the texts of the JSON examples in prompts' own lines, for `is_filler`."""
+    own = (line for prompt in prompts for line in prompt.split("\n") if not line.startswith(MARK))
+    return frozenset(_letters(found) for line in own for found in _EXAMPLE.findall(line))
+
+
+def is_filler(text: str, examples: frozenset[str]) -> bool:
+    """Return whether a text says nothing: no letter or digit, or what an example has there."""
+    letters = _letters(text)
+    return not letters or letters in examples
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text.casefold()))
 
 
 def _spans(text: str) -> list[str]:

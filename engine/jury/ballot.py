@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from engine.debate import Criterion, Model
 from engine.floor.schema import TEXT, by_key, choice, named, number, record, whole
-from engine.floor.structured import Object, UnreadableError, read_object
+from engine.floor.structured import Parsed, UnreadableError, is_filler, read_object
 from engine.judging import TIE, Ballot
 from engine.jury.rubric import DEBATE, Rubric
 from engine.ports import AnswerSchema, Reply
@@ -110,9 +110,15 @@ def ballot_schema(names: tuple[str, ...], rubric: Rubric = DEBATE) -> AnswerSche
 
 
 def read_ballot(
-    text: str, finish: str, names: Mapping[str, str], rubric: Rubric = DEBATE
+    text: str,
+    finish: str,
+    names: Mapping[str, str],
+    rubric: Rubric = DEBATE,
+    examples: frozenset[str] = frozenset(),
 ) -> Outcome:
     """Read a juror's reply; `names` maps each contender to its neutral name. Never raises.
+
+    `examples` are the texts of the prompt's own example, which are no reasons.
 
     The words for a tie are taken in every language of
     `TIE_WORDS`: a juror does not always answer in the language it was asked in.
@@ -121,13 +127,16 @@ def read_ballot(
         return Outcome(valid=False, problem="the answer is empty", retry=True)
     try:
         parsed = read_object(text, finish)
-        outcome = _validate(parsed.value, names, rubric, parsed.repaired)
+        outcome = _validate(parsed, names, rubric, examples)
     except UnreadableError as error:
         return Outcome(valid=False, problem=str(error), retry=True)
     return outcome
 
 
-def _validate(answer: Object, names: Mapping[str, str], rubric: Rubric, repaired: bool) -> Outcome:
+def _validate(
+    parsed: Parsed, names: Mapping[str, str], rubric: Rubric, examples: frozenset[str]
+) -> Outcome:
+    answer = parsed.value
     scores = _read_scores(answer.get("scores"), names, rubric)
     verdict = _read_verdict(answer.get("verdict"), names)
     gap = _deficit(verdict, {side: rubric.score(sheet) for side, sheet in scores.items()})
@@ -137,12 +146,12 @@ def _validate(answer: Object, names: Mapping[str, str], rubric: Rubric, repaired
         valid=True,
         problem=problem if contradictory else "",
         retry=contradictory,
-        repaired=repaired,
+        repaired=parsed.repaired,
         contradictory=contradictory,
         scores=scores,
         verdict=verdict,
         confidence=_read_confidence(answer.get("confidence")),
-        reasons=_read_reasons(answer.get("reasons")),
+        reasons=_read_reasons(answer.get("reasons"), examples),
     )
 
 
@@ -197,9 +206,9 @@ def _read_confidence(value: Any) -> float:
     return float(value)
 
 
-def _read_reasons(value: Any) -> str:
-    if not isinstance(value, str) or not value.strip():
-        raise UnreadableError("“reasons” is not a text")
+def _read_reasons(value: Any, examples: frozenset[str]) -> str:
+    if not isinstance(value, str) or is_filler(value, examples):
+        raise UnreadableError("“reasons” is no text of your own")
     return value.strip()
 
 

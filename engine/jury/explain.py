@@ -11,7 +11,13 @@ from engine.errors import BudgetError, ModelError, StoppedError
 from engine.findings import Artifact
 from engine.floor.schema import TEXT, by_key, choice, named
 from engine.floor.steps import Caller
-from engine.floor.structured import Object, UnreadableError, read_object
+from engine.floor.structured import (
+    Object,
+    UnreadableError,
+    example_texts,
+    is_filler,
+    read_object,
+)
 from engine.judging import TIE, Ballot, Verdict, Why
 from engine.jury.why import REASONS, called, names_hidden, representative, told_reasons
 from engine.marks import marked, unmarked
@@ -71,15 +77,18 @@ async def explain(case: Case, prompts: Prompts, steps: Caller) -> Why | None:
     if juror is None:
         return None
     try:
+        messages = _ask(case, prompts)
         reply = await steps.call(
             STEP,
             juror,
-            _ask(case, prompts),
+            messages,
             case.setup.sampling["juror"],
             schema=why_schema(tuple(case.names.values())),
             cue=_cue(case),
         )
-        return read_why(reply.text, reply.finish, case).model_copy(update={"juror": juror.ref})
+        examples = example_texts(one.content for one in messages)
+        why = read_why(reply.text, reply.finish, case, examples)
+        return why.model_copy(update={"juror": juror.ref})
     except FAILURES as error:
         told = error.problem if isinstance(error, ModelError) else str(error)
         return unwritten(case, told)
@@ -164,7 +173,7 @@ def _cue(case: Case) -> dict[str, str]:
     }
 
 
-def read_why(text: str, finish: str, case: Case) -> Why:
+def read_why(text: str, finish: str, case: Case, examples: frozenset[str] = frozenset()) -> Why:
     """Read an answer. Raises UnreadableError for one that cannot be shown, and says why not."""
     answer, names = read_object(text, finish).value, case.names
     if unmarked(str(answer.get("winner"))).casefold() != case.result.casefold():
@@ -177,7 +186,9 @@ def read_why(text: str, finish: str, case: Case) -> Why:
         differed=_read_text(answer, "differed", POINT, empty=True),
     )
     hidden = names_hidden(case.setup)
-    for said in (told.text, *told.best.values(), told.differed):
+    for said in filter(None, (told.text, *told.best.values(), told.differed)):
+        if is_filler(said, examples):
+            raise UnreadableError("it repeats the example of its prompt")
         if identity.scrub(said, hidden) != said or identity.HIDDEN in said:
             raise UnreadableError("it names a model")
     return told

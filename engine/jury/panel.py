@@ -17,6 +17,7 @@ from engine.blinding.transcript import Identities, Scribe, Transcript
 from engine.debate import Debate, Turn, TurnOrder
 from engine.errors import ModelError
 from engine.floor.steps import Caller, prompt_hash
+from engine.floor.structured import example_texts
 from engine.judging import Ballot, Verdict
 from engine.jury.aggregate import aggregate
 from engine.jury.ballot import Outcome, Reading, ballot_schema, make_ballot, read_ballot, tie_word
@@ -109,11 +110,11 @@ class Panel:
         reply, outcome = None, Outcome.failed("")
         try:
             reply = await self._ask(step, reading, messages)
-            outcome = self._judge(reply)
+            outcome = self._judge(reply, messages)
             if outcome.retry:
                 again = self._again(messages, reply, outcome)
                 second = await self._ask(f"{step}/again", reading, again)
-                judged = self._judge(second)
+                judged = self._judge(second, messages)
                 # A contradictory answer is better than an unreadable one.
                 if judged.valid or not outcome.valid:
                     step, messages, reply, outcome = f"{step}/again", again, second, judged
@@ -138,9 +139,9 @@ class Panel:
             step, reading.juror, messages, sampling, schema=schema, cue=cue
         )
 
-    def _judge(self, reply: Reply) -> Outcome:
-        setup = self.debate.setup
-        outcome = read_ballot(reply.text, reply.finish, setup.names, self.rubric)
+    def _judge(self, reply: Reply, messages: Sequence[ChatMessage]) -> Outcome:
+        names, examples = self.debate.setup.names, example_texts(one.content for one in messages)
+        outcome = read_ballot(reply.text, reply.finish, names, self.rubric, examples)
         return replace(outcome, repaired=True) if reply.replaced else outcome
 
     def names(self, order: tuple[str, ...]) -> tuple[str, ...]:

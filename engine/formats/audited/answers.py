@@ -84,8 +84,9 @@ class Appeal(StrictPart):
 
 
 class Absolute(StrictPart):
-    """A turn's scores by component, what it adds to the register, and what it answers there."""
+    """A turn's scores by component and why, and what it adds to the register or answers there."""
 
+    reason: str = ""
     scores: dict[str, float]
     suspect: list[Suspect] = []
     exposed: list[Exposed] = []
@@ -96,6 +97,7 @@ class Absolute(StrictPart):
 class Pairwise(StrictPart):
     """Who was better in each dimension, and the pressure on the loser."""
 
+    reason: str = ""
     outcomes: dict[str, str]
     pressures: dict[str, int | float]
 
@@ -129,6 +131,7 @@ def absolute_shape(turn: int, appeals: Iterable[int] = ()) -> Shape[Absolute]:
     own = tuple(range(2 - turn % 2, turn, 2))
     places = [str(place) for place in appeals]
     properties = {
+        "reason": TEXT,
         "scores": record({name: number(0, most) for name, most in RANGES.items()}),
         "suspect": several(record({"claim": TEXT, "kind": choice(*SUSPECT)}), 0, 3),
     }
@@ -175,6 +178,7 @@ def pairwise_shape() -> Shape[Pairwise]:
     schema = named(
         "Pairwise",
         {
+            "reason": TEXT,
             "outcomes": by_key(SCALES, choice(*OUTCOMES)),
             "pressures": by_key(PRESSURES, whole(-PRESSURE_MOST, PRESSURE_MOST)),
         },

@@ -276,12 +276,9 @@ def judgment_shape(ids: tuple[str, ...], rubric: Rubric) -> Shape[Judgment]:
     """Return the form of the judge's answer: a sheet for every argument."""
     criteria = [criterion.name for criterion in rubric.criteria]
     sheet = record(
-        dict.fromkeys(criteria, whole(LOWEST, HIGHEST))
-        | {
-            "standing": choice(*STANDINGS),
-            "fallacies": several(choice(*FALLACIES)),
-            "reason": TEXT,
-        }
+        {"reason": TEXT}  # first, so that scores and standing follow from it
+        | dict.fromkeys(criteria, whole(LOWEST, HIGHEST))
+        | {"standing": choice(*STANDINGS), "fallacies": several(choice(*FALLACIES))}
     )
     brought = several(record({"response": choice(*ids), "what": TEXT}))
     schema = named(

@@ -347,7 +347,7 @@ class Bench:
             self._floor.request.model_of(seat),
             system=f"{NAME}/system",
             template=f"{NAME}/note",
-            shape=Shape(Message, named("Message", {"message": TEXT})),
+            shape=Shape(Message, named("Message", {"message": TEXT}), optional=True),
             role="captain",
             side=seat[0],
             seat=seat,

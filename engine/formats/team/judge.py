@@ -56,9 +56,9 @@ class SpeechSheet(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
 
+    note: str = ""
     scores: dict[str, int | float]
     violations: list[str] = []
-    note: str = ""
 
 
 class StageSummary(BaseModel):
@@ -312,9 +312,9 @@ def _sheet_shape() -> Shape[SpeechSheet]:
     schema = named(
         "Sheet",
         {
+            "note": TEXT,  # first, so that the scores follow from it
             "scores": record(dict.fromkeys(WEIGHTS, whole(LOWEST, HIGHEST))),
             "violations": several(choice(*KINDS), 0, 2),
-            "note": TEXT,
         },
     )
 
