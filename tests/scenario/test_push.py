@@ -24,10 +24,13 @@ REPO = "ann/debates"
 RECORDS = [make_record(make_debate(number)) for number in range(1, 5)]
 
 
-def write(out: Path, debates: int = 4) -> Manifest:
+def write(
+    out: Path,
+    debates: int = 4,
+    tables: tuple[str, ...] = ("debates", "turns", "votes", "preference"),
+) -> Manifest:
     keys = Keys(splits=b"splits", master=b"master")
     archive = MemoryArchive(*RECORDS[:debates])
-    tables = ("debates", "turns", "votes", "preference")
     return write_export(archive, Wanted(tables=tables), out, keys, version="1")
 
 
@@ -131,7 +134,7 @@ async def test_nothing_but_an_unchanged_export_leaves_and_none_becomes_public_by
     await asyncio.to_thread(write, out, 1)
     with pytest.raises(UsageError, match="no export of Rostrum"):
         await push(tmp_path)
-    await asyncio.to_thread(write, tmp_path / "empty", 0)
+    await asyncio.to_thread(write, tmp_path / "empty", 1, ("guesses",))
     with pytest.raises(UsageError, match="nothing to publish"):
         await push(tmp_path / "empty")
     await push(out)

@@ -380,7 +380,7 @@ def test_a_rubric_is_read_from_a_file(place: Place) -> None:
     assert (rubric.name, [one.name for one in rubric.criteria]) == ("mine", ["wit"])
     place.env(PANEL__RUBRIC="Classic-Six")
     assert load_settings().panel.rubric is CLASSIC_SIX
-    place.env(PANEL__RUBRIC="panel")  # as it was called before
+    place.env(PANEL__RUBRIC="debate")
     assert load_settings().panel.rubric is DEBATE
 
 
