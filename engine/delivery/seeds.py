@@ -140,9 +140,11 @@ class Seeds:
             return False
         await self._note(target, "seeded", [each for each in options if each not in failed])
         self._keep(target, failed)
-        if not failed and (target.place, target.message) in self._refused:
+        if not failed:
             self._refused.discard((target.place, target.message))
-            if debate.reason.startswith(MISSING):
+            # What an earlier process found refused is kept nowhere but in the reason.
+            others = any(place == target.place for place, _ in self._refused)
+            if debate.reason.startswith(MISSING) and not others:
                 await self.store.debates.stop_waiting(debate.id, [debate.reason])
         return not failed
 

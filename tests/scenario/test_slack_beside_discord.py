@@ -45,6 +45,7 @@ OWN = frozenset(
         "opened_at",
         "vote_opened_at",
         "vote_deadline",
+        "close_asked_at",
         "revealed_at",
         "first_at",
         "last_at",
@@ -82,6 +83,7 @@ async def test_the_same_request_is_the_same_record(database_url: str) -> None:
         async with serving(settings_of(database_url), *platforms) as app:
             app.service.new_seed = lambda: 7
             await until(lambda: all(platform.is_connected() for platform in platforms))
+            await until(lambda: any(discord.world.commands.values()))
             await on_discord.start(topic="Tea & <coffee>", **sides)
             # Every other debate is read in the other order, so the third is compared to the first.
             await app.store.debates.next_number()
