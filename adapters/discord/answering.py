@@ -65,6 +65,8 @@ LOOK_SECONDS = 0.25
 PRESS_TRIES = 8
 LATE_SECONDS = 60.0  # between two public notes on private answers that were lost
 ACKNOWLEDGE_SECONDS = 2.0  # of the three that Discord waits
+# What begins a debate or more: Discord showed that it failed, so the person asks for it once more.
+SPENDING = ("start", "rematch", "league", "schedule")
 NO_SETTINGS = ("broadcast",)  # that Discord does not support
 BUTTONS_ONLY = ("rematch",)  # as a group of commands has at most 25
 log = structlog.get_logger(__name__)
@@ -150,6 +152,8 @@ class FrontDesk:
         async def run() -> AnswerText:
             self.commands.check_database()
             command = asked() if callable(asked) else asked
+            if not acknowledged and command.name in SPENDING:
+                raise RostrumError(texts.GIVEN_UP)
             if attached:
                 files = await read_attachments(attached, self.commands.defaults.sources)
                 given = command.arguments.model_copy(update={"sources": files})

@@ -16,6 +16,10 @@ ASK_AGAIN = (
     "Discord dropped the private answer to your command, and it must not be shown publicly. Please "
     "ask again."
 )
+GIVEN_UP = (
+    "Discord gave your command up before Rostrum could answer it, so nothing was started. Use it "
+    "again."
+)
 TOO_LATE = "<@{user}>, the answer to your command:\n{answer}"
 NOT_HERE = "Rostrum works only in servers; use the command in a channel or thread."
 NOT_A_MEMBER = (

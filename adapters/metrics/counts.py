@@ -18,6 +18,7 @@ from engine.ports import Attempt, AttemptLog, Call, Models, Reply
 CALL_SECONDS = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0, 40.0, 60.0, 120.0, 300.0, 600.0)
 LAG_SECONDS = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 MOST_MODELS = 50  # beyond those of the settings, such as replacements
+LEASES = ("connection", "debate", "gone", "reveals", "series", "thumbs")  # that can be lost
 OTHER = "other"
 OK = "ok"
 
@@ -76,6 +77,11 @@ class Counts:
         self.figures = Figures()
         self._labels = {model.ref: _name(model) for model in known}
         self._most = len(self._labels) + MOST_MODELS
+        # Prometheus sees no rise in what it has not seen before.
+        self.figures.lost.update(dict.fromkeys(((kind,) for kind in LEASES), 0))
+        failed = Status.FAILED.value
+        self.figures.ended.update(dict.fromkeys(((failed, one.value) for one in Cause), 0))
+        self.figures.usd.update(dict.fromkeys(self._labels.values(), 0.0))
 
     def copy(self) -> Figures:
         """Return the numbers as they are now, for another thread to write down."""

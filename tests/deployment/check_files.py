@@ -112,6 +112,16 @@ def test_pods_meet_the_standard_restricted_and_have_time_to_stop(folder: Path) -
         assert mounted == {"/run/secrets", "/data", "/tmp"}  # noqa: S108 -- in the container
 
 
+@pytest.mark.parametrize("folder", MANIFESTS, ids=lambda folder: folder.name)
+def test_policies_of_the_network_leave_other_pods_of_the_namespace_alone(folder: Path) -> None:
+    kubectl = tool("kubectl", "no wheel for this platform; install kubectl")
+    made = [*yaml.safe_load_all(passes(kubectl, "kustomize", folder))]
+    policies = [one["spec"] for one in made if one["kind"] == "NetworkPolicy"]
+    assert len(policies) == 2
+    for policy in policies:
+        assert policy["podSelector"]["matchLabels"]["app.kubernetes.io/name"] == "rostrum"
+
+
 def test_caddyfile_by_caddy() -> None:
     caddy, file = tool("caddy", "make .venv/dev"), DEPLOY / "caddy" / "Caddyfile"
     passes(caddy, "validate", "--adapter", "caddyfile", "--config", file)

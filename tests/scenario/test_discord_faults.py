@@ -284,21 +284,6 @@ async def test_discord_away_for_a_while_is_caught_up_with_in_order(
 # --- interactions --------------------------------------------------------------------------
 
 
-async def test_an_interaction_that_discord_forgot_is_answered_in_the_channel(
-    stage: DiscordStage, discord: DiscordServer
-) -> None:
-    discord.fail(denied(Code.UNKNOWN_INTERACTION), "POST", "/interactions/**")
-    async with stage.process():
-        options = {"topic": "Tea beats coffee", "model_a": "rehearsal/maple"}
-        discord.slash("ada", "debate start", options)
-        await until(lambda: [m for m in discord.messages() if "Your debate starts now" in m.text])
-        await until(lambda: discord.threads())
-        (told,) = [m for m in discord.messages() if "Your debate starts now" in m.text]
-        assert f"<@{discord.users['ada'].id}>" in told.text
-        assert "rehearsal/maple" not in told.text
-    assert discord.world.pings == []
-
-
 async def test_what_only_the_asker_may_read_is_not_said_in_the_channel(
     stage: DiscordStage, discord: DiscordServer
 ) -> None:
@@ -308,6 +293,23 @@ async def test_what_only_the_asker_may_read_is_not_said_in_the_channel(
         told = await until(lambda: discord.messages())
     assert "ask again" in told[0].text
     assert "rehearsal" not in told[0].text
+
+
+async def test_a_start_that_discord_has_given_up_starts_and_spends_nothing(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    discord.fail(denied(Code.UNKNOWN_INTERACTION), "POST", "/interactions/**")
+    async with stage.process() as app:
+        options = {"topic": "Tea", "model_a": "rehearsal/maple"}
+        discord.slash("ada", "debate start", options)
+        [told] = await until(lambda: discord.messages())
+        assert "so nothing was started" in told.text
+        assert f"<@{discord.users['ada'].id}>" in told.text
+        assert "rehearsal/maple" not in told.text
+        assert discord.world.pings == []
+        assert not await app.store.debates.recent()
+        await discord.slash("ada", "debate start", {"topic": "Tea"}).finished()
+        assert len(await app.store.debates.recent()) == 1
 
 
 async def test_an_answer_later_than_its_token_lives_is_said_in_the_channel(

@@ -203,12 +203,12 @@ async def test_a_lost_lease_is_counted_by_its_kind(store: SqlStore, database_url
     with pytest.raises(LeaseLostError):
         await holding
     renewing.cancel()
-    assert counts.figures.lost == {("debate",): 1}
+    assert +counts.figures.lost == {("debate",): 1}
     await asyncio.wait({renewing})
     await store.leases.claim("debate/y", "one", 9)
     with pytest.raises(LeaseLostError):  # it was never held, so it is not lost
         await keeper.hold("debate/y").__aenter__()
-    assert counts.figures.lost == {("debate",): 1}
+    assert +counts.figures.lost == {("debate",): 1}
 
 
 def test_the_labels_of_models_are_bounded() -> None:

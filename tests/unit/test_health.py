@@ -16,13 +16,14 @@ from aiohttp import ClientConnectionError, ClientResponse, ClientSession
 from prometheus_client import REGISTRY
 from prometheus_client.parser import text_string_to_metric_families
 
+from adapters.metrics.counts import Counts
 from adapters.metrics.page import FAMILIES
 from adapters.storage.store import SqlStore
 from bot import health as rooms
 from bot.health import Connected, Health, Presence, serve_health
 from bot.settings.sections import HealthSettings
 from bot.telemetry import Build
-from engine.debate import Status
+from engine.debate import Model, Status
 from engine.messages import Notice
 from engine.store import Post
 from tests.doubles.waiting import HANG_SECONDS
@@ -125,6 +126,17 @@ async def test_the_build_and_the_outbox_are_shown(store: SqlStore) -> None:
     assert found["rostrum_outbox_messages"] == {here: 1}
     assert 0 <= found["rostrum_outbox_oldest_age_seconds"][here] < 60
     assert debate.status is Status.QUEUED
+
+
+async def test_what_alerts_watch_is_there_at_0_before_anything_happened(store: SqlStore) -> None:
+    health = Health(store)
+    model = Model.parse("online/x")
+    health.begin(store, {}, Counts([model]))
+    async with served(health) as url, ClientSession() as session:
+        found = read(await (await fetch(session, f"{url}/metrics")).text())
+    assert found["rostrum_lease_losses"][(("kind", "debate"),)] == 0
+    assert found["rostrum_debates_ended"][(("cause", "bug"), ("status", "failed"))] == 0
+    assert found["rostrum_model_cost_usd"] == {(("backend", "online"), ("model", "x")): 0}
 
 
 async def test_a_platform_that_is_away_makes_it_unready_and_not_dead(store: SqlStore) -> None:
