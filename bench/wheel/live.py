@@ -23,7 +23,7 @@ from bench.wheel.loopback import SPEECH, model_server
 from bench.wheel.machine import percentile, print_result, watch_loop
 from bot import log
 from bot.settings.settings import Settings
-from engine.debate import Debate, Status
+from engine.debate import Status
 from engine.errors import RostrumError
 from engine.line.intake import Order
 from engine.line.service import Service
@@ -31,7 +31,7 @@ from engine.line.service import Service
 JURORS = 3
 SPEECHES = 8
 WAVES = SPEECHES + 1
-READERS = JURORS + 1  # the jurors, and one who sums up
+READERS = 2 * JURORS + 1  # each juror in both orders, as in first debates; one sums up
 CALLS = SPEECHES + READERS
 TOPIC = "Remote work is more productive than working from an office"
 CONNECTIONS = 4000
@@ -131,9 +131,8 @@ async def measure_rostrum(load: Load, url: str) -> LiveFigures:
             begun = await service.start(order, defaults)
             measured.acknowledged.append(time.perf_counter() - asked)
             wall = await dispatcher.measure(begun.debate.id)
-            waves = WAVES + begun.debate.setup.panel.audit
-            measured.ratios.append(wall / (waves * load.seconds))
-            measured.calls += _calls_of(begun.debate)
+            measured.ratios.append(wall / (WAVES * load.seconds))
+            measured.calls += CALLS
 
         await _measure(load, measured, hold)
         await _check(service, load)
@@ -143,13 +142,8 @@ async def measure_rostrum(load: Load, url: str) -> LiveFigures:
 async def _check(service: Service, load: Load) -> None:
     for debate in await service.store.debates.recent(limit=load.debates):
         calls = (await service.store.journal.spending(debate.id))[0]
-        if debate.status is not Status.VOTING or calls != _calls_of(debate):
+        if debate.status is not Status.VOTING or calls != CALLS:
             raise RostrumError(f"Debate {debate.code} took {calls} calls and is {debate.status}.")
-
-
-def _calls_of(debate: Debate) -> int:
-    """Return a debate's calls; in a sample of debates every juror reads once more."""
-    return CALLS + (JURORS if debate.setup.panel.audit else 0)
 
 
 async def _measure_sdk(load: Load, url: str) -> LiveFigures:

@@ -16,13 +16,13 @@ from tests.crash.conftest import NewScene, Scene, kill_at, one_of_each_kind
 # Raise or lower it knowingly: each is a write or a message that has just been stored.
 OURS = ("journal.", "send ", "votes.close", "guests.")
 POINTS = {
-    "questions": 61,
-    "person": 56,
-    "roundtable": 32,
-    "structured": 44,
-    "audited": 52,
-    "team": 183,
-    "oxford": 42,
+    "questions": 65,
+    "person": 60,
+    "roundtable": 38,
+    "structured": 48,
+    "audited": 56,
+    "team": 187,
+    "oxford": 46,
 }
 WRITE_MORE = ("questions", "person", "team")  # than a classic debate
 

@@ -21,7 +21,7 @@ async def test_a_mirrored_debate_is_held_twice_with_sides_exchanged(line: Runnin
     assert second.request.sides == {"A": SIDES["B"], "B": SIDES["A"]}
     assert first.request.topic == second.request.topic
     assert first.thread != second.thread
-    assert started.estimate.calls == 2 * (8 + 3 + 1)
+    assert started.estimate.calls == 2 * (8 + 6 + 1)
 
 
 @pytest.mark.postgresql
