@@ -583,7 +583,8 @@ class Setup(Value):
     `called` is what people call contenders that have more than a letter. `menu` are the models
     among which voters may guess: those that the community offers, whatever the debate.
     `rematch_of` is the id of the revealed debate that this one holds once more; `swapped`: each
-    model has the other side, as people know.
+    model has the other side, as people know. `account_days` and `member_days` are the least age of
+    an account and of a membership for a vote to be gold; 0: any.
     """
 
     request: Request
@@ -608,6 +609,8 @@ class Setup(Value):
     menu: tuple[str, ...] = Field((), exclude_if=not_)
     rematch_of: str | None = Field(None, exclude_if=not_)
     swapped: bool = Field(False, exclude_if=not_)
+    account_days: int = Field(0, exclude_if=not_)
+    member_days: int = Field(0, exclude_if=not_)
 
     @property
     def models(self) -> tuple[Model, ...]:

@@ -184,6 +184,8 @@ class VoteEvent(Value):
     live events since `heard_from` may be newer (None: none are), and those since `newer_since`
     certainly are (None: unknown). For a live event, nothing was missed from `heard_from` until
     then. `read_at` is when the last complete reading before it began, or the one that found it.
+    `account_days` is how old the person's account was, `member_days` how long they had been a
+    member of the community, in whole days; None: unknown.
     """
 
     number: int
@@ -202,6 +204,8 @@ class VoteEvent(Value):
     heard_from: datetime | None = None
     newer_since: datetime | None = None
     read_at: datetime | None = None
+    account_days: int | None = None
+    member_days: int | None = None
 
 
 NotGold = Literal[
@@ -210,6 +214,7 @@ NotGold = Literal[
     "judge",
     "starter",
     "speaker",
+    "new",
     "ambiguous",
     "known",
     "mirror",
@@ -220,10 +225,11 @@ NotGold = Literal[
 """Why a vote is no label; empty for one that is.
 
 No person is known to be behind it, a judge's scores were visible, the voter had started the debate
-or argues a side of it, it is unknown which of several choices came last, the models could be known
-from the start, the mirror had named them, a message is missing in the thread, the reactions could
-never be read, or it is from another tool, where its person was perhaps not blind. Of several
-reasons the first counts.
+or argues a side of it, their account or membership was not known to be as old as the community
+asks, it is unknown which of several choices came last, the models could be known from the start,
+the mirror had named them, a message is missing in the thread, the reactions could never be read, or
+it is from another tool, where its person was perhaps not blind. Of several reasons the first
+counts.
 """
 
 
@@ -246,7 +252,8 @@ class Vote(Value):
     model. `confidence` is how clear its person found the debate, in one of three words, and
     `ground` what decided, in one of five; empty if they did not say. A label was given on a page,
     in so many `seconds`, with the sides in an `order`, for a labelling `task`; `comment` is the
-    reason in the person's own words.
+    reason in the person's own words. `account_days` and `member_days` are those of its event,
+    rounded to one digit, as the exact day could be linked to an account.
     """
 
     person: int
@@ -269,6 +276,8 @@ class Vote(Value):
     step: str = ""
     confidence: str = ""
     ground: str = ""
+    account_days: int | None = None
+    member_days: int | None = None
     order: str = Field("", exclude_if=not_)
     seconds: float | None = Field(None, exclude_if=_missing)
     comment: str = Field("", exclude_if=not_)

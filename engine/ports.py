@@ -371,7 +371,7 @@ class ReactionSeen:
     `down` (👍 👎); in a question of stance those and `unsure` (🤷). Its variant may follow.
     Bots' reactions are left out.
     `event` is the platform's id of the event, if a repetition has the same id, and `given_at` is
-    when the user acted, if the platform says so.
+    when the user acted, `joined_at` when they joined the community, if the platform says so.
     """
 
     place: str
@@ -381,17 +381,22 @@ class ReactionSeen:
     added: bool
     event: str | None = None
     given_at: datetime | None = None
+    joined_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ButtonPressed:
-    """A press of a vote's button; `option` is None for the button that withdraws."""
+    """A press of a vote's button; `option` is None for the button that withdraws.
+
+    `joined_at` is as in ReactionSeen.
+    """
 
     place: str
     message: str
     user: str
     option: str | None
     event: str | None = None
+    joined_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -596,6 +601,9 @@ class Venue(Protocol):
 
         Raises MessageGoneError for a deleted message.
         """
+
+    def account_made_at(self, user: str) -> datetime | None:
+        """Return when a user's account was made, None if the platform does not say; pure."""
 
     async def reactions(self, place: str, message: str) -> Reactions:
         """Read who holds which option now. Raises MessageGoneError for a deleted message.

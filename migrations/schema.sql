@@ -439,6 +439,8 @@ CREATE TABLE vote_events (
 	late_seen BOOLEAN NOT NULL, 
 	question VARCHAR(16) NOT NULL, 
 	step VARCHAR(255) NOT NULL, 
+	account_days INTEGER, 
+	member_days INTEGER, 
 	CONSTRAINT pk_vote_events PRIMARY KEY (number), 
 	CONSTRAINT uq_vote_events_debate_event UNIQUE (debate, event), 
 	CONSTRAINT fk_vote_events_debate FOREIGN KEY(debate) REFERENCES debates (id), 

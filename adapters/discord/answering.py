@@ -414,6 +414,7 @@ def pressed_of(interaction: Interaction, option: str | None) -> ButtonPressed:
         user=str(interaction.user.id),
         option=option,
         event=str(interaction.id),
+        joined_at=getattr(interaction.user, "joined_at", None),
     )
 
 

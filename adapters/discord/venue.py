@@ -6,9 +6,11 @@ import asyncio
 import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from datetime import datetime
 from typing import Any
 
 import structlog
+from discord.utils import snowflake_time
 
 from adapters.answers import reads
 from adapters.discord import render, texts
@@ -282,6 +284,10 @@ class DiscordVenue:
             except VenueError as error:
                 if code_of(error) != UNKNOWN_EMOJI:
                     raise
+
+    def account_made_at(self, user: str) -> datetime | None:
+        """Return when an account was made, which its id says."""
+        return snowflake_time(int(user))
 
     @reads(unreadable)
     async def reactions(self, place: str, message: str) -> Reactions:

@@ -56,6 +56,7 @@ def reaction_seen(
         user=str(event.user_id),
         option=option,
         added=added,
+        joined_at=event.member.joined_at if event.member is not None else None,
     )
 
 

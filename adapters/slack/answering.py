@@ -44,7 +44,7 @@ from engine.words.translation import say
 
 PLATFORM = "slack"
 MOST_BYTES = 100 * 2**20  # Slack accepts a gigabyte, but exports are built in memory
-NO_SETTINGS = ("manager_role",)  # that Slack does not support
+NO_SETTINGS = ("manager_role", "account_days", "member_days")  # that Slack does not support
 FOLLOWED_SECONDS = 1700.0  # of the half hour in which Slack accepts answers
 MOST_OFFERED_AT_ONCE, MOST_OFFERS_REMEMBERED = 20, 10_000
 log = structlog.get_logger(__name__)
@@ -311,7 +311,7 @@ async def explained(whisper: Whisper, run: Callable[[], Awaitable[None]]) -> Non
 
 
 def _refuse_what_slack_lacks(command: Invocation) -> None:
-    """Refuse settings that Slack does not support: a secret ballot, a role."""
+    """Refuse settings that Slack does not support: a secret ballot, a role, a least age."""
     given = command.arguments
     if isinstance(given, SettingsArguments):
         ballot = given.changes.get("ballot", "").strip().casefold()
@@ -321,3 +321,5 @@ def _refuse_what_slack_lacks(command: Invocation) -> None:
             raise UsageError(texts.BALLOT_IS)
         if given.changes.get("manager_role", "") not in RESET:
             raise UsageError(texts.NO_ROLES)
+        if {given.changes.get(f"{whose}_days", "") for whose in ("account", "member")} - RESET:
+            raise UsageError(texts.NO_AGES)

@@ -148,6 +148,10 @@ NO_ROLES = (
     "Slack has no roles that Rostrum can see. Workspace admins are managers; the operator of "
     "Rostrum can add more."
 )
+NO_AGES = (
+    "Slack does not say how old an account or a membership is, so no vote could count as "
+    "independent. The settings account_days and member_days are for Discord only."
+)
 
 # --- the app's Home tab ------------------------------------------------------------------
 

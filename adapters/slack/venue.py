@@ -231,6 +231,9 @@ class SlackVenue:
                 if name_of(error) != "no_reaction":
                     raise
 
+    def account_made_at(self, user: str) -> None:
+        """Return that it is unknown when an account was made."""
+
     @reads(unreadable)
     async def reactions(self, place: str, message: str) -> Reactions:
         """Read who holds which option; incomplete if Slack names fewer people than it counts."""

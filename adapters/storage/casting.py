@@ -182,6 +182,8 @@ def _row(cast: Cast, found: Found, person: int) -> dict[str, Any]:
         "given_at": cast.given_at,
         "heard_from": cast.heard_from,
         "read_at": found.read_at,
+        "account_days": cast.account_days,
+        "member_days": cast.member_days,
         "question": found.question,
         "step": found.step,
     }
@@ -206,6 +208,7 @@ def _press(connection: SqlConnection, press: Press) -> Pressed:
     if option is None:
         return Pressed(outcome="stored")
     given = {"option": option, "added": not withdrawn, "how": How.BUTTON, "event": press.event}
+    given |= {"account_days": press.account_days, "member_days": press.member_days}
     if append(connection, received_at=press.received_at, **own, **given) == "duplicate":
         return Pressed(outcome="duplicate", option=chosen)
     return Pressed(outcome="stored", option=None if withdrawn else option)

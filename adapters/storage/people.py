@@ -50,8 +50,10 @@ BOTS = """
 SELECT "user", bot FROM people WHERE platform = :platform AND "user" IN :users AND bot IS NOT NULL
 """
 NOTE_BOT = 'UPDATE people SET bot = :bot WHERE platform = :platform AND "user" = :user'
-# Some platforms build an event's id from its user's.
-CUT_EVENTS = "UPDATE vote_events SET event = NULL WHERE person = :person"
+# Some platforms build an event's id from its user's, and ages lead to an account too.
+CUT_EVENTS = """
+UPDATE vote_events SET event = NULL, account_days = NULL, member_days = NULL WHERE person = :person
+"""
 # What they asked the sides of a debate goes, but what was put to these stays in its turns.
 CUT_ASKED = (
     "UPDATE asked SET person = NULL, text = '', removed = 'forgotten' WHERE person = :person"

@@ -419,6 +419,8 @@ vote_events = Table(
     Column("late_seen", Boolean, nullable=False, default=False),
     Column("question", String(16), nullable=False, default="vote"),
     Column("step", String(255), nullable=False, default="", comment="of a turn or round"),
+    Column("account_days", Integer, comment="how old its person's account was; null: unknown"),
+    Column("member_days", Integer, comment="since when they were a member; null: unknown"),
     UniqueConstraint("debate", "event"),
     Index(None, "debate", "question"),
     comment="Append-only; number is the order of receipt",

@@ -22,10 +22,11 @@ from engine.words.phrases import VOTE_DELETED
 INSERT_EVENT = """
 INSERT INTO vote_events (
     debate, person, option, variant, added, how, event, received_at, given_at, heard_from,
-    newer_since, read_at, late_seen, question, step
+    newer_since, read_at, late_seen, question, step, account_days, member_days
 ) VALUES (
     :debate, :person, :option, :variant, :added, :how, :event, :received_at, :given_at,
-    :heard_from, :newer_since, :read_at, :late_seen, :question, :step
+    :heard_from, :newer_since, :read_at, :late_seen, :question, :step,
+    :account_days, :member_days
 )
 ON CONFLICT DO NOTHING
 """
@@ -84,6 +85,7 @@ WHERE debate = :debate ORDER BY number
 """
 UNSAID = {
     **dict.fromkeys(("event", "given_at", "heard_from", "newer_since", "read_at")),
+    **dict.fromkeys(("account_days", "member_days")),
     **{"late_seen": False, "step": "", "variant": ""},
 }
 EVENT_FIELDS = tuple(set(VoteEvent.model_fields) - {"votes_seen_before", "mirror_revealed"})

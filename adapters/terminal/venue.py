@@ -209,6 +209,9 @@ class TerminalVenue:
     async def unseed(self, place: str, message: str, options: Sequence[str]) -> None:
         """Do nothing: a terminal shows no reactions of the bot."""
 
+    def account_made_at(self, user: str) -> None:
+        """Return that it is unknown when an account was made."""
+
     async def reactions(self, place: str, message: str) -> Reactions:
         """Read who holds which option now."""
         async with self._lock:

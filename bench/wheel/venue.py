@@ -92,6 +92,9 @@ class SilentVenue:
     async def unseed(self, place: str, message: str, options: Sequence[str]) -> None:
         """Take the bot's own reactions back."""
 
+    def account_made_at(self, user: str) -> None:
+        """Return that it is unknown when an account was made."""
+
     async def reactions(self, place: str, message: str) -> Reactions:
         """Return that nobody reacted."""
         return Reactions({}, frozenset())

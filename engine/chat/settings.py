@@ -25,6 +25,7 @@ from engine.language import ENGLISH, Text
 from engine.line.intake import MOST_JUDGES, Defaults, Order
 from engine.options import (
     BUILT_IN,
+    NONE,
     Options,
     nearest,
     parse_list,
@@ -117,6 +118,8 @@ def overlay(defaults: Defaults, settings: CommunitySettings) -> Defaults:
             "topic_approval": defaults.topic_approval
             if settings.topic_approval is None
             else settings.topic_approval,
+            "account_days": settings.account_days or defaults.account_days,
+            "member_days": settings.member_days or defaults.member_days,
             **Options.of(settings).given(),
         }
     )
@@ -428,6 +431,10 @@ def _usd(name: str, text: str, defaults: Defaults) -> float:
     return _capped(name, usd, defaults)
 
 
+def _days(name: str, text: str, _: Defaults) -> int:
+    return parse_number(name, "0" if text.casefold() in NONE else text)
+
+
 def _number(name: str, text: str, defaults: Defaults) -> int:
     return int(_capped(name, parse_number(name, text), defaults))
 
@@ -462,4 +469,6 @@ _READERS: Mapping[str, Callable[[str, str, Defaults], object]] = {
     "topic_approval": lambda name, text, _: parse_switch(name, text),
     "starters": _starters,
     "public": _public,
+    "account_days": _days,
+    "member_days": _days,
 }

@@ -43,11 +43,12 @@ _LAYOUT = """\
 _GOLD = """\
     ## How votes become gold
 
-    A vote is **gold** when it was cast before the reveal by someone who had not started the
-    debate, while no judge's scores were visible, its last choice is known, and no message was
-    missing in the debate's thread (`gaps`). Votes that no person is known to be behind (`source` is
-    `script`) are not gold. `reason` says why a vote is not gold. Of two mirrored
-    debates, the reveal of one names the models of both: later choices on the other are not gold
+    A vote is **gold** when it was cast before the reveal by someone who had not started the debate,
+    while no judge's scores were visible, its last choice is known, and no message was missing in
+    the debate's thread (`gaps`). Votes that no person is known to be behind (`source` is `script`)
+    are not gold, nor, where a community asks for a least age, are those of accounts or members that
+    are not known to have it (`new`). `reason` says why a vote is not gold. Of two mirrored debates,
+    the reveal of one names the models of both: later choices on the other are not gold
     (`mirror_revealed`). A rematch (`rematch_of`) has the models of a revealed debate. Its sides are
     drawn again and kept secret, so its votes are gold like any others; where the models `swapped`
     sides, everyone could know who is who, so none is (`known`). Where a person argued a side

@@ -92,8 +92,8 @@ _ANSWER = part_of(
            lambda answer: {"scripted": "script", "imported": "import"}.get(answer.reason, "person"),
            "people"),
     Column("reason", TEXT,
-           "why it is not gold: `scripted`, `judge`, `starter`, `speaker`, `ambiguous`, `known`, "
-           "`mirror`, `gap`, `unread` or `imported`; null if it is",
+           "why it is not gold: `scripted`, `judge`, `starter`, `speaker`, `new`, `ambiguous`, "
+           "`known`, `mirror`, `gap`, `unread` or `imported`; null if it is",
            lambda answer: answer.reason or None),
     Column("starter", FLAG, "whether the voter had started the debate"),
     Column("judge_visible", FLAG, "whether a judge's scores were visible before"),
@@ -113,6 +113,12 @@ _ANSWER = part_of(
     Column("last_at", MOMENT, "when the standing choice was made",
            lambda answer: f"{answer.last_at[:16]}:00Z",
            "people", "UTC, to the minute"),
+    Column("account_days", WHOLE,
+           "how old the voter's account was, rounded to one digit (43 is 40); null if the platform "
+           "does not say", unit="days"),
+    Column("member_days", WHOLE,
+           "how long the voter had been a member of the community, rounded likewise; null if the "
+           "platform did not say", unit="days"),
 )  # fmt: skip
 _LABEL = part_of(
     2,

@@ -126,8 +126,9 @@ class Defaults(Options):
     where a format has judges of its own (none: a juror does), and `seats` are models of single
     seats. Without a `rubric` jurors score by the format's own. `topics` are those to offer and to
     draw from; those with a word of `blocked_words` are refused, and with `topic_approval` managers
-    approve the ones that people suggest. `value_per_usd` is how many points of a panel's accuracy a
-    USD is worth. Pages are served at `web_url`, if they are. `allowed` are the communities of a
+    approve the ones that people suggest. Votes are gold only from accounts that are `account_days`
+    old and members of `member_days`. `value_per_usd` is how many points of a panel's accuracy a USD
+    is worth. Pages are served at `web_url`, if they are. `allowed` are the communities of a
     platform that are served; of one that it does not name, all are.
     """
 
@@ -148,6 +149,8 @@ class Defaults(Options):
     caps: Caps = Caps()
     blocked_words: tuple[str, ...] = ()
     topic_approval: bool = True
+    account_days: int = 0
+    member_days: int = 0
     web_url: str = ""
     allowed: Mapping[str, frozenset[str]] = {}
 
@@ -428,6 +431,8 @@ def freeze(
         menu=() if order.rematch else _menu(request, defaults),
         rematch_of=order.rematch and order.rematch.of.id,
         swapped=order.rematch is not None and order.rematch.swapped,
+        account_days=defaults.account_days,
+        member_days=defaults.member_days,
     )
 
 

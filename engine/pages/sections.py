@@ -31,6 +31,7 @@ NOT_GOLD = {
     "judge": "saw a judge's scores",
     "starter": "started the debate",
     "speaker": "argued a side",
+    "new": "account or membership too new",
     "ambiguous": "last choice unknown",
     "known": "could know the models",
     "mirror": "the mirrored debate had named the models",

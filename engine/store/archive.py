@@ -94,6 +94,8 @@ class StandingAnswer(NamedTuple):
     step: str = ""
     confidence: str = ""
     ground: str = ""
+    account_days: int | None = None
+    member_days: int | None = None
     order: str = ""
     seconds: float | None = None
     comment: str = ""

@@ -34,7 +34,8 @@ class CommunitySettings(Value):
     person who argues a side has `turn_minutes` for each turn. `license` is the SPDX id that an
     export's card names. A topic with one of `blocked_words` is refused, and with `topic_approval`
     managers approve what people suggest. Only members of `starters` start debates, if there are
-    any: roles or groups. `public` is what everyone may see on the web.
+    any: roles or groups. `public` is what everyone may see on the web. Votes are gold only from
+    accounts that are `account_days` old and members of `member_days`.
     """
 
     models: tuple[Model, ...] = ()
@@ -69,6 +70,8 @@ class CommunitySettings(Value):
     topic_approval: bool | None = None
     starters: tuple[str, ...] = ()
     public: tuple[PublicPart, ...] = ()
+    account_days: int | None = Field(None, ge=0)
+    member_days: int | None = Field(None, ge=0)
 
 
 SETTING_NAMES = tuple(CommunitySettings.model_fields)

@@ -27,6 +27,7 @@ class NewEvent:
     variant: str = ""
     heard_from: datetime | None = None
     newer_since: datetime | None = None
+    account_days: int | None = None
 
 
 class Silences(Value):
@@ -52,7 +53,7 @@ class Asked(NamedTuple):
 class Cast(Value):
     """A reaction or button press as a platform reports it; `event` deduplicates retries.
 
-    `heard_from` is since when everything was told.
+    `heard_from` is since when everything was told; the days are those of VoteEvent.
     """
 
     platform: str
@@ -67,6 +68,8 @@ class Cast(Value):
     given_at: datetime | None = None
     heard_from: datetime | None = None
     received_at: datetime
+    account_days: int | None = None
+    member_days: int | None = None
 
 
 Outcome = Literal["stored", "duplicate", "closed", "unknown", "forgotten", "unvoted"]
@@ -87,6 +90,8 @@ class Press(Value):
     option: str | None
     event: str | None = None
     received_at: datetime
+    account_days: int | None = None
+    member_days: int | None = None
 
 
 class Pressed(Value):

@@ -31,7 +31,7 @@ from engine.ports import (
     Venue,
 )
 from engine.store import Act, Cast, Intervention, Outcome, Press, Store, Target
-from engine.votes.reading import Reader
+from engine.votes.reading import Reader, days_since
 from engine.votes.removal import Removals, Shown
 from engine.words.phrases import LOCKED
 
@@ -114,7 +114,7 @@ class Hearing:
             return Heard(outcome="unknown")  # it is answered by button alone
         if target.ballot is BallotKind.SECRET and not seen.added:
             return Heard(outcome="noted")  # the echo of the bot's own removal
-        variant = target.variant_of(seen.option)
+        variant, now = target.variant_of(seen.option), self.clock.now()
         outcome = await self.store.votes.cast(
             Cast(
                 platform=self.venue.platform,
@@ -127,7 +127,9 @@ class Hearing:
                 event=seen.event,
                 given_at=seen.given_at,
                 heard_from=self.reader.heard_from,
-                received_at=self.clock.now(),
+                received_at=now,
+                account_days=days_since(self.venue.account_made_at(seen.user), now),
+                member_days=days_since(seen.joined_at, now),
             )
         )
         self._count(target, How.LIVE, outcome)
@@ -138,6 +140,7 @@ class Hearing:
         return Heard(outcome=outcome, voted=target.debate if voted else "")
 
     async def _press(self, pressed: ButtonPressed) -> Heard:
+        now = self.clock.now()
         found = await self.store.votes.press(
             Press(
                 platform=self.venue.platform,
@@ -146,7 +149,9 @@ class Hearing:
                 user=pressed.user,
                 option=pressed.option,
                 event=pressed.event,
-                received_at=self.clock.now(),
+                received_at=now,
+                account_days=days_since(self.venue.account_made_at(pressed.user), now),
+                member_days=days_since(pressed.joined_at, now),
             )
         )
         target = await self._find(pressed.place, pressed.message)

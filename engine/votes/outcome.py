@@ -155,6 +155,7 @@ def _standing(
         gap=debate.gaps > 0 and question is not Question.STANCE_BEFORE,
         recovery="unread" if log in unread else "complete",
         scripted=debate.scripted,
+        least_days=(debate.setup.account_days, debate.setup.member_days),
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import groupby
 from operator import attrgetter
@@ -32,6 +32,11 @@ MOST_PARTIAL = 5  # readings of a message that leave people out, before one is t
 PARTIAL = "the list of people who reacted is incomplete."
 LOG = attrgetter("question", "step")
 log = structlog.get_logger(__name__)
+
+
+def days_since(moment: datetime | None, now: datetime) -> int | None:
+    """Return the whole days since a moment; None if it is unknown."""
+    return None if moment is None else max(0, (now - moment).days)
 
 
 def never(_: str) -> datetime | None:
@@ -163,9 +168,10 @@ class Reader:
         interventions = await self.store.votes.interventions(debate.id)
         cleared, unseeded = _cleared(target, interventions), unseeded_of(target, interventions)
         silences = await self.store.votes.silences(target)
+        made = {person: self.venue.account_made_at(user) for user, person in people.items()}
 
         def find(cast: tuple[VoteEvent, ...]) -> tuple[NewEvent, ...]:
-            return reconcile(
+            found = reconcile(
                 cast,
                 reactions,
                 read_began_at=began,
@@ -175,6 +181,10 @@ class Reader:
                 seeded=target.question is not Question.TURN,
                 unseeded=unseeded,
                 order=self._order(silences, cast),
+            )
+            return tuple(
+                replace(event, account_days=days_since(made.get(event.person), ended))
+                for event in found
             )
 
         read_at = began if reactions.complete else None

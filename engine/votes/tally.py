@@ -17,7 +17,7 @@ from engine.votes.wilson import wilson
 
 # Of several reasons the first counts.
 REASONS: tuple[NotGold, ...] = (
-    *("scripted", "judge", "starter", "speaker"),
+    *("scripted", "judge", "starter", "speaker", "new"),
     *("ambiguous", "known", "mirror", "gap", "unread"),
 )
 
@@ -63,13 +63,15 @@ def standing_votes(
     recovery: Recovery = "complete",
     speaker: int | None = None,
     scripted: bool = False,
+    least_days: tuple[int, int] = (0, 0),
 ) -> tuple[Vote, ...]:
     """Derive every person's standing vote, ordered by person.
 
     No vote is gold if people could know the models from the start (`known`), if the thread has a
     `gap` (a message may be missing), if `recovery` says that the reactions could not be read, or if
-    they were `scripted`. Nor is that of the `starter`, or of the `speaker`, who argues a side. A
-    choice made before `readable_at` is `fast`; None: no choice is.
+    they were `scripted`. Nor is that of the `starter`, or of the `speaker`, who argues a side, nor
+    one whose account or membership was younger than `least_days` (0: of any age), or of unknown
+    age. A choice made before `readable_at` is `fast`; None: no choice is.
 
     Of several options held, the newest stands. A choice found by a reading is newer than
     everything received before the silence (or reading) it was missed in, and older than everything
@@ -96,7 +98,7 @@ def standing_votes(
                 "gap": gap,
                 "unread": recovery == "unread",
             }
-            vote = _vote(person, course, is_starter, tally_visible, of_all)
+            vote = _vote(person, course, is_starter, tally_visible, of_all, least_days)
             fast = readable_at is not None and vote.last_at < readable_at
             votes.append(vote.model_copy(update={"fast": fast, "recovery": recovery}))
     return tuple(votes)
@@ -155,14 +157,20 @@ def _vote(
     starter: bool,
     tally_visible: bool,
     of_all: Mapping[NotGold, bool],
+    least_days: tuple[int, int],
 ) -> Vote:
     """Return a person's vote; `of_all` is what else keeps it from being gold."""
     holding = standing_option(course.hands)
     ambiguous = holding is None
     latest = holding or max(course.hands.values(), key=attrgetter("number"))
     first, turned = course.first or latest, course.turned or latest
+    ages = latest.account_days, latest.member_days
     reasons: dict[NotGold, bool] = {
         "starter": starter,
+        "new": any(
+            least > 0 and (age is None or age < least)
+            for age, least in zip(ages, least_days, strict=True)
+        ),
         "ambiguous": ambiguous,
         "mirror": turned.mirror_revealed,
         **of_all,
@@ -184,7 +192,14 @@ def _vote(
         last_at=turned.received_at,
         question=latest.question,
         mirror_revealed=turned.mirror_revealed,
+        account_days=_rounded(latest.account_days),
+        member_days=_rounded(latest.member_days),
     )
+
+
+def _rounded(days: int | None) -> int | None:
+    """Return days to one significant digit: the exact day would say whose account it is."""
+    return None if days is None else round(days, 1 - len(str(days)))
 
 
 def leader(counts: Mapping[str, int], contenders: Sequence[str]) -> str:

@@ -113,6 +113,14 @@ async def test_who_is_forgotten_is_known_no_more_and_what_they_chose_stays(store
     }
 
 
+async def test_the_ages_of_the_forgotten_which_lead_to_an_account_are_deleted(store: Store) -> None:
+    r = await voting(store)
+    await store.votes.cast(cast("ann", account_days=412, member_days=31))
+    await store.people.forget("chat", "ann")
+    [event] = await store.votes.events(r.id)
+    assert (event.option, event.account_days, event.member_days) == ("A", None, None)
+
+
 async def test_nothing_of_the_forgotten_is_stored(store: Store) -> None:
     r = await voting(store)
     await store.people.forget("chat", "ann")

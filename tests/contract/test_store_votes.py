@@ -12,7 +12,7 @@ from engine.errors import LeaseLostError
 from engine.judging import How, VoteEvent
 from engine.messages import Notice
 from engine.store import Asked, Closing, Store
-from engine.store.votes import NewEvent
+from engine.store.votes import NewEvent, Press
 from tests.sample import LATER, NOW, Running, asking, cast, new_debate, notice, run, vote
 
 SOON = NOW + timedelta(minutes=1)
@@ -55,6 +55,28 @@ async def test_an_event_is_kept_as_it_was_seen(store: Store) -> None:
     assert (first.how, first.added, first.received_at) == (How.BUTTON, True, NOW)
     assert (last.how, last.added, last.received_at) == (How.LIVE, False, SOON)
     assert last.person == first.person
+
+
+async def test_an_event_keeps_the_ages_of_account_and_membership(store: Store) -> None:
+    r = await voting(store)
+    await store.votes.cast(cast("user-1", account_days=412, member_days=0))
+    await store.votes.cast(cast("user-2"))
+    known = (await store.votes.events(r.id))[0].person
+    found = [NewEvent(person=known, option="B", added=True, account_days=413)]
+    await store.votes.recover(r.lease, asking(r.id), lambda _: found, SOON, False)
+    events = await store.votes.events(r.id)
+    ages = [(event.account_days, event.member_days) for event in events]
+    assert ages == [(412, 0), (None, None), (413, None)]
+
+
+async def test_a_button_keeps_the_ages_of_account_and_membership(store: Store) -> None:
+    r = await run(store, new_debate(request={"ballot": "private"}))
+    await r.open_vote("vote-message")
+    where = {"platform": "chat", "place": "thread", "message": "vote-message"}
+    ages = {"account_days": 30, "member_days": 2}
+    await store.votes.press(Press(user="ann", option="A", received_at=NOW, **where, **ages))
+    [event] = await store.votes.events(r.id)
+    assert (event.account_days, event.member_days) == (30, 2)
 
 
 async def test_each_event_knows_how_many_others_had_voted(store: Store) -> None:

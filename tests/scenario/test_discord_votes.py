@@ -437,3 +437,49 @@ async def test_a_private_vote_on_answers_is_told_with_the_agents_name(
         assert buttons[:3] == ["Practitioner", "Sceptic", "Historian"]
         asked = await discord.press("ben", ballot, custom_ids(ballot)[1]).finished()
         assert "Vote recorded: Sceptic." in asked.text
+
+
+# --- new accounts ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["open", "private"])
+@pytest.mark.parametrize("setting", ["account_days", "member_days"])
+async def test_votes_of_new_accounts_and_members_are_not_gold(
+    stage: DiscordStage, discord: DiscordServer, setting: str, kind: str
+) -> None:
+    days = {"account_days": 43, "member_days": 43, setting: 6}
+    discord.add_user("old", account_days=43, member_days=43)
+    discord.add_user("new", account_days=days["account_days"], member_days=days["member_days"])
+    async with stage.process() as app:
+        change = {"setting": setting, "value": "7"}
+        asked = await discord.slash("olga", "debate settings", change).finished()
+        assert f"Changed: {setting}" in asked.text
+        ballot = await stage.vote(ballot=kind)
+        debate = await voting(app)
+        for user in ("old", "new"):
+            if kind == "open":
+                discord.react(user, ballot.id, A)
+            else:
+                await discord.press(user, ballot, custom_ids(ballot)[0]).finished()
+            await known(app, 1 + (user == "new"))
+        old, new = standing(debate, await app.store.votes.events(debate.id))
+        assert (old.gold, old.account_days, old.member_days) == (True, 40, 40)
+        assert (new.gold, new.reason, getattr(new, setting)) == (False, "new", 6)
+
+
+async def test_of_a_vote_that_a_reading_finds_only_the_age_of_the_account_is_known(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    discord.add_user("old", account_days=43, member_days=43)
+    async with stage.process() as app:
+        for setting in ("account_days", "member_days"):
+            change = {"setting": setting, "value": "7"}
+            await discord.slash("olga", "debate settings", change).finished()
+        ballot = await stage.vote()
+        await voting(app)
+    discord.react("old", ballot.id, A)
+    async with stage.process() as app:
+        await known(app, 1)
+        debate = await voting(app)
+        [vote] = standing(debate, await app.store.votes.events(debate.id))
+    assert (vote.reason, vote.account_days, vote.member_days) == ("new", 40, None)

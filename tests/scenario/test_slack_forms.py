@@ -184,6 +184,17 @@ async def test_a_role_is_refused_as_slack_has_none(stage: SlackStage, slack: Sla
         assert "Changed: manager_role" in await undone.said()
 
 
+@pytest.mark.parametrize("setting", ["account_days", "member_days"])
+async def test_a_least_age_is_refused_as_slack_tells_none(
+    stage: SlackStage, slack: SlackServer, setting: str
+) -> None:
+    async with stage.process():
+        asked = await slack.slash("olga", f"/debate settings {setting}=7")
+        assert "for Discord only" in await asked.said()
+        undone = await slack.slash("olga", f"/debate settings {setting}=default")
+        assert f"Changed: {setting}" in await undone.said()
+
+
 # --- opening in time ---------------------------------------------------------------------
 
 

@@ -67,6 +67,14 @@ def test_what_is_set_applies() -> None:
     assert here.caps == Caps(debate_usd=0.5, community_daily_usd=3, user_daily_debates=10)
 
 
+def test_a_least_age_for_votes_is_off_until_it_is_set() -> None:
+    assert (DEFAULTS.account_days, DEFAULTS.member_days) == (0, 0)
+    here = overlay(DEFAULTS, change(account_days="30", member_days="off"))
+    assert (here.account_days, here.member_days) == (30, 0)
+    with pytest.raises(UsageError, match="write a whole number"):
+        change(account_days="-1")
+
+
 def test_a_default_side_that_is_not_allowed_here_is_drawn_instead() -> None:
     assert overlay(DEFAULTS, change(models="near/ben")).sides == {}
     assert overlay(DEFAULTS, change(models="near/ana")).sides == {"A": ANA}

@@ -166,7 +166,7 @@ def test_every_setting_that_slack_has_is_in_the_form() -> None:
     view = settings_form(SettingsAnswer(settings=tuple(lines)), DEFAULTS)
     check_view(view)
     fields = {block["block_id"] for block in view["blocks"]}
-    assert fields == set(SETTING_NAMES) - {"manager_role"}
+    assert fields == set(SETTING_NAMES) - {"manager_role", "account_days", "member_days"}
 
 
 def test_every_contender_has_a_mark_of_its_own() -> None:

@@ -64,6 +64,36 @@ def choice(*said: str, tally_visible: bool = True) -> str | None:
     return None if not votes else "?" if votes[0].ambiguous else votes[0].option
 
 
+@pytest.mark.parametrize(
+    ("account", "member", "least", "reason"),
+    [
+        (None, None, (0, 0), ""),
+        (7, 3, (7, 3), ""),
+        (6, 3, (7, 3), "new"),
+        (7, 2, (7, 3), "new"),
+        (0, None, (0, 3), "new"),
+        (None, 9, (1, 0), "new"),
+    ],
+)
+def test_a_vote_is_gold_from_an_account_and_a_member_of_a_known_age(
+    account: int | None, member: int | None, least: tuple[int, int], reason: str
+) -> None:
+    [event] = log("+A")
+    aged = event.model_copy(update={"account_days": account, "member_days": member})
+    [vote] = standing_votes(
+        [aged], starter=None, judge_visible=False, tally_visible=True, least_days=least
+    )
+    assert (vote.reason, vote.gold) == (reason, not reason)
+
+
+@pytest.mark.parametrize(("days", "kept"), [(0, 0), (9, 9), (43, 40), (97, 100), (1234, 1000)])
+def test_a_votes_ages_are_rounded_so_that_no_account_is_known_by_them(days: int, kept: int) -> None:
+    [event] = log("+A")
+    aged = event.model_copy(update={"account_days": days, "member_days": days})
+    [vote] = standing([aged])
+    assert (vote.account_days, vote.member_days) == (kept, kept)
+
+
 class TestStanding:
     @pytest.mark.parametrize(
         ("said", "expected"),

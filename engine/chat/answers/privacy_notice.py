@@ -84,7 +84,8 @@ CAME_BACK = (
 PRIVACY = """**What is stored**
 - Per debate: its topic and conditions, its starter and channel, every model request and reply, \
 and the jury's ballots.
-- Per vote: every choice and withdrawal, with voter and time.
+- Per vote: every choice and withdrawal, with voter and time; on Discord also how many days old \
+the account and the membership were.
 - Per suggested topic: its text, who suggested it, and who wants it debated.
 - Per person: the platform's user id, in a single table that maps it to a number; all other \
 records hold only that number. No names, no pictures, and no messages except the text of commands.

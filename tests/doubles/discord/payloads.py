@@ -44,12 +44,13 @@ def author_json(world: World, message: Message) -> Json:
 
 def member_json(world: World, guild: Guild, user_id: str) -> Json:
     """Show a member of a server, without permissions."""
+    user = world.user(user_id)
     return {
-        "user": user_json(world.user(user_id)),
+        "user": user_json(user),
         "roles": sorted(guild.members.get(user_id, set())),
         "nick": None,
         "avatar": None,
-        "joined_at": stamp(guild.joined),
+        "joined_at": stamp(guild.joined - user.member_days * 86_400),
         "deaf": False,
         "mute": False,
         "pending": False,

@@ -74,9 +74,11 @@ class DiscordServer(People, Listening):
     def token(self, token: str) -> None:
         self.rest.token = self.gateway.token = token
 
-    def add_user(self, name: str, *, bot: bool = False, guild: Id | None = None) -> User:
-        """Let somebody join a server; `bot` for another bot."""
-        user = self.world.new_user(name, bot=bot)
+    def add_user(
+        self, name: str, *, bot: bool = False, guild: Id | None = None, **days: int
+    ) -> User:
+        """Let somebody join a server; `bot` for another bot, `days` as in `new_user`."""
+        user = self.world.new_user(name, bot=bot, **days)
         self.users[name] = user
         self._guild(guild).members[user.id] = set()
         return user

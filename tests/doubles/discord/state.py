@@ -31,11 +31,12 @@ def stamp(moment: float) -> str:
 
 @dataclass
 class User:
-    """A person or a bot."""
+    """A person or a bot; `member_days` is how long they have been in their servers."""
 
     id: str
     name: str
     bot: bool = False
+    member_days: int = 0
 
 
 @dataclass
@@ -237,9 +238,12 @@ class World:
         made = self.webhooks[id_] = Webhook(id_, channel, name, f"hook-token-{id_}", owner)
         return made
 
-    def new_user(self, name: str, *, bot: bool = False) -> User:
-        """Let somebody exist."""
-        user = User(self.new_id(), name, bot)
+    def new_user(
+        self, name: str, *, bot: bool = False, account_days: int = 0, member_days: int = 0
+    ) -> User:
+        """Let somebody exist, for so many days."""
+        made = int(self.new_id()) - (account_days * 86_400_000 << 22)
+        user = User(str(made), name, bot, member_days)
         self.users[user.id] = user
         return user
 

@@ -259,6 +259,9 @@ class MemoryVenue:
             seeds = partial(lambda one: self._message(message).seeds.discard(one), option)
             await self._ask("unseed", place, option, seeds)
 
+    def account_made_at(self, user: str) -> None:
+        """Return that it is unknown when an account was made."""
+
     async def reactions(self, place: str, message: str) -> Reactions:
         """Read who holds which option now."""
 
