@@ -195,6 +195,7 @@ class Past:
         return {
             "debate": self.id,
             "step": step,
+            "role": "juror" if step.startswith("jury/") else "debater",
             "attempt": 1,
             "state": "done",
             "error": "",

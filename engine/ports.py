@@ -144,6 +144,10 @@ def _is_closed(node: Any) -> bool:
     return all(map(_is_closed, node.values()))
 
 
+CallRole = Literal["debater", "juror", "judge"]
+"""As whom a model is asked."""
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
     """One request to one model.
@@ -164,6 +168,7 @@ class Call:
     cue: Mapping[str, str] = field(default_factory=dict)
     price: Price | None = None
     on_text: Callable[[str, str], None] | None = None
+    role: CallRole = "debater"
 
 
 class Reply(Value):

@@ -62,6 +62,7 @@ CREATE TABLE calls (
 	debate VARCHAR(26) NOT NULL, 
 	step VARCHAR(255) NOT NULL, 
 	attempt INTEGER NOT NULL, 
+	role VARCHAR(8) NOT NULL, 
 	state VARCHAR(8) NOT NULL, 
 	model VARCHAR(200) NOT NULL, 
 	request TEXT NOT NULL, 

@@ -39,12 +39,12 @@ MESSAGES = TypeAdapter(tuple[ChatMessage, ...])
 STOP = "SELECT stop, gone FROM debates WHERE id = :debate"
 INSERT_CALL = """
 INSERT INTO calls (
-    debate, step, attempt, state, model, request, prompt_hash, error, cost_max, cost, cost_origin,
-    started_at
+    debate, step, attempt, role, state, model, request, prompt_hash, error, cost_max, cost,
+    cost_origin, started_at
 )
 SELECT
-    id, :step, :attempt, 'out', :model, :request, :prompt_hash, '', :cost_max, :cost, :cost_origin,
-    :started_at
+    id, :step, :attempt, :role, 'out', :model, :request, :prompt_hash, '', :cost_max, :cost,
+    :cost_origin, :started_at
 FROM debates
 WHERE id = :debate AND stop IS NULL
     AND EXISTS (
@@ -394,6 +394,7 @@ def _begun(start: AttemptStart, call: Call) -> dict[str, Any]:
     return {
         "debate": start.debate,
         "step": start.step,
+        "role": start.role,
         "attempt": start.number,
         "cost_max": start.cost_max,
         "cost": start.cost,

@@ -10,7 +10,6 @@ from adapters.storage.archive import TOLD, read_records
 from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
 from adapters.storage.leases import guard
-from adapters.storage.usage import ROLE
 from engine.debate import Cause, Status
 from engine.store import ExportFilter, Lease
 from engine.store.series import SeriesDebate, SeriesReading, SeriesResult, StoredSeries, Try
@@ -66,7 +65,7 @@ SELECT model, count(*) FROM (
 CHUNK = 500  # debates whose calls are read at once
 # Without texts: prompts and replies are most of the database.
 TRIES = """
-SELECT debate, model, {role} AS role, state = 'failed' AS failed, tokens_in, tokens_out,
+SELECT debate, model, role, state = 'failed' AS failed, tokens_in, tokens_out,
     tokens_reasoning, tokens_cached, cost, latency
 FROM calls WHERE debate IN :debates ORDER BY debate, step, attempt
 """
@@ -163,7 +162,6 @@ def _told(connection: SqlConnection, name: str) -> list[str]:
 
 
 def _tries(connection: SqlConnection, debates: Sequence[str]) -> Iterator[Try]:
-    query = TRIES.format(role=ROLE)
     for start in range(0, len(debates), CHUNK):
-        for row in connection.rows(query, debates=debates[start : start + CHUNK]):
+        for row in connection.rows(TRIES, debates=debates[start : start + CHUNK]):
             yield Try(*row)

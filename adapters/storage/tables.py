@@ -300,6 +300,7 @@ calls = Table(
     Column("debate", ForeignKey("debates.id"), primary_key=True),
     Column("step", String(255), primary_key=True),
     Column("attempt", Integer, primary_key=True),
+    Column("role", String(8), nullable=False, comment="debater, juror or judge"),
     Column("state", String(8), nullable=False, comment="out, done or failed"),
     Column("model", String(200), nullable=False),
     Column("request", Text, nullable=False),

@@ -9,18 +9,10 @@ from adapters.storage.budgets import DAY, day_of
 from adapters.storage.database import Database
 from engine.store.usage import By, Day, Takings, Usage, UsageFilter
 
-ROLE = """
-CASE
-    WHEN calls.step LIKE 'jury/%' OR calls.step IN ('summary', 'why')
-        OR calls.step LIKE 'judging/%/jury/%' THEN 'juror'
-    WHEN calls.step LIKE 'judge/%' OR calls.step LIKE 'judging/%' THEN 'judge'
-    ELSE 'debater'
-END
-"""
 STARTER = "min(debates.starter) NULLS FIRST"
 # The key, the role, and what they are sorted by.
 KEYS = {
-    By.MODEL: ("calls.model", ROLE, "calls.model"),
+    By.MODEL: ("calls.model", "calls.role", "calls.model"),
     By.DAY: ("date(calls.started_at)", "''", "date(calls.started_at)"),
     By.COMMUNITY: ("debates.platform || ' ' || debates.community", "''", "1"),
     By.USER: ("coalesce(CAST(debates.starter AS TEXT), '')", "''", STARTER),

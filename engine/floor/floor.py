@@ -42,7 +42,7 @@ from engine.floor.structured import example_texts
 from engine.judging import Verdict
 from engine.marks import marked
 from engine.messages import Notice, TurnPost
-from engine.ports import KEPT, ChatMessage, Reply
+from engine.ports import KEPT, CallRole, ChatMessage, Reply
 from engine.prompts.languages import language_name
 from engine.prompts.library import AUDIENCE, SOURCES, Prompts
 from engine.prompts.quoting import Record, Speech, guard, unquote
@@ -540,7 +540,7 @@ class Floor:
     ) -> Reply:
         """Send a seat's history to its model, and append the reply."""
         model, sampling = self.request.model_of(seat), self._setup.sampling[role]
-        reply = await self._desk.call(step, model, history, sampling, cue=cue)
+        reply = await self._desk.call(step, model, history, sampling, cue=cue, role=_called(role))
         history.append(ChatMessage(role="assistant", content=reply.text))
         return reply
 
@@ -556,7 +556,9 @@ class Floor:
     ) -> ShapedAnswer[S]:
         """Ask for a structured answer, and once more with a list of its faults."""
         sampling = self._setup.sampling[role]
-        first = await self._desk.call(step, model, history, sampling, schema=shape.schema, cue=cue)
+        first = await self._desk.call(
+            step, model, history, sampling, schema=shape.schema, cue=cue, role=_called(role)
+        )
         history.append(ChatMessage(role="assistant", content=first.text))
         examples = example_texts(one.content for one in history if one.role == "user")
         answer = read_shape(first, shape, examples)
@@ -566,7 +568,13 @@ class Floor:
         again = again or f"{self.request.format}/again"
         history.append(_user(self._prompts.render(again, faults=faults)))
         second = await self._desk.call(
-            f"{step}/again", model, history, sampling, schema=shape.schema, cue=cue
+            f"{step}/again",
+            model,
+            history,
+            sampling,
+            schema=shape.schema,
+            cue=cue,
+            role=_called(role),
         )
         history.append(ChatMessage(role="assistant", content=second.text))
         return better(answer, read_shape(second, shape, examples))
@@ -742,3 +750,8 @@ def _system(text: str) -> ChatMessage:
 def _user(text: str, *, kept: bool = False) -> ChatMessage:
     """Return a message; with `kept`, what follows is appended to it."""
     return ChatMessage.of("user", f"{text}{KEPT}" if kept else text)
+
+
+def _called(role: str) -> CallRole:
+    """Return what a call counts as whose sampling is that of a role of the format."""
+    return "judge" if role == "judge" else "debater"

@@ -17,7 +17,7 @@ from engine.errors import BudgetError, ModelError
 from engine.floor.keeper import Keeper
 from engine.floor.loop_pace import Pace
 from engine.floor.structured import TOO_LONG
-from engine.ports import AnswerSchema, Attempt, Call, ChatMessage, Models, Reply
+from engine.ports import AnswerSchema, Attempt, Call, CallRole, ChatMessage, Models, Reply
 from engine.store import AttemptStart, Journaled, Lease, Store
 
 LINGER_SECONDS = 0.02
@@ -45,6 +45,7 @@ class Caller(Protocol):
         *,
         schema: AnswerSchema | None = None,
         cue: Mapping[str, str] | None = None,
+        role: CallRole = "debater",
     ) -> Reply:
         """Return a step's reply."""
 
@@ -89,6 +90,7 @@ class Steps:
         schema: AnswerSchema | None = None,
         cue: Mapping[str, str] | None = None,
         on_text: Callable[[str, str], None] | None = None,
+        role: CallRole = "debater",
     ) -> Reply:
         """Return a step's reply: the stored one, or a model's, which is then stored.
 
@@ -109,6 +111,7 @@ class Steps:
             cue=cue or {},
             price=self._debate.setup.prices.get(model.ref),
             on_text=on_text,
+            role=role,
         )
         try:
             reply = await self._models.complete(call, Tries(self, call))
@@ -203,6 +206,7 @@ class Steps:
             step=call.step,
             number=self._attempts.get(call.step, 0) + number,
             cost_max=cost_max,
+            role=call.role,
             cost=0.0 if price and price.free else None,
             origin=price.origin if price else Origin.UNKNOWN,
         )

@@ -85,6 +85,7 @@ async def explain(case: Case, prompts: Prompts, steps: Caller) -> Why | None:
             case.setup.sampling["juror"],
             schema=why_schema(tuple(case.names.values())),
             cue=_cue(case),
+            role="juror",
         )
         examples = example_texts(one.content for one in messages)
         why = read_why(reply.text, reply.finish, case, examples)

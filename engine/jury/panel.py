@@ -136,7 +136,7 @@ class Panel:
         schema = ballot_schema(names, self.rubric)
         sampling = self.debate.setup.sampling["juror"]
         return await self.steps.call(
-            step, reading.juror, messages, sampling, schema=schema, cue=cue
+            step, reading.juror, messages, sampling, schema=schema, cue=cue, role="juror"
         )
 
     def _judge(self, reply: Reply, messages: Sequence[ChatMessage]) -> Outcome:

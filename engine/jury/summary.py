@@ -49,7 +49,7 @@ async def summarise(
     messages, written, problem = list(asking.messages), list[str](), ""
     try:
         for step in (STEP, f"{STEP}/again"):
-            reply = await steps.call(step, juror, messages, sampling, cue=asking.cue)
+            reply = await steps.call(step, juror, messages, sampling, cue=asking.cue, role="juror")
             text = _by_side(reply.text, setup.names)
             written.append(text)
             if FEWEST <= _length(text) <= MOST:

@@ -29,7 +29,7 @@ from engine.formats import Format
 from engine.jury.explain import cheapest_of
 from engine.jury.plan import attendance
 from engine.messages import Estimate
-from engine.ports import AnswerSchema, ChatMessage, Reply
+from engine.ports import AnswerSchema, CallRole, ChatMessage, Reply
 from engine.prompts.library import Prompts
 from engine.store import Note, Post
 from engine.text import CHARS_PER_WORD, READING, UNSPACED, words_to_read
@@ -264,6 +264,7 @@ class DryDesk:
         *,
         schema: AnswerSchema | None = None,
         cue: Mapping[str, str] | None = None,
+        role: CallRole = "debater",
     ) -> Reply:
         """Count a call and answer with filler of the expected length."""
         setup, manner = self.setup, manner_of(model)

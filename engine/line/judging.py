@@ -31,7 +31,7 @@ from engine.jury.panel import hold_panel, open_transcript
 from engine.jury.roster import seat_panel
 from engine.jury.rubric import find_rubric
 from engine.line.intake import MOST_JUDGES, check_prices
-from engine.ports import AnswerSchema, ChatMessage, Models, Reply
+from engine.ports import AnswerSchema, CallRole, ChatMessage, Models, Reply
 from engine.prompts.library import Prompts
 from engine.sources import named
 from engine.store import Caps, Journaled, Judging, Lease, Note, Post, Store
@@ -64,6 +64,7 @@ class SecondDesk:
         *,
         schema: AnswerSchema | None = None,
         cue: Mapping[str, str] | None = None,
+        role: CallRole = "debater",
     ) -> Reply:
         """Return what was said at a step, or what a judge says now.
 
@@ -73,7 +74,9 @@ class SecondDesk:
             step = f"{self.prefix}{step}"
         elif step not in self.journaled.steps:
             raise NotFoundError(f"The record of this debate lacks {step}, so it cannot be judged.")
-        return await self.steps.call(step, model, messages, sampling, schema=schema, cue=cue)
+        return await self.steps.call(
+            step, model, messages, sampling, schema=schema, cue=cue, role=role
+        )
 
     async def publish(self, turn: Turn, compose: Callable[[], Post]) -> None:
         """Post nothing: the turn is already there."""
@@ -139,11 +142,12 @@ class LaterJurors:
         *,
         schema: AnswerSchema | None = None,
         cue: Mapping[str, str] | None = None,
+        role: CallRole = "debater",
     ) -> Reply:
         """Return a juror's reply. Raises what `Steps.call` raises."""
         try:
             return await self.steps.call(
-                f"{self.prefix}{step}", model, messages, sampling, schema=schema, cue=cue
+                f"{self.prefix}{step}", model, messages, sampling, schema=schema, cue=cue, role=role
             )
         except ModelError as error:
             self.passing = error if error.passing else self.passing

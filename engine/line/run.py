@@ -44,7 +44,7 @@ from engine.line.invitation import ask_for_stance, invitation
 from engine.line.question_time import QuestionTime
 from engine.line.rounds import Rounds
 from engine.messages import Notice
-from engine.ports import AnswerSchema, Audience, ChatMessage, Models, Reply, utc_now
+from engine.ports import AnswerSchema, Audience, CallRole, ChatMessage, Models, Reply, utc_now
 from engine.prompts.library import Prompts
 from engine.sources import named
 from engine.store import Lease, Note, Post, Store
@@ -353,6 +353,7 @@ class LiveDesk:
         *,
         schema: AnswerSchema | None = None,
         cue: Mapping[str, str] | None = None,
+        role: CallRole = "debater",
     ) -> Reply:
         """Return a step's reply; the audience watches a turn being written.
 
@@ -363,11 +364,20 @@ class LiveDesk:
         # A draft would show what its readers are not to have yet.
         audience = None if self.debate.request.pace else self.runner.audience
         if audience is None or cue is None or cue.get("kind") not in KINDS:
-            return await self.steps.call(step, model, messages, sampling, schema=schema, cue=cue)
+            return await self.steps.call(
+                step, model, messages, sampling, schema=schema, cue=cue, role=role
+            )
         drafting, spoken = Drafting(audience, self.debate, cue, schema), False
         try:
             reply = await self.steps.call(
-                step, model, messages, sampling, schema=schema, cue=cue, on_text=drafting.hear
+                step,
+                model,
+                messages,
+                sampling,
+                schema=schema,
+                cue=cue,
+                on_text=drafting.hear,
+                role=role,
             )
             spoken = True
             return reply

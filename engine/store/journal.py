@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 from engine.debate import Criterion, Model, Origin, PanelMode, Turn, Value
 from engine.findings import Adjustment, Artifact, Score
 from engine.judging import Ballot, Verdict
-from engine.ports import Attempt, Call, Reply
+from engine.ports import Attempt, Call, CallRole, Reply
 from engine.store.leases import Lease
 from engine.store.outbox import Post
 from engine.store.served import EVERYONE, Served
@@ -92,6 +92,7 @@ class AttemptStart(NamedTuple):
     step: str
     number: int
     cost_max: float
+    role: CallRole = "debater"
     cost: float | None = None
     origin: Origin = Origin.UNKNOWN
 

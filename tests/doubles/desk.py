@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from engine.debate import Model, PanelSetup, Request, Sampling, Setup, Turn, TurnOrder
 from engine.errors import RostrumError
 from engine.floor.floor import Floor, Spoken
-from engine.ports import AnswerSchema, ChatMessage, Reply
+from engine.ports import AnswerSchema, CallRole, ChatMessage, Reply
 from engine.prompts.library import Prompts, load_prompts
 from engine.store import Note, Post
 
@@ -76,6 +76,7 @@ class ScriptedDesk:
         *,
         schema: AnswerSchema | None = None,
         cue: Mapping[str, str] | None = None,
+        role: CallRole = "debater",
     ) -> Reply:
         """Return a stored reply, or the script's, which is then stored."""
         if step in self.stored:

@@ -21,7 +21,7 @@ from engine.jury.explain import Case, explain
 from engine.jury.panel import hold_panel, open_transcript
 from engine.jury.summary import summarise
 from engine.language import speaking
-from engine.ports import AnswerSchema, ChatMessage, Reply
+from engine.ports import AnswerSchema, CallRole, ChatMessage, Reply
 from engine.prompts.library import Prompts
 from engine.prompts.quoting import Quoted, Record, Speech, quote, unquote
 from tests.doubles.rehearsed import MODELS, RehearsedDesk, setup_for, todays_prompts
@@ -46,12 +46,13 @@ class PlantedDesk(RehearsedDesk):
         *,
         schema: AnswerSchema | None = None,
         cue: Mapping[str, str] | None = None,
+        role: CallRole = "debater",
     ) -> Reply:
         """Return an answer that is sent back, then one that can be used."""
         if step.startswith("retrieve/"):
             return Reply(text=FOUND.decode(), finish="stop", model=model.name)
         reply = await super(PlantedDesk, self).call(
-            step, model, messages, sampling, schema=schema, cue=cue
+            step, model, messages, sampling, schema=schema, cue=cue, role=role
         )
         first = not step.endswith(("/again", "/shorten"))
         if schema is None:

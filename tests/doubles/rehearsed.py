@@ -18,7 +18,7 @@ from engine.formats import format_of
 from engine.jury.history import fit
 from engine.language import speaking
 from engine.line.intake import Defaults, Order, complete, freeze
-from engine.ports import AnswerSchema, Call, ChatMessage, Reply
+from engine.ports import AnswerSchema, Call, CallRole, ChatMessage, Reply
 from engine.prompts.library import Prompts, load_prompts
 from engine.store import Note, Post
 from tests.doubles.attempt_log import RecordedAttempts
@@ -98,6 +98,7 @@ class RehearsedDesk:
         *,
         schema: AnswerSchema | None = None,
         cue: Mapping[str, str] | None = None,
+        role: CallRole = "debater",
     ) -> Reply:
         """Return a stored reply, or one that is then stored."""
         if step in self.stored:

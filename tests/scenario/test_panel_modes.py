@@ -19,7 +19,7 @@ from engine.errors import RostrumError
 from engine.jury.panel import hold_panel, open_transcript
 from engine.marks import marked
 from engine.messages import Announcement, JurorLine, Reveal
-from engine.ports import AnswerSchema, ChatMessage, Reply
+from engine.ports import AnswerSchema, CallRole, ChatMessage, Reply
 from engine.prompts.library import load_prompts
 from engine.store import DebateRecord, ExportFilter
 from tests.doubles.memory.attentive import AttentiveVenue
@@ -209,6 +209,7 @@ class Desk:
         *,
         schema: AnswerSchema | None = None,
         cue: Mapping[str, str] | None = None,
+        role: CallRole = "debater",
     ) -> Reply:
         """Return a stored reply, or one that is then stored."""
         if step not in self.stored:

@@ -11,8 +11,8 @@ import orjson
 
 from engine.debate import Model
 from tests.doubles.command import Ended, rostrum
-from tests.doubles.model_server import status
-from tests.scenario.conftest import DEFAULTS, SIDES, Running, Stage
+from tests.doubles.model_server import says, status
+from tests.scenario.conftest import DEFAULTS, JURORS, SIDES, Running, Stage
 from tests.scenario.test_series import hold, series
 
 
@@ -28,6 +28,17 @@ async def counted(stage: Stage, folder: Path, *options: str) -> dict[str, Any]:
 
 def calls(found: dict[str, Any]) -> dict[str, int]:
     return {row[found["by"]]: row["calls"] for row in found["rows"]}
+
+
+async def test_what_a_juror_is_asked_once_more_is_not_a_debaters(
+    stage: Stage, line: Running, tmp_path: Path
+) -> None:
+    for juror in JURORS:
+        stage.server.always(says("Too short for a summary."), model=juror.name)
+    await line.hold()
+    found = await counted(stage, tmp_path, "--by", "model")
+    of_jurors = {row["role"] for row in found["rows"] if row["model"].startswith("near/j")}
+    assert of_jurors == {"juror"}
 
 
 async def test_every_key_adds_up_to_what_the_server_was_asked(

@@ -12,7 +12,7 @@ from engine.debate import Debate, Model, PanelSetup, Price, Sampling, Setup, Sta
 from engine.errors import BudgetError, ModelError, RostrumError, StoppedError
 from engine.judging import Ballot, Verdict, Why
 from engine.jury.explain import Case, explain, explains, of_artifacts, to_artifact, writer
-from engine.ports import AnswerSchema, ChatMessage, Reply
+from engine.ports import AnswerSchema, CallRole, ChatMessage, Reply
 from engine.prompts.library import Prompts, load_prompts
 from tests.sample import ballot, make_setup, new_debate, stored
 
@@ -68,6 +68,7 @@ class Juror:
         *,
         schema: AnswerSchema | None = None,
         cue: Mapping[str, str] | None = None,
+        role: CallRole = "debater",
     ) -> Reply:
         self.asked.append((step, model, "\n".join(message.content for message in messages)))
         if isinstance(self.answer, RostrumError):

@@ -15,7 +15,7 @@ from engine.floor.structured import example_texts
 from engine.jury.ballot import ballot_schema, read_ballot
 from engine.jury.explain import explain
 from engine.jury.rubric import ANSWERS, DEBATE, Rubric
-from engine.ports import AnswerSchema, ChatMessage, Reply
+from engine.ports import AnswerSchema, CallRole, ChatMessage, Reply
 from engine.prompts.library import load_prompts
 from tests.doubles.rehearsed import RehearsedDesk, hold, setup_for
 from tests.unit.test_explain import GOOD, PROMPTS, Juror, case_of
@@ -64,13 +64,16 @@ class Echo(RehearsedDesk):
         *,
         schema: AnswerSchema | None = None,
         cue: Mapping[str, str] | None = None,
+        role: CallRole = "debater",
     ) -> Reply:
         """Echo the example of a structured question; speak as a rehearsal model otherwise."""
         if schema is not None:
             asked = messages[-3 if step.endswith("/again") else -1].content
             self.said[step] = self.echo(asked, schema)
         self.twist = self.said.get
-        return await super().call(step, model, messages, sampling, schema=schema, cue=cue)
+        return await super().call(
+            step, model, messages, sampling, schema=schema, cue=cue, role=role
+        )
 
 
 @pytest.mark.parametrize("echo", ECHOES)
