@@ -16,7 +16,7 @@ import structlog
 
 from engine.debate import UNATTENDED, SeriesKey, Status, Value
 from engine.delivery.ending import awaited
-from engine.errors import BudgetError, LeaseLostError, SeriesCapError, UsageError
+from engine.errors import BudgetError, LeaseLostError, SeriesCapError
 from engine.floor.keeper import Keeper
 from engine.floor.wake import Bell
 from engine.line.intake import Defaults, Order
@@ -99,14 +99,16 @@ class SeriesRunner:
     async def run(self) -> Standing:
         """Hold the series and return how it ended.
 
-        Raises UsageError if another process holds it, or for a debate that is impossible, and
-        BudgetError for one that no cap allows.
+        That of a process that was killed is free within seconds. Raises LeaseLostError if a living
+        one holds it, UsageError for a debate that is impossible, and BudgetError for one that no
+        cap allows.
         """
         try:
-            async with self.keeper.hold(f"series/{self.series.name}", stoppable=False):
+            name = f"series/{self.series.name}"
+            async with self.keeper.hold(name, stoppable=False, patient=True):
                 return await self._hold()
         except LeaseLostError:
-            raise UsageError(
+            raise LeaseLostError(
                 f"The series {self.series.name} is being held by another process; stop that one "
                 f"first, for example by rostrum series stop {self.series.name}."
             ) from None

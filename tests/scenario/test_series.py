@@ -12,7 +12,8 @@ import pytest
 
 from engine.debate import Cause, Model, Status
 from engine.delivery.ending import MODEL_REFUSED, why
-from engine.errors import UsageError
+from engine.errors import LeaseLostError, UsageError
+from engine.floor import keeper
 from engine.series.plan import plan_series
 from engine.series.runner import Ending, Standing, standing_of
 from engine.series.saving import save_series
@@ -245,5 +246,17 @@ async def test_two_processes_do_not_hold_one_series(
         assert name == "series/spring"
 
     monkeypatch.setattr(line.store.leases, "claim", held_elsewhere)
-    with pytest.raises(UsageError, match="held by another process"):
+    monkeypatch.setattr(keeper, "LEASE_SECONDS", 0.1)
+    with pytest.raises(LeaseLostError, match="held by another process"):
         await hold(line, series())
+
+
+@pytest.mark.postgresql
+async def test_a_series_waits_until_the_lease_of_a_killed_process_has_run_out(
+    line: Running,
+) -> None:
+    """It ended with "wrong usage", and asked to stop a process that was dead."""
+    killed = await line.store.leases.claim("series/spring", "killed", 1.0)
+    assert killed is not None
+    standing = await hold(line, series(topics=["Tabs beat spaces"]))
+    assert standing.ending is Ending.COMPLETE
