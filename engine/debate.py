@@ -5,7 +5,7 @@ Every value here can be written as JSON and read back unchanged; nothing here do
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from datetime import datetime
 from enum import StrEnum
 from operator import not_
@@ -274,6 +274,11 @@ class Violation(Value):
     kind: str
     measured: float
     limit: float
+
+
+def not_given(violations: Iterable[Violation]) -> bool:
+    """Return whether a person gave no turn in its time, or one that cannot be shown."""
+    return any(broken.kind in ("missed", "blocked", "flagged") for broken in violations)
 
 
 class Source(Value):

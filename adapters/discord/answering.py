@@ -42,6 +42,7 @@ from engine.chat.answers.remarked import RemarkAnswer
 from engine.chat.answers.review_list import ReviewAnswer, ReviewLine
 from engine.chat.commands import OWN_DATA, Commands
 from engine.chat.following import OVER, Followers, follow
+from engine.chat.guest import check_form
 from engine.chat.invocation import Invocation, RemarkArguments, SettingsArguments
 from engine.chat.person import Person, Trial, own_community
 from engine.delivery.ending import refusal_of
@@ -52,8 +53,8 @@ from engine.messages import File
 from engine.ports import ButtonPressed, Listener
 from engine.text import headline, split_markdown
 from engine.votes.hearing import Heard
-from engine.words.buttons import Button, Row
-from engine.words.forms import Form
+from engine.words.buttons import Button, ButtonAction, Row
+from engine.words.forms import form_of
 from engine.words.phrases import COMMAND_BUG
 from engine.words.translation import say
 
@@ -169,11 +170,20 @@ class FrontDesk:
         if said.started and acknowledged:
             self.followers.start(self._follow(interaction, said))
 
-    async def open_form(self, interaction: Interaction, form: Form) -> None:
-        """Open a form; that acknowledges the button, and cannot be made up for when it is late."""
+    async def open_form(self, interaction: Interaction, pressed: ButtonAction) -> None:
+        """Open a button's form, for those who may send it.
+
+        That acknowledges the button, and cannot be made up for when it is late.
+        """
         if self.hears() is Hears.ANOTHER_INSTEAD:
             return
+        try:
+            await check_form(self.commands, await self.person(interaction), pressed)
+        except RostrumError as error:
+            await self.refuse(interaction, error)
+            return
         with self._working(interaction):
+            form = form_of(pressed)
             try:
                 await interaction.response.send_modal(modal_of(form))
             except discord.HTTPException as error:

@@ -20,12 +20,11 @@ from adapters.discord.forms import typed_in
 from adapters.discord.presence import Presence
 from adapters.discord.registration import keep_registered, offer
 from adapters.discord.rest import Rest
-from adapters.discord.translation import Translator, language_of
+from adapters.discord.translation import Translator
 from adapters.discord.wellformed import is_wellformed
 from adapters.in_order import InOrder
 from engine.chat.invocation import pressed_invocation, submitted_invocation
 from engine.errors import RostrumError
-from engine.language import speaking
 from engine.ports import (
     CommunityLost,
     EventsLost,
@@ -38,7 +37,7 @@ from engine.ports import (
     ThreadShut,
 )
 from engine.words.buttons import read_button
-from engine.words.forms import form_of, opens_form
+from engine.words.forms import opens_form
 
 LONGEST_LIMIT = 60.0  # seconds; a longer one ends the client, whose next waits no longer either
 FINISH_SECONDS = 5.0  # for events that are being handled when it stops
@@ -232,8 +231,7 @@ class Client(discord.AutoShardedClient):
         if interaction.type is not discord.InteractionType.component:
             return
         if opens_form(pressed):
-            with speaking(language_of(interaction)):
-                await self._desk.open_form(interaction, form_of(pressed))
+            await self._desk.open_form(interaction, pressed)
             return
         chosen = next(iter(data.get("values") or ()), None)
         asked = pressed_invocation(pressed.what, pressed.of, chosen)

@@ -102,7 +102,7 @@ def _debates(page: HomePage, url: str) -> Iterator[Json]:
 
 def _debate(line: LiveLine, url: str) -> Json:
     debate = line.debate
-    state = say(texts.HOME_STATES[debate.status])
+    state = say(texts.HOME_ASKED if debate.asked else texts.HOME_STATES[debate.status])
     if line.minutes is not None:
         state = say(texts.HOME_VOTE_LEFT, minutes=about_minutes(line.minutes))
     shown = f"{headline(debate.topic, TOPIC_LENGTH)}\n{state}"

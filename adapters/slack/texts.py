@@ -163,6 +163,7 @@ HOME_STATES: Mapping[Status, str] = {
     Status.RUNNING: "Being debated",
     Status.VOTING: "The vote opens soon",
 }
+HOME_ASKED = "Waiting for the person who was asked to argue"
 HOME_VOTE_LEFT = "Vote now: {minutes} left"
 HOME_OPEN = "Open"
 HOME_VOTING = "How to vote"

@@ -13,6 +13,7 @@ from engine.chat.person import Person
 from engine.debate import Debate, Status
 from engine.errors import UsageError
 from engine.line.intake import ME, ONLY_ONE, Invited
+from engine.words.buttons import ButtonAction
 
 _MENTION = re.compile(r"<@!?(\w{1,40})(?:\|[^<>]{0,100})?>")
 
@@ -44,6 +45,13 @@ async def consent(context: Context, person: Person, asked: ConsentArguments) -> 
     debate = await find_named(context.store, person, asked.debate)
     await context.service.guests.answer(debate, person.user, accept=asked.accept)
     return ConsentAnswer(accepted=asked.accept)
+
+
+async def check_form(context: Context, person: Person, pressed: ButtonAction) -> None:
+    """Refuse a form to people who could not send it. Raises RostrumError."""
+    if pressed.what == "write":
+        debate = await find_named(context.store, person, pressed.of.partition(".")[0])
+        await context.service.guests.check_turn(debate, person.user)
 
 
 async def give_turn(context: Context, person: Person, asked: TurnArguments) -> TurnAnswer:

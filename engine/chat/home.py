@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from engine.chat.answers.debates import DebateLine
 from engine.chat.context import Context
+from engine.chat.lifecycle import line_of
 from engine.chat.lookup import find_held
 from engine.chat.permission import manages
 from engine.chat.person import Person
@@ -42,7 +43,8 @@ async def home_page(context: Context, person: Person) -> HomePage:
     for debate in held[:LISTED]:
         left = debate.vote_deadline and (debate.vote_deadline - now).total_seconds() / 60
         minutes = max(0.0, left) if left is not None and debate.status is Status.VOTING else None
-        live.append(LiveLine(debate=DebateLine.of(debate), minutes=minutes))
+        line = await line_of(context.store, debate)
+        live.append(LiveLine(debate=line, minutes=minutes))
     return HomePage(
         live=tuple(live),
         more=len(held) > LISTED,

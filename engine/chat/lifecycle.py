@@ -171,17 +171,22 @@ async def result(context: Context, person: Person, asked: DebateArgument) -> Res
     )
 
 
+async def line_of(store: Store, debate: Debate) -> DebateLine:
+    """Return a debate's public facts, and whether it waits for a person's consent."""
+    return DebateLine.of(debate, asked=await awaits_consent(store, debate))
+
+
 async def newest(context: Context, person: Person, _: NoArguments) -> DebatesAnswer:
     """List the community's newest debates."""
     held = await find_held(context.store, person, limit=LISTED)
-    lines = tuple(DebateLine.of(debate) for debate in held)
+    lines = [await line_of(context.store, debate) for debate in held]
     settings = await settings_of(context.store, person)
     if PublicPart.DEBATES not in settings.public:
-        return DebatesAnswer(debates=lines)
+        return DebatesAnswer(debates=tuple(lines))
     web = await page_of(context, person, settings)
     links = Permalinks(context.defaults.web_url)
     pages = {line.id: links.debate(line.id) for line in lines} if web else {}
-    return DebatesAnswer(debates=lines, pages=pages, web=web)
+    return DebatesAnswer(debates=tuple(lines), pages=pages, web=web)
 
 
 def _minutes_left(context: Context, debate: Debate) -> float | None:

@@ -25,7 +25,7 @@ from engine.dataset.columns import (
     part_of,
 )
 from engine.dataset.entry import Entry
-from engine.debate import Model, Turn
+from engine.debate import Model, Turn, not_given
 from engine.findings import DECISION, POSITION, Score
 from engine.judging import Question
 from engine.ports import Reply
@@ -51,6 +51,13 @@ class _Spoken(NamedTuple):
     web: Mapping[str, int] | None
     decision: Mapping[str, Any] | None
     position: Mapping[str, Any] | None
+
+    @property
+    def by(self) -> str:
+        """Who gave the turn."""
+        if not self.model.person:
+            return "model"
+        return "none" if not_given(self.turn.violations) else "person"
 
 
 def _spoken(entry: Entry) -> Iterator[_Spoken]:
@@ -100,11 +107,13 @@ TURNS = Table(
         Column("place", WHOLE, "place within the round, from 1, in the order of posting",
                "turn.place"),
         SIDE._replace(value="turn.side"),
-        Column("by", TEXT, "`model`, or `person` where a person argued the side",
-               lambda spoken: "person" if spoken.model.person else "model"),
+        Column("by", TEXT,
+               "`model`, `person` where a person argued the side, or `none` for a turn that a "
+               "person missed", lambda spoken: spoken.by),
         Column("seat", TEXT, "the speaker; in a team several seats share a side", "turn.seat"),
         STEP._replace(value="turn.step"),
-        Column("text", TEXT, "the text, in Markdown; mentions removed", maker="model"),
+        Column("text", TEXT, "the text, in Markdown; mentions removed; empty for a missed turn",
+               lambda spoken: "" if spoken.by == "none" else spoken.text, "model"),
         Column("questions_answered", WHOLE,
                "how many questions of the audience it answers; 0 in any other round",
                lambda spoken: len(spoken.turn.asked), unit="questions"),

@@ -29,6 +29,7 @@ from engine.debate import (
     Source,
     Turn,
     Violation,
+    not_given,
     side_of,
 )
 from engine.errors import DesertedError, ModelError, StoppedError
@@ -53,7 +54,6 @@ from engine.words.phrases import sum_up
 from engine.words.translation import say
 
 MISSED = "missed"  # the rule that a person breaks who gives no turn in time
-NOT_GIVEN = frozenset({MISSED, "blocked", "flagged"})  # or one that cannot be shown
 MISSED_TURN = "(No turn was given.)"
 IN_OWN_WORDS = "it was written by a person"
 DESERTED = (
@@ -381,7 +381,7 @@ class Floor:
         before = next((one for one in reversed(self.turns) if one.side == side_of(seat)), None)
         shown = TurnLimits(words=most or None)
         await self._publish(self._turn(seat, round_name, text, shown, "", broken))
-        if not said and before is not None and is_missed(before):
+        if not said and before is not None and not_given(before.violations):
             raise DesertedError(DESERTED)
         return text
 
@@ -604,7 +604,7 @@ class Floor:
             number=0,
             place=0,
             text=text,
-            words=self.count(text),
+            words=0 if not_given(broken) else self.count(text),
             limit=limits.words or 0,
             model=model,
             violations=broken,
@@ -715,11 +715,6 @@ class Floor:
             "limits": limits,
             "reply_chars": self._setup.reply_chars,
         }
-
-
-def is_missed(turn: Turn) -> bool:
-    """Return whether a person gave no turn in its time."""
-    return any(broken.kind in NOT_GIVEN for broken in turn.violations)
 
 
 def _stances(given: Mapping[str, str]) -> dict[str, Any]:

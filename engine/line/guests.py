@@ -115,6 +115,14 @@ class GuestLine:
             raise UsageError(NOTHING_WRITTEN)
         return await self._take(debate, turn, said)
 
+    async def check_turn(self, debate: Debate, user: str) -> None:
+        """Check before a form opens that a turn is a person's to write. Raises UsageError."""
+        guest = await self.store.guests.guest(debate.id)
+        if guest is None or guest.user != user:
+            raise UsageError(NOT_YOU)
+        if await self.store.guests.open_turn(debate.id) is None:
+            raise UsageError(NO_TURN)
+
     async def _open_turn(self, debate: Debate, user: str) -> tuple[Guest, OpenTurn]:
         """Return a person and the turn that is theirs now. Raises UsageError for anyone else."""
         guest = await self.store.guests.guest(debate.id)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 
-from engine.debate import BallotKind, Length, Violation
+from engine.debate import BallotKind, Length, Violation, not_given
 from engine.marks import marked
 from engine.messages import (
     AgainInvite,
@@ -509,7 +509,9 @@ def turn_title(turn: TurnPost) -> str:
 
 
 def _used(turn: TurnPost) -> str:
-    """Return a turn's words and time, and whether a person wrote it."""
+    """Return a turn's words and time, and whether a person wrote it; nothing for a missed one."""
+    if not_given(turn.violations):
+        return ""
     used = words_used(turn.words, turn.limit)
     if turn.person:
         return f"{used} · {say(BY_A_PERSON)}"

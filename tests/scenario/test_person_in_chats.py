@@ -45,7 +45,7 @@ async def test_a_person_is_asked_then_writes_by_form_or_in_the_thread(chat: Chat
         too_long = await chat.fill("ben", opening, "Write your turn", text="word " * 121)
         assert "at most 120 are allowed" in too_long
         assert "word word" in too_long, "nothing of it is lost"
-        refused = await chat.fill("cleo", opening, "Write your turn", text="Mine!")
+        refused = await chat.push("cleo", opening, "Write your turn")  # no form opens
         assert "Only the person" in refused
         taken = await chat.fill("ben", opening, "Write your turn", text="Coffee wakes, says ben.")
         assert "Rostrum has your turn of 4 words and posts it." in taken

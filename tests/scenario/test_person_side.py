@@ -327,6 +327,7 @@ async def test_what_the_time_limit_takes_over_is_checked_like_a_form(
     own = [one for one in held if one.side == "B"]
     missed = "(No turn was given.)"
     assert [one.text for one in own] == [missed, "Tea is fine.", missed, "We win."]
+    assert [one.words for one in own] == [0, 3, 0, 2], "no words for a turn that was not given"
     rules = [[broken.kind for broken in one.violations] for one in own]
     assert rules == [["flagged"], [], ["blocked"], []]
     assert on_cards(venue).count(WAITING) == 1

@@ -247,3 +247,14 @@ def test_privacy_says_what_is_stored_and_who_gets_it() -> None:
     said = to_markdown(PrivacyAnswer(traces=Traces()))
     assert "in a single table" in said
     assert "pseudonyms" in said
+
+
+def test_a_debate_that_failed_before_its_vote_says_nothing_of_votes() -> None:
+    debate = DebateLine.of(make_debate(1, Status.FAILED))
+    failed = StatusAnswer(debate=debate, turns=1, turns_total=8, gaps=2, unread=True)
+    assert "vote" not in to_markdown(failed)
+
+
+def test_a_debate_that_waits_for_consent_is_waiting_in_the_list() -> None:
+    debate = DebateLine.of(make_debate(1, Status.RUNNING), asked=True)
+    assert "waiting for a person" in to_markdown(DebatesAnswer(debates=(debate,)))

@@ -253,3 +253,9 @@ def test_what_is_shown_can_be_given_back() -> None:
     )
     shown = {line.name: line.value for line in setting_lines(settings, DEFAULTS) if line.own}
     assert change(**shown) == settings
+
+
+@pytest.mark.parametrize("written", ["<#123>, <#c1|general>", "123,c1"])
+def test_a_channel_that_a_client_wrote_as_a_mention_is_its_id(written: str) -> None:
+    assert change(channels=written).channels == ("123", "c1")
+    assert change(starters="<@&77>", manager_role="<@&77>").starters == ("77",)

@@ -196,3 +196,10 @@ def test_a_reference_is_not_found_in_another_that_begins_alike() -> None:
 
 def test_a_notice_without_words_can_be_sent() -> None:
     assert embed(Notice(text=""))["footer"]["text"] == "#3 · k7f2qz"
+
+
+def test_a_missed_turn_is_not_said_to_be_written_by_a_person() -> None:
+    missed = Violation(kind="missed", measured=0, limit=0)
+    [body] = bodies(turn("(No turn was given.)", person=True, words=0, violations=(missed,)))
+    assert "written by a person" not in json.dumps(body)
+    assert "0 words" not in json.dumps(body)

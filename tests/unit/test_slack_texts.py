@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from adapters.slack import render
 from adapters.slack.forms.settings_form import settings_form
 from adapters.slack.install.manifest import manifest, to_json
-from adapters.slack.markup import escape, markdown, typed
+from adapters.slack.markup import escape, fallback, markdown, typed
 from adapters.slack.payload import Payload, carries
 from adapters.slack.venue import LIMITS, Place
 from adapters.slack.votes import NAMES, held_by, is_whole, reaction_of
@@ -265,3 +265,7 @@ def test_what_is_typed_holds_nobody_up(sign: str) -> None:
     began = time.process_time()
     typed(sign * (40_000 // len(sign)))
     assert time.process_time() - began < 1
+
+
+def test_a_link_in_a_fallback_is_read_by_its_words() -> None:
+    assert fallback("[Read it](https://bay.example/d/1?x=2) now") == "Read it now"

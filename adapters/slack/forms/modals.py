@@ -22,6 +22,7 @@ from adapters.slack.whisper import Asker, Whisper
 from engine.chat.answers.answers import Answer
 from engine.chat.answers.management import SettingsAnswer
 from engine.chat.choices import models
+from engine.chat.guest import check_form
 from engine.chat.invocation import (
     Invocation,
     NoArguments,
@@ -107,6 +108,7 @@ class Modals:
         """Open the form of a button."""
 
         async def make() -> Json:
+            await check_form(self._desk.commands, await self._desk.person(asker), pressed)
             return form_view(words_of(pressed))
 
         with speaking(await self._desk.language(asker, ask=False)):

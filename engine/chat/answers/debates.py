@@ -95,13 +95,17 @@ STATES = {
     Status.FAILED: "failed",
 }
 VOTE_SOON = "vote opens soon"
+WAITING = "waiting for a person"
 DEBATE = "- `{code}` {state}, {when}, {format}: {topic}"
 DEBATE_WITH_PAGE = "- `{code}` {state}, {when}, {format}: {topic} · [page]({link})"
 ON_THE_WEB = "[All debates on the web]({link})"
 
 
 class DebateLine(Value):
-    """The public facts of a debate, safe to show at any time; `thread` is None before it opens."""
+    """The public facts of a debate, safe to show at any time; `thread` is None before it opens.
+
+    `asked`: it waits for the consent of the person who is to argue a side.
+    """
 
     id: str
     code: str
@@ -113,9 +117,10 @@ class DebateLine(Value):
     thread: str | None
     created_at: datetime
     vote_deadline: datetime | None
+    asked: bool = False
 
     @classmethod
-    def of(cls, debate: Debate) -> DebateLine:
+    def of(cls, debate: Debate, *, asked: bool = False) -> DebateLine:
         """Take a debate's public facts."""
         return cls(
             id=debate.id,
@@ -128,6 +133,7 @@ class DebateLine(Value):
             thread=debate.thread,
             created_at=debate.created_at,
             vote_deadline=debate.vote_deadline,
+            asked=asked,
         )
 
 
@@ -236,9 +242,10 @@ class StatusAnswer(Answer):
             yield say(OVER[self.revealed])
         else:
             yield say(STATUSES[debate.status], turns=self.turns, total=self.turns_total)
-        if self.gaps:
+        voted = debate.status in (Status.VOTING, Status.CLOSED) or debate.vote_deadline is not None
+        if self.gaps and voted:
             yield plural(GAPS, self.gaps)
-        if self.unread:
+        if self.unread and voted:
             yield say(UNREAD)
         if self.waits:
             yield say_stored(self.waits)
@@ -344,4 +351,6 @@ def _state(debate: DebateLine) -> str:
     """Return its state in a word or two."""
     if debate.status is Status.VOTING and debate.vote_deadline is None:
         return say(VOTE_SOON)
+    if debate.asked:
+        return say(WAITING)
     return say(STATES[debate.status])
