@@ -55,7 +55,7 @@ async def league(context: Context, person: Person, asked: LeagueArguments) -> An
             await check(MANAGERS, context.store, person)
             return await _stop(context, person)
     raise UsageError(
-        "“{action}” is nothing that league does; {near}",
+        "The command league has no “{action}”; {near}",
         action=headline(clean(asked.action), 40),
         near=suggest(asked.action, ("start", "standing", "stop")),
     )

@@ -296,7 +296,9 @@ class Delivery:
 
     async def _refused(self, lease: Lease, intent: Intent, error: VenueError) -> Intent | None:
         """Retry a message as plain text, then continue without it if the debate can."""
-        log.error("message refused", debate=intent.debate, post=intent.key, why=str(error))
+        # A server that was left is no fault of anyone who reads the log.
+        tell = log.warning if isinstance(error, VenueGoneError) else log.error
+        tell("message refused", debate=intent.debate, post=intent.key, why=str(error))
         if intent.target is not None:  # what it shows stays as it is
             return await self._settle(lease, intent, DeliveryState.REFUSED, str(error))
         if isinstance(intent.message, ESSENTIAL):

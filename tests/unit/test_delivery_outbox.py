@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from typing import Any, cast
 
 import pytest
+from structlog.testing import capture_logs
 
 import engine.delivery.outbox
 import engine.delivery.seeds
@@ -585,3 +586,16 @@ async def test_a_reveal_that_its_thread_took_after_all_goes_nowhere_else(office:
         await office.settled()
     reveals = [m for m in office.venue.messages.values() if "Tea or coffee" in m.body]
     assert len(reveals) == 1
+
+
+async def test_a_result_for_a_server_that_was_left_writes_no_error_to_the_log(
+    office: Office,
+) -> None:
+    aside = REVEAL.model_copy(update={"aside": "channel"})
+    office.venue.gone_places |= {office.debate.place, office.debate.thread or ""}
+    with capture_logs() as logs:
+        async with office.delivering():
+            await office.publish(Post(key="reveal/channel", message=aside))
+            await office.settled()
+    assert [one["event"] for one in logs if one["log_level"] == "error"] == []
+    assert "message refused" in [one["event"] for one in logs]
