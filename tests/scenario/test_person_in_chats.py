@@ -57,7 +57,7 @@ async def test_a_person_is_asked_then_writes_by_form_or_in_the_thread(chat: Chat
         gone = chat.write("ben", "A slip.")
         chat.rewrite("ben", first, "Tea is slow, & weak.")
         chat.delete(gone)
-        assert "Your turn of" in await chat.push("ben", rebuttal, "Done")
+        assert "your turn of" in await chat.push("ben", rebuttal, "Done")
         for number, name in enumerate(("assumptions", "closing")):
             message = await turn(chat, name)
             await chat.fill("ben", message, "Write your turn", text=f"Point {number}.")

@@ -129,7 +129,7 @@ async def test_voters_say_why_and_guess_in_private(chat: Chat, settings: dict[st
         named = await chat.ask("ada", "leaderboard", "**Who guesses models best**")
         ben = chat.user("ben")
         assert f"1. {ben}: 1 of 2" in named
-        await chat.ask("ben", "me", "me scoreboard=on` names you", scoreboard=False)
+        await chat.ask("ben", "me", "names you in `/debate leaderboard`", scoreboard=False)
         assert "Who guesses" not in await chat.ask("ada", "leaderboard")
         record = await kept(app, debate)
     [standing] = record.asked(Question.VOTE)
