@@ -81,7 +81,7 @@ WRONG: Mapping[tuple[str, ...], str] = {
     ("show",): "Missing argument",
     ("list", "--limit", "0"): "'--limit'",
     ("debate", "--rounds", "many"): "--rounds is “many”; write a whole number.",
-    ("debate", "--vote-minutes", "0"): "--vote-minutes is 0 minutes; choose more than 0",
+    ("debate", "--vote-minutes", "0"): "--vote-minutes is “0”; choose more than 0",
     (
         "judge",
         "zzzzzz",
