@@ -14,7 +14,7 @@ from typing import Any
 
 import typer
 
-from engine.errors import RostrumError, SettingsError, UsageError
+from engine.errors import RostrumError, SettingsError, StoreError, UsageError
 from engine.text import clean, headline
 
 FAILED, WRONG_USAGE = 1, 2
@@ -53,7 +53,8 @@ def run(command: Callable[[], Coroutine[Any, Any, None]], wrong_settings: int = 
     except SettingsError as error:
         fail(error, FAILED if error.passing else wrong_settings)
     except RostrumError as error:
-        fail(error, FAILED)
+        wrong = isinstance(error, StoreError) and error.misconfigured
+        fail(error, wrong_settings if wrong else FAILED)
     except OSError as error:
         raise typer.Exit(unwritten(error)) from None
     except (KeyboardInterrupt, asyncio.CancelledError):

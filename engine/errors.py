@@ -219,12 +219,15 @@ class PausedError(RostrumError):
 class StoreError(RostrumError):
     """The database is unusable: locked by another process, full, read-only or too new.
 
-    `passing`: the same write or read may succeed later.
+    `passing`: the same write or read may succeed later. `misconfigured`: a setting has to be
+    corrected first.
     """
 
-    def __init__(self, message: str = "", *, passing: bool = False) -> None:
+    def __init__(
+        self, message: str = "", *, passing: bool = False, misconfigured: bool = False
+    ) -> None:
         super().__init__(message)
-        self.passing = passing
+        self.passing, self.misconfigured = passing, misconfigured
 
 
 class ExportError(RostrumError):

@@ -86,9 +86,9 @@ SHORT = ("53", "57014", "58")
 READ_ONLY = "25006"
 PASSING = ("08", "57P01", "57P02", "57P03", "57P05", "53300", "25P03", READ_ONLY)
 # What a server says, while a process starts, that waiting does not change.
+PASSWORD = ("password authentication failed", "no password supplied")
 FINAL = (
-    "password authentication failed",
-    "no password supplied",
+    *PASSWORD,
     "does not exist",
     "no pg_hba.conf entry",
     "is not permitted to log in",
@@ -471,6 +471,7 @@ class PostgresServer(Dialect):
             f"The database {self.name} could not be used: {self._say(error)}. "
             f"{_advice(state, str(error))}",
             passing=_may_pass(error),
+            misconfigured=any(text in str(error) for text in PASSWORD),
         )
 
     def _say(self, error: Exception) -> str:

@@ -90,3 +90,12 @@ def test_on_a_file_nothing_of_postgresql_is_loaded(tmp_path: Path) -> None:
     subprocess.run(
         [sys.executable, "-c", script], cwd=tmp_path, env=settings, check=True, timeout=60
     )
+
+
+def test_a_wrong_password_ends_a_server_with_78_as_no_start_mends_it(
+    tmp_path: Path, address: str
+) -> None:
+    wrong = address.replace(PASSWORD, "another-one")
+    said = rostrum(tmp_path, "worker", ROSTRUM_DATABASE_URL=wrong).failed(78)
+    assert "Correct the password in ROSTRUM_DATABASE_URL." in said
+    assert "another-one" not in said
