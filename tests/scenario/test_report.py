@@ -57,7 +57,7 @@ async def test_a_revealed_debate_is_written_whole(line: Running) -> None:
             "logic",
             "Both were heard.",
             SUMMARY,
-            "12 model calls",
+            "15 model calls",
             "$",
         ):
             assert told in plain, told

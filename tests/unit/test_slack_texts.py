@@ -146,13 +146,6 @@ def test_an_announcement_shows_its_state_and_lets_nobody_stop_what_is_over() -> 
     assert [element["text"]["text"] for element in actions["elements"]] == ["Status"]
 
 
-def test_references_of_earlier_releases_are_still_read() -> None:
-    below = {"type": "context", "elements": [{"type": "mrkdwn", "text": "k7f2qz·3·1/2 · 5 words"}]}
-    assert carries({"text": "Said.", "blocks": [below]}, "k7f2qz·3·1/2")
-    assert not carries({"text": "Said.", "blocks": [below]}, "k7f2qz·3·1/1")
-    assert carries({"text": "Said.\nk7f2qz·3·1/1"}, "k7f2qz·3·1/1")
-
-
 def test_edits_of_announcements_leave_some_to_votes() -> None:
     assert 60 / LIMITS.edit_seconds <= 0.8 * Slack.TIERS[Slack.METHODS["chat.update"]]
 
