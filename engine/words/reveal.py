@@ -311,7 +311,7 @@ def _reconciled(reveal: Reveal) -> Iterator[str]:
     own, panel = reveal.own, reveal.verdict
     if own is None or None in (own.winner, panel.winner) or own.winner == panel.winner:
         return
-    if own.totals or own.rubric in RECONCILED:
+    if own.rubric != "stance":  # that is what people think of the topic
         yield ""
         yield say(
             RECONCILED.get(own.rubric, RECONCILED_BY_PARTS),

@@ -130,7 +130,7 @@ def test_a_passing_fault_is_survived_and_its_cost_is_kept(held: dict[str, Held],
         assert fault.cost <= first.cost <= first.cost_max
     else:
         assert first.cost == fault.cost
-    assert len(record.calls) == 13
+    assert len(record.calls) == 16
 
 
 @pytest.mark.parametrize("name", FINAL)
@@ -167,9 +167,9 @@ def test_a_debate_that_failed_goes_on_where_it_was(held: dict[str, Held], name: 
     *failed, last = tries(calls)
     assert [call.attempt for call in (*failed, last)] == list(range(1, len(failed) + 2))
     assert last.reply is not None
-    assert len(calls) == len(record.calls) + 9
+    assert len(calls) == len(record.calls) + 12
     steps = [call.step for call in calls if call.reply is not None]
-    assert len(steps) == len(set(steps)) == 12
+    assert len(steps) == len(set(steps)) == 15
 
 
 async def test_a_backend_that_hangs_is_given_up_at_its_deadline(stage: Stage) -> None:
@@ -195,7 +195,7 @@ async def test_a_backend_that_comes_back_is_waited_for(stage: Stage) -> None:
         record = await line.record(debate.id)
     assert debate.status is Status.CLOSED
     assert any(call.error for call in record.calls)
-    assert sum(call.reply is not None for call in record.calls) == 12
+    assert sum(call.reply is not None for call in record.calls) == 15
 
 
 async def test_a_backend_that_is_not_there_is_named_with_its_address(stage: Stage) -> None:

@@ -80,7 +80,7 @@ async def test_a_german_in_an_english_workspace_is_answered_in_german(
             told = "\n".join(row for row in said.splitlines() if not row.startswith("- "))
             assert set(ENGLISH.findall(NAMES.sub("", told))) == set(), told
         wrong = await slack.slash("ada", "/debate start Tea vot=1")
-        assert "Schreibweise: /debate start" in await wrong.said("meintest du vote?")
+        assert "Alle Optionen: /debate help start" in await wrong.said("meintest du vote?")
         begun = await slack.slash("ada", '/debate start "Tea beats coffee" ballot=private')
         await begun.said(STARTED["de"])
         ballot = await on_slack.ballot()

@@ -143,9 +143,9 @@ async def test_a_panel_stopped_by_the_cap_opens_no_vote_until_it_is_resumed(stag
     assert ended.status is Status.CLOSED
     assert invited(stage)
     assert verdict is not None
-    assert verdict.valid == 3
+    assert verdict.valid == 6
     # What was paid for is not asked for again.
-    assert (len(stage.turns_asked), len(stage.jurors_asked)) == (8, 3)
+    assert (len(stage.turns_asked), len(stage.jurors_asked)) == (8, 6)
 
 
 async def test_a_vote_cast_before_the_seeds_is_heard_live(database_url: str) -> None:

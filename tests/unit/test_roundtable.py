@@ -545,10 +545,10 @@ def test_the_tables_result_and_the_panels_are_reconciled_where_they_differ(rubri
 
 
 def test_a_formats_own_judge_and_the_jury_are_reconciled_where_they_differ() -> None:
-    judged = own("3", "audited").model_copy(update={"totals": {"1": 48.0, "2": 50.0, "3": 67.5}})
-    said = reveal_with(judged, "1")
+    said = reveal_with(own("3", "audited"), "1")
     assert "The format's own judge: **Historian**. The jury: **Practitioner**." in said
-    assert "own judge" not in reveal_with(judged, "3")
+    assert "own judge" not in reveal_with(own("3", "audited"), "3")
+    assert "own judge" not in reveal_with(own("3", "stance"), "1")
 
 
 NINE = {
