@@ -67,10 +67,11 @@ def mean_overlaps(texts: Mapping[str, str]) -> dict[str, float]:
     }
 
 
-def most_central(texts: Mapping[str, str]) -> str:
-    """Return the text most like the others; of equals the longer, then the lower name."""
-    overlaps = mean_overlaps(texts)
-    return min(texts, key=lambda name: (-round(overlaps[name], 12), -len(texts[name]), name))
+def most_central(texts: Mapping[str, str]) -> str | None:
+    """Return the text most like the others; None where several are, as two texts always are."""
+    overlaps = {name: round(share, 12) for name, share in mean_overlaps(texts).items()}
+    most = [name for name, share in overlaps.items() if share == max(overlaps.values())]
+    return most[0] if len(most) == 1 else None
 
 
 def share_of(quotation: str, text: str) -> float:

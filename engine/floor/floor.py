@@ -39,7 +39,7 @@ from engine.floor.limits import TurnLimits, cuts, replaced, violations
 from engine.floor.refusals import refusal
 from engine.floor.shapes import Shape, ShapedAnswer, better, read_shape, unanswered
 from engine.floor.steps import Caller
-from engine.floor.structured import example_texts
+from engine.floor.structured import example_texts, sent_back
 from engine.judging import Verdict
 from engine.marks import marked
 from engine.messages import Notice, TurnPost
@@ -209,7 +209,7 @@ class Floor:
             return await self._hear(seat, round_name, limits)
         await self._desk.room()
         step = f"turn/{round_name}/{seat}"
-        variables = self._variables(round_name, limits, opposing, facts)
+        variables = self._variables(round_name, limits, opposing, {"seat": seat} | facts)
         history = self._history(seat, variables)
         history.append(_user(self._prompts.render(template, **variables), kept=not last))
         cue = _cue("turn", seat, variables)
@@ -217,7 +217,11 @@ class Floor:
         text = clean(reply.text)
         over = violations(text, limits, self._setup.chars_per_word)
         if over:
-            history.append(_user(self._ask_to_shorten(variables, text, shorten)))
+            told = {"broken": over, "written_words": self.count(text)}
+            asked = self._prompts.render(
+                shorten or f"{self.request.format}/shorten", **variables, **told
+            )
+            history.append(_user(asked))
             cue |= {"kind": "shorten"}
             reply = await self._answer(f"{step}/shorten", seat, history, role, cue)
             text = clean(reply.text)
@@ -559,7 +563,7 @@ class Floor:
         first = await self._desk.call(
             step, model, history, sampling, schema=shape.schema, cue=cue, role=_called(role)
         )
-        history.append(ChatMessage(role="assistant", content=first.text))
+        history.append(ChatMessage(role="assistant", content=sent_back(first)))
         examples = example_texts(one.content for one in history if one.role == "user")
         answer = read_shape(first, shape, examples)
         if answer.valid:
@@ -578,14 +582,6 @@ class Floor:
         )
         history.append(ChatMessage(role="assistant", content=second.text))
         return better(answer, read_shape(second, shape, examples))
-
-    def _ask_to_shorten(self, variables: Mapping[str, Any], text: str, template: str = "") -> str:
-        words = count_words(text, self._setup.chars_per_word)
-        return self._prompts.render(
-            template or f"{self.request.format}/shorten",
-            **variables,
-            written_words=words,
-        )
 
     def _turn(
         self,
@@ -713,7 +709,6 @@ class Floor:
             "round": round_name,
             "opposing": opposing or "",
             "limits": limits,
-            "reply_chars": self._setup.reply_chars,
         }
 
 

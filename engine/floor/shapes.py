@@ -26,6 +26,18 @@ MOST_FAULTS = 12  # sent back at once; more would bury the important ones
 
 LARGEST = 2**63  # of a number: what JSON and databases hold
 
+# By pydantic's type of error.
+MISFIT = {
+    "string_type": "not a text",
+    "bool_type": "neither true nor false",
+    "int_type": "not a whole number",
+    "float_type": "not a number",
+    "list_type": "not a list",
+    "tuple_type": "not a list",
+    "dict_type": "not an object",
+    "model_type": "not an object",
+}
+
 T = TypeVar("T", bound=BaseModel)
 
 
@@ -136,7 +148,7 @@ def read_shape(
         fault = Fault(kind=LONG_REPLY, what=said, measured=reply.cut_from, limit=most)
         return ShapedAnswer(None, (fault,), reply.text, reply.model)
     if reply.finish == CUT_OFF:
-        fault = Fault(kind=CUT_SHORT, what="the answer was cut off at its token limit")
+        fault = Fault(kind=CUT_SHORT, what="it was cut off: answer shorter")
         readable = read_growing(reply.text, shape.schema) or reply.text
         return ShapedAnswer(None, (fault,), readable, reply.model, reply.replaced)
     try:
@@ -212,6 +224,9 @@ def better(first: ShapedAnswer[T], second: ShapedAnswer[T]) -> ShapedAnswer[T]:
 def _misfits(error: ValidationError) -> tuple[Fault, ...]:
     found = []
     for mistake in error.errors(include_url=False)[:MOST_FAULTS]:
-        where = ".".join(str(step) for step in mistake["loc"]) or "the answer"
-        found.append(Fault(kind=UNREADABLE, what=f"{where}: {mistake['msg']}"))
+        where, kind = ".".join(map(str, mistake["loc"])), mistake["type"]
+        what = f"“{where}” is {MISFIT.get(kind, 'not of the type asked for')}"
+        if kind == "missing":
+            what = f"the key “{where}” is missing"
+        found.append(Fault(kind=UNREADABLE, what=what))
     return tuple(found)

@@ -12,10 +12,12 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from engine.errors import MISFITS, RostrumError
+from engine.ports import Reply
 from engine.prompts.quoting import MARK
 
 CUT_OFF = "length"  # a reply that reached its token cap
 TOO_LONG = "too_long"  # our own word for a reply that was cut to the debate's cap
+BEGINNING = 200  # characters; the whole of a cut reply invites another as long
 MAX_CHARS = 1_000_000
 MAX_DEPTH = 64
 TOO_DEEP = f"the answer's JSON is nested deeper than {MAX_DEPTH} levels"
@@ -31,6 +33,11 @@ _PAIR = {"}": "{", "]": "["}
 _EXAMPLE = re.compile(r'[:\[]\s*"([^"\n]+)"')
 
 Object = dict[str, Any]
+
+
+def sent_back(reply: Reply) -> str:
+    """Return what a model is shown of its faulty reply: of a cut one, only how it began."""
+    return f"{reply.text[:BEGINNING]} …" if reply.finish == CUT_OFF else reply.text
 
 
 class UnreadableError(RostrumError):
@@ -55,7 +62,7 @@ def read_object(text: str, finish: str = "stop") -> Parsed:
     if finish == TOO_LONG:
         raise UnreadableError("the answer is longer than a reply may be")
     if finish == CUT_OFF:
-        raise UnreadableError("the answer was cut off at its token limit")
+        raise UnreadableError("it was cut off: answer shorter")
     if len(text) > MAX_CHARS:
         raise UnreadableError(f"the answer is longer than {MAX_CHARS} characters")
     found = [parsed for span in _spans(text) if (parsed := _parse(span))]

@@ -58,8 +58,9 @@ class Case(NamedTuple):
 
     @property
     def counted(self) -> Sequence[Ballot]:
-        """The ballots that decided."""
-        return [one for one in self.ballots if one.valid and not one.audit]
+        """The ballots that decided; one that contradicts its own scores gives no reason for it."""
+        usable = (one for one in self.ballots if one.valid and not one.audit)
+        return [one for one in usable if not one.contradictory]
 
 
 def explains(debate: Debate, verdict: Verdict | None, prompts: Prompts) -> bool:

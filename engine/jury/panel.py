@@ -17,7 +17,7 @@ from engine.blinding.transcript import Identities, Scribe, Transcript
 from engine.debate import Debate, Turn, TurnOrder
 from engine.errors import ModelError
 from engine.floor.steps import Caller, prompt_hash
-from engine.floor.structured import example_texts
+from engine.floor.structured import example_texts, sent_back
 from engine.judging import Ballot, Verdict
 from engine.jury.aggregate import aggregate
 from engine.jury.ballot import Outcome, Reading, ballot_schema, make_ballot, read_ballot, tie_word
@@ -171,7 +171,7 @@ class Panel:
         ask = self.prompts.render("jury/retry", problem=outcome.problem, answers=self.of_answers)
         return (
             *messages,
-            ChatMessage(role="assistant", content=reply.text),
+            ChatMessage(role="assistant", content=sent_back(reply)),
             ChatMessage(role="user", content=ask),
         )
 

@@ -38,35 +38,22 @@ async def summarise(
 
     It waits until the panel has `begun`.
 
-    One outside 400–600 characters is sent back once; after that it is trimmed, or marked. Without
-    an answer there is none. Raises what stops a debate.
+    One over 600 characters is cut at a sentence, one under 400 is marked. Without an answer there
+    is none. Raises what stops a debate.
     """
     if begun is not None:
         await begun.wait()
     setup = debate.setup
     juror, sampling = setup.panel.roster[-1], setup.sampling["juror"]
     asking = await _ask_for(debate, turns, prompts, steps, scribe)
-    messages, written, problem = list(asking.messages), list[str](), ""
     try:
-        for step in (STEP, f"{STEP}/again"):
-            reply = await steps.call(step, juror, messages, sampling, cue=asking.cue, role="juror")
-            text = _by_side(reply.text, setup.names)
-            written.append(text)
-            if FEWEST <= _length(text) <= MOST:
-                break
-            again = prompts.render(
-                "jury/summary_again", characters=_length(text), fewest=FEWEST, most=MOST
-            )
-            messages += [
-                ChatMessage(role="assistant", content=reply.text),
-                ChatMessage(role="user", content=again),
-            ]
+        reply = await steps.call(
+            STEP, juror, asking.messages, sampling, cue=asking.cue, role="juror"
+        )
     except ModelError as error:
-        problem = error.problem
-    best = min(filter(None, written), key=_distance, default="")
-    if not best:
-        return Summary(problem=problem or "the answer is empty")
-    return _fit(best)
+        return Summary(problem=error.problem)
+    text = _by_side(reply.text, setup.names)
+    return _fit(text) if text else Summary(problem="the answer is empty")
 
 
 class _Asking(NamedTuple):
@@ -77,7 +64,7 @@ class _Asking(NamedTuple):
 async def _ask_for(
     debate: Debate, turns: Sequence[Turn], prompts: Prompts, steps: Caller, scribe: Scribe
 ) -> _Asking:
-    """Return the juror's prompt: the transcript for jurors, and the task."""
+    """Return the juror's prompt: a ballot's, which providers have cached, up to the task."""
     setup, request = debate.setup, debate.request
     together = request.turn_order is TurnOrder.SIMULTANEOUS
     lay_out = partial(scribe.lay_out, tuple(turns), simultaneous=together)
@@ -86,9 +73,7 @@ async def _ask_for(
     order = rotations(setup.panel, tuple(request.sides))[0]
     variables = panel.variables(order) | {"fewest": FEWEST, "most": MOST}
     shown = panel.show(variables)
-    asked, system = (
-        prompts.render(f"jury/{part}", **variables) for part in ("summary", "summarist")
-    )
+    asked, system = (prompts.render(f"jury/{part}", **variables) for part in ("summary", "system"))
     cue = {"kind": STEP, "topic": request.topic, "language": request.language}
     return _Asking(
         messages=(
@@ -105,23 +90,18 @@ def _by_side(text: str, names: Mapping[str, str]) -> str:
     return rename(" ".join(clean(text).split()), sides)
 
 
-def _distance(text: str) -> int:
-    """Return by how many characters a text is too short or too long."""
-    return max(FEWEST - _length(text), _length(text) - MOST, 0)
-
-
 def _length(text: str) -> int:
     """Return how long a text is without the marks of its sides, which no juror writes."""
     return len(text) - sum(text.count(mark) * (len(mark) + 1) for mark in SIDES.values())
 
 
 def _fit(text: str) -> Summary:
-    """Return a text within the limit, trimmed at the end of a sentence if it has one there."""
+    """Return a text within the limit, cut after the last whole sentence that fits."""
     if FEWEST <= _length(text) <= MOST:
         return Summary(text=text)
     if _length(text) < FEWEST:
         return Summary(text=text, fit="too_short")
     wholes = [text[: end.end()] for end in _SENTENCE.finditer(text)]
-    if fits := [whole for whole in wholes if FEWEST <= _length(whole) <= MOST]:
+    if fits := [whole for whole in wholes if FEWEST // 2 <= _length(whole) <= MOST]:
         return Summary(text=fits[-1], fit="trimmed")
     return Summary(text=headline(text, MOST), fit="cut")

@@ -40,16 +40,16 @@ def names_hidden(setup: Setup) -> frozenset[str]:
 
 
 def representative(verdict: Verdict, ballots: Iterable[Ballot]) -> Ballot | None:
-    """Return the ballot that is nearest to the panel's result, among those that decided it."""
-    counted = [one for one in ballots if one.valid and not one.audit]
+    """Return the ballot nearest to the panel's result, of those that agree with themselves."""
+    counted = [one for one in ballots if one.valid and not (one.audit or one.contradictory)]
     if verdict.winner is None or not counted:
         return None
     side = counted[0].order[0] if verdict.winner == TIE else verdict.winner
     mean = fmean(_signal(one, side) for one in counted)
 
-    def distance(one: Ballot) -> tuple[bool, bool, float, str, tuple[str, ...]]:
+    def distance(one: Ballot) -> tuple[bool, float, str, tuple[str, ...]]:
         far = round(abs(_signal(one, side) - mean), 9)
-        return one.verdict != verdict.winner, one.contradictory, far, one.juror, one.order
+        return one.verdict != verdict.winner, far, one.juror, one.order
 
     return min(counted, key=distance)
 

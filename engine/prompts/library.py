@@ -38,7 +38,6 @@ JUDGED = frozenset(
 )
 SOURCES = "sources"  # the folder of what is said about sources, where a debate has some
 AUDIENCE = "audience"  # the folder of what is said about the audience's questions
-SENT_BACK = frozenset({"jury/retry", "jury/summary_again"})
 # A template is a small program; its expressions can fail.
 MISTAKES = (TemplateError, TypeError, ValueError, ArithmeticError, LookupError)
 
@@ -180,7 +179,7 @@ def _check(name: str, changed: Prompts, built_in: Prompts) -> None:
         changed.data(name.removesuffix(DATA), _Table)
         return
     given = JUDGED if name.startswith("jury/") else SPOKEN
-    allowed = built_in.variables(name) | (frozenset() if name in SENT_BACK else given)
+    allowed = built_in.variables(name) | (frozenset() if name == "jury/retry" else given)
     unknown = changed.variables(name) - allowed
     if unknown:
         raise SettingsError(

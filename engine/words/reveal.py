@@ -53,6 +53,7 @@ JURY = "Jury: {outcome}"
 JURY_CHOSE = "**{winner}**, {sure}"
 JURY_AGREED = "**{winner}**, {sure} ({n} of {of})"
 JURY_SPLIT = "**{winner}**, {sure} ({counts})"
+AT_ODDS = ("{counts}; {n} contradicts itself", "{counts}; {n} contradict themselves")
 JURY_TIED = "**a tie**"
 JURY_NOTHING = "no verdict"
 JURY_UNPROVEN = "no verdict yet (readings: {counts})"
@@ -244,14 +245,17 @@ def _jury(reveal: Reveal) -> str:
         return say(JURY_TIED)
     winner, sure = _winner(verdict.winner, reveal), say(_sureness(verdict))
     choices = [choice for choice in _choices(reveal.jurors) if choice]
+    at_odds = len({line.juror for line in reveal.jurors if line.contradictory and not line.recused})
     if not choices:
         return say(JURY_CHOSE, winner=winner, sure=sure)
     counts = Counter(choices)
     n = counts[verdict.winner]
-    if n == len(choices):
+    if n == len(choices) and not at_odds:
         return say(JURY_AGREED, winner=winner, sure=sure, n=n, of=n)
     options = [option for option in (*reveal.models, TIE) if counts[option]]
     told = counts_of({option: counts[option] for option in options}, reveal.names)
+    if at_odds:
+        told = plural(AT_ODDS, at_odds, counts=told)
     return say(JURY_SPLIT, winner=winner, sure=sure, counts=told)
 
 
@@ -265,12 +269,15 @@ def _sureness(verdict: Verdict) -> str:
 
 
 def _choices(lines: tuple[JurorLine, ...]) -> Iterator[str]:
-    """Yield what each juror chose; a tie where its two readings differ, nothing if none counts."""
+    """Yield what each juror chose; a tie where its two readings differ, nothing if none counts.
+
+    A verdict that its own scores deny is no choice.
+    """
     by_juror: dict[str, set[str]] = {}
     for line in lines:
         if not line.recused:
             chosen = by_juror.setdefault(line.juror, set())
-            chosen |= {line.verdict} if line.verdict else set()
+            chosen |= {line.verdict} if line.verdict and not line.contradictory else set()
     for chosen in by_juror.values():
         yield chosen.pop() if len(chosen) == 1 else TIE if chosen else ""
 

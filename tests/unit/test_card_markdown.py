@@ -13,6 +13,7 @@ from engine.debate import Status, Violation
 from engine.judging import Persuasion, Tally, Verdict, Why
 from engine.messages import JurorLine, Message, Progress, VoteInvite
 from engine.words.cards import broken_rule, card_of, invite_terms
+from engine.words.reveal import jury_line
 from tests.doubles.archive import make_debate
 from tests.sample import announcement, reveal, speech
 
@@ -23,6 +24,17 @@ REVEAL = reveal(
     jurors=(JurorLine(juror="near/j1", verdict="tie", order=("A", "B")),),
     calls=8,
 )
+
+
+def test_a_juror_that_contradicts_itself_stands_apart_in_the_jurys_count() -> None:
+    named = (("near/j1", "A", False), ("near/j2", "B", True), ("near/j3", "B", True))
+    jurors = tuple(
+        JurorLine(juror=name, verdict=side, order=("A", "B"), contradictory=odd)
+        for name, side, odd in named
+    )
+    verdict = Verdict(winner="A", p={"A": 0.7, "B": 0.3}, valid=3, invalid=0)
+    said = jury_line(REVEAL.model_copy(update={"jurors": jurors, "verdict": verdict}))
+    assert said == "Jury: **🔵 A**, fairly sure (🔵 A 1; 2 contradict themselves)"
 
 
 def everywhere(message: Message) -> tuple[str, str, str]:

@@ -283,3 +283,10 @@ async def test_a_last_turn_over_its_limits_is_sent_back_and_then_marked() -> Non
     measured = [(one.kind, one.measured, one.limit) for one in turn.violations]
     assert measured == [("long_synthesis", 501, 500), ("long_decision", 201, 200)]
     assert decision_of(desk).body["decision"] == "maintains"
+
+
+async def test_a_missing_key_is_told_plainly_and_not_in_the_words_of_a_library() -> None:
+    desk = await hold(setup_of(), closing_with('{"synthesis": 3, "decision": "maintains"}'))
+    again = desk.prompt("turn/closing/A/again").last
+    assert "> “synthesis” is not a text\n" in again
+    assert "> the key “why” is missing\n" in again

@@ -52,6 +52,16 @@ def case_of(verdict: Verdict = WON, prices: Mapping[str, float] | None = None) -
     return Case(debate, verdict, ballots)
 
 
+async def test_a_ballot_that_contradicts_its_scores_gives_no_reason_for_the_result() -> None:
+    case = case_of()
+    odd = case.ballots[1].model_copy(update={"contradictory": True, "verdict": "B"})
+    case = case._replace(ballots=(case.ballots[0], odd, case.ballots[2]))
+    _, juror = await told(GOOD, case)
+    ((_, model, sent),) = juror.asked
+    assert model != JURORS[1]
+    assert "A juror who decided for B" not in sent
+
+
 class Juror:
     """Answers once, with a text or a failure."""
 

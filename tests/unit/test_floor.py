@@ -72,13 +72,19 @@ async def test_a_turn_within_its_limits_is_asked_once() -> None:
     assert (desk.turns[0].words, desk.turns[0].limit) == (5, 10)
 
 
+async def test_a_text_of_too_many_arguments_is_told_of_these_and_not_of_its_words() -> None:
+    desk = ScriptedDesk(lambda step: "Yes." if "shorten" in step else "1. a\n2. b\n3. c\n4. d")
+    await speak(desk)
+    assert "has 4 numbered arguments, at most 2. Write" in desk.asked[1].last
+
+
 async def test_a_turn_over_its_limit_is_sent_back_once_to_be_shortened() -> None:
     desk = ScriptedDesk(lambda step: "Shorter now." if "shorten" in step else LONG)
     assert await speak(desk) == "Shorter now."
     assert desk.steps == ["turn/opening/A", "turn/opening/A/shorten"]
     ask = desk.asked[1].last
-    assert "has 12 words" in ask
-    assert "at most 10 words and at most 2 numbered arguments" in ask
+    assert "has 12 words, at most 10" in ask
+    assert "in about 9 words, with at most 2 numbered arguments" in ask
     assert desk.turns[0].violations == ()
     assert (desk.turns[0].text, desk.turns[0].words) == ("Shorter now.", 2)
 

@@ -24,7 +24,7 @@ from tests.sample import turn
 
 TEMPLATES = sorted(name for name in todays_prompts().texts if not name.endswith(DATA))
 JUDGES = [f"{name}/judge" for name in ("audited", "roundtable", "structured", "team")]
-JUDGES += [f"jury/{name}" for name in ("system", "summarist", "explainer")]
+JUDGES += [f"jury/{name}" for name in ("system", "explainer")]
 CAST = Identities({"A": "Heron", "B": "Plover"}, {"A": MODELS[0], "B": MODELS[1]})
 UNSEEN = regex.compile(r"[\p{M}\p{Cf}\p{Default_Ignorable_Code_Point}\x1f]")
 

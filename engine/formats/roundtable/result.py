@@ -20,6 +20,11 @@ DRAFT_WINS = "{name} has the winning draft"
 AGENT = "agent {number}"
 NOTHING = "No draft was picked"
 JUDGED_TIE = "The judges call it a tie"
+LEVEL = "The answers of the table are level"
+OF_TWO = (
+    "The two final drafts share {share} of their words. That says how far they agree, not which is "
+    "better."
+)
 SHARES = "The final draft that shares most of its words with the others wins: {shares}."
 
 
@@ -30,7 +35,9 @@ async def converge(floor: Floor, personas: Mapping[str, str], drafts: Mapping[st
         f"{called(floor, agent)} {number(share, '.2f')}" for agent, share in overlaps.items()
     )
     note = say(SHARES, shares=shares)
-    winner = most_central(drafts)
+    if len(drafts) == 2:
+        note = say(OF_TWO, share=number(min(overlaps.values()), ".2f"))
+    winner = most_central(drafts) or TIE
     verdict = Verdict(winner=winner, valid=0, invalid=0, rubric="convergence", blind=True)
     await conclude(floor, personas, drafts, verdict, note, {"overlaps": overlaps})
 
@@ -48,9 +55,10 @@ async def conclude(
 ) -> None:
     """Keep the result, and show it with the reveal."""
     final = drafts.get(verdict.winner or "")
-    label = {None: say(NOTHING), TIE: say(JUDGED_TIE)}.get(
-        verdict.winner, _winner_title(floor, verdict.winner or "")
-    )
+    label = {
+        None: say(NOTHING),
+        TIE: say(JUDGED_TIE if verdict.rubric != "convergence" else LEVEL),
+    }.get(verdict.winner, _winner_title(floor, verdict.winner or ""))
     text = f"{note}\n\n{final}" if final else note
     side = verdict.winner if verdict.winner in drafts else None
     report = Report(title=label, text=text, side=side or "judge")
