@@ -160,9 +160,11 @@ class FrontDesk:
                 given = command.arguments.model_copy(update={"sources": files})
                 command = command._replace(arguments=given)
             _refuse_broadcast(command)
-            answer = await self.commands.run(await self.person(interaction), command)
+            person = await self.person(interaction)
+            answer = await self.commands.run(person, command)
             if isinstance(answer, HelpAnswer):
-                answer = with_options(answer, interaction.command)
+                hides = not person.ground.no_removal
+                answer = with_options(answer, interaction.command, hides=hides)
             return said_of(answer, language_around(interaction))
 
         said = await _explained(run, language_around(interaction))

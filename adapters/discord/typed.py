@@ -44,23 +44,25 @@ def _options(command: str, written: str) -> str:
     return " ".join(said)
 
 
-def with_options(answer: HelpAnswer, asked: object) -> HelpAnswer:
+def with_options(answer: HelpAnswer, asked: object, *, hides: bool = True) -> HelpAnswer:
     """Return the help on one command with the options that Discord shows for it.
 
-    `asked` is the command that was asked, beside which the others are.
+    `asked` is the command that was asked, beside which the others are. `hides`: votes can be
+    secret here; else that choice is left out.
     """
     group = asked.parent if isinstance(asked, app_commands.Command) else None
     command = group.get_command(answer.command) if group and answer.command else None
     if not isinstance(command, app_commands.Command):
         return answer
-    written = " ".join((command.name, *map(_shown, command.parameters)))
+    written = " ".join((command.name, *(_shown(one, hides) for one in command.parameters)))
     lines = tuple(line.model_copy(update={"written": written}) for line in answer.commands)
     return answer.model_copy(update={"commands": lines})
 
 
-def _shown(option: app_commands.Parameter) -> str:
+def _shown(option: app_commands.Parameter, hides: bool) -> str:
     """Return an option with its choices, in brackets if it may be left out."""
     switch = option.type is discord.AppCommandOptionType.boolean
-    values = ("True", "False") if switch else [choice.name for choice in option.choices]
+    choices = [choice.name for choice in option.choices if hides or choice.value != "secret"]
+    values = ("True", "False") if switch else choices
     said = f"{option.display_name}:{'|'.join(map(str, values)) or '…'}"
     return said if option.required else f"[{said}]"

@@ -114,8 +114,10 @@ async def _hold_elsewhere(store: Store, ours: Debate, ordinal: int) -> None:
     assert lease is not None
     await store.debates.advance(lease, new.id, Status.RUNNING)
     winner = "AB"[ordinal % 2]
-    ballots = _ballots(winner, Random(ordinal), first="AB" if ordinal % 4 < 2 else "BA")
-    verdict = Verdict(winner=winner, z=1.0 if winner == "A" else -1.0, valid=4, invalid=0)
+    luck = Random(ordinal)
+    ballots = _ballots(winner, luck, order="AB") | _ballots(winner, luck, order="BA")
+    z = 1.0 if winner == "A" else -1.0
+    verdict = Verdict(winner=winner, z=z, valid=len(ballots), invalid=0)
     await store.journal.record_verdict(lease, new.id, verdict, ballots)
     await store.debates.advance(lease, new.id, Status.VOTING)
     person = (await store.votes.people(ELSEWHERE, ["zoe"]))["zoe"]
@@ -126,7 +128,7 @@ async def _hold_elsewhere(store: Store, ours: Debate, ordinal: int) -> None:
     await store.leases.release(lease)
 
 
-def _ballots(winner: str, luck: Random, first: str) -> dict[str, Ballot]:
+def _ballots(winner: str, luck: Random, order: str) -> dict[str, Ballot]:
     """Return a ballot of each juror: the earlier in the roster, the more it is guesswork."""
     jurors = DEFAULTS.jurors
     ballots = {}
@@ -135,10 +137,10 @@ def _ballots(winner: str, luck: Random, first: str) -> dict[str, Ballot]:
         margin = round((number * truth + (len(jurors) - 1 - number) * luck.choice((-3, 3))) / 3)
         verdict = "A" if margin > 0 else "B" if margin < 0 else "tie"
         names = {criterion.name for criterion in find_rubric("debate").criteria}
-        ballots[f"jury/{juror.ref}/{first}"] = Ballot(
+        ballots[f"jury/{juror.ref}/{order}"] = Ballot(
             juror=juror.ref,
             family=juror.family,
-            order=tuple(first),
+            order=tuple(order),
             names={"A": "Alder", "B": "Rowan"},
             valid=True,
             verdict=verdict,

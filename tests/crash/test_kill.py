@@ -7,8 +7,9 @@ from itertools import takewhile
 
 import pytest
 
-from engine.debate import Setup, Status
+from engine.debate import Fit, Setup, Status
 from engine.judging import Ballot
+from engine.jury.aggregate import ready_fit
 from tests.crash.conftest import NewScene, Scene, kill_at, one_of_each_kind
 from tests.crash.driver import PEOPLE
 from tests.crash.inputs import CHANGED, ORDER, PAST_DEBATES
@@ -16,7 +17,7 @@ from tests.crash.inputs import CHANGED, ORDER, PAST_DEBATES
 pytestmark = pytest.mark.postgresql
 
 # Raise or lower it knowingly: each is a write, a send or a vote of one debate.
-POINTS = 208
+POINTS = 216
 
 
 @pytest.fixture(
@@ -108,8 +109,9 @@ def test_a_debate_begun_after_the_crash_would_be_another(clean: Scene, killed: l
         changed = {name for name in type(begun).model_fields if differ(begun, fresh, name)}
         assert changed >= {"request", "templates", "panel", "sampling", "limits", "prices"}
         known = [juror.ref for juror in fresh.panel.roster if juror in begun.panel.roster]
-        assert begun.panel.fit is None
-        assert fresh.panel.fit is not None  # by which it is seated, stopped and decided
+        assert begun.panel.fit == Fit()
+        assert begun.panel.stake is not None
+        assert ready_fit(fresh.panel)  # by which it is seated, stopped and decided
         assert not begun.panel.history
         assert fresh.panel.slope != begun.panel.slope
         assert len({round(item.weight, 3) for item in fresh.panel.history.values()}) == len(known)

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-from engine.debate import Debate, Model, Price, Status
+from engine.debate import Debate, Model, PanelMode, Price, Status
 from engine.judging import Ballot, Verdict
+from engine.jury.aggregate import UNPROVEN
+from engine.line.intake import Defaults
 from tests.doubles import model_server as acts
 from tests.doubles.deadlines import deadlines_by_event
-from tests.doubles.model_server import Act, Body, ModelServer
+from tests.doubles.model_server import Act, Body, ModelServer, answers_in
 from tests.scenario.conftest import (
     DEFAULTS,
     JURORS,
@@ -31,6 +34,7 @@ from tests.scenario.conftest import (
 from tests.slow import slow_after
 
 Answer = Callable[[Body], str]
+Ballots = tuple[Ballot, Ballot]
 
 
 def scored(score: object, **changes: object) -> Answer:
@@ -121,36 +125,52 @@ CASES = {
 }
 
 
-async def judge(line: Running) -> tuple[Debate, Verdict, Ballot]:
-    """Hold a debate until it is judged; return the verdict and the first juror's ballot."""
-    started = await line.start()
+def first_juror(answer: Answer) -> Answer:
+    """Let the first juror fill in both its ballots so, and answer all else as ever."""
+    return lambda body: (
+        answer(body) if body["model"] == "j1" and not summing_up(body) else play(body)
+    )
+
+
+async def judge(line: Running, defaults: Defaults = DEFAULTS) -> tuple[Debate, Verdict, Ballots]:
+    """Hold a debate until it is judged; return the verdict and the first juror's ballots."""
+    started = await line.start(defaults)
     debate = await line.judged(started.debate.id)
+    return debate, *await result(line, debate)
+
+
+async def result(line: Running, debate: Debate) -> tuple[Verdict, Ballots]:
+    """Return a debate's verdict and the first juror's two ballots, one in either order."""
     verdict, ballots = await line.store.journal.judged(debate.id)
     assert verdict is not None
-    return debate, verdict, next(one for one in ballots if one.juror == JURORS[0].ref)
+    one, other = (ballot for ballot in ballots if ballot.juror == JURORS[0].ref)
+    return verdict, (one, other)
 
 
 class Judged(NamedTuple):
-    """A debate whose first juror answered as a case says, and every answer it gave."""
+    """A debate whose first juror answered as a case says, and every answer to each order."""
 
     debate: Debate
     verdict: Verdict
-    ballot: Ballot
-    said: list[str]
+    ballots: Ballots
+    said: dict[tuple[str, ...], list[str]]
 
 
 async def judge_every_case(url: str) -> dict[str, Judged]:
     """Hold a debate for each case, all at once."""
-    names, said = list(CASES), {name: list[str]() for name in CASES}
+    names = list(CASES)
+    said = {name: defaultdict[tuple[str, ...], list[str]](list) for name in CASES}
 
     def respond(body: Body) -> str:
-        if body["model"] != "j1" or summing_up(body):
-            return play(body)
         name = names[int(prompt(body).split("Motion number ")[1].split()[0])]
-        said[name].append(CASES[name].answers[len(said[name])](body))
-        return said[name][-1]
+        answers = said[name][shown(body)]
+        answers.append(CASES[name].answers[len(answers)](body))
+        return answers[-1]
 
-    async with ModelServer(respond) as server, Stage(url, server).process() as line:
+    async with (
+        ModelServer(first_juror(respond)) as server,
+        Stage(url, server).process() as line,
+    ):
         debates = {}
         for number, name in enumerate(names):
             started = await line.start(topic=f"Motion number {number} carries")
@@ -158,10 +178,7 @@ async def judge_every_case(url: str) -> dict[str, Judged]:
         found = {}
         for name, debate in debates.items():
             await line.judged(debate.id)
-            verdict, ballots = await line.store.journal.judged(debate.id)
-            assert verdict is not None
-            first = next(one for one in ballots if one.juror == JURORS[0].ref)
-            found[name] = Judged(debate, verdict, first, said[name])
+            found[name] = Judged(debate, *await result(line, debate), said[name])
         return found
 
 
@@ -175,7 +192,14 @@ def judged(migrated_file: Path, tmp_path_factory: pytest.TempPathFactory) -> dic
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_ballot_is_what_its_reply_amounts_to(judged: dict[str, Judged], name: str) -> None:
-    case, (debate, verdict, found, said) = CASES[name], judged[name]
+    case, (debate, verdict, ballots, said) = CASES[name], judged[name]
+    for found in ballots:
+        check(case, debate, found, said[tuple(found.names[side] for side in found.order)])
+    assert (verdict.valid, verdict.invalid) == ((6, 0) if case.valid else (4, 2))
+
+
+def check(case: Case, debate: Debate, found: Ballot, said: list[str]) -> None:
+    """A ballot is what the case says its answers amount to."""
     assert len(said) == len(case.answers)
     assert found.raw == said[-1].replace("\ud800", "\ufffd")
     assert found.valid is case.valid
@@ -188,33 +212,33 @@ def test_a_ballot_is_what_its_reply_amounts_to(judged: dict[str, Judged], name: 
         assert found.contradictory or found.verdict == (case.verdict or fair)
         assert found.scores is not None
         assert found.weight == 1.0
-        assert (verdict.valid, verdict.invalid) == (3, 0)
     else:
         assert (found.scores, found.verdict, found.signal, found.weight) == (None,) * 4
-        assert (verdict.valid, verdict.invalid) == (2, 1)
 
 
 async def test_a_contradictory_verdict_adds_nothing_to_its_scores(
     line: Running, stage: Stage
 ) -> None:
-    stage.server.respond = lambda body: contradictory(body) if body["model"] == "j1" else play(body)
-    _, _, found = await judge(line)
-    assert found.signal is not None
-    # Three points apart at a spread of 1.5, without the 0.35 of the verdict.
-    assert sorted(found.signal.values()) == [-2.0, 2.0]
+    stage.server.respond = first_juror(contradictory)
+    _, _, ballots = await judge(line)
+    for found in ballots:
+        assert found.signal is not None
+        # Three points apart at a spread of 1.5, without the 0.35 of the verdict.
+        assert sorted(found.signal.values()) == [-2.0, 2.0]
 
 
 async def test_a_retry_names_what_was_wrong_and_keeps_the_question(
     line: Running, stage: Stage
 ) -> None:
-    answers = [scored(11), fair_ballot]
-    stage.server.respond = lambda body: (
-        answers.pop(0)(body) if body["model"] == "j1" else play(body)
-    )
+    answers = (scored(11), fair_ballot)
+    stage.server.respond = first_juror(lambda body: answers[answers_in(body)](body))
     await judge(line)
-    first, again = (body for body in stage.jurors_asked if body["model"] == "j1")
-    assert again["messages"][: len(first["messages"])] == first["messages"]
-    assert "is not from 1 to 10" in again["messages"][-1]["content"]
+    asked = [body for body in stage.jurors_asked if body["model"] == "j1"]
+    assert len(asked) == 4
+    for order in {shown(body) for body in asked}:
+        first, again = (body for body in asked if shown(body) == order)
+        assert again["messages"][: len(first["messages"])] == first["messages"]
+        assert "is not from 1 to 10" in again["messages"][-1]["content"]
 
 
 @pytest.mark.parametrize(
@@ -235,47 +259,53 @@ async def test_a_juror_that_cannot_answer_casts_an_invalid_ballot(
     stage: Stage, act: Act, problem: str, kept: str
 ) -> None:
     stage.server.always(act, model="j1")
+    # As many as agree before jurors are proven to see: six readings of three others.
+    defaults = DEFAULTS.model_copy(update={"jurors": JURORS[:4], "panel": PanelMode.ALL})
     with deadlines_by_event():
         async with stage.process() as line:
-            debate, verdict, found = await judge(line)
+            debate, verdict, ballots = await judge(line, defaults)
             await line.ended(debate.id)
             calls = (await line.record(debate.id)).calls
-    assert (found.valid, found.scores, found.verdict, found.weight) == (False, None, None, None)
-    assert found.problem == f"no answer: {problem}"
+    for found in ballots:
+        assert (found.valid, found.scores, found.verdict, found.weight) == (False, None, None, None)
+        assert found.problem == f"no answer: {problem}"
     assert [call.error for call in calls if call.error and kept in call.error]
-    assert (verdict.valid, verdict.invalid) == (2, 1)
+    assert (verdict.valid, verdict.invalid) == (6, 2)
     assert verdict.winner is not None
 
 
 async def test_what_was_said_before_a_juror_died_is_kept(line: Running, stage: Stage) -> None:
-    stage.server.script(acts.says("I refuse."), acts.status(401), model="j1")
-    _, _, found = await judge(line)
-    assert found.raw == "I refuse."
-    assert not found.valid
-    assert "holds no JSON object" in found.problem
-    assert "no answer: key (401)" in found.problem
+    stage.server.script(*[acts.says("I refuse.")] * 2, model="j1", said=0)
+    stage.server.script(*[acts.status(401)] * 2, model="j1", said=1)
+    _, _, ballots = await judge(line)
+    for found in ballots:
+        assert found.raw == "I refuse."
+        assert not found.valid
+        assert "holds no JSON object" in found.problem
+        assert "no answer: key (401)" in found.problem
 
 
 async def test_a_contradictory_ballot_stands_when_its_juror_cannot_be_asked_again(
     line: Running, stage: Stage
 ) -> None:
-    stage.server.respond = lambda body: contradictory(body) if body["model"] == "j1" else play(body)
-    stage.server.script(Act(), acts.status(401), model="j1")
-    _, verdict, found = await judge(line)
-    assert (found.valid, found.contradictory) == (True, True)
-    assert verdict.valid == 3
+    stage.server.respond = first_juror(contradictory)
+    stage.server.script(*[acts.status(401)] * 2, model="j1", said=1)
+    _, verdict, ballots = await judge(line)
+    assert [(found.valid, found.contradictory) for found in ballots] == [(True, True)] * 2
+    assert verdict.valid == 6
 
 
-@pytest.mark.parametrize("dying", [2, 3])
+@pytest.mark.parametrize("valid", [1, 0])
 async def test_fewer_than_two_valid_ballots_are_no_verdict(
-    line: Running, stage: Stage, dying: int
+    line: Running, stage: Stage, valid: int
 ) -> None:
-    for number in range(1, dying + 1):
-        stage.server.always(acts.status(401), model=f"j{number}")
+    for model in ("j1", "j2"):
+        stage.server.always(acts.status(401), model=model)
+    stage.server.script(*[acts.status(401)] * (2 - valid), model="j3")
     debate, verdict, _ = await judge(line)
     assert (await line.ended(debate.id)).status is Status.CLOSED
     assert (verdict.winner, verdict.p, verdict.z) == (None, {}, None)
-    assert f"the panel has {3 - dying} ballots that count" in verdict.problem
+    assert f"the panel has {valid} ballots that count" in verdict.problem
     assert verdict.problem in stage.venue.said()
 
 
@@ -324,8 +354,9 @@ async def test_jurors_that_prefer_whoever_is_shown_first_decide_nothing(
     line: Running, jurors: int
 ) -> None:
     verdicts = await hold_many(line, rehearsing(jurors, "prefer=first"), 10)
-    even = [one for one in verdicts if one.winner == "tie" and abs(one.p["A"] - 0.5) < 0.05]
-    assert len(even) == len(verdicts)
+    for one in verdicts:
+        assert (one.winner, one.p, one.problem) == (None, {}, UNPROVEN)
+        assert one.readings == {"A": 3, "B": 3}
 
 
 async def test_jurors_that_see_the_true_winner_never_say_tie(line: Running) -> None:

@@ -265,7 +265,7 @@ async def test_a_secret_ballot_needs_to_take_reactions_away(
         await discord.slash("olga", "debate settings", change).finished()
         assert "lacks Manage Messages" in (await stage.start()).text
         asked = await discord.slash("ada", "debate help", {"command": "start"}).finished()
-        assert "ballot=open|private]" in asked.text
+        assert "[ballot:open|private]" in asked.text
         assert models.requests == []
         await stage.start(ballot="private")
         await voting(app)
