@@ -434,6 +434,19 @@ async def test_a_hostile_turn_pings_nobody_and_is_whole(discord: DiscordServer, 
     assert discord.world.pings == []
 
 
+async def test_plain_words_ping_nobody_where_the_bot_may_ping_everybody(
+    discord: DiscordServer,
+) -> None:
+    discord.add_role("loud", "mention_everyone", holder=discord.world.bot.id)
+    rest = Rest(SecretStr(discord.token), discord.api_url)
+    venue = DiscordVenue(rest, gap=0.0)
+    for part in venue.plain(HOSTILE["mentions"], "k7f2qz·1·1/1"):
+        await venue.post(discord.channel.id, part)
+    await rest.close()
+    assert "@everyone" in discord.messages()[-1].content
+    assert discord.world.pings == []
+
+
 async def test_choices_are_offered_to_one_who_types_and_not_to_one_who_floods(
     stage: DiscordStage, discord: DiscordServer
 ) -> None:
