@@ -1,11 +1,10 @@
-"""Setups as they are stored: what an older version froze is read unchanged, and written alike."""
+"""Setups as they are stored: the same start freezes the same, and it is read and written alike."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
-import orjson
 import pytest
 
 from bot.app import defaults_of
@@ -14,9 +13,8 @@ from engine.chat.commands import parse_command
 from engine.chat.invocation import StartArguments
 from engine.chat.person import Person
 from engine.chat.settings import change_settings, order_of, overlay
-from engine.debate import BallotKind, Length, Setup
+from engine.debate import Setup
 from engine.jury.history import fit
-from engine.jury.rubric import DEBATE, find_rubric
 from engine.line.intake import complete, freeze
 from engine.prompts.library import load_prompts
 from engine.store.community import CommunitySettings
@@ -34,7 +32,7 @@ OPERATOR: dict[str, Any] = {
     "default_vote_minutes": 12.5,
     "default_quorum": 3,
     "default_extend": "off",
-    "default_why": "off",  # which came later, as these did
+    "default_why": "off",
     "default_reasons": "off",
     "default_guess": "off",
     "stance_seconds": 45,
@@ -77,34 +75,3 @@ def test_the_same_words_freeze_the_same_setup_as_ever(name: str) -> None:
 def test_a_stored_setup_is_read_and_written_without_a_change(name: str) -> None:
     text = (STORED / f"{name}.json").read_text()
     assert Setup.model_validate_json(text).model_dump_json() == text
-
-
-def test_what_an_older_setup_did_not_know_is_as_it_was_then() -> None:
-    """Fields that came later have the value by which older debates were held."""
-    later = (
-        "stance",
-        "stance_seconds",
-        "again",
-        "again_minutes",
-        "broadcast",
-        "extend",
-        "ballot",
-        "stance_a",
-        "stance_b",
-        "length",
-    )
-    old = orjson.loads((STORED / "classic.json").read_bytes())
-    for name in later:
-        del old["request"][name]
-    for name in ("mirror_of", "replaced", "reply_chars", "chars_per_word"):
-        del old[name]
-    del old["panel"]["criteria"]
-    setup = Setup.model_validate_json(orjson.dumps(old))
-    request = setup.request
-    assert (request.stance, request.again, request.broadcast) == (False, False, False)
-    assert (request.ballot, request.extend) == (BallotKind.OPEN, True)
-    assert (request.stance_seconds, request.again_minutes) == (60, 1440)
-    assert (setup.mirror_of, setup.replaced, setup.reply_chars) == (None, (), None)
-    assert setup.chars_per_word == 1.5
-    assert (request.stances, request.length) == ({}, Length.NORMAL)
-    assert find_rubric("panel", setup.panel.criteria) is DEBATE  # as the usual one was called

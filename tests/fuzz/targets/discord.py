@@ -58,6 +58,7 @@ class Desk:
             defaults=DEFAULTS,
             store=store,
             typing=Cooldown(at_once=1_000_000),
+            check_database=lambda: None,
             service=SimpleNamespace(clock=FixedClock()),
         )
 
