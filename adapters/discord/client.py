@@ -255,7 +255,11 @@ class Client(discord.AutoShardedClient):
             self._put((seen.message, seen.user), seen)
 
     def _read_ready(self, parse: Callable[[Any], None], data: Any) -> None:
-        shard, shards = data.get("shard") or (0, 1)
+        match data.get("shard"):
+            case [int(shard), int(shards)] if shards > 0:
+                pass
+            case _:
+                shard, shards = 0, 1
         self._joined -= {one for one in self._joined if _is_of(shard, shards, one)}
         parse(data)
         # During an outage READY names its servers too, as unavailable ones.

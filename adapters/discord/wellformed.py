@@ -51,4 +51,6 @@ def is_wellformed(interaction: discord.Interaction[discord.Client]) -> bool:
         _Data.model_validate(interaction.data, strict=True)
     except ValidationError:
         return False
-    return isinstance(interaction.user, discord.User | discord.Member)
+    # discord.py passes on a language that it does not know, whatever its type.
+    named = isinstance(getattr(interaction.locale, "value", interaction.locale), str)
+    return named and isinstance(interaction.user, discord.User | discord.Member)
