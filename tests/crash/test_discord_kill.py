@@ -75,6 +75,7 @@ class DiscordBot(Bot[Remote]):
         await self.platform.fail(silence, send.method, send.path, text=send.text)
 
     async def start(self) -> None:
+        await self.platform.until(lambda state: state["commands"])
         await self.platform.act("slash", "ada", "debate start", {"topic": "Tea beats coffee"})
 
     async def vote(self, act: Act) -> None:

@@ -81,12 +81,6 @@ async def test_an_endless_ballot_is_invalid_and_kept_as_it_came(stage: Stage) ->
         assert len(endless.raw) > 80_000
 
 
-async def test_models_are_told_of_the_cap(stage: Stage) -> None:
-    await hold(stage)
-    system = stage.turns_asked[0]["messages"][0]["content"]
-    assert f"over {CAP} characters" in system
-
-
 async def test_no_turn_within_its_limits_is_ever_cut(stage: Stage) -> None:
     wordy = {"classic": dict(CAPPED.limits["classic"]) | {"words": 5_000}}
     limits = CAPPED.model_copy(update={"limits": wordy, "reply_chars": 1_000})

@@ -109,7 +109,7 @@ def test_a_leaderboard_shows_the_best_models_under_names_that_differ() -> None:
     names = [text for text in written(file) if "-" in text or "…" in text]
     assert len(set(names)) == len(names) >= MOST_MODELS
     assert file is not None
-    assert f"near/{NAMES[0]}-0: people not judged, jury 1100 (1000 to 1300)" in file.alt
+    assert f"near/{NAMES[0]}-0 · people: not judged · jury: 1100 (1000 to 1300)" in file.alt
     assert LeaderboardAnswer(leaderboard=ratings(0)).picture() is None
 
 

@@ -95,7 +95,7 @@ async def test_one_outside_is_cut_at_a_sentence_or_marked(
 
 async def test_a_juror_that_cannot_be_asked_leaves_no_summary_and_says_why() -> None:
     summary, _ = await summary_by(ModelError("Backend “near” is away."))
-    assert summary == Summary(problem="Backend “near” is away.")
+    assert summary == Summary(problem="no answer: failed")  # the backend's words stay in the log
     empty, _ = await summary_by("")
     assert empty == Summary(problem="the answer is empty")
 

@@ -235,7 +235,10 @@ def test_the_reveal_tells_everything() -> None:
         assert "🔵 A (for it) was online/x" in text
         assert "🔴 B (against it) was rehearsal/oak, drawn at random" in text
         assert "🔵 A 3 · 🔴 B 2 · tie 1 · neither 0; 🔵 A's share 60% (23–88%)" in text
-        assert "People: 🔵 A (3–2 · tie 1) · Jury: 🔵 A, fairly sure (🔵 A 1 · tie 1)" in text
+        assert (
+            "People: 🔵 A (3–2 · tie 1) · Jury: 🔵 A, fairly sure (🔵 A 1; 1 contradicts itself)"
+            in text
+        )
         assert "Jury: 🔵 A (73% sure that 🔵 A won, 3 jurors read it, 3 readings counted, " in text
         assert "1 not counted, worth 2.0 independent" in " ".join(text.replace("│", "").split())
         assert "rehearsal/elm: 🔵 A (read 🔵 A, 🔴 B)" in text

@@ -197,6 +197,7 @@ ALWAYS = {
     "nosniff",
     "roundtable",
     "scores",
+    "convergence",
     "spoken",
     "stage_voice",
     "text/plain",

@@ -60,6 +60,7 @@ class DiscordControl(Control):
             "guild": discord.guild.id,
             "channel": discord.channel.id,
             "users": {user.name: user.id for user in world.users.values()},
+            "commands": sum(map(len, world.commands.values())),
             "channels": [channel_json(world, c) for c in world.channels.values()],
             "messages": {
                 channel: [self.show(m) for m in world.in_order(channel)]
