@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -46,6 +47,8 @@ OWN = frozenset(
         "vote_opened_at",
         "vote_deadline",
         "close_asked_at",
+        "account_days",
+        "member_days",
         "revealed_at",
         "first_at",
         "last_at",
@@ -85,8 +88,11 @@ async def test_the_same_request_is_the_same_record(database_url: str) -> None:
             await until(lambda: all(platform.is_connected() for platform in platforms))
             await until(lambda: any(discord.world.commands.values()))
             await on_discord.start(topic="Tea & <coffee>", **sides)
-            # Every other debate is read in the other order, so the third is compared to the first.
-            await app.store.debates.next_number()
+            # Every other debate is read in the other order, and jurors who are not known yet take
+            # turns: the first debate is compared to the next one that is read alike.
+            (first,) = await app.store.debates.recent(limit=1)
+            for _ in range(math.lcm(2, len(first.setup.panel.roster)) - 1):
+                await app.store.debates.next_number()
             await on_slack.start('"Tea & <coffee>" a=rehearsal/maple b=rehearsal/willow')
             ballot, beside = await on_discord.ballot(), await on_slack.ballot()
             for user, option in VOTES:
