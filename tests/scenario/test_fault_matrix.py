@@ -100,7 +100,7 @@ def test_a_fault_at_every_step_changes_nothing_that_was_said(matrix: Matrix, nam
     assert (held.debate.status, held.debate.reason) == (Status.VOTING, "")
     assert held.words == clean.words
     assert held.verdict == clean.verdict
-    assert [ballot.valid for ballot in held.ballots] == [True] * 3
+    assert [ballot.valid for ballot in held.ballots] == [True] * 6
 
 
 @pytest.mark.parametrize("name", ONCE)
@@ -114,7 +114,7 @@ def test_each_try_of_a_fault_that_passes_is_in_the_journal(matrix: Matrix, name:
         check_answered(done)
         wider = PRICE.cost(0, 1000) if name == "length without text" else 0.0
         assert done.cost_max == pytest.approx(failed.cost_max + wider)
-    assert len(held.journal) == sum(held.asked.values()) == 28
+    assert len(held.journal) == sum(held.asked.values()) == 34
     assert sum(one.cost or 0 for one in held.journal) == pytest.approx(held.billed)
 
 
@@ -173,7 +173,7 @@ def test_missing_usage_is_an_unknown_cost_at_every_step(matrix: Matrix) -> None:
     held, clean = matrix.once["missing usage"], matrix.once["clean"]
     assert held.words == clean.words
     assert held.verdict == clean.verdict
-    assert [(one.state, one.cost) for one in held.journal] == [("done", None)] * 14
+    assert [(one.state, one.cost) for one in held.journal] == [("done", None)] * 17
     known = sum(one.cost or 0 for one in clean.journal)
     assert known == pytest.approx(clean.billed)
     assert sum(one.cost_max for one in held.journal) > known
@@ -183,7 +183,7 @@ def test_json_by_another_name_is_read(matrix: Matrix) -> None:
     held, clean = matrix.once["JSON called text"], matrix.once["clean"]
     assert held.words == clean.words
     assert held.verdict == clean.verdict
-    assert len(held.journal) == sum(held.asked.values()) == 14
+    assert len(held.journal) == sum(held.asked.values()) == 17
 
 
 def test_a_megabyte_at_every_step_is_kept_whole_and_never_a_score(matrix: Matrix) -> None:
@@ -194,13 +194,13 @@ def test_a_megabyte_at_every_step_is_kept_whole_and_never_a_score(matrix: Matrix
     assert [violation.kind for violation in closing.violations] == ["unreadable"]
     assert not any(turn.violations or len(turn.text) > 1000 for turn in others)
     long = [one for one in held.journal if (one.tokens_out or 0) == 250_000]
-    assert len(long) == 14
+    assert len(long) == 17
     assert all(one.state == "done" for one in held.journal)
     spoilt = held.ballot(0)
     assert (spoilt.valid, spoilt.scores, spoilt.verdict) == (False, None, None)
     assert len(spoilt.raw) == 1_000_000
     assert held.verdict is not None
-    assert held.verdict.invalid == 1
+    assert held.verdict.invalid == 2
 
 
 @pytest.mark.parametrize("step", TURNS, ids=lambda step: step.name)
