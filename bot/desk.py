@@ -42,7 +42,7 @@ async def label_routes(store: Store, clock: Clock, settings: Settings) -> list[w
     async def redeem(token: str) -> bool:
         return await store.installs.redeem(f"{OF_MANAGERS}{token}", clock.now())
 
-    # Managers make tasks of every community's debates: whoever reads the database must not be one.
+    # Managers make tasks of every community's debates: no reader of the database may be one.
     held = "\0".join(sorted(settings.secrets())).encode()
     managers = ManagerPages(
         labelling,

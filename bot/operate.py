@@ -34,7 +34,7 @@ STOPPED = "An operator stopped it."
 FORGOTTEN = "User erased. No record identifies them, and nothing new is stored about them."
 FORGOTTEN_HERE = (
     "User erased. No record identifies them. Names in a terminal are no one's own: from the next "
-    "debate on, {user} is whoever has that name there."
+    "debate on, {user} is the next person with that name there."
 )
 FORGOTTEN_BEFORE = "Already erased. No record identifies that user."
 UNFORGOTTEN = (

@@ -54,7 +54,7 @@ class HttpTransport:
 
 
 class _Seen:
-    """The signatures that came of late; Slack signs what it sends again anew.
+    """The signatures that came of late; Slack signs each repeat with a new signature.
 
     A process knows its own alone. They are kept for as long as they are valid.
     """

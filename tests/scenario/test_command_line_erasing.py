@@ -200,7 +200,7 @@ def test_who_was_forgotten_is_stored_again_after_unforget(office: Path) -> None:
 def test_the_next_guest_of_a_terminal_counts_after_the_last_one_was_forgotten(office: Path) -> None:
     for user in ("guest-1", "host"):
         said = rostrum(office, "forget", "terminal", user, "--yes").done()
-        assert f"from the next debate on, {user} is whoever has that name there." in said
+        assert f"from the next debate on, {user} is the next person with that name there." in said
     said = rostrum(office, *VOTED).done()
     assert "🔵 A 2 · 🔴 B 1" in said
     assert "1 vote)" in rostrum(office, "forget", "terminal", "guest-1").failed(2)
