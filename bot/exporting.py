@@ -50,6 +50,7 @@ class Chosen(NamedTuple):
     layout: str | None = None
     prompts: bool = False
     labels: str = "chat"
+    include_flawed: bool = False
 
     def wanted(self) -> Wanted:
         """Return the parsed options. Raises UsageError naming the invalid option."""
@@ -73,7 +74,8 @@ class Chosen(NamedTuple):
             find_layout(self.layout)
         labels = _read_labels(self.labels)
         kind = _read_format(self.file_format)
-        return Wanted(where, asked, kind, license, self.layout or "", labels=labels)
+        flawed = self.include_flawed
+        return Wanted(where, asked, kind, license, self.layout or "", labels=labels, flawed=flawed)
 
 
 async def run_export(out: Path, chosen: Chosen) -> None:

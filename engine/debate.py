@@ -276,6 +276,22 @@ class Violation(Value):
     limit: float
 
 
+# Of a text that is not what its speaker had to say, or not all of it.
+FLAWS = frozenset(
+    {
+        CUT_SHORT,
+        "cut",
+        "long_reply",
+        "unreadable",
+        "refusal",
+        "repeats",
+        "missed",
+        "blocked",
+        "flagged",
+    }
+)
+
+
 def not_given(violations: Iterable[Violation]) -> bool:
     """Return whether a person gave no turn in its time, or one that cannot be shown."""
     return any(broken.kind in ("missed", "blocked", "flagged") for broken in violations)
@@ -327,6 +343,11 @@ class Turn(Value):
     def cut_short(self) -> bool:
         """Whether its model's token cap ended it."""
         return any(broken.kind == CUT_SHORT for broken in self.violations)
+
+    @property
+    def flaws(self) -> tuple[str, ...]:
+        """Why its text is not what its speaker had to say, or not all of it."""
+        return tuple(broken.kind for broken in self.violations if broken.kind in FLAWS)
 
 
 class JurorHistory(Value):

@@ -15,6 +15,10 @@ LANGUAGES = typer.Option("--language", help="Only these languages, e.g. en,tr.")
 WINNERS = typer.Option(
     "--labels", help="Whose winner makes preference pairs: chat, web (labels) or both."
 )
+FLAWED = typer.Option(
+    "--include-flawed",
+    help="Pairs and single turns also from turns cut off, unreadable, declined or repeating.",
+)
 OF_SERIES = typer.Option(
     "--series", help="Only debates of this series.", autocompletion=complete_series
 )
@@ -55,6 +59,7 @@ def export(
         typer.Option("--html", help="Write pages to read, which open from the disk, not tables."),
     ] = False,
     labels: Annotated[str, WINNERS] = "chat",
+    include_flawed: Annotated[bool, FLAWED] = False,
     include_rehearsal: Annotated[bool, REHEARSAL] = False,
     series: Annotated[Text, OF_SERIES] = None,
     license: Annotated[
@@ -98,6 +103,7 @@ def push(
         Text, typer.Option(help="Licence for the dataset card, as for export.")
     ] = None,
     labels: Annotated[str, WINNERS] = "chat",
+    include_flawed: Annotated[bool, FLAWED] = False,
     include_rehearsal: Annotated[bool, REHEARSAL] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before publishing.")] = False,
 ) -> None:

@@ -35,7 +35,7 @@ class Entry:
     """A debate's record and derived values; `tally` is None without a closed vote.
 
     `labels` counts what people said on pages, None where nobody did; `by` says whose winner makes
-    pairs of cases.
+    pairs of cases, and `flawed` whether turns with flaws make pairs and examples too.
 
     `persuasion` is None if people were not asked for stances. `mirror` is the debate with sides
     swapped, if an export pairs the two. `chances` are the export's probabilities that most others
@@ -59,6 +59,7 @@ class Entry:
     chances: Mapping[str, float] = field(default_factory=dict)
     secrets: tuple[str, ...] = field(default=(), repr=False)
     by: LabelSource = "chat"
+    flawed: bool = False
 
     @property
     def debate(self) -> Debate:

@@ -19,6 +19,7 @@ class Filters(Value):
     """The requested debates and tables; empty: all. `community` is a pseudonym.
 
     `ids` are the only debates. `labels` says whose winner makes pairs; empty: the chat's people.
+    `flawed`: so do turns with flaws.
     """
 
     platform: str | None = None
@@ -34,6 +35,7 @@ class Filters(Value):
     ids: tuple[str, ...] = Field((), exclude_if=not_)
     tables: tuple[str, ...] = ()
     labels: str = Field("", exclude_if=not_)
+    flawed: bool = Field(False, exclude_if=not_)
 
 
 class ExportedFile(Value):

@@ -51,6 +51,18 @@ class _Case(NamedTuple):
     side: str
 
     @property
+    def flaws(self) -> str | None:
+        """The flaws of the turns that make the text; None for none."""
+        said = self._own[-1:] if answers_a_question(self.entry) else self._own
+        found = dict.fromkeys(flaw for speech in said for flaw in speech.turn.flaws)
+        return ", ".join(found) or None
+
+    @property
+    def fit(self) -> bool:
+        """Whether it may be in a pair."""
+        return bool(self._own) and (self.entry.flawed or self.flaws is None)
+
+    @property
     def messages(self) -> Messages:
         """The text, as one message."""
         return [message("assistant", self.text)]
@@ -102,17 +114,19 @@ class _Liked(NamedTuple):
 
 
 def _pairs(entry: Entry) -> Iterator[_Pair]:
-    """Yield the human winner's case beside that of each other contender, who must have spoken.
+    """Yield the human winner's case beside that of each other contender.
 
-    Of answers to a question the best is paired with the weakest alone.
+    Both must have spoken, without flaws unless these are asked for. Of answers to a question the
+    best is paired with the weakest alone.
     """
     source, tally = entry.decided or ("", None)
     if tally is None or tally.winner in (None, TIE) or entry.person:
         return
-    winner, spoken = tally.winner, {speech.turn.side for speech in entry.speeches}
-    others = [side for side in entry.debate.request.sides if side != winner and side in spoken]
-    if winner not in spoken:
+    winner = tally.winner
+    fit = [side for side in entry.debate.request.sides if _Case(entry, side).fit]
+    if winner not in fit:
         return
+    others = [side for side in fit if side != winner]
     if answers_a_question(entry):
         others = [_weakest(entry, tally, others)] if others else []
         task = ask_question(entry)
@@ -149,7 +163,8 @@ def _same_side_pairs(entry: Entry) -> Iterator[_Pair]:
         # The model that argued A here argued B there.
         chosen, rejected = (entry, other) if (side == "A") == (ahead > behind) else (other, entry)
         cases = _Case(chosen, side), _Case(rejected, side)
-        yield _Pair(describe_task(entry, side), *cases, max(ahead, behind), min(ahead, behind))
+        if all(case.fit for case in cases):
+            yield _Pair(describe_task(entry, side), *cases, max(ahead, behind), min(ahead, behind))
 
 
 def _liked(entry: Entry) -> Iterator[_Liked]:
@@ -158,7 +173,7 @@ def _liked(entry: Entry) -> Iterator[_Liked]:
     given = Counter((label.step, label.up) for label in entry.record.labels if label.blind)
     for number, (turn, text) in enumerate(entry.speeches):
         ups, downs = given[turn.step, True], given[turn.step, False]
-        if ups != downs:
+        if ups != downs and (entry.flawed or not turn.flaws):
             yield _Liked(_ask_for(entry, number, turn), turn, text, ups, downs)
 
 
@@ -174,6 +189,7 @@ def _ask_for(entry: Entry, number: int, turn: Turn) -> Messages:
 
 
 _MARGIN = "ln((n + ½)/(m + ½)), n and m being gold votes for the chosen and for the rejected"
+_FLAWS = "`cut_off`, `refusal` and other flaws"
 _CASES: tuple[Column[_Pair], ...] = (
     Column("prompt", MESSAGES, "one message, the user's: topic, conditions, language, task; or a "
            "question as it was asked",
@@ -183,6 +199,10 @@ _CASES: tuple[Column[_Pair], ...] = (
            "chosen.messages", "model"),
     Column("rejected", MESSAGES, "one message: the other side's turns, or the weakest answer",
            "rejected.messages", "model"),
+    Column("chosen_flaws", TEXT, f"{_FLAWS} of the turns in `chosen`; null for none",
+           "chosen.flaws"),
+    Column("rejected_flaws", TEXT, f"{_FLAWS} of the turns in `rejected`; null for none",
+           "rejected.flaws"),
 )  # fmt: skip
 _DRAFTS: tuple[Column[_Draft], ...] = (
     Column("round", TEXT, "its round"),
@@ -256,5 +276,7 @@ UNPAIRED = Table(
         Column("thumbs_up", WHOLE, "thumbs up before the reveal", maker="people", unit="people"),
         Column("thumbs_down", WHOLE, "thumbs down before the reveal",
                maker="people", unit="people"),
+        Column("flaws", TEXT, f"{_FLAWS} of the turn; null for none",
+               lambda liked: ", ".join(liked.turn.flaws) or None),
     ),
 )  # fmt: skip

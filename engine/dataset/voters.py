@@ -38,6 +38,8 @@ class Pseudonyms:
         cutoff: datetime | None,
         tables: Iterable[str] = (),
         labels: str = "chat",
+        *,
+        flawed: bool = False,
     ) -> None:
         scope = {
             "platform": where.platform,
@@ -53,6 +55,7 @@ class Pseudonyms:
             "tables": sorted(tables),
             # Not in the scope of those that are as ever, so that they repeat.
             **({} if labels == "chat" else {"labels": labels}),
+            **({"flawed": True} if flawed else {}),
         }
         self._key = hmac.digest(master, orjson.dumps(scope), "sha256")
         self._voters: dict[int, str] = {}

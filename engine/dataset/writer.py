@@ -63,7 +63,8 @@ class Wanted:
     """The request for an export: debates, tables (empty: all), file format, licence (SPDX id).
 
     With a `layout` it is the folder of another tool, instead of tables. `secrets` are removed from
-    prompts and replies. `labels` says whose winner makes pairs of cases.
+    prompts and replies. `labels` says whose winner makes pairs of cases, and `flawed` whether turns
+    with flaws do, too.
     """
 
     where: ExportFilter = field(default_factory=ExportFilter)
@@ -73,6 +74,7 @@ class Wanted:
     layout: str = ""
     secrets: tuple[str, ...] = field(default=(), repr=False)
     labels: LabelSource = "chat"
+    flawed: bool = False
 
 
 async def export(
@@ -202,18 +204,15 @@ def _write_lines(
     """Write every table as JSON lines; pseudonyms are forgotten afterwards."""
     where = replace(asked.where, settled=True)
     cutoff = archive.newest(where)
-    voters = Pseudonyms(keys.master, where, cutoff, asked.tables, asked.labels)
+    voters = Pseudonyms(keys.master, where, cutoff, asked.tables, asked.labels, flawed=asked.flawed)
     append = staging.draft if asked.file_format is FileFormat.PARQUET else staging.append
     writing: _Writing
     if asked.layout:
-        writing = _WritingLayout(
-            archive, append, (), voters, keys.splits, layout=find_layout(asked.layout)
-        )
+        layout = find_layout(asked.layout)
+        writing = _WritingLayout(archive, append, (), voters, keys.splits, asked, layout=layout)
     else:
         chosen = choose_tables(asked.tables)
-        writing = _Writing(
-            archive, append, chosen, voters, keys.splits, asked.secrets, asked.labels
-        )
+        writing = _Writing(archive, append, chosen, voters, keys.splits, asked)
     writing.write(where, cutoff, report)
     rows = {
         table: {split: number for split, number in by_split.items() if number}
@@ -231,8 +230,7 @@ class _Writing:
     tables: tuple[Table[Any], ...]
     voters: Pseudonyms
     salt: bytes
-    secrets: tuple[str, ...] = ()
-    labels: LabelSource = "chat"
+    asked: Wanted
     figures: Figures = field(default_factory=Figures)
     chances: Mapping[str, float] = field(default_factory=dict)
     rows: Rows = field(init=False)
@@ -285,7 +283,13 @@ class _Writing:
             ended = (record for record in records if may_be_read(record.debate))
             entries = (make_entry(record, self.voters, self.salt) for record in ended)
             yield (
-                replace(one, chances=self.chances, secrets=self.secrets, by=self.labels)
+                replace(
+                    one,
+                    chances=self.chances,
+                    secrets=self.asked.secrets,
+                    by=self.asked.labels,
+                    flawed=self.asked.flawed,
+                )
                 for one in entries
             )
 
@@ -362,4 +366,5 @@ def _describe(asked: Wanted, voters: Pseudonyms) -> Filters:
         ids=tuple(sorted(where.ids)),
         tables=tuple(table.name for table in choose_tables(asked.tables)) if asked.tables else (),
         labels="" if asked.labels == "chat" else asked.labels,
+        flawed=asked.flawed,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,8 @@ from engine.dataset.manifest import Manifest
 from engine.dataset.rowfiles import FileFormat
 from engine.dataset.voters import Keys
 from engine.dataset.writer import Wanted, write_export
-from engine.debate import Model, Status
-from engine.errors import UsageError
+from engine.debate import Model, Status, Violation
+from engine.errors import NotFoundError, UsageError
 from tests.doubles.archive import (
     MAPLE,
     MemoryArchive,
@@ -148,6 +149,18 @@ def test_rewardbench_has_the_pairs_of_the_table_preference(folders: dict[str, Pa
         assert row["chosen"] == pair["prompt"] + pair["chosen"]
         assert row["rejected"] == pair["prompt"] + pair["rejected"]
         assert (row["margin"], row["chosen_model"]) == (pair["margin"], CANARY.ref)
+
+
+def test_rewardbench_has_flawed_pairs_only_if_asked(tmp_path: Path) -> None:
+    broken = (Violation(kind="cut_off", measured=1, limit=0),)
+    record = make_record(turns=[make_turn(1, violations=broken), make_turn(2)])
+    archive, keys = MemoryArchive(record), Keys(splits=b"splits", master=b"master")
+    wanted = Wanted(layout="rewardbench", flawed=True)
+    manifest = write_export(archive, wanted, tmp_path / "out", keys, version="1")
+    assert sum(manifest.rows["rewardbench"].values()) == 1
+    assert manifest.filters.flawed
+    with pytest.raises(NotFoundError):
+        write_export(archive, replace(wanted, flawed=False), tmp_path / "two", keys, version="1")
 
 
 def test_inspect_asks_in_both_orders_and_knows_the_human_winner(folders: dict[str, Path]) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from engine.dataset.columns import DEBATE, SPLIT, Column, Table
 from engine.dataset.entry import Entry, make_entry
+from engine.dataset.preferences import PREFERENCE, UNPAIRED
 from engine.dataset.tables import TABLES
 from engine.dataset.voters import Pseudonyms
 from engine.debate import (
@@ -23,6 +24,7 @@ from engine.debate import (
     Status,
     TurnOrder,
     Usage,
+    Violation,
 )
 from engine.findings import Adjustment, Artifact, Score
 from engine.judging import Question, Summary, Vote
@@ -82,6 +84,10 @@ def full_entry() -> Entry:
     )
     mirror = make_record(make_debate(2, topic="tea is good", sides=models), votes=[make_vote(1)])
     return replace(entry(first), mirror=entry(mirror))
+
+
+def flawed(kind: str) -> tuple[Violation, ...]:
+    return (Violation(kind=kind, measured=1, limit=0),)
 
 
 def debate_row(record: DebateRecord | None = None) -> dict[str, Any]:
@@ -493,14 +499,52 @@ class TestPreference:
     def test_who_said_nothing_is_compared_with_nobody(self) -> None:
         assert rows("preference", make_record(turns=[make_turn(1)])) == []
 
+    @pytest.mark.parametrize("number", [1, 2], ids=["chosen", "rejected"])
+    @pytest.mark.parametrize(
+        "kind", ["cut_off", "cut", "long_reply", "unreadable", "refusal", "repeats", "missed"]
+    )
+    def test_a_flawed_turn_makes_no_pair_unless_asked_for_and_is_marked(
+        self, number: int, kind: str
+    ) -> None:
+        turns = [make_turn(n, violations=flawed(kind) * (n == number)) for n in (1, 2, 3)]
+        record = make_record(turns=turns)
+        assert rows("preference", record) == []
+        (row,) = PREFERENCE.rows(replace(entry(record), flawed=True))
+        assert (row["chosen_flaws"], row["rejected_flaws"]) == (
+            (kind, None) if number == 1 else (None, kind)
+        )
+
+    def test_a_turn_over_its_limit_makes_a_pair(self) -> None:
+        over = Violation(kind="too_many_words", measured=90, limit=80)
+        (row,) = rows(
+            "preference", make_record(turns=[make_turn(1, violations=(over,)), make_turn(2)])
+        )
+        assert row["chosen_flaws"] is row["rejected_flaws"] is None
+
+    def test_the_weakest_answer_is_one_without_flaws(self) -> None:
+        sides = {str(n): Model.parse(f"rehearsal/m{n}") for n in (1, 2, 3)}
+        turns = [
+            make_turn(
+                n, side=str(n), seat=str(n), round=name, step=f"{name}/{n}", violations=broken
+            )
+            for name in ("draft", "revision-1")
+            for n, broken in ((1, flawed("refusal") * (name != "draft")), (2, ()), (3, ()))
+        ]
+        votes = [make_vote(n, option) for n, option in enumerate("22223")]
+        (row,) = rows("preference", make_record(make_debate(sides=sides), turns=turns, votes=votes))
+        assert row["rejected_side"] == "3"
+
 
 class TestSameSide:
-    def pair(self, here: str, there: str) -> list[dict[str, Any]]:
-        """Two debates that mirror each other, with these votes, as rows."""
+    def pair(self, here: str, there: str, **fields: Any) -> list[dict[str, Any]]:
+        """Two debates that mirror each other, with these votes, as rows; `fields` of A's turns."""
         first, second = (
             make_record(
                 make_debate(number, sides=sides),
-                turns=[make_turn(1, f"For, by {name}."), make_turn(2, f"Against, not {name}.")],
+                turns=[
+                    make_turn(1, f"For, by {name}.", **fields),
+                    make_turn(2, f"Against, not {name}."),
+                ],
                 votes=[make_vote(n, option) for n, option in enumerate(options)],
             )
             for number, name, sides, options in (
@@ -526,6 +570,10 @@ class TestSameSide:
     def test_the_side_that_everybody_likes_decides_nothing(self) -> None:
         assert self.pair("AAAB", "AAAB") == []
 
+    def test_a_flawed_turn_takes_its_side_out(self) -> None:
+        (row,) = self.pair("AAAB", "AABB", violations=flawed("cut_off"))
+        assert (row["side"], row["chosen_flaws"]) == ("B", None)
+
 
 class TestUnpaired:
     def test_a_turn_that_people_liked_comes_with_the_debate_before_it(self) -> None:
@@ -537,6 +585,13 @@ class TestUnpaired:
         assert [message["role"] for message in last["prompt"]] == ["user", "assistant", "user"]
         assert last["prompt"][-1]["content"] == "Coffee.\n\nIt is your turn: closing."
         assert last["completion"] == [{"role": "assistant", "content": "Calm."}]
+
+    def test_a_flawed_turn_is_no_example_unless_asked_for_and_is_marked(self) -> None:
+        turns = [make_turn(1, violations=flawed("refusal")), make_turn(2)]
+        record = make_record(turns=turns, labels=[make_label(turns[0].step, up=False)])
+        assert rows("unpaired", record) == []
+        (row,) = UNPAIRED.rows(replace(entry(record), flawed=True))
+        assert row["flaws"] == "refusal"
 
     def test_a_draw_and_thumbs_after_the_reveal_are_no_labels(self) -> None:
         step = make_turn(1).step

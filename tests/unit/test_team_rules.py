@@ -80,6 +80,12 @@ def test_overtime_costs_the_team_three_and_the_speaker_two(round_name: str) -> N
     assert not list(overtime(turn("B2", round_name)))
 
 
+def test_overtime_of_a_speech_that_was_cut_tells_what_was_said_not_what_stayed() -> None:
+    over = (Violation(kind="overtime", measured=128, limit=125),)
+    late = sample.turn(words=125, limit=125, violations=over)
+    assert {one.reason for one in overtime(late)} == {"overtime: 128 words where 125 were given"}
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_only_two_reports_cost_and_only_in_cross_examination(kind: str) -> None:
     cost = {"B2": -2} if kind in ("counter_question", "attacker_answered") else {}

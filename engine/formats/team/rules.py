@@ -89,9 +89,11 @@ class Scored(Value):
 
 def overtime(turn: Turn, scoring: Scoring = USUAL) -> Iterator[Adjustment]:
     """Yield the penalties of a speech over its time, for speaker and team."""
-    if not any(broken.kind == "overtime" for broken in turn.violations):
+    over = next((broken for broken in turn.violations if broken.kind == "overtime"), None)
+    if over is None:
         return
-    reason = f"overtime: {turn.words} words where {turn.limit} were given"
+    # As measured: of a speech that was cut, the turn has only the words that stayed.
+    reason = f"overtime: {over.measured:g} words where {over.limit:g} were given"
     yield _penalty(turn, "overtime", turn.seat, scoring.penalties["overtime_seat"], reason)
     yield _penalty(turn, "overtime-team", turn.side, scoring.penalties["overtime_team"], reason)
 
