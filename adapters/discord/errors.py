@@ -124,23 +124,23 @@ def slow_down(seconds: float) -> VenueAwayError:
 
 def _refusal(error: discord.HTTPException, act: Act, place: str, message: str) -> VenueError:
     said = Text(
-        _sentence(error, act),
+        _sentence(error, place),
         place=place,
-        message=message,
         doing=Text(texts.DOING[act]),
         permissions=Text(texts.PERMISSIONS[act]),
     )
     if error.code == UNKNOWN_MESSAGE:
-        return MessageGoneError(said)
+        return MessageGoneError(said).because(message)
     if error.code in (ARCHIVED, LOCKED) and act in WRITING:
         return VenueLockedError(said)
     refused = VenueGoneError(said) if _for_good(error, act) else VenueError(said)
     if said.template != texts.REFUSED:
         return refused
-    return refused.because(" ".join(error.text.split()).rstrip(".") or f"status {error.status}")
+    why = " ".join(error.text.split()).rstrip(".") or f"status {error.status}"
+    return refused.because(f"{' '.join(filter(None, (act, place)))}: {why}")
 
 
-def _sentence(error: discord.HTTPException, act: Act) -> str:
+def _sentence(error: discord.HTTPException, place: str) -> str:
     known = {
         UNKNOWN_CHANNEL: texts.CHANNEL_GONE,
         UNKNOWN_GUILD: texts.NO_ACCESS,
@@ -153,7 +153,7 @@ def _sentence(error: discord.HTTPException, act: Act) -> str:
     }
     if error.status == 401 and error.code != NO_SUCH_TOKEN:
         return texts.TOKEN_REFUSED
-    return known.get(error.code, texts.REFUSED)
+    return known.get(error.code, texts.REFUSED) if place else texts.REFUSED
 
 
 def _for_good(error: discord.HTTPException, act: Act) -> bool:

@@ -107,7 +107,7 @@ NO_ACCESS = (
     "Rostrum cannot see <#{place}> any more; grant it View Channel there, or invite it again."
 )
 CHANNEL_GONE = "<#{place}> was deleted; nothing can be posted there any more."
-MESSAGE_GONE = "Message {message} in <#{place}> was deleted."
+MESSAGE_GONE = "A message in <#{place}> was deleted."
 LOCKED = "<#{place}> is locked; unlock it or grant Manage Threads, and the debate goes on."
 TOO_OLD = "Discord limits edits of old messages; the state is posted as a new message."
 THREADS_FULL = "This server has as many open threads as Discord allows; archive some first."
@@ -118,9 +118,7 @@ SILENT = "No events from Discord for {seconds:.0f} s; Rostrum reconnects."
 SUPER_STAYS = "Discord left a super reaction on a secret ballot; it counts, and people can see it."
 FAILING = "Discord failed with status {status}; if this lasts, check discordstatus.com."
 SLOW_DOWN = "Discord's rate limit: Rostrum waits {seconds:.1f} s."
-REFUSED = (
-    "Discord refused to {doing} <#{place}>; the people who run Rostrum can see why in its log."
-)
+REFUSED = "Discord refused that; the people who run Rostrum can see why in its log."
 GATEWAY_REFUSED = (
     "Discord closed the bot's connection for good ({why}); check the application's settings at "
     "discord.com/developers."

@@ -142,7 +142,7 @@ class FrontDesk:
         try:
             roles = await people.groups(person.user, settings.starters)
         except VenueError as error:
-            return person.model_copy(update={"roles_unknown": str(error)})
+            return person.model_copy(update={"roles_unknown": error.text})
         return person.model_copy(update={"roles": roles})
 
     async def _check_groups(self, person: Person, command: Invocation) -> None:

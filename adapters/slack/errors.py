@@ -53,6 +53,7 @@ _GONE = {
 _LATE = ("exchanged_trigger_id", "expired_trigger_id", "trigger_expired")
 _FINAL = {
     "messages_tab_disabled": texts.MESSAGES_TAB,
+    "missing_scope": texts.MISSING_SCOPE,
     "no_such_subteam": texts.NO_GROUP,
     **dict.fromkeys(_LATE, texts.FORM_TOO_LATE),
 }
@@ -61,7 +62,7 @@ _FAILED = frozenset(("fatal_error", "internal_error", "request_timeout", "servic
 
 
 class Act(StrEnum):
-    """The kinds of requests; texts.py has the words of each."""
+    """The kinds of requests."""
 
     POST = "post"
     EDIT = "edit"
@@ -128,8 +129,9 @@ def name_of(error: BaseException) -> str:
 
 
 def _refusal(answered: Answered, act: Act, place: str, message: str) -> VenueError:
-    said = {"place": place, "message": message, "doing": Text(texts.DOING[act])}
     name = answered.name
+    # Slack's ids and words are for the log: members read the rest.
+    where = " ".join(filter(None, (act, place, message)))
     if answered.status == 429 or name in _LIMITED:
         return slow_down(answered.after)
     if not name and answered.status < 500:
@@ -140,16 +142,15 @@ def _refusal(answered: Answered, act: Act, place: str, message: str) -> VenueErr
     if name in _TOKEN:
         return VenueGoneError(texts.TOKEN_REFUSED)
     if name == "restricted_action_thread_locked" and act is not Act.REACT:
-        return VenueLockedError(Text(texts.LOCKED, **said))
+        return VenueLockedError(texts.LOCKED).because(where)
     if name in _GONE and not (act is Act.REACT and name in _RESTRICTED):
-        return VenueGoneError(Text(_GONE[name], **said))
+        return VenueGoneError(_GONE[name]).because(where)
     if name == "message_not_found":
-        return MessageGoneError(Text(texts.MESSAGE_GONE, **said))
+        return MessageGoneError(texts.MESSAGE_GONE).because(where)
     if name in _FINAL:
-        return VenueError(Text(_FINAL[name], **said))
-    if name == "missing_scope":
-        return VenueError(Text(texts.MISSING_SCOPE, needed=answered.needed, **said))
-    return VenueError(Text(texts.REFUSED, **said)).because(name.replace("_", " "))
+        values = {"group": place, "needed": answered.needed}
+        return VenueError(Text(_FINAL[name], **values)).because(where)
+    return VenueError(texts.REFUSED).because(f"{where}: {name.replace('_', ' ')}")
 
 
 def _seconds(headers: Any) -> float:

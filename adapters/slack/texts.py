@@ -191,30 +191,19 @@ HOME_SETTINGS = "Settings"
 
 # --- errors ------------------------------------------------------------------------------
 
-DOING = {
-    "post": "post in",
-    "edit": "edit a message in",
-    "read": "read",
-    "react": "react in",
-    "unreact": "remove its own reactions in",
-    "ask": "look up",
-    "open": "open a form in",
-    "upload": "upload a file to",
-    "erase": "delete a message in",
-}
 CHANNEL_GONE = (
-    "Rostrum cannot see the channel {place}; unless it was deleted, write /invite with Rostrum's "
-    "name there."
+    "Rostrum cannot see the channel; unless it was deleted, write /invite with Rostrum's name "
+    "there."
 )
-ARCHIVED = "The channel {place} is archived; unarchive it to continue."
-NOT_MEMBER = "Rostrum is no longer a member of {place}; write /invite with its name there."
-THREAD_GONE = "The thread of {place} was deleted; nothing can be posted there any more."
+ARCHIVED = "The channel is archived; unarchive it to continue."
+NOT_MEMBER = "Rostrum is no longer a member of the channel; write /invite with its name there."
+THREAD_GONE = "The thread was deleted; nothing can be posted there any more."
 RESTRICTED = (
-    "The workspace does not allow Rostrum to post that in {place}; ask an admin to allow it there, "
-    "or use another channel."
+    "The workspace does not allow Rostrum to post that in the channel; ask an admin to allow it "
+    "there, or use another channel."
 )
-LOCKED = "An admin locked the thread in {place}; unlock it, and the debate goes on."
-MESSAGE_GONE = "Message {message} in {place} was deleted."
+LOCKED = "An admin locked the thread; unlock it, and the debate goes on."
+MESSAGE_GONE = "The message was deleted."
 TOKEN_REFUSED = (
     "Slack refuses the bot's token: Rostrum was removed or the token revoked; install it "  # noqa: S105
     "again, or copy the new token into ROSTRUM_SLACK__BOT_TOKEN."
@@ -237,8 +226,8 @@ MESSAGES_TAB = (
 NOT_SERVED = "Rostrum no longer serves the workspace of this message; nothing was done."
 FORM_TOO_LATE = "Slack's three seconds for opening a form ran out; type the command again."
 MISSING_SCOPE = (
-    "Rostrum may not {doing} {place}: the scope {needed} is missing; add it to the app and "
-    "reinstall it (rostrum invite --slack prints the manifest)."
+    "Rostrum lacks the scope {needed} for that; add it to the app and reinstall it (rostrum invite "
+    "--slack prints the manifest)."
 )
 NO_REMOVAL = "Slack does not let bots remove other people's reactions."
 SOCKET_AWAY = "Slack's Socket Mode connection was lost; Rostrum opens a new one."
@@ -250,8 +239,8 @@ NOT_SLACK = (
 )
 FAILING = "Slack failed; if this lasts, check slack-status.com."
 SLOW_DOWN = "Slack's rate limit: Rostrum waits {seconds:g} s."
-NO_GROUP = "This workspace has no user group {place}; type @ and choose it, or write its ID."
-REFUSED = "Slack refused to {doing} {place}; the people who run Rostrum can see why in its log."
+NO_GROUP = "This workspace has no user group {group}; type @ and choose it, or write its ID."
+REFUSED = "Slack refused that; the people who run Rostrum can see why in its log."
 PORT_TAKEN = (
     "Rostrum cannot listen for Slack at {host}:{port}: {why}; set ROSTRUM_SLACK__PORT to a free "
     "port."

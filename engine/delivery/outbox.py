@@ -336,7 +336,7 @@ class Delivery:
     async def _wait(self, intent: Intent, error: VenueError, pause: float) -> None:
         log.warning("platform unavailable", debate=intent.debate, post=intent.key, why=str(error))
         self._waited.add(intent.debate)
-        await self.store.debates.set_waiting(intent.debate, f"{WAITING}{error}")
+        await self.store.debates.set_waiting(intent.debate, f"{WAITING}{error.text}")
         after = error.retry_after if isinstance(error, VenueAwayError) else pause
         await self.clock.sleep(max(after, pause))
 

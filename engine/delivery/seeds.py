@@ -166,7 +166,7 @@ class Seeds:
             log.warning("reaction not added", debate=of, option="".join(options), why=why)
             if not away:
                 self._refused.add((target.place, target.message))
-                waits = WAITS_TO_REACT.format(why=why)
+                waits = WAITS_TO_REACT.format(why=error.text)
                 asked = Asked(of, target.question, target.step)
                 await self.store.debates.set_waiting(of, waits, while_open=asked)
             return dict.fromkeys(options, away)

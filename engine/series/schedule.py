@@ -202,7 +202,7 @@ class Schedule:
         except RostrumError as error:
             log.warning("series waits", series=series.name, why=str(error))
             self._put_off(series.name)
-            await self._keep(lease, stored, problem=without_words(str(error)))
+            await self._keep(lease, stored, problem=without_words(error.text))
 
     async def _next(self, series: Series, debates: Sequence[SeriesDebate]) -> Planned | None:
         begun = {debate.key for debate in debates}

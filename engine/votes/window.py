@@ -12,6 +12,7 @@ from datetime import datetime
 
 import structlog
 
+from engine.delivery.ending import refusal_of
 from engine.errors import (
     LeaseLostError,
     ModelError,
@@ -23,6 +24,7 @@ from engine.floor.keeper import Keeper
 from engine.floor.shares import Shares
 from engine.floor.wake import Bell
 from engine.judging import Question
+from engine.language import Text
 from engine.ports import Clock, Moderator, Venue
 from engine.store import Asked, Store
 from engine.store.served import EVERYONE, Served
@@ -257,5 +259,5 @@ class VoteWindow:
         elif asked.question is Question.SPEAK:  # no vote waits; the log says why
             return
         elif isinstance(error, RostrumError):
-            why = f"Waiting to close the vote: {error}"
+            why = Text("Waiting to close the vote: {why}", why=refusal_of(error))
         await self.store.debates.set_waiting(asked.debate, why, while_open=asked)

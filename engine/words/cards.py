@@ -291,7 +291,7 @@ def card_of(message: Message) -> Card:  # noqa: C901 - one case a message
         case Alert():
             return Card(say(ALERT_TITLE), "warning", lines=tuple(_alerted(message)))
         case Skipped():
-            said = say(SKIPPED, due=message.due, why=say(message.why))
+            said = say(SKIPPED, due=message.due, why=told_reason(message.why))
             return Card(say(SCHEDULE), "info", lines=(said, say(FOLLOWING, time=message.following)))
         case Report():
             return Card(message.title, message.side, text=message.text, files=message.files)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 LANGUAGES = ("de", "es", "tr", "zh")  # beside English
 Forms = tuple[str, str]
 _BLANK = re.compile(r"\{(\w+)[^{}]*\}")
-FEWEST_CHARS = 8  # before the first value of a stored text, to know its template by
+FEWEST_CHARS = 13  # beside the values of a stored text, to know its template by
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -76,8 +76,8 @@ def say_stored(english: str) -> str:
     known = catalogue(_primary())
     if not known or english in known:
         return say(english)
-    for template in sorted(known, key=len, reverse=True):
-        values = _values(template, english)
+    for template, parts in _templates(_primary()).items():
+        values = _values(parts, english)
         if values:
             found = known[template]
             form = found if isinstance(found, str) else found[-1]
@@ -85,17 +85,27 @@ def say_stored(english: str) -> str:
     return english
 
 
-def _values(template: str, text: str) -> dict[str, str] | None:
+@cache
+def _templates(language: str) -> Mapping[str, list[str]]:
+    """Return a catalogue's templates in parts, blanks at odd places; the surest to be known first.
+
+    One that begins with a blank could take in the beginning of a text around its own.
+    """
+    parted = {template: _BLANK.split(template) for template in catalogue(language)}
+    chars = {template: sum(map(len, parts[::2])) for template, parts in parted.items()}
+    order = sorted(parted, key=lambda each: (len(parted[each][0]) < 2, -chars[each]))
+    return {each: parted[each] for each in order if chars[each] >= FEWEST_CHARS}
+
+
+def _values(parts: list[str], text: str) -> dict[str, str] | None:
     """Return what fills in a template's blanks in a text, translated; None if it is not of it."""
-    parts = _BLANK.split(template)  # names of blanks stand at odd places
-    first, last = parts[0], parts[-1]
-    likely = len(first) > FEWEST_CHARS and text.startswith(first) and text.endswith(last)
-    names = parts[1::2]
-    if not likely or len(set(names)) < len(names):
+    if len(parts) < 2 or not all(said in text for said in parts[::2]):
         return None
-    pattern = "".join(
-        f"(?P<{part}>.+?)" if at % 2 else re.escape(part) for at, part in enumerate(parts)
-    )
+    pattern, met = "", set[str]()
+    for said, name in zip(parts[::2], [*parts[1::2], ""], strict=True):
+        blank = f"(?P={name})" if name in met else f"(?P<{name}>.+?)"
+        pattern += re.escape(said) + (blank if name else "")
+        met.add(name)
     found = re.fullmatch(pattern, text, re.DOTALL)
     return {name: say_stored(value) for name, value in found.groupdict().items()} if found else None
 

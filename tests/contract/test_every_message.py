@@ -128,6 +128,8 @@ def messages() -> Iterator[Message]:
     yield Alert(code="k7f2qz", percent=80, usd=10)
     yield Alert(code="k7f2qz", unnamed="full")
     yield Skipped(due=OWN, why="Rostrum was not running at that time.", following=OWN)
+    why = "3 debates are running here already, and the cap is 3; wait for one to end."
+    yield Skipped(due=OWN, why=why, following=OWN)
     rows = (BoardRow(side="", name="near/ana", cells=("1", "3")),)
     latest = LeagueMatch(one="near/ana", other="near/ben", how="won", by="people")
     yield LeagueTable(played=1, total=3, rows=rows, unmet=1, latest=latest, next_match=OWN)

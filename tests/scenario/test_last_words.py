@@ -169,7 +169,7 @@ async def test_a_vote_that_cannot_be_asked_for_leaves_the_result_in_the_channel(
         assert "rehearsal/" in reveal.text
         for said in (await status_of(stage, debate.code), await until(lambda: told(asked))):
             assert "the result is in its channel" in said
-            assert "Discord refused to post" in said
+            assert "Discord refused that" in said
     assert len(asked.messages) == 1
 
 

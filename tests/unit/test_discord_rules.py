@@ -50,7 +50,7 @@ def refusal(code: Code, text: str = "No.", *, status: int = 0) -> discord.HTTPEx
     ("error", "act", "kind", "said"),
     [
         (refusal(Code.UNKNOWN_CHANNEL), Act.POST, VenueGoneError, "was deleted"),
-        (refusal(Code.UNKNOWN_MESSAGE), Act.READ, MessageGoneError, "Message 9 in"),
+        (refusal(Code.UNKNOWN_MESSAGE), Act.READ, MessageGoneError, "A message in <#7>"),
         (refusal(Code.MISSING_ACCESS), Act.READ, VenueGoneError, "View Channel"),
         (refusal(Code.MISSING_PERMISSIONS), Act.POST, VenueGoneError, "Send Messages in Threads"),
         (refusal(Code.MISSING_PERMISSIONS), Act.REACT, VenueError, "Add Reactions"),

@@ -44,7 +44,7 @@ from engine.errors import (
 from engine.formats import FORMATS
 from engine.language import Text, speaking
 from engine.options import hint
-from engine.words.phrases import money, round_name, round_names
+from engine.words.phrases import WAITS_TO_POST, money, round_name, round_names
 from engine.words.translation import (
     LANGUAGES,
     catalogue,
@@ -53,6 +53,7 @@ from engine.words.translation import (
     percent,
     plural,
     say,
+    say_stored,
 )
 
 ROOT = Path(__file__).parents[2]
@@ -314,6 +315,24 @@ def test_a_refusal_without_blanks_does_not_stay_english_inside_a_usage(language:
         for shown in doors:
             assert without_settings(str(error)) not in shown, (language, template, shown)
             assert bare in shown or "secret" in template, (template, shown)
+
+
+# Composed for one person, and never stored; the test says all figures without marks.
+NEVER_STORED = {"{problem} Usage: {usage}", "{name} is “{text}”; {near}"}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_refusal_that_was_stored_does_not_stay_english(language: str) -> None:
+    """Those that begin with a value did: why a schedule skipped, or what a thread waits for."""
+    for template, error in dict(raised()).items():
+        with speaking(language):
+            said, later = say(error.text), say_stored(str(error.text))
+            waits = say_stored(WAITS_TO_POST.format(why=error.text))
+            expected = say(WAITS_TO_POST, why=said)
+        if template not in NEVER_STORED:
+            marks = re.compile(r"(?<=3)[.,](?=0)")
+            assert marks.sub(".", later) == marks.sub(".", said), template
+            assert marks.sub(".", waits) == marks.sub(".", expected), template
 
 
 def test_a_refusal_is_english_for_logs_and_said_in_any_language() -> None:
