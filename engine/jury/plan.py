@@ -3,11 +3,12 @@
 A panel of every juror (`all`) or of a single one (`one`) is asked for all its readings at once,
 each juror in both orders. Otherwise:
 
-Until jurors are proven to see more than order or chance, three are asked in both orders; then six
-readings while the model of jurors learns. Once it knows them, two, then one reading at a time until
-no further one is worth its call, eight at most: a further juror's, or the other order of one. By
-the balanced rule three jurors, then one at a time up to six. The plan depends only on the frozen
-setup and the ballots, so an interrupted panel asks exactly for the missing readings.
+Until jurors are proven to see more than order or chance, three are asked in both orders, and one
+more for each who gave an invalid ballot; then six readings while the model of jurors learns. Once
+it knows them, two, then one reading at a time until no further one is worth its call, eight at
+most: a further juror's, or the other order of one. By the balanced rule three jurors, then one at a
+time up to six. The plan depends only on the frozen setup and the ballots, so an interrupted panel
+asks exactly for the missing readings.
 """
 
 from __future__ import annotations
@@ -66,12 +67,11 @@ def attendance(setup: PanelSetup) -> Attendance:
     """Return how many jurors will read, without the few debates that are audited."""
     seated = len(setup.readers)
     first = min(_wave(setup), seated)
-    if setup.mode in MATRIX or (setup.mode is PanelMode.ADAPTIVE and setup.stake is not None):
-        read = seated if setup.mode in MATRIX else first
-        return Attendance(read, read, seated, 2, (2 * read,) * 3)
-    if setup.mode is PanelMode.STRICT:
+    if setup.mode in MATRIX:
+        return Attendance(seated, seated, seated, 2, (2 * seated,) * 3)
+    if setup.mode is PanelMode.STRICT or setup.stake is not None:
         most = min(MOST_JURORS, seated)
-        usual = max(first, min(USUAL, most))
+        usual = max(first, min(USUAL, most)) if setup.mode is PanelMode.STRICT else first
         return Attendance(first, most, seated, 2, (2 * first, 2 * usual, 2 * most))
     most = setup.wave or (MOST_READINGS if ready_fit(setup) else MOST_JURORS)
     again = 1 if setup.fit is None else 2
@@ -92,10 +92,17 @@ def rotations(setup: PanelSetup, contenders: tuple[str, ...]) -> tuple[tuple[str
 
 
 def _count_asked(setup: PanelSetup, deciding: Sequence[Ballot]) -> int:
-    """Return how many jurors, from the top of the roster, belong to readings already planned."""
-    seen = {ballot.juror for ballot in deciding}
+    """Return how many jurors, from the top of the roster, belong to readings already planned.
+
+    Before jurors are proven to see, one more for each who gave an invalid ballot, so that six
+    readings can agree.
+    """
+    wave, seen = _wave(setup), {ballot.juror for ballot in deciding}
+    if setup.stake is not None:
+        spoilt = {ballot.juror for ballot in deciding if not ballot.valid}
+        wave = min(wave + len(spoilt), MOST_JURORS)
     last = max((at for at, juror in enumerate(setup.roster, 1) if juror.ref in seen), default=0)
-    return max(last, min(_wave(setup), len(setup.roster)))
+    return max(last, min(wave, len(setup.roster)))
 
 
 def _wave(setup: PanelSetup) -> int:
@@ -112,7 +119,8 @@ def _due(setup: PanelSetup, contenders: tuple[str, ...], asked: int) -> tuple[Re
 
     They are in strict mode, before jurors are proven to see, and where too few jurors may read.
     """
-    orders, wave = rotations(setup, contenders), _wave(setup)
+    orders = rotations(setup, contenders)
+    wave = _wave(setup) if setup.stake is None else asked
     if setup.mode is PanelMode.STRICT:
         jurors = setup.roster[:asked]
         return tuple(pair for juror in jurors for pair in _both_orders(juror, orders[0]))

@@ -363,7 +363,7 @@ async def estimate(
     known = all(setup.prices.get(model.ref) is not None for model in models)
     slowest = max(pace[model.ref] for model in models)
     searches = 2 * setup.retrieval.calls if setup.retrieval else 0
-    waves = searches + script.waves(setup.request) + 1 + (seats.calls[2] - fewest) / 2
+    waves = searches + script.waves(setup.request) + 1 + (seats.calls[1] - fewest) / 2
     pace_asked = setup.request.pace
     paced = slowest + 60 * outline.words / pace_asked if pace_asked else 0.0
     return Estimate(

@@ -8,19 +8,19 @@ from statistics import median
 
 import pytest
 
-from engine.debate import Fit, JurorFit, Model, PanelSetup
+from engine.debate import Fit, JurorFit, Model, PanelMode, PanelSetup
 from engine.judging import TIE, Ballot
-from engine.jury.aggregate import UNPROVEN
+from engine.jury.aggregate import MOST_JURORS, UNPROVEN
 from engine.jury.ballot import Reading
 from engine.jury.fitting import fit_jurors
 from engine.jury.gate import compare_rules
 from engine.jury.hearing import Heard, HeardDebate, hear
 from engine.jury.model import SEES
-from engine.jury.plan import next_readings
+from engine.jury.plan import attendance, next_readings
 from engine.jury.roster import seat_panel
 from engine.jury.sight import PROVEN, bet, combine, stake_of
 from engine.store.journal import PastDebate
-from tests.unit.jury_cases import AB, SIDES, hold, jurors, leaning
+from tests.unit.jury_cases import AB, SIDES, hold, jurors, leaning, spoilt
 
 Margin = Callable[[Random, int], float]
 
@@ -157,6 +157,26 @@ def test_agreement_decides_nothing_where_the_record_speaks_against_the_jurors() 
     known = {juror.ref: JurorFit(family="f", stake=-2.0) for juror in ROSTER}
     verdict, _ = hold(_cold(jurors=known), _says({}))
     assert (verdict.winner, verdict.readings) == (None, {"A": 6})
+
+
+@pytest.mark.parametrize("mode", [PanelMode.ADAPTIVE, PanelMode.STRICT])
+def test_of_the_first_panels_a_juror_without_a_ballot_is_replaced(mode: PanelMode) -> None:
+    setup = _cold().model_copy(update={"mode": mode})
+    lost, half = (one.ref for one in setup.roster[:2])
+
+    def answer(it: Reading) -> Ballot:
+        silent = it.juror.ref == lost or (it.juror.ref == half and it.order == AB)
+        return (
+            spoilt(it.order, it.juror.ref) if silent else leaning(it.order, 2, juror=it.juror.ref)
+        )
+
+    verdict, read = hold(setup, answer)
+    assert {one.juror for one in read} == {one.ref for one in setup.roster[:5]}
+    assert (verdict.winner, verdict.valid, verdict.invalid) == ("A", 7, 3)
+    rest = next_readings(setup, SIDES, read[3:])
+    assert {(it.juror.ref, it.order) for it in rest} == {(it.juror, it.order) for it in read[:3]}
+    nobody = hold(setup, lambda it: spoilt(it.order, it.juror.ref))[1]
+    assert len({one.juror for one in nobody}) == attendance(setup).most == MOST_JURORS
 
 
 def test_a_resumed_cold_panel_asks_for_what_is_missing() -> None:
