@@ -148,22 +148,28 @@ def prepare_once(name: str, house: House) -> None:
 
 def prepare_jurors(name: str, house: House) -> None:
     """Let the first juror write what cannot be read, and disturb every juror once."""
-    first, again = house.juror(0), house.juror(0, again=True)
+    first, again = house.juror(0)[0], house.juror(0, again=True)[0]
     unreadable = acts.says(UNREADABLE)
     if name in ODD:
         unreadable = replace(ODD[name], text=UNREADABLE)
     elif name == "an answer of 1 MB":
-        for step in (first, again, house.juror(1), house.juror(2), house.summary):
+        for step in (*_panel(house), *house.juror(0, again=True), house.summary):
             house.disturb(step, acts.big())
         return
     elif name in ASKED_AGAIN:
         unreadable = ASKED_AGAIN[name]
-        # The connection of an answered summary would be a way round the absence.
-        house.disturb(house.summary, Act(closes=True))
+        # The connection of an answered summary or other order would be a way round the absence.
+        for step in (house.summary, house.juror(0)[1]):
+            house.disturb(step, Act(closes=True))
     elif name in ONCE:
-        for step in (first, again, house.juror(1), house.juror(2), house.summary):
+        for step in (*_panel(house), again, house.summary):
             house.disturb(step, ONCE[name].act)
     house.disturb(first, unreadable)
+
+
+def _panel(house: House) -> list[Step]:
+    """Return the steps of a panel's first wave."""
+    return [step for place in range(3) for step in house.juror(place)]
 
 
 async def hold_once(path: Path, names: Sequence[str], patience: RetryPolicy) -> dict[str, Held]:
@@ -197,14 +203,15 @@ async def prepare_lasting(fault: Fault, house: House, place: int) -> None:
 
 
 async def prepare_panel(fault: Fault, house: House) -> None:
-    """Let the fault last for the first three jurors, and for the fourth when asked again."""
+    """Let the fault last for the first two jurors, and for the third when asked again."""
     if fault.leaves:
         await house.server.back()
         return house.disturb(TURNS[-1], fault.act)
-    for place in range(3):
-        house.disturb(house.juror(place), *[fault.act] * fault.tries)
-    house.disturb(house.juror(3), acts.says(UNREADABLE))
-    return house.disturb(house.juror(3, again=True), *[fault.act] * fault.tries)
+    for step in house.juror(2):
+        house.disturb(step, acts.says(UNREADABLE))
+    for step in (*house.juror(0), *house.juror(1), *house.juror(2, again=True)):
+        house.disturb(step, *[fault.act] * fault.tries)
+    return None
 
 
 async def hold_lasting(

@@ -1,8 +1,9 @@
 """A stage for faults: every debate has a model server, and so a backend, of its own.
 
-A debate on it takes the same 14 steps: nine calls of debaters, of which one asks to shorten, four
-of jurors, of which one asks again, and one for the summary. A step is told by its model and by how
-many answers of that model its request holds, so that each can be disturbed by itself.
+A debate on it takes the same 17 steps: nine calls of debaters, of which one asks to shorten, seven
+of three jurors in both orders, of which one asks again, and one for the summary. A step is told by
+its model, by how many answers of that model its request holds, and by a juror's order, so that each
+can be disturbed by itself.
 """
 
 from __future__ import annotations
@@ -26,7 +27,16 @@ from tests.doubles.joined import joined
 from tests.doubles.memory.venue import MemoryVenue
 from tests.doubles.model_server import Act, Body, ModelServer, answers_in
 from tests.doubles.waiting import HANG_SECONDS
-from tests.scenario.conftest import DEFAULTS, NO_CAPS, PRICE, Running, judging, play, summing_up
+from tests.scenario.conftest import (
+    DEFAULTS,
+    NO_CAPS,
+    PRICE,
+    Running,
+    judging,
+    play,
+    shown,
+    summing_up,
+)
 
 UNREADABLE = "I like both of them."
 VOTED_ON = DEFAULTS.model_copy(update={"vote_minutes": 600.0})
@@ -57,11 +67,15 @@ TURNS = (
 
 
 SUMMARY_SAID = 10  # as if in a history of its own, beside the ballots of the same juror
+TURNED_SAID = 20  # where a juror is shown the contenders against their names' order
 
 
 def said_by(body: Body) -> int:
-    """Return which step of its model a request is: the answers in it, or the summary."""
-    return SUMMARY_SAID if summing_up(body) else answers_in(body)
+    """Return which step of its model a request is: the answers in it, its order, the summary."""
+    if summing_up(body):
+        return SUMMARY_SAID
+    turned = judging(body) and shown(body) != tuple(sorted(shown(body)))
+    return answers_in(body) + TURNED_SAID * turned
 
 
 class Try(NamedTuple):
@@ -108,18 +122,16 @@ class Held(NamedTuple):
         """Return the tries of a step, in order."""
         return [one for one in self.journal if one.step == step]
 
-    def reading(self, place: int, *, again: bool = False) -> str:
-        """Return the step in which the juror at a place of the roster was asked (again)."""
+    def readings(self, place: int, *, again: bool = False) -> list[str]:
+        """Return the steps in which the juror at a place of the roster was asked (again)."""
         ref = self.debate.setup.panel.roster[place].ref
         steps = {one.step for one in self.journal if one.step.startswith(f"jury/{ref}/")}
-        (step,) = (step for step in steps if step.endswith("/again") is again)
-        return step
+        return sorted(step for step in steps if step.endswith("/again") is again)
 
-    def ballot(self, place: int) -> Ballot:
-        """Return the ballot of the juror at a place of the roster."""
-        ref = self.debate.setup.panel.roster[place].ref
-        (ballot,) = (ballot for ballot in self.ballots if ballot.juror == ref)
-        return ballot
+    def ballot(self, step: str) -> Ballot:
+        """Return the ballot of a reading, told by one of its steps."""
+        read = {f"jury/{one.juror}/{''.join(one.order)}": one for one in self.ballots}
+        return read[step.removesuffix("/again")]
 
 
 def speak(body: Body) -> str:
@@ -171,9 +183,10 @@ class House:
         """Answer the next requests for a step so."""
         self.server.script(*acts, model=step.model, said=step.said)
 
-    def juror(self, place: int, again: bool = False) -> Step:
-        """Return the step of the juror at a place of the roster; its name is not known here."""
-        return Step("", self.roster[place].name, int(again))
+    def juror(self, place: int, again: bool = False) -> tuple[Step, Step]:
+        """Return the steps of the juror at a place of the roster, in both orders, unnamed."""
+        name = self.roster[place].name
+        return Step("", name, int(again)), Step("", name, int(again) + TURNED_SAID)
 
     @property
     def summary(self) -> Step:

@@ -49,9 +49,9 @@ def matrix(migrated_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Mat
 
 
 def steps_of(held: Held) -> list[str]:
-    """Return the 14 steps of a debate whose panel needed three jurors."""
-    jurors = [held.reading(place) for place in range(3)]
-    return [*(step.name for step in TURNS), *jurors, held.reading(0, again=True), "summary"]
+    """Return the 17 steps of a debate whose panel needed three jurors."""
+    jurors = [step for place in range(3) for step in held.readings(place)]
+    return [*(step.name for step in TURNS), *jurors, *held.readings(0, again=True), "summary"]
 
 
 def check_cost(fault: Fault, failed: Try) -> None:
@@ -137,16 +137,18 @@ def test_a_backend_back_after_twenty_seconds_is_waited_for(matrix: Matrix, name:
 @pytest.mark.parametrize("name", AWAY)
 def test_a_juror_that_is_asked_again_is_waited_for_as_long(matrix: Matrix, name: str) -> None:
     held = matrix.once[f"{name}, for a while"]
-    *failed, done = held.tries(held.reading(0, again=True))
+    (again,) = held.readings(0, again=True)
+    *failed, done = held.tries(again)
     assert failed
     check_answered(done)
-    assert held.ballot(0).valid
+    assert held.ballot(again).valid
 
 
 @pytest.mark.parametrize("name", AWAY)
 def test_a_juror_out_of_reach_when_asked_again_is_invalid(matrix: Matrix, name: str) -> None:
     held, fault = matrix.once[f"{name}, for good"], AWAY[name]._replace(tries=PATIENT.tries)
-    ballot, tries = held.ballot(0), held.tries(held.reading(0, again=True))
+    (again,) = held.readings(0, again=True)
+    ballot, tries = held.ballot(again), held.tries(again)
     assert (ballot.valid, ballot.scores, ballot.raw) == (False, None, UNREADABLE)
     check_problem(ballot.problem, tries, fault)
     assert [one.state for one in tries] == ["failed"] * PATIENT.tries
@@ -194,11 +196,12 @@ def test_a_megabyte_at_every_step_is_kept_whole_and_never_a_score(matrix: Matrix
     assert [violation.kind for violation in closing.violations] == ["unreadable"]
     assert not any(turn.violations or len(turn.text) > 1000 for turn in others)
     long = [one for one in held.journal if (one.tokens_out or 0) == 250_000]
-    assert len(long) == 17
+    assert len(long) == 18
     assert all(one.state == "done" for one in held.journal)
-    spoilt = held.ballot(0)
-    assert (spoilt.valid, spoilt.scores, spoilt.verdict) == (False, None, None)
-    assert len(spoilt.raw) == 1_000_000
+    for step in held.readings(0):
+        spoilt = held.ballot(step)
+        assert (spoilt.valid, spoilt.scores, spoilt.verdict) == (False, None, None)
+        assert len(spoilt.raw) == 1_000_000
     assert held.verdict is not None
     assert held.verdict.invalid == 2
 
@@ -241,19 +244,20 @@ def test_a_juror_that_fails_for_good_is_an_invalid_ballot_and_another_is_asked(
     held, fault, clean = matrix.lasting[name][0], LASTING[name], matrix.once["clean"]
     assert held.verdict is not None
     assert clean.verdict is not None
-    assert (held.verdict.valid, held.verdict.invalid) == (2, 4)
+    assert (held.verdict.valid, held.verdict.invalid) == (6, 6)
     assert held.verdict.winner == clean.verdict.winner
-    for place in range(4):
-        ballot, again = held.ballot(place), place == 3
+    failed = [step for place in range(3) for step in held.readings(place, again=place == 2)]
+    assert len(failed) == 6
+    for step in failed:
+        ballot, again = held.ballot(step), step.endswith("/again")
         assert (ballot.valid, ballot.scores, ballot.verdict) == (False, None, None)
         assert ballot.problem.startswith("no answer") is not again
         assert ballot.raw == (UNREADABLE if again else "")
-        tries = held.tries(held.reading(place, again=again))
+        tries = held.tries(step)
         check_problem(ballot.problem, tries, fault)
         assert [one.state for one in tries] == ["failed"] * fault.tries
         for one in tries:
             check_cost(fault, one)
-    assert [held.ballot(place).valid for place in (4, 5)] == [True, True]
 
 
 @pytest.mark.parametrize("name", AWAY)
@@ -264,10 +268,10 @@ def test_a_panel_that_cannot_be_reached_gives_no_verdict_and_says_why(
     assert held.verdict is not None
     assert (held.verdict.winner, held.verdict.p, held.verdict.z) == (None, {}, None)
     assert held.verdict.problem
-    assert (held.verdict.valid, held.verdict.invalid) == (0, len(ROSTER))
-    for ballot in held.ballots:
-        assert (ballot.valid, ballot.scores, ballot.verdict) == (False, None, None)
-        asked = [one for one in held.journal if one.step.startswith(f"jury/{ballot.juror}/")]
-        check_problem(ballot.problem, asked, fault)
-    costs = [one.cost for one in held.journal if one.step.startswith("jury/")]
-    assert costs == [0.0] * 2 * len(ROSTER)
+    assert (held.verdict.valid, held.verdict.invalid) == (0, 2 * len(ROSTER))
+    for place in range(len(ROSTER)):
+        for step in held.readings(place):
+            ballot, tries = held.ballot(step), held.tries(step)
+            assert (ballot.valid, ballot.scores, ballot.verdict) == (False, None, None)
+            check_problem(ballot.problem, tries, fault)
+            assert [one.cost for one in tries] == [0.0, 0.0]
