@@ -78,7 +78,7 @@ def rows(record: DebateRecord, table: str) -> list[dict[str, Any]]:
 @pytest.mark.parametrize(
     ("mode", "calls", "said"),
     [
-        (PanelMode.ADAPTIVE, 6, "3 jurors read it blind ·"),
+        (PanelMode.ADAPTIVE, 6, "3 to 6 jurors read it blind ·"),
         (PanelMode.STRICT, 6, "3 to 6 jurors read it blind ·"),
         (PanelMode.ALL, 16, "8 jurors read it blind ·"),
         (PanelMode.ONE, 2, "a single juror reads it blind ·"),
