@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import os
 import pty
@@ -101,6 +102,9 @@ class Screen:
 
     keyboard: int
     shown: str = ""
+    decoder: codecs.IncrementalDecoder = field(
+        default_factory=codecs.getincrementaldecoder("utf-8")
+    )
 
     def until(self, text: str, seconds: float = HANG_SECONDS) -> None:
         """Read what is shown until a text has come."""
@@ -134,10 +138,11 @@ class Screen:
 
     def _read(self) -> bool:
         try:
-            piece = os.read(self.keyboard, 65536).decode(errors="replace")
+            piece = os.read(self.keyboard, 65536)
         except OSError:  # a terminal that nobody holds any more
             return False
-        self.shown += piece.replace("\r\n", "\n")
+        # A piece may end within a character, or between a line's two ends.
+        self.shown = (self.shown + self.decoder.decode(piece)).replace("\r\n", "\n")
         return bool(piece)
 
 
