@@ -162,6 +162,7 @@ async def run_app(
             sharing=sharing,
             moderator=moderator,
             permalinks=Permalinks(settings.web.url or ""),
+            stop_seconds=settings.stop_seconds,
         )
         async with line.running():
             yield _offer(settings, line, store)
@@ -223,9 +224,10 @@ class MainLine:
         sharing: Sharing | None = None,
         moderator: Moderator | None = None,
         permalinks: Permalinks = Permalinks(),  # noqa: B008 - a frozen value
+        stop_seconds: float = stopping.STOP_SECONDS,
     ) -> None:
         self._role, self._sharing = role, sharing or Sharing()
-        self._stop_by = 0.0
+        self._calls_seconds, self._stop_by = stopping.calls_seconds(stop_seconds), 0.0
         bell, clock, counts = self._sharing.bell, clock or SystemClock(), counts or Counts()
         self.counts, models = counts, counts.over(models)
         self._store, self._bell, self._clock = store, bell, clock
@@ -274,7 +276,10 @@ class MainLine:
         """Begin nothing new; from now on calls in flight have their time to end."""
         if not self._keeper.draining:
             self._keeper.draining = True
-            self._stop_by = asyncio.get_running_loop().time() + stopping.CALLS_SECONDS
+            loop = asyncio.get_running_loop()
+            self._stop_by = loop.time() + self._calls_seconds
+            # Then debates are cancelled, and none may wait for a database that is away.
+            loop.call_at(self._stop_by, self._store.hurry)
 
     def open_series(
         self, defaults: Defaults, series: Series, watch: Callable[[Standing], None]

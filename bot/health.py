@@ -202,7 +202,8 @@ class Health:
                     log.error("database cannot be written", why=str(error))
                     self._fault = UNWRITABLE
                 except TimeoutError:
-                    self._fault = SILENT.format(seconds=ANSWER_SECONDS)
+                    silent = SILENT.format(seconds=ANSWER_SECONDS)
+                    self._fault = UNWRITABLE if self._store.away else silent
                     log.error("database cannot be written", why=self._fault)
                 self._probed_at = time.monotonic()
             return self._fault

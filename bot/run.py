@@ -26,7 +26,7 @@ from engine.errors import SettingsError, StoreError
 from engine.store import Store
 
 RECONCILE_SECONDS = 3.0
-HAND_OVER_SECONDS = 25.0  # of the 45 that a stop may take
+LEFT_SECONDS = 5.0  # for calls in flight, once what a process serves is handed over
 logger = structlog.get_logger(__name__)
 
 
@@ -48,7 +48,7 @@ async def run_rostrum(role: Role = Role.ALL) -> None:
             try:
                 await asyncio.Event().wait()
             finally:
-                stopping.end_in_time()
+                stopping.end_in_time(settings.stop_seconds)
     except asyncio.CancelledError:
         logger.info("rostrum stopped")
     except StoreError as error:
@@ -97,7 +97,8 @@ async def serving(
                     yield app
                 finally:
                     app.drain()
-                    await _leave(app, platforms)
+                    seconds = stopping.calls_seconds(settings.stop_seconds) - LEFT_SECONDS
+                    await _leave(app, platforms, seconds)
                     for task in tasks:
                         task.cancel()
     finally:
@@ -130,12 +131,12 @@ def _presence(app: App, platform: Platform) -> Presence:
     return platform.presence(app.deliveries[platform.venue.platform].shares.standing)
 
 
-async def _leave(app: App, platforms: Sequence[Platform]) -> None:
+async def _leave(app: App, platforms: Sequence[Platform], seconds: float) -> None:
     """Hand over to other processes what this one serves, while its platforms still hear people."""
     if app.store.away:  # no other process can take anything over
         return
     with suppress(TimeoutError, StoreError):  # then leases run out
-        async with asyncio.timeout(HAND_OVER_SECONDS):
+        async with asyncio.timeout(seconds):
             await asyncio.gather(*(platform.leave(app) for platform in platforms))
 
 

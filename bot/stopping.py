@@ -1,8 +1,9 @@
-"""How long a stop may take: service managers kill what has not ended after 45 s.
+"""How long a stop may take: `ROSTRUM_STOP_SECONDS`, after which service managers kill.
 
-From the first moment nothing new begins. Calls in flight, which are paid for, have 30 s; meanwhile
-the platforms are left. Then deliveries end, leases are released, and everything is closed. Whatever
-still hangs after 44 s is left behind: all that counts is stored by then, as for a kill.
+From the first moment nothing new begins. Calls in flight, which are paid for, have all but its last
+15 s (30 s of 45); meanwhile the platforms are left. Then deliveries end, leases are released, and
+everything is closed. Whatever still hangs in its last second is left behind: all that counts is
+stored by then, as for a kill.
 """
 
 from __future__ import annotations
@@ -14,12 +15,18 @@ from collections.abc import Awaitable, Callable
 
 import structlog
 
-CALLS_SECONDS = 30.0
+STOP_SECONDS = 45.0
+END_SECONDS = 15.0  # of a stop, after its calls
 CLOSE_SECONDS = 4.0  # for each of what is closed in the end
-ALL_SECONDS = 44.0
+CUT_SECONDS = 1.0  # before a service manager kills
 SAY_SECONDS = 0.5  # the log may be what hangs
 CUT_OFF = 1
 log = structlog.get_logger(__name__)
+
+
+def calls_seconds(stop: float) -> float:
+    """Return how much of a stop calls in flight have."""
+    return max(stop - END_SECONDS, 0.0)
 
 
 async def close_in_time(**closings: Callable[[], Awaitable[None]]) -> None:
@@ -32,9 +39,9 @@ async def close_in_time(**closings: Callable[[], Awaitable[None]]) -> None:
             log.warning("stopped without waiting", part=part)
 
 
-def end_in_time() -> None:
-    """End this process after `ALL_SECONDS`, whatever hangs by then, such as a thread."""
-    timer = threading.Timer(ALL_SECONDS, _cut_off)
+def end_in_time(stop: float) -> None:
+    """End this process when a stop has to be over, whatever hangs by then, such as a thread."""
+    timer = threading.Timer(stop - CUT_SECONDS, _cut_off)
     timer.daemon = True
     timer.start()
 

@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
+from math import inf
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -56,7 +57,7 @@ class Write:
 def open_dialect(url: str, *, writable: bool, pool: int, start_seconds: float) -> Dialect:
     """Return what knows the kind of database that an address names. Raises StoreError."""
     if url.partition("://")[0].partition("+")[0] not in SERVERS:
-        return SqliteFile(sqlite_path(url), writable=writable)
+        return SqliteFile(sqlite_path(url), writable=writable, waits=start_seconds == inf)
     missing = [name for name in ("psycopg", "procrastinate") if find_spec(name) is None]
     if missing:
         raise StoreError(
@@ -74,7 +75,8 @@ class Database:
     """An open database: an SQLite file, or a database of a PostgreSQL server.
 
     With `writable` this process runs debates on it: on SQLite it is then the only one, and on
-    PostgreSQL it waits for a server that went away, at its start for `start_seconds`. `pool` is
+    PostgreSQL it waits for a server that went away, at its start for `start_seconds`. One that
+    waits without end (`inf`) also waits while the disk of a file is full. `pool` is
     how many connections to a server read. With `queues` a debate gets a job for workers when it is
     stored (`jobs.py`).
     """
@@ -114,7 +116,7 @@ class Database:
 
     @property
     def away(self) -> bool:
-        """Whether it is a server's that does not answer now, so that whatever asks it waits."""
+        """Whether a server does not answer now or a disk is full, so that what asks it waits."""
         return self.dialect.away
 
     async def write(self, operation: Callable[[SqlConnection], T]) -> T:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import sqlite3
+import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
@@ -60,6 +62,12 @@ SETTINGS: dict[str, Any] = {
 # What SQLite and its driver raise; text that is not UTF-8 raises the second.
 FAULTS = (sqlite3.Error, UnicodeDecodeError)
 DAMAGE = ("malformed", "Could not decode to UTF-8")
+# What a later try may do: there is room again, or another process has let the file go.
+PASSING = frozenset(
+    (sqlite3.SQLITE_FULL, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR)
+)
+PRIMARY = 0xFF  # of a code of SQLite, whose other bits say more
+AGAIN_SECONDS = 1.0  # between two tries on a disk that is full
 TABLES = "SELECT name FROM sqlite_master WHERE type = 'table'"
 log = structlog.get_logger(__name__)
 
@@ -97,15 +105,20 @@ class SqliteConnection(SqlConnection):
 
 
 class SqliteFile(Dialect):
-    """An SQLite file. With `writable`, this process is the only runner on it."""
+    """An SQLite file. With `writable`, this process is the only runner on it.
+
+    One that `waits` tries again for as long as the disk is full.
+    """
 
     faults = FAULTS
     kind = "file"
     upgrades = True
     path: Path
 
-    def __init__(self, path: Path, *, writable: bool) -> None:
+    def __init__(self, path: Path, *, writable: bool, waits: bool = False) -> None:
         self.path, self.name = path, str(path)
+        self._waits, self._away_since = waits, 0.0
+        self._ending = threading.Event()
         if path.is_dir():
             raise StoreError(
                 f"The database {path} is a folder; set ROSTRUM_DATABASE_URL to a file."
@@ -119,10 +132,17 @@ class SqliteFile(Dialect):
         self._readers: Readers | None = None
         self._connection: SqlConnection | None = None
 
+    @property
+    def away(self) -> bool:  # type: ignore[override]
+        return self._away_since > 0
+
     def commit(self, operations: Sequence[Operation]) -> list[Any]:
-        connection = self._writing()
-        with connection.transaction("BEGIN IMMEDIATE"):
-            return [operation(connection) for operation in operations]
+        def attempt() -> list[Any]:
+            connection = self._writing()
+            with connection.transaction("BEGIN IMMEDIATE"):
+                return [operation(connection) for operation in operations]
+
+        return self._persist(attempt)
 
     async def fetch(self, sql: str, values: Mapping[str, Any]) -> list[Any]:
         return await self._open_readers().fetch(sql, values)
@@ -194,15 +214,19 @@ class SqliteFile(Dialect):
 
         Does not wait for readers, as every write would wait too.
         """
-        connection = self._writing()
-        connection.run("PRAGMA busy_timeout = 0")
-        try:
-            return not connection.value("PRAGMA wal_checkpoint(TRUNCATE)")
-        finally:
-            connection.run(f"PRAGMA busy_timeout = {BUSY_MS}")
+
+        def attempt() -> bool:
+            connection = self._writing()
+            connection.run("PRAGMA busy_timeout = 0")
+            try:
+                return not connection.value("PRAGMA wal_checkpoint(TRUNCATE)")
+            finally:
+                connection.run(f"PRAGMA busy_timeout = {BUSY_MS}")
+
+        return self._persist(attempt)
 
     def hurry(self) -> None:
-        """Change nothing: a file is never away."""
+        self._ending.set()
 
     async def close_readers(self) -> None:
         await self._open_readers().close()
@@ -220,8 +244,29 @@ class SqliteFile(Dialect):
         if any(word in detail for word in DAMAGE):
             return self.damage()
         return StoreError(
-            f"The database {self.path} could not be used: {detail}. {_advice(detail)}"
+            f"The database {self.path} could not be used: {detail}. {_advice(detail)}",
+            passing=_code(error) in PASSING,
         )
+
+    def _persist(self, attempt: Callable[[], T]) -> T:
+        """Try until the disk has room, as long as this process waits for it."""
+        while True:
+            try:
+                result = attempt()
+            except sqlite3.Error as error:
+                full = _code(error) == sqlite3.SQLITE_FULL
+                if not full or not self._waits or self._ending.is_set():
+                    raise
+                if not self.away:
+                    self._away_since = time.monotonic()
+                    log.warning("database away", database=self.name, why=str(error))
+                self._ending.wait(AGAIN_SECONDS)
+            else:
+                if self.away:
+                    seconds = round(time.monotonic() - self._away_since, 1)
+                    self._away_since = 0.0
+                    log.warning("database back", database=self.name, seconds=seconds)
+                return result
 
     def _writing(self) -> SqlConnection:
         if self._connection is None:
@@ -272,6 +317,11 @@ def spell_out(sql: str, values: Mapping[str, Any]) -> tuple[str, Mapping[str, An
         return f"IN ({', '.join(names) or 'NULL'})"
 
     return LIST.sub(spell, sql), {**values, **items}
+
+
+def _code(error: Exception) -> int:
+    """Return what SQLite says went wrong; 0 where it says nothing."""
+    return getattr(error, "sqlite_errorcode", 0) & PRIMARY
 
 
 def _advice(detail: str) -> str:

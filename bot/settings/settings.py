@@ -64,6 +64,7 @@ from bot.settings.sources import (
     variable,
 )
 from bot.settings.topics_file import TopicList, read_topics
+from bot.stopping import STOP_SECONDS
 from engine.debate import REHEARSAL, Length, Model, Scores, TurnOrder
 from engine.errors import SettingsError
 from engine.options import nearest
@@ -105,6 +106,7 @@ class Settings(BaseSettings):
     database_pool: int = Field(4, ge=1, le=64)
     database_direct_url: DatabaseUrl | None = None
     worker: WorkerSettings = WorkerSettings()
+    stop_seconds: float = Field(STOP_SECONDS, gt=0, le=86400)
     backends: dict[str, BackendSettings] = {}
     models: Roster = ()
     jurors: Roster = ()

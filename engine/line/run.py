@@ -235,12 +235,10 @@ class Runner:
 
     async def _end(self, debate_id: str, error: RostrumError) -> None:
         """Record an early end and announce it in the thread."""
-        status = _status_after(error)
-        log.warning("debate ended early", debate=debate_id, status=status, why=str(error))
         try:
             # The request to stop is still set and must not stop this too.
             async with self.keeper.hold(f"debate/{debate_id}", stoppable=False) as lease:
-                await self._conclude(debate_id, lease, status, error)
+                await self._conclude(debate_id, lease, _status_after(error), error)
         except LeaseLostError as lost:
             log.info("debate held by another process", debate=debate_id, why=str(lost))
 
@@ -264,6 +262,7 @@ class Runner:
         await self.store.debates.advance(
             lease, debate_id, status, reason_of(error), cause=cause, model=model or None
         )
+        log.warning("debate ended early", debate=debate_id, status=status, why=str(error))
         self.keeper.watch.ended(status, cause)
         self.bell.wake(f"ended/{debate_id}")
         if debate.mirror is not None:  # its vote may be waiting for this debate's

@@ -30,7 +30,7 @@ class Store(Protocol):
 
     @property
     def away(self) -> bool:
-        """Whether the database does not answer now, so that every read and write waits."""
+        """Whether the database does not answer now or is full, so that what asks it waits."""
 
     @property
     def leases(self) -> Leases:

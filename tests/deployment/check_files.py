@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from bot.stopping import STOP_SECONDS
+
 ROOT = Path(__file__).parents[2]
 DEPLOY, GITHUB = ROOT / "deploy", ROOT / ".github"
 UNITS = sorted(path.name for path in DEPLOY.glob("systemd/*.service"))
@@ -99,7 +101,7 @@ def test_pods_meet_the_standard_restricted_and_have_time_to_stop(folder: Path) -
     for pod in pods:
         assert pod["securityContext"]["runAsNonRoot"] is True
         assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
-        assert pod["terminationGracePeriodSeconds"] == 45
+        assert pod["terminationGracePeriodSeconds"] == STOP_SECONDS
         # Both would put what Rostrum does not know into its environment or /run/secrets.
         assert (pod["enableServiceLinks"], pod["automountServiceAccountToken"]) == (False, False)
         [container] = pod["containers"]

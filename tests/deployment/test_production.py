@@ -26,6 +26,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from bot import __version__
+from bot.stopping import STOP_SECONDS
 from tests.deployment.dockerfile import Image, can_confine, is_sent
 from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.postgres import PostgresDouble
@@ -127,7 +128,7 @@ def test_one_process_runs_by_default_and_the_others_on_request(tmp_path: Path) -
     for name in ("rostrum", "gateway", "worker", "migrate"):
         assert scaled[name]["read_only"] is True
         assert scaled[name]["cap_drop"] == ["ALL"]
-        assert scaled[name]["stop_grace_period"] == "45s"
+        assert scaled[name]["stop_grace_period"] == f"{STOP_SECONDS:g}s"
 
 
 @pytest.mark.slow

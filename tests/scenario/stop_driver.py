@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
@@ -19,6 +20,7 @@ from bot import cli, run, stopping
 from bot.app import App
 
 TENTH = 0.1
+CALLS = stopping.calls_seconds(stopping.STOP_SECONDS) * TENTH
 ENDLESS = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n"
 
 
@@ -46,11 +48,13 @@ HANGING: Mapping[str, Callable[[App], Coroutine[Any, Any, None]]] = {
 
 def main(part: str) -> None:
     """Run the command line with that part hanging."""
-    stopping.CALLS_SECONDS *= TENTH
+    stopping.END_SECONDS = stopping.STOP_SECONDS - CALLS
     stopping.CLOSE_SECONDS *= TENTH
     if part in ("thread", "database"):  # of the others none may need it, on a busy machine neither
-        stopping.ALL_SECONDS *= TENTH
-        run.HAND_OVER_SECONDS *= TENTH
+        os.environ["ROSTRUM_STOP_SECONDS"] = str(stopping.STOP_SECONDS * TENTH)
+        stopping.END_SECONDS = stopping.STOP_SECONDS * TENTH - CALLS
+        stopping.CUT_SECONDS *= TENTH
+        run.LEFT_SECONDS *= TENTH
         postgres.LAST_SECONDS *= TENTH
         procrastinate.AGAIN_SECONDS *= TENTH
     for adapter in (client, slack_client, socket, site):
