@@ -34,9 +34,9 @@ class Dialect(ABC):
 
     `name` is what a person reads of its address, and `kind` what that names. `sole` says that no
     other process may run on it, so that older leases are void; `upgrades` that whatever runs on it
-    may migrate it at its start. `gathers` says that short queries go with the writes that are on
-    their way. `away`: a server does not answer now, or a disk is full, and is waited for. `faults`
-    are what the driver raises.
+    may migrate it at its start; `emptied` that its file was there before, without a byte. `gathers`
+    says that short queries go with the writes that are on their way. `away`: a server does not
+    answer now, or a disk is full, and is waited for. `faults` are what the driver raises.
     """
 
     name: str
@@ -45,6 +45,7 @@ class Dialect(ABC):
     sole = False
     upgrades = False
     gathers = True
+    emptied = False
     away = False
     faults: tuple[type[Exception], ...]
 

@@ -118,8 +118,10 @@ async def _note_suits(database: Database, found: Peek) -> None:
 async def make_ready(database: Database) -> None:
     """Upgrade a file, as whatever starts on it does; a server's database must be ready already.
 
-    Raises StoreError.
+    Raises StoreError, also for a file that was emptied: only `rostrum migrate` begins anew on it.
     """
+    if database.dialect.emptied:
+        raise _without_tables(database)
     if database.dialect.upgrades:
         await migrate(database)
     else:
@@ -220,8 +222,12 @@ async def require_ours(database: Database) -> None:
 async def _require_tables(database: Database) -> Peek:
     found = await asyncio.to_thread(_look, database)
     if found.revision is None:
-        raise StoreError(
-            f"The database {database.name} has no tables of Rostrum yet; run rostrum migrate. "
-            "If it held debates, it is damaged: restore it from a backup."
-        )
+        raise _without_tables(database)
     return found
+
+
+def _without_tables(database: Database) -> StoreError:
+    return StoreError(
+        f"The database {database.name} has no tables of Rostrum yet; run rostrum migrate. "
+        "If it held debates, it is damaged: restore it from a backup."
+    )

@@ -67,6 +67,7 @@ PASSING = frozenset(
     (sqlite3.SQLITE_FULL, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR)
 )
 PRIMARY = 0xFF  # of a code of SQLite, whose other bits say more
+QUICK_BYTES = 25_000_000  # a file of which every page is looked at within 0.2 s
 AGAIN_SECONDS = 1.0  # between two tries on a disk that is full
 TABLES = "SELECT name FROM sqlite_master WHERE type = 'table'"
 log = structlog.get_logger(__name__)
@@ -126,6 +127,8 @@ class SqliteFile(Dialect):
         self._made_lock = writable and not lock_file(path).exists()
         self._lock = lock(path) if writable else None
         self.sole = self.gathers = writable
+        # SQLite would take such a file for a new database.
+        self.emptied = writable and path.exists() and not path.stat().st_size
         if writable:
             create_file(path)
         self._frozen = not writable and is_frozen(path)
@@ -160,10 +163,16 @@ class SqliteFile(Dialect):
         return self.path.exists()
 
     def peek(self) -> Peek:
-        """Inspect the file without changing a byte of it."""
+        """Inspect the file without changing a byte of it.
+
+        Raises StoreError for a malformed page, before a process runs on the file.
+        """
         if not self.path.exists():
             return Peek(frozenset(), None)
         with closing(open_unchanged(self.path)) as connection:
+            quick = self.sole and self.path.stat().st_size <= QUICK_BYTES
+            if quick and connection.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
+                raise self.damage()
             tables = {name for (name,) in connection.execute(TABLES)}
             at = connection.execute(REVISION).fetchone() if VERSIONS in tables else None
             noted = (

@@ -88,6 +88,7 @@ def empty(data: bytes) -> bytes:
 
 DAMAGED = "The database rostrum.db is damaged; stop Rostrum and restore it from a backup."
 NOT_ONE = "The database rostrum.db could not be used: file is not a database."
+DISCORD = {"ROSTRUM_DISCORD__TOKEN": "x.y.z", "ROSTRUM_DISCORD__API_URL": "http://127.0.0.1:9"}
 EMPTY = "The database rostrum.db has no tables of Rostrum yet; run rostrum migrate."
 
 
@@ -149,6 +150,23 @@ def test_a_debate_is_not_started_on_a_damaged_database(held: Held, office: Path)
     (office / "rostrum.db").write_bytes(cut(held.bytes))
     assert rostrum(office, "debate", "Tea", "--votes", "A=1").failed(1) == DAMAGED
     assert rostrum(office, "migrate").failed(1) == DAMAGED
+
+
+def test_damage_that_no_first_read_meets_is_said_at_the_start(held: Held, office: Path) -> None:
+    (office / "rostrum.db").write_bytes(overwrite(held.bytes))
+    before = (office / "rostrum.db").read_bytes()
+    for words in (("run",), ("debate", "Tea", "--votes", "A=1"), ("migrate",)):
+        assert rostrum(office, *words, **DISCORD).failed(1) == DAMAGED
+    assert (office / "rostrum.db").read_bytes() == before
+
+
+def test_a_file_that_lost_every_byte_is_not_taken_for_a_new_database(office: Path) -> None:
+    (office / "rostrum.db").write_bytes(b"")
+    for words in (("run",), ("debate", "Tea", "--votes", "A=1")):
+        assert rostrum(office, *words, **DISCORD).failed(1).startswith(EMPTY)
+        assert (office / "rostrum.db").stat().st_size == 0
+    rostrum(office, "migrate").done()
+    rostrum(office, "debate", "Tea", "--votes", "A=1").done()
 
 
 # --- settings that are not needed ----------------------------------------------------------
