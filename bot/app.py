@@ -23,7 +23,7 @@ from bot.clock import SystemClock
 from bot.log import about
 from bot.reading import open_database, read_store
 from bot.role import Role
-from bot.settings.settings import Settings
+from bot.settings.settings import STOP_SECONDS, Settings
 from bot.sharing import Sharing, open_sharing
 from bot.telemetry import open_counts
 from engine.debate import Debate
@@ -224,7 +224,7 @@ class MainLine:
         sharing: Sharing | None = None,
         moderator: Moderator | None = None,
         permalinks: Permalinks = Permalinks(),  # noqa: B008 - a frozen value
-        stop_seconds: float = stopping.STOP_SECONDS,
+        stop_seconds: float = STOP_SECONDS,
     ) -> None:
         self._role, self._sharing = role, sharing or Sharing()
         self._calls_seconds, self._stop_by = stopping.calls_seconds(stop_seconds), 0.0

@@ -3,26 +3,34 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
+from pydantic import SecretStr
+
+from adapters.storage.file import ADDRESS, local_file
+from adapters.storage.migrate import migrate
 from bot import log
-from bot.app import defaults_of, open_configured_models, run_app
+from bot.app import MainLine, defaults_of, open_configured_models, run_app
 from bot.console import print_json, print_lines
 from bot.debate import quiet
 from bot.doctor.debate import check_contexts
 from bot.doctor.doctor import show, then_close
 from bot.filters import find_series
 from bot.questions import confirm
-from bot.reading import read_store
+from bot.reading import open_database, read_store
 from bot.series_people import people_lines, plan_before_people
 from bot.series_progress import Display, open_display, span
 from bot.settings.settings import Settings, load_settings, load_store_settings
 from bot.settings.topics_file import read_topics
 from bot.usage import print_usage, to_rows
 from engine.errors import RostrumError, UsageError
+from engine.line.service import Service
 from engine.options import hint
+from engine.prompts.library import load_prompts
 from engine.series.plan import SeriesPlan, one_of_each, plan_series
 from engine.series.runner import Ending, Standing, standing_of
 from engine.series.saving import save_series
@@ -99,13 +107,34 @@ async def plan_file(file: Path, *, as_json: bool, yes: bool) -> None:
     settings = _quiet_settings()
     series = load_series(file, settings)
     await _check_size(series, yes=yes)
-    async with run_app(settings, []) as app:
-        plan = await plan_series(series, app.service, defaults_of(settings))
+    async with _quoting(settings) as service:
+        plan = await plan_series(series, service, defaults_of(settings))
     if as_json:
         print_json({"name": series.name, **plan.model_dump(mode="json")})
     else:
         print_lines(_plan_lines(series, plan))
         await _compare_contexts(settings, plan)
+
+
+@asynccontextmanager
+async def _quoting(settings: Settings) -> AsyncIterator[Service]:
+    """Offer what quotes debates, beside a process that holds some; no database is made for it."""
+    with TemporaryDirectory() as folder:
+        if (
+            not settings.shared
+            and not local_file(settings.database_url.get_secret_value()).exists()
+        ):
+            elsewhere = {"database_url": SecretStr(f"{ADDRESS}{folder}/empty.db")}
+            settings = settings.model_copy(update=elsewhere)
+            database = open_database(settings)
+            await migrate(database)
+            await database.close()
+        models = open_configured_models(settings)
+        try:
+            async with read_store(settings) as store:
+                yield MainLine(store, models, load_prompts(settings.templates_dir), []).service
+        finally:
+            await models.aclose()
 
 
 async def _compare_contexts(settings: Settings, plan: SeriesPlan) -> None:

@@ -15,7 +15,6 @@ from collections.abc import Awaitable, Callable
 
 import structlog
 
-STOP_SECONDS = 45.0
 END_SECONDS = 15.0  # of a stop, after its calls
 CLOSE_SECONDS = 4.0  # for each of what is closed in the end
 CUT_SECONDS = 1.0  # before a service manager kills

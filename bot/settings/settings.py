@@ -64,7 +64,6 @@ from bot.settings.sources import (
     variable,
 )
 from bot.settings.topics_file import TopicList, read_topics
-from bot.stopping import STOP_SECONDS
 from engine.debate import REHEARSAL, Length, Model, Scores, TurnOrder
 from engine.errors import SettingsError
 from engine.options import nearest
@@ -81,6 +80,7 @@ ENV_FILE, TOML_FILE = Path(".env"), Path("rostrum.toml")
 # The settings of commands that only use the database.
 STORED = ("database_url", "database_pool", "export")
 PLATFORMS = ("discord", "slack")
+STOP_SECONDS = 45.0  # the files of deploy/ let a stop take as long
 
 _DATABASES = ("sqlite", "postgres")
 _PASSWORD = re.compile(r"://[^/@:\s]*:([^/@\s]+)@|[?&]password=([^&\s]+)")

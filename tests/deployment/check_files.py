@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from bot.stopping import STOP_SECONDS
+from bot.settings.settings import STOP_SECONDS
 
 ROOT = Path(__file__).parents[2]
 DEPLOY, GITHUB = ROOT / "deploy", ROOT / ".github"

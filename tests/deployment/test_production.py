@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from bot import __version__
-from bot.stopping import STOP_SECONDS
+from bot.settings.settings import STOP_SECONDS
 from tests.deployment.dockerfile import Image, can_confine, is_sent
 from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.postgres import PostgresDouble

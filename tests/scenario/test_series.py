@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from adapters.storage.file import lock
 from engine.debate import Cause, Model, Status
 from engine.delivery.ending import MODEL_REFUSED, why
 from engine.errors import LeaseLostError, UsageError
@@ -192,6 +194,19 @@ def test_the_command_says_that_informative_pairing_may_hold_fewer(tmp_path: Path
     assert found
     assert 2 <= int(found[1]) < 40
     assert "Every rating's interval is at most 900 points wide; no more is needed." in held
+
+
+def test_a_plan_makes_no_database_and_works_beside_a_process_that_runs(tmp_path: Path) -> None:
+    (tmp_path / "spring.toml").write_text(
+        'name = "spring"\ntopics = ["Tea"]\nmodels = ["rehearsal/ana", "rehearsal/ben"]'
+    )
+    new = rostrum(tmp_path, "series", "plan", "spring.toml").done()
+    assert [path.name for path in tmp_path.iterdir()] == ["spring.toml"]
+    rostrum(tmp_path, "migrate").done()
+    with closing(lock(tmp_path / "rostrum.db")):
+        assert rostrum(tmp_path, "series", "plan", "spring.toml").done() == new
+        said = rostrum(tmp_path, "series", "run", "spring.toml").failed(1)
+        assert said.startswith("Another Rostrum already runs on")
 
 
 async def test_a_failure_for_good_is_counted_and_tried_again_by_the_next_run(

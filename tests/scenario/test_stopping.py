@@ -18,6 +18,7 @@ from aiohttp import ClientError, ClientSession, web
 
 from adapters import site
 from bot import stopping
+from bot.settings.settings import STOP_SECONDS
 from tests.doubles.discord import DiscordServer, Rates, hang
 from tests.doubles.model_server import ModelServer
 from tests.doubles.postgres import PostgresDouble
@@ -29,7 +30,7 @@ from tests.scenario.stop_driver import CALLS, TENTH
 from tests.slow import slow_after
 
 ROOT = Path(__file__).parents[2]
-ALL = (stopping.STOP_SECONDS - stopping.CUT_SECONDS) * TENTH
+ALL = (STOP_SECONDS - stopping.CUT_SECONDS) * TENTH
 SLACK = 2.0  # seconds that a busy machine may add
 STANDING = "SELECT count(*) FROM leases WHERE until > :now"
 

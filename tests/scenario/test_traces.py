@@ -14,8 +14,7 @@ from ulid import ULID
 
 from adapters.models.backends import Backend
 from adapters.models.router import open_models
-from bot.settings.settings import Settings
-from bot.stopping import STOP_SECONDS
+from bot.settings.settings import STOP_SECONDS, Settings
 from bot.telemetry import open_counts
 from engine.debate import Status
 from engine.errors import SettingsError
