@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -14,6 +14,7 @@ from bot.reading import read_store
 from bot.settings.settings import load_store_settings
 from engine.blinding.mentions import scrub
 from engine.debate import Debate, Status
+from engine.delivery.interruption import INTERRUPTED, interrupted, way_on
 from engine.errors import UsageError
 from engine.judging import Question
 from engine.store import DeliveryState, Store
@@ -29,7 +30,6 @@ NARROWEST = 80  # below that ids and states would be cut; narrower terminals wra
 WIDEST_TEXT = 100  # characters in a line of a transcript
 MISSING = "{post} is missing: {why}"
 MAYBE_MISSING = "{post} may be missing: {why}"
-INTERRUPTED = "interrupted"
 ONE_FORM = "Give either --json or --transcript."
 
 
@@ -38,16 +38,16 @@ async def list_debates(state: str | None, limit: int, *, as_json: bool = False) 
     statuses = _read_states(state)
     async with read_store(load_store_settings()) as store:
         debates = await store.debates.recent(statuses, limit)
-        held = await _held(store)
+        gone = await interrupted(store, debates)
     if as_json:
-        _print_json({"debates": [_summary(debate, held) for debate in debates]})
+        _print_json({"debates": [_summary(one, gone) for one in debates]})
         return
     titles = ("id", "state", "platform", "format", "started (UTC)")
     table = Table(*(Column(title, no_wrap=True) for title in titles), "topic", box=None)
     for debate in debates:
         table.add_row(
             debate.code,
-            INTERRUPTED if _is_interrupted(debate, held) else debate.status,
+            INTERRUPTED if debate.id in gone else debate.status,
             debate.platform,
             debate.request.format,
             f"{debate.created_at:%Y-%m-%d %H:%M}",
@@ -109,7 +109,7 @@ class Seen(NamedTuple):
     """What an operator may know of a debate; money is USD, None is unknown."""
 
     debate: Debate
-    held: Collection[str]
+    gone: Container[str]
     steps: tuple[str, ...]
     tries: int
     usd: float | None
@@ -125,7 +125,7 @@ async def _look_at(store: Store, debate: Debate) -> Seen:
     targets = await store.votes.targets(debate.id, Question.VOTE)
     return Seen(
         debate=debate,
-        held=await _held(store),
+        gone=await interrupted(store, [debate]),
         steps=tuple((await store.journal.load(debate.id)).steps),
         tries=tries,
         usd=usd,
@@ -145,9 +145,9 @@ def _lines(seen: Seen) -> Iterator[tuple[str, str]]:
     yield "debate", f"{debate.id} ({debate.code})"
     yield "topic", headline(debate.request.topic, 200)
     yield from ((f"{side} argues", said) for side, said in debate.request.stances.items())
-    if _is_interrupted(debate, seen.held):
+    if debate.id in seen.gone:
         yield "state", INTERRUPTED
-        yield "waits for", f"a process; go on with: {_way_on(debate)}"
+        yield "waits for", f"a process; go on with: {way_on(debate)}"
     else:
         yield "state", debate.status.value
         yield "waits for" if _goes_on(debate) else "why", debate.reason or "-"
@@ -171,24 +171,6 @@ def _lines(seen: Seen) -> Iterator[tuple[str, str]]:
     yield from (("", step) for step in seen.steps)
 
 
-async def _held(store: Store) -> Collection[str]:
-    """Return the leases of debates that living processes hold."""
-    return (await store.leases.held("debate/", "")).keys()
-
-
-def _is_interrupted(debate: Debate, held: Collection[str]) -> bool:
-    """Whether a debate runs by its state alone: the process that held it is gone."""
-    return debate.status is Status.RUNNING and f"debate/{debate.id}" not in held
-
-
-def _way_on(debate: Debate) -> str:
-    if debate.series is not None and not debate.attended:
-        return f"rostrum series run, with the file of {debate.series}"
-    if debate.platform == "terminal":
-        return f"rostrum debate --resume {debate.code}"
-    return "rostrum run"
-
-
 def _goes_on(debate: Debate) -> bool:
     return debate.status.live or debate.status is Status.VOTING
 
@@ -207,14 +189,14 @@ def _money(usd: float | None) -> str:
 # --- as JSON -----------------------------------------------------------------------------
 
 
-def _summary(debate: Debate, held: Collection[str]) -> dict[str, Any]:
+def _summary(debate: Debate, gone: Container[str]) -> dict[str, Any]:
     """Return the fields of `rostrum list`; mentions of people are removed from texts."""
     request = debate.request
     return {
         "id": debate.id,
         "code": debate.code,
         "state": debate.status.value,
-        "interrupted": _is_interrupted(debate, held),
+        "interrupted": debate.id in gone,
         "reason": debate.reason or None,
         "cause": debate.cause,
         "platform": debate.platform,
@@ -231,7 +213,7 @@ def _summary(debate: Debate, held: Collection[str]) -> dict[str, Any]:
 def _to_json(seen: Seen) -> dict[str, Any]:
     """Return the fields of `rostrum show`: those of `rostrum list`, and more."""
     debate, request = seen.debate, seen.debate.request
-    return _summary(debate, seen.held) | {
+    return _summary(debate, seen.gone) | {
         "goes_on": _goes_on(debate),
         "stances": {side: scrub(stance) for side, stance in request.stances.items()},
         "turn_order": request.turn_order.value,

@@ -8,6 +8,8 @@ from typing import Any
 
 from adapters.storage.database import Database
 from adapters.storage.debates import ENDED, SELECT, to_debate
+from adapters.storage.retention import BUSY
+from engine.ports import utc_now
 from engine.store.listings import Found, Listed, Sought
 
 MOST_WORDS = 8
@@ -24,6 +26,7 @@ HELD = "debates.platform <> 'calibration'"
 STATE = "coalesce(debates.status, '')"
 CONDITIONS = {
     "status": f"{STATE} = :status",
+    "interrupted": f"{STATE} = 'running' AND NOT {BUSY}",
     "format": "debates.format = :format",
     "language": "debates.language = :language",
     "platform": "debates.platform = :platform",
@@ -78,6 +81,7 @@ def _values(sought: Sought) -> dict[str, Any]:
         **{name: getattr(sought, name) for name in CONDITIONS},
         "model": f"% {_escape(sought.model)} %",
         "ended": ENDED,
+        "now": utc_now(),
         **{f"word{n}": f"%{word}%" for n, word in enumerate(words)},
         **{f"code{n}": f"{word}%" for n, word in enumerate(words)},
     }

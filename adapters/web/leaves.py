@@ -7,16 +7,18 @@ from collections.abc import Iterable, Mapping
 from adapters.web.links import Links
 from adapters.web.writing import write
 from engine.debate import Status
+from engine.delivery.interruption import INTERRUPTED
 from engine.formats import FORMATS
 from engine.marks import SIDES, marked
 from engine.pages.debate import CallPage, CallsPage, DebatePage
-from engine.pages.items import ListPage
+from engine.pages.items import ListPage, state_of
 from engine.words.phrases import money
 from engine.words.translation import day, moment, number, say
 
-STATES: Mapping[Status, str] = {
+STATES: Mapping[str, str] = {
     Status.QUEUED: "waiting to begin",
     Status.RUNNING: "running",
+    INTERRUPTED: "interrupted",
     Status.VOTING: "people vote",
     Status.CLOSED: "decided",
     Status.PARTIAL: "ended at its cap",
@@ -29,6 +31,7 @@ WORDS = {"day": day, "moment": moment, "number": number, "money": money, "marked
 def write_list(page: ListPage, links: Links, language: str) -> str:
     """Return a page of a list."""
     values = {"states": STATES, "states_shown": _states, "formats": tuple(FORMATS), "pairs": _pairs}
+    values["state_of"] = state_of
     return _write("list.html.jinja", language, links, page=page, **values)
 
 
@@ -53,7 +56,7 @@ def write_call(page: CallPage, links: Links) -> str:
 
 def _states() -> list[tuple[str, str]]:
     """Return each state with its words in the language spoken."""
-    return [(state.value, say(told)) for state, told in STATES.items()]
+    return [(str(state), say(told)) for state, told in STATES.items()]
 
 
 def _pairs(values: Iterable[str]) -> list[tuple[str, str]]:

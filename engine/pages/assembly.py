@@ -11,6 +11,7 @@ from engine.dataset.entry import may_be_read
 from engine.dataset.page import lay_out
 from engine.debate import Debate, Source, Status, Turn
 from engine.delivery.ending import why
+from engine.delivery.interruption import INTERRUPTED, way_on
 from engine.judging import Ballot
 from engine.language import speaking
 from engine.messages import Reveal
@@ -29,6 +30,9 @@ from engine.pages.items import Item
 from engine.pages.parts import Part
 from engine.pages.sections import read_marks, read_sections
 from engine.words.phrases import told_reason
+from engine.words.translation import say
+
+GO_ON = "No process holds it any more. Go on with: {command}"
 
 
 class Found(NamedTuple):
@@ -59,6 +63,8 @@ def assemble(found: Found, part: Part) -> DebatePage:
         shown = {turn.number for turn in part.turns}
         marks = read_marks(rows) if rows else {}
         waits = scrub(told_reason(why(debate, outside=True)))
+        if found.item.state == INTERRUPTED:
+            waits = say(GO_ON, command=way_on(debate))
     return DebatePage(
         item=found.item,
         page=page,

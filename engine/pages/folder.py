@@ -298,6 +298,7 @@ class FolderLibrary:
             all(w.casefold() in topic or item.code.startswith(w.lower()) for w in sought.words)
             and all(getattr(sought, one) in ("", getattr(item, one)) for one in plain)
             and sought.status in (None, item.state)
+            and not sought.interrupted
             and (not sought.model or sought.model in dict(item.models).values())
             and (not sought.disagreement or self._agree[item.id] is False)
         )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from datetime import datetime
 from typing import NamedTuple
 
 from engine.blinding.mentions import scrub
 from engine.dataset.entry import may_be_read
 from engine.debate import Debate, Status
+from engine.delivery.interruption import INTERRUPTED
 from engine.errors import UsageError
 from engine.store.listings import Listed, Sought
 from engine.text import clean, headline
@@ -22,13 +23,13 @@ _WORD = re.compile(r"[^\s\"“”]+")
 class Item(NamedTuple):
     """A debate in a list; `models`, by side, are those of one that has ended.
 
-    `community` is empty in an export, which names none.
+    `state` is a `Status`, or `INTERRUPTED`. `community` is empty in an export, which names none.
     """
 
     id: str
     code: str
     topic: str
-    state: Status
+    state: str
     format: str
     language: str
     platform: str
@@ -49,14 +50,17 @@ class ListPage(NamedTuple):
     choices: Listed
 
 
-def item_of(debate: Debate) -> Item:
-    """Return a stored debate as a list shows it; nothing that is sealed is in it."""
+def item_of(debate: Debate, gone: Container[str] = ()) -> Item:
+    """Return a stored debate as a list shows it, without what is sealed.
+
+    `gone` are the ids of those that were interrupted.
+    """
     request = debate.request
     return Item(
         id=debate.id,
         code=debate.code,
         topic=headline(scrub(request.topic), LONGEST_TOPIC),
-        state=debate.status,
+        state=INTERRUPTED if debate.id in gone else debate.status,
         format=request.format,
         language=request.language,
         platform=debate.platform,
@@ -73,22 +77,28 @@ def read_sought(given: Mapping[str, str]) -> Sought:
     """Return what a form or an address asks for. Raises UsageError for an unknown state."""
     asked = {name: clean(value).strip() for name, value in given.items()}
     state = asked.get("state", "").lower()
-    if state and state not in list(Status):
+    if state and state not in (*Status, INTERRUPTED):
         raise UsageError("There is no such state; choose one from the list.")
     plain = ("format", "language", "platform", "community", "series", "model")
     return Sought(
         words=tuple(_WORD.findall(asked.get("q", ""))),
-        status=Status(state) if state else None,
+        status=Status(state) if state not in ("", INTERRUPTED) else None,
+        interrupted=state == INTERRUPTED,
         disagreement=bool(asked.get("disagreement")),
         **{name: asked.get(name, "") for name in plain},
     )
+
+
+def state_of(sought: Sought) -> str:
+    """Return the state that is looked for; empty for any."""
+    return INTERRUPTED if sought.interrupted else sought.status or ""
 
 
 def write_sought(sought: Sought) -> dict[str, str]:
     """Return the address's parameters of what is looked for, without those that are empty."""
     plain = {
         "q": " ".join(sought.words),
-        "state": sought.status.value if sought.status else "",
+        "state": state_of(sought),
         "format": sought.format,
         "language": sought.language,
         "platform": sought.platform,

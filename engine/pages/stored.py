@@ -18,6 +18,7 @@ from engine.dataset.prompt_table import PROMPTS
 from engine.dataset.tables import TABLES
 from engine.dataset.voters import Pseudonyms
 from engine.debate import Debate, Source
+from engine.delivery.interruption import interrupted
 from engine.errors import NotFoundError, StoreError
 from engine.findings import RETRIEVED
 from engine.messages import Reveal
@@ -89,7 +90,8 @@ class StoredLibrary:
         if number > count:
             return await self.find(sought, count)
         choices = await self._choices.read()
-        items = tuple(map(item_of, found.debates))
+        gone = await self._gone(*found.debates)
+        items = tuple(item_of(debate, gone) for debate in found.debates)
         return ListPage(sought, items, found.total, number, count, choices)
 
     async def debate(self, name: str, part: int = 0, turn: int = 0) -> DebatePage:
@@ -101,7 +103,8 @@ class StoredLibrary:
         turns = await self._store.journal.turns_between(debate.id, *parts.bounds[number - 1])
         chosen = Part(number, len(parts.bounds), turns)
         looked_up = await self._looked_up(debate) if number == 1 else ()
-        found = Found(item_of(debate), debate, len(parts.spoken), looked_up=looked_up)
+        item = item_of(debate, await self._gone(debate))
+        found = Found(item, debate, len(parts.spoken), looked_up=looked_up)
         if shows.opened:
             found = await self._opened(found, chosen, parts)
         return assemble(found, chosen)
@@ -161,7 +164,12 @@ class StoredLibrary:
         """Return what changes whenever a debate's page grows or changes; cheap to ask often."""
         debate = await self._store.debates.get(name)
         (opened, _), turns = await self._seen(debate)
-        return f"{debate.status}/{turns}/{debate.reason}/{debate.revealed_at is not None}/{opened}"
+        state = item_of(debate, await self._gone(debate)).state
+        return f"{state}/{turns}/{debate.reason}/{debate.revealed_at is not None}/{opened}"
+
+    async def _gone(self, *debates: Debate) -> frozenset[str]:
+        """Return which debates were interrupted; visitors of a running process need not know."""
+        return await interrupted(self._store, debates) if self._operator else frozenset()
 
     async def _seen(self, debate: Debate) -> tuple[Shows, int]:
         """Return what its readers may see of a debate, and how many turns."""

@@ -10,13 +10,15 @@ from engine.debate import Debate, Status
 class Sought(NamedTuple):
     """Which debates to list; empty: all.
 
-    `words` are all in the topic, or begin the short code. `model` (`backend/name`) and
+    `words` are all in the topic, or begin the short code. `interrupted` are those that run and that
+    no process holds. `model` (`backend/name`) and
     `disagreement`, that people and jury decided otherwise, find only debates that have ended: a
     list must not tell who speaks in one that goes on.
     """
 
     words: tuple[str, ...] = ()
     status: Status | None = None
+    interrupted: bool = False
     format: str = ""
     language: str = ""
     platform: str = ""

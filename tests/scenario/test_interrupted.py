@@ -1,4 +1,4 @@
-"""A debate that no process holds any more, as `rostrum list` and `rostrum show` tell of it."""
+"""A debate that no process holds any more, as commands and pages tell of it."""
 
 from __future__ import annotations
 
@@ -6,8 +6,13 @@ import json
 
 import pytest
 
+from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
+from adapters.web.leaves import write_debate
+from adapters.web.links import Served
 from bot.showing import list_debates, show_debate
+from engine.pages.items import read_sought, write_sought
+from engine.pages.stored import StoredLibrary
 from tests.sample import new_debate, run
 
 
@@ -34,3 +39,31 @@ async def test_a_killed_debate_is_interrupted_and_not_running_for_ever(
     assert f"waits for  a process; go on with: rostrum debate --resume {code}" in shown
     await show_debate(held.id)
     assert "interrupted" not in capsys.readouterr().out
+
+
+@pytest.mark.postgresql
+async def test_pages_tell_what_was_killed_from_what_runs(
+    store: SqlStore, database_url: str
+) -> None:
+    held = await run(store, new_debate(platform="terminal"))
+    killed = await run(store, new_debate(platform="terminal"))
+    reader = SqlStore(Database(database_url, writable=False))
+    library = StoredLibrary(reader)
+    before = await library.pulse(killed.id)
+    await store.leases.release(killed.lease)
+    assert await library.pulse(killed.id) != before, "a page that is open has to grow"
+    listed = await library.find(read_sought({"state": "interrupted"}), 1)
+    assert [(item.id, item.state) for item in listed.items] == [(killed.id, "interrupted")]
+    assert write_sought(listed.sought) == {"state": "interrupted"}
+    everything = await library.find(read_sought({}), 1)
+    assert [item.state for item in everything.items] == ["interrupted", "running"]
+    page = await library.debate(killed.id)
+    command = f"rostrum debate --resume {page.item.code}"
+    assert page.waits == f"No process holds it any more. Go on with: {command}"
+    shown = write_debate(page, Served(live=True))
+    assert 'class="state state-interrupted">interrupted<' in shown
+    assert command in shown
+    assert (await library.debate(held.id)).item.state == "running"
+    public = await StoredLibrary(reader, operator=False).debate(killed.id)
+    assert (public.item.state, public.waits) == ("running", ""), "its visitors can start nothing"
+    await reader.close()

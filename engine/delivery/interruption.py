@@ -1,0 +1,29 @@
+"""Debates that run by their state alone: the process that held them is gone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from engine.debate import Debate, Status
+from engine.store import Store
+
+INTERRUPTED = "interrupted"
+
+
+async def interrupted(store: Store, debates: Iterable[Debate]) -> frozenset[str]:
+    """Return the ids of those that no process holds, as from nine seconds after a kill on.
+
+    For readers beside the processes: the only process on a file knows no other holder.
+    """
+    running = [one.id for one in debates if one.status is Status.RUNNING]
+    held = await store.leases.held("debate/", "") if running else {}
+    return frozenset(one for one in running if f"debate/{one}" not in held)
+
+
+def way_on(debate: Debate) -> str:
+    """Return the command that goes on with a debate that was interrupted."""
+    if debate.series is not None and not debate.attended:
+        return f"rostrum series run, with the file of {debate.series}"
+    if debate.platform == "terminal":
+        return f"rostrum debate --resume {debate.code}"
+    return "rostrum run"
