@@ -172,14 +172,8 @@ def _check_limit(name: str, value: float, spelled: str, written: str) -> None:
     low, high = LIMITS[name]
     if low <= value <= high:
         return
-    if name == "vote_minutes":
-        raise UsageError(
-            "{spelled} is “{text}”; choose more than 0 and at most a week.",
-            spelled=spelled,
-            text=_shorten(written),
-        )
     raise UsageError(
-        "{spelled} is {text}; it must be between {low:.10g} and {high:.10g}.",
+        OUTSIDE.get(name, "{spelled} is {text}; it must be between {low:.10g} and {high:.10g}."),
         spelled=spelled,
         text=_shorten(written),
         low=low,
@@ -187,6 +181,12 @@ def _check_limit(name: str, value: float, spelled: str, written: str) -> None:
     )
 
 
+OUTSIDE = {  # of what has a unit
+    "pace": "{spelled} is {text}; it must be between {low:.10g} and {high:.10g} words a minute.",
+    "questions": "{spelled} is “{text}”; choose at most an hour, or 0 for none.",
+    "turn_minutes": "{spelled} is “{text}”; choose at most a day.",
+    "vote_minutes": "{spelled} is “{text}”; choose more than 0 and at most a week.",
+}
 LIMITS: Mapping[str, tuple[float, float]] = {
     name: (field.metadata[0].ge, field.metadata[1].le)
     for name, field in Request.model_fields.items()
@@ -336,8 +336,9 @@ READERS: Mapping[str, Reader] = {"pace": parse_pace}
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
     """Return the closest known word to a mistyped one, if any is close."""
-    close = get_close_matches(word.casefold(), list(known), n=1, cutoff=SIMILAR)
-    return next(iter(close), None)
+    words = {one.casefold(): one for one in known}
+    close = get_close_matches(word.casefold(), words, n=1, cutoff=SIMILAR)
+    return words[close[0]] if close else None
 
 
 def hint(word: str, known: Iterable[str]) -> Text:
@@ -346,10 +347,17 @@ def hint(word: str, known: Iterable[str]) -> Text:
     return Text("did you mean {close}?", close=close) if close else Text("")
 
 
-def suggest(word: str, known: Iterable[str]) -> Text:
-    """Return “did you mean …?” with the closest known word, or else all of them."""
+def suggest(word: str, known: Iterable[str], *, listed_by: str = "") -> Text:
+    """Return “did you mean …?” with the closest known word, or else all of them.
+
+    `listed_by` is the command that lists them, where they are too many for a sentence.
+    """
     known = tuple(known)
-    return hint(word, known) or Text("choose from {known}.", known=known)
+    if listed_by:
+        all_of_them = Text("the command {command} lists them.", command=listed_by)
+    else:
+        all_of_them = Text("choose from {known}.", known=known)
+    return hint(word, known) or all_of_them
 
 
 def _shorten(text: str) -> str:

@@ -390,7 +390,7 @@ class DebateCommands(app_commands.Group):
         known = [one.name for one in self.commands]
         name = clean(command or "").strip().casefold().rsplit("/", 1)[-1]
         if name and name not in (*known, *BUTTONS_ONLY):
-            near = suggest(name, known)
+            near = suggest(name, known, listed_by="help")
             raise UsageError(
                 "Unknown command “{command}”; {near}", command=headline(name, 40), near=near
             )

@@ -113,7 +113,7 @@ async def help_on(context: Context, person: Person, asked: HelpArguments) -> Hel
         raise UsageError(
             "Unknown command “{command}”; {near}",
             command=headline(clean(name), 40),
-            near=suggest(name, COMMANDS),
+            near=suggest(name, COMMANDS, listed_by="help"),
         )
     command = COMMANDS[name]
     return HelpAnswer(command=name, commands=(_line(command.usage(hides=hides), command),))

@@ -21,13 +21,12 @@ from engine.dataset.license import read_license
 from engine.debate import Model
 from engine.errors import NotAllowedError, UsageError
 from engine.formats import FORMATS, find_format
-from engine.language import ENGLISH, Text
+from engine.language import ENGLISH
 from engine.line.intake import MOST_JUDGES, Defaults, Order
 from engine.options import (
     BUILT_IN,
     NONE,
     Options,
-    nearest,
     parse_list,
     parse_number,
     parse_switch,
@@ -131,16 +130,10 @@ def choose_model(text: str, offered: Iterable[Model]) -> Model:
     wanted = text.strip().partition("#")[0].casefold()
     if wanted in known:
         return known[wanted]
-    close = nearest(wanted, known)
-    hint = (
-        Text("did you mean {close}?", close=known[close].ref)
-        if close
-        else Text("the command models lists them.")
-    )
     raise UsageError(
         "“{text}” is not a model offered here; {near}",
         text=headline(clean(text), 80),
-        near=hint,
+        near=suggest(wanted, (model.ref for model in known.values()), listed_by="models"),
     )
 
 
@@ -272,7 +265,7 @@ def change_settings(
             raise UsageError(
                 "“{name}” is not a setting; {near}",
                 name=headline(clean(name), 40),
-                near=suggest(name, SETTING_NAMES),
+                near=suggest(name, SETTING_NAMES, listed_by="settings"),
             )
         said = clean(text).strip()
         unset = said.casefold() in RESET
@@ -441,9 +434,12 @@ def _number(name: str, text: str, defaults: Defaults) -> int:
 
 def _capped(name: str, value: float, defaults: Defaults) -> float:
     cap = getattr(defaults.caps, _CAPS[name])
+    in_usd = name.endswith("_usd")
     if cap is not None and value > cap:
         raise UsageError(
-            "{name} is {value:g}, above the operator's limit of {cap:g}; lower it.",
+            "{name} is {value:g} USD, above the operator's limit of {cap:g} USD; lower it."
+            if in_usd
+            else "{name} is {value:g}, above the operator's limit of {cap:g}; lower it.",
             name=name,
             value=value,
             cap=cap,

@@ -16,6 +16,7 @@ from engine.floor.research import research
 from engine.judging import Verdict, Vote
 from engine.language import Text
 from engine.prompts.library import Prompts
+from engine.text import headline
 
 _ITEM = re.compile(
     r"""\s*(?:"([^"]*)"|“([^”]*)”|„([^“”]*)[“”]|«([^»]*)»|'([^']*)'(?=\s*(?:,|$))|([^,]*))\s*(?:,|$)"""
@@ -197,6 +198,14 @@ class Format(ABC):
         return None
 
 
+MISTAKES = {  # by how pydantic's types of errors begin; their contexts are values too
+    "bool": "{name} is “{text}”; write on or off.",
+    "float": "{name} is “{text}”; write a number.",
+    "greater_than_equal": "{name} is {text}; it must be at least {ge:g}.",
+    "int": "{name} is “{text}”; write a whole number.",
+    "less_than_equal": "{name} is {text}; it must be at most {le:g}.",
+    "literal": "{name} is “{text}”; it must be {known:or}.",
+}
 O = TypeVar("O", bound=Value)  # noqa: E741 - O for options
 
 
@@ -215,10 +224,11 @@ def read_own(name: str, shape: type[O], given: Mapping[str, object]) -> O:
         return shape.model_validate(dict(given))
     except ValidationError as error:
         mistake = error.errors(include_url=False)[0]
-        option = str(mistake["loc"][0]) if mistake["loc"] else Text("its options")
+        kind = next((kind for kind in MISTAKES if mistake["type"].startswith(kind)), "")
         raise UsageError(
-            "The option {option} of {name} is wrong: {mistake}.",
-            option=option,
-            name=name,
-            mistake=mistake["msg"],
+            MISTAKES.get(kind, "{name} is “{text}”, which cannot be used."),
+            **dict(mistake.get("ctx", {})),
+            name=str(mistake["loc"][0]),
+            text=headline(str(mistake["input"]), 40),
+            known=tuple(re.findall(r"'([^']+)'", mistake.get("ctx", {}).get("expected", ""))),
         ) from None

@@ -145,8 +145,8 @@ async def test_convergence_is_looked_at_in_debates_of_ten_turns_or_more(
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"turns": 1}, "option turns"),
-        ({"elasticity": 1.5}, "option elasticity"),
+        ({"turns": 1}, "turns is 1; it must be at least 2"),
+        ({"elasticity": 1.5}, "elasticity is 1.5; it must be at most 1"),
         ({"archetypes": "engineer"}, "needs two archetypes"),
     ],
 )

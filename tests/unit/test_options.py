@@ -86,7 +86,7 @@ def test_a_pace_is_a_number_or_how_fast_people_read() -> None:
         ("rounds", "ten", "--rounds is “ten”; write a whole number."),
         ("rounds", "10", "--rounds is 10; it must be between 1 and 9."),
         ("rounds", "-1", "--rounds is -1; it must be between 1 and 9."),
-        ("pace", "-1", "--pace is -1; it must be between 0 and 2000."),
+        ("pace", "-1", "--pace is -1; it must be between 0 and 2000 words a minute."),
         ("pace", "fast", "--pace is “fast”; write on, off, or a number of words a minute up to 20"),
         (
             "vote_minutes",

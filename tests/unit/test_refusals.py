@@ -14,12 +14,15 @@ from slack_sdk.errors import SlackApiError
 from adapters.discord import errors as of_discord
 from adapters.slack import errors as of_slack
 from engine.delivery.ending import refusal_of, without_settings
-from engine.errors import VenueError
+from engine.errors import UsageError, VenueError
+from engine.formats import FORMATS
+from engine.formats.format import Format, read_own
 from engine.language import ENGLISH, speaking
 from engine.words.phrases import WAITS_TO_POST
 from engine.words.translation import LANGUAGES, say_stored
 from tests.doubles.facts import Code
 
+BAD = ("ghi", "-1", "1e9", "")
 PLACE, MESSAGE = "C0471100815", "1718.000042"
 SLACKS_NAMES = (
     "account_inactive", "cannot_reply_to_message", "channel_not_found", "ekm_access_denied",
@@ -68,3 +71,27 @@ def test_a_platforms_refusal_has_no_ids_and_no_gaps_in_any_language(
         assert not re.search(rf"[{{}}]|<|{PLACE}|{MESSAGE}|  | [.,;]", shown), said
         assert said in waits, (said, waits)
         assert language == ENGLISH or said != str(error.text)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_wrong_option_of_a_format_is_said_in_one_language(language: str) -> None:
+    """It was the English sentence of a library: "Input should be greater than or equal to 2"."""
+    wrong = [(script, name) for script in FORMATS.values() for name in script.options.model_fields]
+    said = {_refused(script, name, text, language) for script, name in wrong for text in BAD}
+    assert len(said) > 5
+    assert not [one for one in said if "Input" in one]
+
+
+def _refused(script: Format, option: str, text: str, language: str) -> str:
+    """Return how an option is refused in a language; empty if it is taken."""
+    try:
+        read_own(script.name, script.options, {option: text})
+    except UsageError as error:
+        refused = error
+    else:
+        return ""
+    with speaking(language):
+        shown = refusal_of(refused)
+    assert shown != str(refused)
+    assert option in shown
+    return shown

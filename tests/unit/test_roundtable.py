@@ -90,8 +90,8 @@ async def test_agents_look_at_things_in_their_own_way() -> None:
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"agents": 10}, "option agents"),
-        ({"agents": 1}, "option agents"),
+        ({"agents": 10}, "agents is 10; it must be at most 9"),
+        ({"agents": 1}, "agents is 1; it must be at least 2"),
         ({"seats": 3}, "no option “seats”; it has: agents, personas"),
         ({"agents": 2, "personas": "a, b, c"}, "3 personas are named for 2 agents"),
     ],
