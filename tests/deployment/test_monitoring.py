@@ -164,3 +164,11 @@ def test_the_autoscaler_asks_for_the_metric_that_the_adapter_makes() -> None:
     assert metric["external"]["metric"]["name"] == adapter()["name"]["as"]
     # A worker that is asked for more than it takes would leave debates waiting.
     assert int(metric["external"]["target"]["averageValue"]) <= WorkerSettings().debates / 2
+
+
+def test_every_alert_is_tried_on_a_fresh_process() -> None:
+    """Promtool runs these tests (`make deployment`): a counter that is born at 40 never rises."""
+    text = (DEPLOY / "prometheus" / "alerts.test.yaml").read_text(encoding="utf-8")
+    tried = [one for one in yaml.safe_load(text)["tests"] if "fresh process" in one["name"]]
+    named = set(re.findall(r"Rostrum[A-Z]\w+", json.dumps(tried)))
+    assert named == {rule["alert"] for rule in rules()} - {"RostrumAbsent"}, "absent is no process"
