@@ -108,6 +108,19 @@ def test_an_empty_file_is_told_from_an_old_database(tmp_path: Path) -> None:
     )
 
 
+def test_a_debate_into_head_is_interrupted_and_goes_on(tmp_path: Path) -> None:
+    line = 'rostrum debate Tea --votes A=1 --seed 1 | head -1; echo "${PIPESTATUS[0]}"'
+    first, code = shell(tmp_path, line).stdout.splitlines()
+    assert first.startswith("Note: ")
+    assert code == "141"
+    listed = rostrum(tmp_path, "list").done().splitlines()[-1].split()
+    assert listed[1] == "interrupted"
+    shown = rostrum(tmp_path, "show", listed[0]).done()
+    assert f"waits for  a process; go on with: rostrum debate --resume {listed[0]}" in shown
+    assert "[Reveal]" in rostrum(tmp_path, "debate", "--resume", listed[0]).done()
+    assert rostrum(tmp_path, "list").done().splitlines()[-1].split()[1] == "closed"
+
+
 @pytest.mark.parametrize("command", ["list", "migrate"])
 def test_a_newer_database_is_not_sent_to_be_migrated(tmp_path: Path, command: str) -> None:
     rostrum(tmp_path, "migrate").done()
