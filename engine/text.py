@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import NamedTuple
@@ -122,6 +123,24 @@ def count_arguments(text: str) -> int:
 
 _RULE = re.compile(r"^[ \t]*-{3,}[ \t]*$", re.MULTILINE)
 _BLANK_LINE = regex.compile(r"\n[ \t]*\n")
+
+
+# A full stop ends no sentence after "Dr" and its like, nor between a short word and a small letter,
+# a digit or a bracket, as in "et al. (2020)".
+_SENTENCE_BREAK = regex.compile(
+    r"[\n。！？｡।؟]|[!?…][^\w\s]{0,3}\s|\.(?<!\b\p{Lu}\p{Ll}{1,3}\.)"
+    r"(?:(?<=\w{4}\.)|(?=[^\w\s]{0,3}\s++[^\p{Ll}\d(\[]))[^\w\s]{0,3}\s"
+)
+_BETWEEN_WORDS = regex.compile(r"\W+")
+_FEWEST_WORDS = 3  # of a sentence that counts: "No." five times is rhetoric
+
+
+def count_repeats(text: str) -> int:
+    """Return how often a text says the sentence that it says most often, however it is spelt."""
+    parts = (part.casefold() for part in _SENTENCE_BREAK.split(text))
+    said = Counter(_BETWEEN_WORDS.sub(" ", part).strip() for part in parts)
+    often = (n for sentence, n in said.items() if n > 1 and count_words(sentence) >= _FEWEST_WORDS)
+    return max(often, default=0)
 
 
 def split_closing(text: str) -> tuple[str, str]:

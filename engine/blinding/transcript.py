@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from engine.blinding.blinding import blind
 from engine.blinding.identity import find_self_named
-from engine.debate import Model, Turn
+from engine.debate import CUT_SHORT, Model, Turn
 from engine.prompts.quoting import quote
 from engine.sources import tell_quotation
 
@@ -18,14 +18,20 @@ _PLACES = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "e
 class BlindTurn(NamedTuple):
     """One turn as shown: the speaker's neutral name, when it spoke, and its quoted text.
 
-    `model` is empty unless the debate is not blind. `cut`: a limit of tokens ended it.
+    `model` is empty unless the debate is not blind. `flaw` says that a limit of tokens ended it, or
+    that it repeats itself.
     """
 
     name: str
     spoke: str
     text: str
     model: str = ""
-    cut: bool = False
+    flaw: str = ""
+
+    @property
+    def told(self) -> str:
+        """Its flaw, if it has one, and when it was given."""
+        return ", ".join(filter(None, (self.flaw, self.spoke)))
 
 
 class Round(NamedTuple):
@@ -157,7 +163,7 @@ class Scribe:
             model = "" if self._cast.blind else known.ref
             spoke = "written at the same time" if simultaneous else _say_place(turn.place)
             text = self._write(turn)
-            return BlindTurn(self._cast.names[turn.side], spoke, text, model, turn.cut_short)
+            return BlindTurn(self._cast.names[turn.side], spoke, text, model, _tell_flaw(turn))
 
         ordered = sorted(turns, key=lambda turn: turn.number)
 
@@ -198,3 +204,14 @@ def hear_all(turns: Sequence[tuple[Scribe, Turn]]) -> None:
 def _say_place(place: int) -> str:
     order = _PLACES[place - 1] if place <= len(_PLACES) else f"as number {place}"
     return f"spoke {order} in this round"
+
+
+def _tell_flaw(turn: Turn) -> str:
+    said = {
+        CUT_SHORT: "cut off at a limit of tokens",
+        "repeats": "says one sentence {measured:g} times",
+    }
+    found = (
+        said[one.kind].format(measured=one.measured) for one in turn.violations if one.kind in said
+    )
+    return ", ".join(found)

@@ -67,7 +67,7 @@ def write_reading(transcript: Transcript) -> str:
 
 def heading(speech: BlindTurn) -> str:
     """Return who speaks, and when in the round."""
-    return f"{speech.name}, {speech.spoke}"
+    return f"{speech.name}, {speech.told}"
 
 
 def unquote(text: str) -> str:

@@ -15,11 +15,13 @@ from engine.blinding.identity import clean, replace_names
 from engine.blinding.veil import names_of
 from engine.blinding.vocabulary import read_vocabulary
 from engine.debate import Debate, side_of
+from engine.floor.structured import UnreadableError, repaired
 from engine.ports import AnswerSchema, Audience, Draft
 from engine.text import count_words
 
 UPDATE_SECONDS = 0.1  # blinding takes a millisecond, and words arrive by the hundred
 KINDS = ("turn", "shorten")  # the cues of calls whose answers are posted
+NOTHING = "…"  # of JSON that was cut before its first text
 _OBJECT = TypeAdapter(dict[str, JsonValue])
 
 _PARTS = regex.compile(r"[\s\-_./:]+")
@@ -100,6 +102,20 @@ def read_growing(text: str, schema: AnswerSchema) -> str:
     except ValidationError:  # not yet, or never, an object
         return ""
     return "\n".join(_texts(value, frozenset(_keys(schema.json_schema))))
+
+
+def readable_part(text: str, schema: AnswerSchema) -> str:
+    """Return the texts of an answer that is broken or was cut, or all of one that is no JSON."""
+    try:
+        found = repaired(text[max(0, text.find("{")) :])
+    except UnreadableError:
+        found = None
+    said = read_growing(text, schema)
+    if found is not None:
+        said = "\n".join(_texts(found.value, frozenset(_keys(schema.json_schema)))) or said
+    if said.strip():
+        return said
+    return NOTHING if text.lstrip().startswith(("{", "```")) else text
 
 
 def _texts(value: JsonValue, asked: frozenset[str]) -> Iterator[str]:

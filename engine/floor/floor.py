@@ -34,8 +34,8 @@ from engine.debate import (
 )
 from engine.errors import DesertedError, ModelError, StoppedError
 from engine.findings import UNANSWERED, Adjustment, Artifact, Score
-from engine.floor.drafts import read_growing
-from engine.floor.limits import TurnLimits, cuts, replaced, violations
+from engine.floor.drafts import readable_part
+from engine.floor.limits import TurnLimits, cuts, repeats, replaced, violations
 from engine.floor.refusals import refusal
 from engine.floor.shapes import Shape, ShapedAnswer, better, read_shape, unanswered
 from engine.floor.steps import Caller
@@ -226,7 +226,7 @@ class Floor:
             reply = await self._answer(f"{step}/shorten", seat, history, role, cue)
             text = clean(reply.text)
             over = violations(text, limits, self._setup.chars_per_word)
-        over += (*replaced(reply.replaced), *cuts(reply), *refusal(text, reply.finish))
+        over += _marks(reply, text)
         await self._publish(self._turn(seat, round_name, text, limits, reply.model, over))
         return text
 
@@ -283,11 +283,10 @@ class Floor:
             step, self.request.model_of(seat), history, role, shape, _cue("turn", seat, variables)
         )
         if answer.value is None:
-            readable = read_growing(answer.raw, shape.schema)
-            answer = replace(answer, raw=readable or answer.raw)
+            answer = replace(answer, raw=readable_part(answer.raw, shape.schema))
         shown = "" if answer.value is None else show(answer.value)
         text = clean(shown.strip() or answer.raw)
-        broken = answer.violations + refusal(text)
+        broken = answer.violations + repeats(text) + refusal(text)
         await self._publish(self._turn(seat, round_name, text, limits, answer.model, broken))
         return answer
 
@@ -324,7 +323,7 @@ class Floor:
             found.model_copy(update={"kind": "overtime"})
             for found in violations(text, limits, self._setup.chars_per_word)
         )
-        over += (*replaced(reply.replaced), *cuts(reply), *refusal(text, reply.finish))
+        over += _marks(reply, text)
         words = self.count(text)
         if cut_after is not None and words > cut_after:
             text = self.first_words(text, cut_after)
@@ -721,6 +720,12 @@ def _stances(given: Mapping[str, str]) -> dict[str, Any]:
         stands = {side: f"whose stance is “{text}”" for side, text in given.items()}
         aims = {side: f"“{text}”" for side, text in given.items()}
     return {"stances": dict(given), "part": part, "stands": stands, "aims": aims}
+
+
+def _marks(reply: Reply, text: str) -> tuple[Violation, ...]:
+    """Return what is wrong with a speech beside its limits."""
+    cut = (*replaced(reply.replaced), *cuts(reply))
+    return (*cut, *repeats(text), *refusal(text, reply.finish))
 
 
 def _cue(kind: str, seat: str, variables: Mapping[str, Any]) -> dict[str, str]:

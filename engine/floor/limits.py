@@ -10,9 +10,11 @@ from typing import NamedTuple
 from engine.debate import CUT_SHORT, Violation
 from engine.floor.structured import CUT_OFF
 from engine.ports import Reply
-from engine.text import count_arguments, count_words
+from engine.text import count_arguments, count_repeats, count_words
 
 LONG_REPLY = "long_reply"
+REPEATS = "repeats"
+TOO_OFTEN = 5  # times that a turn says one sentence
 
 
 class TurnLimits(NamedTuple):
@@ -51,3 +53,9 @@ def cuts(reply: Reply) -> tuple[Violation, ...]:
     if reply.cut_from:
         return (Violation(kind=LONG_REPLY, measured=reply.cut_from, limit=len(reply.text)),)
     return (Violation(kind=CUT_SHORT, measured=1, limit=0),) if reply.finish == CUT_OFF else ()
+
+
+def repeats(text: str) -> tuple[Violation, ...]:
+    """Return the violation of a text that says one sentence over and over, as in a loop."""
+    times = count_repeats(text)
+    return (Violation(kind=REPEATS, measured=times, limit=0),) if times >= TOO_OFTEN else ()

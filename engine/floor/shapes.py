@@ -15,7 +15,7 @@ from pydantic import BaseModel, ValidationError
 
 from engine.debate import CUT_SHORT, Value, Violation
 from engine.findings import Artifact
-from engine.floor.drafts import read_growing
+from engine.floor.drafts import readable_part
 from engine.floor.limits import LONG_REPLY, replaced
 from engine.floor.schema import Node
 from engine.floor.structured import CUT_OFF, UnreadableError, is_filler, read_object
@@ -149,7 +149,7 @@ def read_shape(
         return ShapedAnswer(None, (fault,), reply.text, reply.model)
     if reply.finish == CUT_OFF:
         fault = Fault(kind=CUT_SHORT, what="it was cut off: answer shorter")
-        readable = read_growing(reply.text, shape.schema) or reply.text
+        readable = readable_part(reply.text, shape.schema)
         return ShapedAnswer(None, (fault,), readable, reply.model, reply.replaced)
     try:
         parsed = read_object(reply.text, reply.finish)

@@ -129,11 +129,15 @@ def _parse(span: str) -> Parsed | None:
     try:
         value = json.loads(span, object_pairs_hook=_unique, parse_constant=_refuse)
     except ValueError:
-        return _repair(span)
+        return repaired(span)
     return _parsed(value, span, repaired=False)
 
 
-def _repair(span: str) -> Parsed | None:
+def repaired(span: str) -> Parsed | None:
+    """Return what a broken or unfinished piece of JSON holds; None if it is no object.
+
+    Raises UnreadableError for one that is too long or too deep.
+    """
     if not _KEY.match(span[1:].lstrip()) or not {'"', "'"} & set(span):
         return None
     if len(span) > MAX_REPAIR_CHARS:

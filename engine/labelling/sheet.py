@@ -182,7 +182,7 @@ def _rounds(rounds: Sequence[Round], names: tuple[str, str]) -> Iterator[SheetRo
                 number=next(numbers),
                 speaker=PLACES[names.index(speech.name)],
                 name=speech.name,
-                spoke=speech.spoke,
+                spoke=speech.told,
                 text=unquote(speech.text),
             )
             for speech in one.speeches

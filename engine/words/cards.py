@@ -117,6 +117,7 @@ VIOLATIONS = {
     "no_decision": "no decision that can be read",
     "long_reply": "a reply of {measured:,.0f} characters, cut to {limit:,.0f}",
     "cut_off": "it breaks off: the model ran out of room",
+    "repeats": "it says one sentence {measured:g} times",
     "cut": "{measured:g} words, cut after {limit:g}: the rest of the time is for those who have "
     "not spoken",
     "overtime": "{measured:g} words; the time allows {limit:g}",

@@ -1,4 +1,4 @@
-"""A turn that its token cap cuts off: asked for once more, and else marked wherever it is read."""
+"""Turns that a token cap cuts off are asked for once more; these and ones that loop are marked."""
 
 from __future__ import annotations
 
@@ -6,8 +6,12 @@ import orjson
 import pytest
 
 from adapters.models.attempts import RetryPolicy
+from engine.dataset.entry import make_entry
+from engine.dataset.turn_table import TURNS
+from engine.dataset.voters import Pseudonyms
 from engine.debate import CUT_SHORT, Violation
 from engine.errors import BudgetError
+from engine.store import ExportFilter
 from tests.doubles import model_server as acts
 from tests.doubles.attempt_log import RecordedAttempts
 from tests.doubles.model_server import Act, ModelServer
@@ -121,3 +125,57 @@ async def test_a_structured_turn_that_stays_cut_shows_its_readable_part(stage: S
         ["Tea has won on calm.", "We choose tea, as it"],
         True,
     )
+
+
+@pytest.mark.parametrize(
+    ("cut", "shown"),
+    [
+        ('{"synthesis": "Tea has won.\nOn calm.", "why": "We', ["Tea has won.", "On calm.", "We"]),
+        ("{'synthesis': 'Tea has won.', 'why': 'We", ["Tea has won.", "We"]),
+        ('{"synthesis": "Tea is "calm", and', ['Tea is "calm", and']),
+        ('{"synthesis":  ' + "\n" * 90, ["…"]),
+        ("```json\n{", ["…"]),
+        ("Tea has won, as", ["Tea has won, as"]),
+    ],
+)
+async def test_no_brace_of_a_structured_turn_that_stays_cut_is_shown(
+    stage: Stage, cut: str, shown: list[str]
+) -> None:
+    closing = acts.says(cut, "length", names="Conclusion")
+    stage.server.always(closing, model=SIDES["A"].name)
+    async with stage.process() as line:
+        debate = await line.hold(DEFAULTS)
+        record = await line.record(debate.id)
+    last = [turn for turn in record.turns if turn.side == "A"][-1]
+    assert (last.text.splitlines(), last.cut_short) == (shown, True)
+
+
+async def test_a_turn_that_loops_is_marked_in_thread_record_and_jurors_prompt(
+    stage: Stage,
+) -> None:
+    loop = "The debate is over. " * 40
+    stage.server.script(acts.says(loop), model=SIDES["A"].name)
+    async with stage.process() as line:
+        debate = await line.hold(DEFAULTS)
+        record = await line.record(debate.id)
+    mark = Violation(kind="repeats", measured=40, limit=0)
+    assert [mark in turn.violations for turn in record.turns] == [True] + [False] * 7
+    [thread] = line.venue.threads.values()
+    assert any("over." in m.body and "repeats" in m.body for m in thread.messages)
+    jurors = [str(body["messages"]) for body in stage.server.requests if judging(body)]
+    assert jurors
+    assert all(prompt.count("says one sentence 40 times, spoke first") == 1 for prompt in jurors)
+    entry = make_entry(record, Pseudonyms(b"master", ExportFilter(), None), b"salt")
+    (first, *_) = TURNS.rows(entry)
+    assert {"kind": "repeats", "measured": 40.0, "limit": 0.0} in first["violations"]
+
+
+async def test_a_structured_turn_that_loops_is_marked(stage: Stage) -> None:
+    said = {"synthesis": "Tea calms us. " * 9, "why": "It is so.", "decision": "maintains"}
+    answer = acts.says(orjson.dumps(said).decode(), names="Conclusion")
+    stage.server.always(answer, model=SIDES["A"].name)
+    async with stage.process() as line:
+        debate = await line.hold(DEFAULTS)
+        record = await line.record(debate.id)
+    last = [turn for turn in record.turns if turn.side == "A"][-1]
+    assert Violation(kind="repeats", measured=9, limit=0) in last.violations

@@ -241,7 +241,11 @@ async def test_free_text_stands_for_one_argument_that_the_other_side_answers() -
 async def test_what_is_just_long_enough_is_enough() -> None:
     least = {"claim": "x" * 10, "reasoning": "x" * 20, "evidence": "x" * 5}
     script = Script({"turn/opening/A": {"arguments": [least] * 5}})
-    script["turn/cross-examination/B"] = {"responses": {f"A-{n}": RESPONSE for n in range(1, 6)}}
+    told = {
+        f"A-{n}": RESPONSE | {"reasoning": f"Dose {n} differs.", "questions": [f"Which dose {n}?"]}
+        for n in range(1, 6)
+    }
+    script["turn/cross-examination/B"] = {"responses": told}
     script["turn/closing/A"] = answer(
         "turn/closing/A",
         answers={f"A-{n}": "Two cups." for n in range(1, 6)},

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from engine.text import (
     clean,
     count_arguments,
+    count_repeats,
     count_words,
     dollars,
     headline,
@@ -95,6 +96,29 @@ class TestArguments:
     )
     def test_counts(self, text: str, arguments: int) -> None:
         assert count_arguments(text) == arguments
+
+
+class TestRepeats:
+    @pytest.mark.parametrize(
+        ("text", "times"),
+        [
+            ("The debate is over. " * 40, 40),
+            ("**The debate is over!**\n\n" * 5, 5),
+            ("1. The debate is over.\n2. The debate  is over\n", 2),
+            ("the debate is over. " * 8, 8),
+            ("We love the EU. " * 6, 6),
+            ("辩论结束了。" * 7, 7),
+            ("बहस खत्म हो गई।" * 6, 6),
+            ("انتهى النقاش الآن؟ " * 5, 5),
+            ("No. Never! " * 9, 0),
+            ("So says Smith et al. (2020), too. And so says Smith et al. 2021. ", 0),
+            ("According to Dr. Smith it is. According to Dr. Jones it is not.", 0),
+            ("Under Article 2.1 it is. Under Article 2.2 it is not.", 0),
+            ("", 0),
+        ],
+    )
+    def test_counts_the_sentence_that_a_text_says_most(self, text: str, times: int) -> None:
+        assert count_repeats(text) == times
 
 
 class TestClosing:
@@ -295,6 +319,7 @@ def test_a_long_text_of_anything_takes_a_moment(text: str) -> None:
     split_markdown(text, 2000)
     count_words(text)
     count_arguments(text)
+    count_repeats(text)
     split_closing(text)
     headline(clean(text), 90)
     assert time.process_time() - began < 8

@@ -68,6 +68,8 @@ RULES = {
     "too_many_words": "too many words",
     "too_few_words": "too few words",
     "cut": "cut short",
+    "cut_off": "cut off at the token cap",
+    "repeats": "one sentence over and over",
     "no_decision": "no readable decision",
 }
 CAVEATS = {
