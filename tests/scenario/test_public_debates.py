@@ -13,15 +13,26 @@ from zipfile import ZipFile
 
 import pytest
 from aiohttp import ClientSession
+from structlog.testing import capture_logs
 
+from adapters.discord import render as discord
+from adapters.models.router import open_models
 from adapters.pictures.png import drawn
 from adapters.site import Site
+from adapters.slack import render as slack
 from adapters.storage.database import Database
+from adapters.storage.store import SqlStore
+from adapters.terminal import render as terminal
 from adapters.web import crowd, public
 from adapters.web.application import FAILURES, furnish
 from adapters.web.public import PublicPages
 from adapters.web.reading import DRAWN
+from bot.app import MainLine
+from engine.chat.answers.answers import to_markdown
+from engine.chat.commands import Commands, parse_command
+from engine.chat.person import Person
 from engine.debate import Cause, Model, PanelSetup, Status
+from engine.delivery.board import Board
 from engine.delivery.ending import cause_of, needing, reason_of, waiting_for, why
 from engine.errors import (
     BudgetError,
@@ -34,16 +45,20 @@ from engine.errors import (
 from engine.judging import VoteEvent
 from engine.pages import public as values
 from engine.permalinks import Permalinks
+from engine.prompts.library import load_prompts
 from engine.store import Closing, DeliveryState, Post, Store
 from engine.store.community import CommunitySettings, PublicPart
 from engine.votes.outcome import standing
 from tests.doubles.fixed_clock import FixedClock
+from tests.doubles.hall import DEFAULTS
+from tests.doubles.memory.venue import MemoryVenue
 from tests.doubles.waiting import HANG_SECONDS
 from tests.sample import (
     LATER,
     NO_CAPS,
     NOW,
     Running,
+    announcement,
     ballot,
     cast,
     make_setup,
@@ -282,3 +297,31 @@ async def test_what_a_debate_waits_for_names_nothing_to_strangers(
     chats = why(debate)
     assert [word for word in (*HIDDEN[:3], HIDDEN[4]) if word in chats] == []
     assert bool(chats) == ('<span dir="auto">' in page.text)
+
+
+@pytest.mark.parametrize(("status", "reason", "cause"), WAITS)
+async def test_what_a_debate_waits_for_names_nothing_on_cards_and_to_commands_nor_in_logs(
+    store: SqlStore, status: Status, reason: str, cause: Cause | None
+) -> None:
+    """Its own chat may read which of its channels, and no more than a page of what else."""
+    running = await run(store, new_debate(community="club"))
+    await store.debates.advance(running.lease, running.id, status, reason, cause=cause)
+    debate = await running.get()
+    line = MainLine(store, open_models({}), load_prompts(), [MemoryVenue()])
+    asking = Person(platform="chat", community="club", place="lobby", user="user-1")
+    with capture_logs() as logs:
+        progress = await Board(MemoryVenue(), store, FixedClock())._progress(debate)
+        card = announcement(progress=progress)
+        rendered = [draw(card, "K7F2") for draw in (discord.parts, slack.parts, terminal.parts)]
+        answers = [
+            await Commands(line.service, store, DEFAULTS, "1").run(asking, parse_command(words))
+            for words in (f"status {debate.code}", f"result {debate.code}", "list")
+        ]
+    shown = f"{rendered}{terminal.plain(card, 'K7F2·1')}"
+    told = "".join(map(to_markdown, answers))
+    assert why(debate) in told
+    assert progress.reason in shown
+    secret = [word for word in HIDDEN if word != "4242424242"]
+    for said in (shown, told, str(answers)):
+        assert [word for word in secret if word in said] == []
+    assert [word for word in HIDDEN if word in str(logs)] == []

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from adapters.storage.file import lock
 from engine.debate import Cause, Model, Status
@@ -128,9 +129,11 @@ async def test_a_model_that_is_away_is_waited_for_while_others_go_on(stage: Stag
     away = [status(503)] * 12
     stage.server.script(*away, model="cid")
     seen: list[Standing] = []
-    async with stage.process() as line:
-        standing = await hold(line, series(), watch=seen.append)
+    with capture_logs() as logs:
+        async with stage.process() as line:
+            standing = await hold(line, series(), watch=seen.append)
     assert (standing.ending, standing.held, standing.failed) == (Ending.COMPLETE, 12, 0)
+    assert "debate ended early" not in [one["event"] for one in logs], "it only waits"
     assert any(one.waiting == {"near/cid": 1} or one.waiting.get("near/cid") for one in seen)
 
 
