@@ -21,7 +21,7 @@ from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
 from engine.debate import Status, Turn
 from engine.judging import Question
-from engine.ports import Listener, Part, VenueLimits
+from engine.ports import Inbound, Listener, Part, Reactions, VenueLimits
 from engine.store import AttemptStart, Cast, Intent, Lease, Note, Post
 from tests.doubles.memory.venue import MemoryVenue
 
@@ -152,10 +152,12 @@ class SurvivingVenue(MemoryVenue):
         super().__init__(limits=LIMITS, listener=listener)
         self._path = path
         self._fate = fate
+        self._known = 0  # lines
+        self._catching_up = 0
         self.voted = 0
 
     async def remember(self) -> None:
-        """Be what the file says that the platform has become."""
+        """Be what the file says that the platform has become, through other processes too."""
         acts: dict[str, Callable[..., Awaitable[object]]] = {
             "post": super().post,
             "edit": super().edit,
@@ -164,17 +166,26 @@ class SurvivingVenue(MemoryVenue):
             "react": super().react,
             "unreact": super().unreact,
         }
-        for line in lines(self._path):
-            name, *args = orjson.loads(line)
+        done = lines(self._path)
+        self._catching_up += 1
+        while self._known < len(done):
+            name, *args = orjson.loads(done[self._known])
+            self._known += 1
             self.voted += name in ("react", "unreact")
             known = [Part.model_validate(arg) if isinstance(arg, dict) else arg for arg in args]
             await acts[name](*known)
+        self._catching_up -= 1
+
+    async def tell(self, event: Inbound) -> None:
+        """Tell what happens now, and nothing of what others were told."""
+        if not self._catching_up:
+            await super().tell(event)
 
     async def post(self, place: str, part: Part, *, notify: str = "") -> str:
         """Post a part, coming to a point before it is stored and before it is answered."""
         point = f"send {part.reference.partition('·')[2]}"
         self._fate.meet(f"{point}, before")
-        self._keep("post", place, part)
+        await self._keep("post", place, part)
         message = await super().post(place, part, notify=notify)
         self._fate.meet(f"{point}, stored")
         return message
@@ -182,35 +193,46 @@ class SurvivingVenue(MemoryVenue):
     async def edit(self, place: str, message: str, part: Part) -> None:
         """Edit a message, between two points."""
         self._fate.meet(f"edit {message}, before")
-        self._keep("edit", place, message, part)
+        await self._keep("edit", place, message, part)
         await super().edit(place, message, part)
         self._fate.meet(f"edit {message}, stored")
 
     async def open_thread(self, channel: str, message: str, title: str) -> str:
         """Open a thread, between two points."""
         self._fate.meet("open thread, before")
-        self._keep("open_thread", channel, message, title)
+        await self._keep("open_thread", channel, message, title)
         thread = await super().open_thread(channel, message, title)
         self._fate.meet("open thread, stored")
         return thread
 
     async def seed(self, place: str, message: str, options: Sequence[str]) -> None:
-        """Seed a message, between two points."""
+        """Seed a message, between two points; without options, only look at it."""
+        if not options:
+            await self.remember()
+            await super().seed(place, message, options)
+            return
         self._fate.meet("seed, before")
-        self._keep("seed", place, message, list(options))
+        await self._keep("seed", place, message, list(options))
         await super().seed(place, message, options)
         self._fate.meet("seed, stored")
 
     async def act(self, name: str, user: str, place: str, message: str, option: str) -> None:
         """Let a person `react` or `unreact`; the platform stores it before it sends the event."""
-        self._keep(name, user, place, message, option)
+        await self._keep(name, user, place, message, option)
         self.voted += 1
         self._fate.meet(f"{name} {user} {option}, not told")
         await (self.react if name == "react" else self.unreact)(user, place, message, option)
 
-    def _keep(self, name: str, *args: Any) -> None:
+    async def reactions(self, place: str, message: str) -> Reactions:
+        """Read what stands there now."""
+        await self.remember()
+        return await super().reactions(place, message)
+
+    async def _keep(self, name: str, *args: Any) -> None:
+        await self.remember()
         plain = [arg.model_dump() if isinstance(arg, Part) else arg for arg in args]
         append(self._path, orjson.dumps([name, *plain]).decode())
+        self._known += 1
 
 
 def url_of(folder: Path) -> str:
