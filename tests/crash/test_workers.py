@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import signal
 import time
 from collections import Counter
@@ -156,7 +157,8 @@ async def test_a_worker_cut_off_from_its_database_makes_no_further_call(
     async with model_server(calls) as url:
         with wired(postgres.port) as wire:
             address = postgres.tcp(name, port=wire.port)
-            backends = f'{{"near": {{"base_url": "{url}", "local": true}}}}'
+            near = {"base_url": url, "local": True, "max_concurrency": here.at_once}
+            backends = json.dumps({"near": near})
             settings = {"ROSTRUM_DATABASE_URL": address, "ROSTRUM_BACKENDS": backends}
             await asyncio.gather(here.start("gateway"), here.start("worker", **settings))
             debates = await begin(here, calls, SOME)
