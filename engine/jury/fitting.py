@@ -188,13 +188,19 @@ def _tell_able(free: Matrix, stakes: Vector) -> Vector:
     became of a stake on it (engine/jury/sight.py) is a ratio of likelihoods too. Who reports the
     opposite of what the others see is no abler than who sees nothing.
     """
-    # Begin with those who agree most: among many who see nothing the others are hardly heard.
+    # From those who agree most, as among many who see nothing the others are hardly heard; and from
+    # all, as those may be a few who share a taste. Without skill s is N(0, 1) from any start.
     agreed = free.T @ free / np.sqrt((free**2).T @ free**2 + 1e-9)
     np.fill_diagonal(agreed, 0)
     most = np.linalg.eigh(agreed)[1][:, -1]
     most *= np.sign(most.sum()) or 1
-    chances = np.clip(most / max(most.max(), 1e-9), 0, 1)
     odds = np.exp(np.clip(stakes, -MOST_ODDS, MOST_ODDS))
+    few = _iterate(free, odds, np.clip(most / max(most.max(), 1e-9), 0, 1))
+    return _iterate(free, odds, np.maximum(few, _iterate(free, odds, np.ones(len(odds)))))
+
+
+def _iterate(free: Matrix, odds: Vector, chances: Vector) -> Vector:
+    """Return the chances that follow from these, from those again, and so on until they stay."""
     for _ in range(ABLE_ROUNDS):
         products = free * (free @ chances)[:, None] - free**2 * chances
         n = (products != 0).sum(0)
@@ -212,8 +218,7 @@ def _tell_able(free: Matrix, stakes: Vector) -> Vector:
         chances = now
         if done:
             break
-    found: Vector = chances
-    return found
+    return chances
 
 
 def _sum(jurors: int, ballots: Ballots, values: Vector) -> Vector:

@@ -20,15 +20,16 @@ from engine.jury.history import fit
 from engine.store.journal import PastDebate
 
 FEWEST = 100  # debates from which rules are compared
+NEWEST = 300  # debates that are told, so that a collapse that is over does not count for ever
 FOLDS = 2
 
 
 def compare_rules(past: Sequence[PastDebate]) -> float:
     """Return by how many standard errors the model tells held-back ballots better; 0 for too few.
 
-    Each of two folds is told by what is fitted to the other: one ballot of a debate, by turns, from
-    those of its other jurors. A rule earns the ballot's signal where it names that side, else it
-    loses it.
+    Each of two folds is fitted to, and tells the newest debates of the other: one ballot of each,
+    by turns, from those of its other jurors. A rule earns the ballot's signal where it names that
+    side, else it loses it.
     """
     debates = [debate for debate in past if debate.blind]
     if len(debates) < FEWEST:
@@ -37,7 +38,7 @@ def compare_rules(past: Sequence[PastDebate]) -> float:
     for fold in range(FOLDS):
         others = slice(1 - fold, None, FOLDS)
         balanced, fitted = fit(debates[others]).history, fit_jurors(heard[others])
-        for number, debate in enumerate(heard[fold::FOLDS]):
+        for number, debate in enumerate(heard[fold::FOLDS][-NEWEST // FOLDS :]):
             ballots = [one for one in debate.ballots if not one.audit]
             gaps += _compare(balanced, fitted, ballots, number)
     if len(gaps) < FEWEST / 2 or not any(gaps):

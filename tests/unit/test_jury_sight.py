@@ -10,7 +10,7 @@ import pytest
 
 from engine.debate import Fit, JurorFit, Model, PanelMode, PanelSetup
 from engine.judging import TIE, Ballot
-from engine.jury.aggregate import MOST_JURORS, UNPROVEN
+from engine.jury.aggregate import BEHIND, MOST_JURORS, UNPROVEN
 from engine.jury.ballot import Reading
 from engine.jury.fitting import fit_jurors
 from engine.jury.gate import compare_rules
@@ -19,6 +19,7 @@ from engine.jury.model import SEES
 from engine.jury.plan import attendance, next_readings
 from engine.jury.roster import seat_panel
 from engine.jury.sight import PROVEN, bet, combine, stake_of
+from engine.line.learning import fit_all
 from engine.store.journal import PastDebate
 from tests.unit.jury_cases import AB, SIDES, hold, jurors, leaning, spoilt
 
@@ -188,15 +189,34 @@ def test_a_resumed_cold_panel_asks_for_what_is_missing() -> None:
     }
 
 
-def _installation(seed: int, broken: tuple[Margin | None, ...], debates: int) -> list[PastDebate]:
-    """Return what simulated jurors said, some of whom see nothing, to six readers a debate."""
+def _installation(
+    seed: int,
+    broken: tuple[Margin | None, ...],
+    debates: int,
+    *,
+    sway: float = 0.0,
+    taste: int = 0,
+    twice: bool = False,
+) -> list[PastDebate]:
+    """Return what simulated jurors said, some of whom see nothing, in six readings a debate.
+
+    `sway` is by how much (sd) debates differ in what the order adds. The first jurors share a
+    `taste` and hardly err about it; the others then see little each. `twice`: three jurors read,
+    in both orders.
+    """
     rng, past = Random(seed), list[PastDebate]()
+    noise = 2.0 if taste else 0.8
     for number in range(debates):
         truth, ballots = rng.gauss(0, 1.1), []
-        for at, number_of in enumerate(rng.sample(range(len(broken)), 6)):
+        liked, swayed = rng.gauss(0, 1.1) if taste else 0.0, rng.gauss(0, sway) if sway else 0.0
+        readers = rng.sample(range(len(broken)), 3 if twice else 6)
+        for at, number_of in enumerate(sorted(readers * 2) if twice else readers):
             o, blind = 1 if (at + number) % 2 else -1, broken[number_of]
-            felt = blind(rng, o) if blind else 1.5 * (truth + rng.gauss(0, 0.8))
-            ballots.append(leaning(SIDES[::o], round(felt), juror=f"online/juror-{number_of}"))
+            felt = blind(rng, o) if blind else 1.5 * (truth + rng.gauss(0, noise))
+            if number_of < taste:
+                felt = 1.5 * (liked + rng.gauss(0, 0.3))
+            points = max(-9, min(9, round(felt + o * swayed)))
+            ballots.append(leaning(SIDES[::o], points, juror=f"online/juror-{number_of}"))
         past.append(PastDebate(tuple(ballots)))
     return past
 
@@ -218,8 +238,32 @@ def test_jurors_that_see_nothing_weigh_nothing_however_many_they_are(
     assert wrong <= 4  # of 48, by chance
 
 
-def test_the_gate_sees_a_collapse_and_not_a_difference_by_chance() -> None:
+def test_a_few_who_share_a_taste_do_not_make_the_others_pass_for_blind() -> None:
+    for seed in (2, 3, 4):
+        fit = fit_jurors(hear(_installation(seed, (None,) * 12, 200, taste=4)))
+        by_number = [fit.jurors[f"online/juror-{at}"] for at in range(12)]
+        assert all(one.sees >= SEES for one in by_number[4:])
+        weights = [one.weight for one in by_number]
+        assert sum(weights[:4]) < sum(weights) / 4  # a third of the jurors
+
+
+def test_the_gate_sees_no_difference_by_chance() -> None:
     able = _installation(1, (None,) * 12, 200)
-    assert compare_rules(able) > -1.5
+    assert compare_rules(able) > BEHIND
     assert compare_rules(able[:99]) == 0.0  # too few
     assert compare_rules([one._replace(blind=False) for one in able]) == 0.0
+
+
+def test_the_gate_hands_over_where_the_model_collapses_and_back_once_that_is_over() -> None:
+    # What the order adds changes from debate to debate: the model takes it to be the same in all.
+    able = (None,) * 12
+    proven = _installation(1, able, 40, twice=True) + _installation(2, able, 110)
+    swayed = proven + _installation(21, able, 200, sway=2.0)
+    over = swayed + _installation(41, able, 300)
+    rules = []
+    for past in (proven, swayed, over):
+        known = fit_all(past)
+        setup = seat_panel(jurors(12), (), ordinal=1, seed=0, fit=known.model)
+        assert setup.stake is None
+        rules.append(hold(setup, _says({}))[0].rule)
+    assert rules == ["model", "", "model"]
