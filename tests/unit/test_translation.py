@@ -238,6 +238,24 @@ def test_no_translation_is_left_in_english() -> None:
             assert not (same and len(words) > 2), (language, text)
 
 
+# What a catalogue calls otherwise everywhere else, or whom it addresses otherwise.
+STRAY_WORDS = {
+    "de": r"Lesung|aufgedeckte|verschlüsselter Hash|nimm den Befehl|Kürzel|richtende",
+    "es": r"Véase|\bgestor|\bjurados\b|partidos|\bPodéis|\bComprobad|“|orden\.\"$|etiquetaste",
+    "tr": r"kelime|\bileti |\bdizi|Ekip |Format|İşletici|şletmeci|’|\b(?:açın|edin|arayın)\b",
+    "zh": r"评审(?!团|列)|最多 +个词|假名|社群|智能体|重赛|(?<=[一-龥]),|讨论串”权限|众人",
+}
+
+
+@pytest.mark.parametrize("package", ["engine.words", "adapters.discord"])
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_catalogue_has_one_word_for_a_thing(language: str, package: str) -> None:
+    for text, translation in catalogue(language, package).items():
+        for form in _forms(translation):
+            found = re.search(STRAY_WORDS[language], NO_WORDS.sub("", form))
+            assert not found, (text, form, found)
+
+
 def test_no_text_is_in_two_catalogues_of_a_language() -> None:
     kinds = {p.name.partition(".")[2] for p in LOCALES.glob("*.toml")}
     assert kinds >= {"toml", "private.toml"}
