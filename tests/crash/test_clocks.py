@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import pytest
+
 from engine.floor.keeper import LEASE_SECONDS, RENEW_SECONDS
 from tests.crash.processes import COMMAND, alone, town, until, until_true
 from tests.doubles.postgres import PostgresDouble
@@ -27,6 +29,7 @@ def put_wrong_by(minutes: float) -> str:
     return wrong + COMMAND
 
 
+@pytest.mark.slow
 async def test_clocks_that_are_minutes_apart_change_nothing(
     tmp_path: Path, postgres: PostgresDouble, migrated_name: str
 ) -> None:

@@ -15,6 +15,7 @@ from engine.floor.keeper import LEASE_SECONDS, RENEW_SECONDS
 from tests.crash.conftest import Scene
 from tests.doubles.command import Child
 from tests.doubles.waiting import PROCESS_SECONDS
+from tests.slow import slow_after
 
 POINTS = (
     "journal.began debate turn/rebuttal/A, after",
@@ -26,7 +27,7 @@ WHILE_THINKING = POINTS[:3]
 
 
 @pytest.mark.sqlite
-@pytest.mark.parametrize("point", POINTS)
+@pytest.mark.parametrize("point", slow_after(2, POINTS))
 def test_who_was_frozen_stores_and_sends_nothing(
     point: str, clean: Scene, new_scene: Callable[[], Scene]
 ) -> None:

@@ -224,6 +224,7 @@ async def _restart(processes: Fleet, process: Process) -> None:
     await (await processes.start("gateway")).until("discord", "standing by")
 
 
+@pytest.mark.slow
 async def test_every_gateway_restarts_and_no_command_on_slack_waits_for_3_s(
     tmp_path: Path, url: str
 ) -> None:

@@ -180,6 +180,7 @@ async def test_a_worker_cut_off_from_its_database_makes_no_further_call(
     await check_posts(here)
 
 
+@pytest.mark.slow
 async def test_every_process_is_replaced_without_a_repeated_call(here: Town) -> None:
     """That no command waits meanwhile is shown in test_gateways.py."""
     gateway, *workers = await here.start_all("gateway", "worker", "worker")
@@ -193,6 +194,7 @@ async def test_every_process_is_replaced_without_a_repeated_call(here: Town) -> 
     await check_posts(here)
 
 
+@pytest.mark.slow
 async def test_workers_keep_to_a_backends_limit_together(here: Town) -> None:
     here.at_once = 6
     await here.start_all("gateway", "worker")
@@ -206,6 +208,7 @@ async def test_workers_keep_to_a_backends_limit_together(here: Town) -> None:
     assert here.calls.most == 6
 
 
+@pytest.mark.slow
 async def test_a_server_that_is_restarted_under_load_loses_and_repeats_nothing(
     tmp_path: Path,
 ) -> None:
@@ -242,6 +245,7 @@ jury.models = {JURORS}
 """
 
 
+@pytest.mark.slow
 async def test_commands_hold_debates_beside_workers(here: Town) -> None:
     here.calls.gate.set()
     (here.folder / "spring.toml").write_text(SERIES)

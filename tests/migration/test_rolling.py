@@ -27,6 +27,7 @@ from engine.errors import StoreError
 from engine.store import ExportFilter
 from engine.store.installs import Install
 from tests.doubles.whole_debate import hold_whole
+from tests.slow import slow_after
 
 NOW, NEXT, LAST = (f"{int(newest()) + ahead:04}" for ahead in (0, 1, 2))
 NOTED = "SELECT value FROM installation WHERE name = 'suits'"
@@ -81,7 +82,7 @@ def release(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Release:
     return come
 
 
-@pytest.mark.parametrize("format", ["classic", "structured", "audited"])
+@pytest.mark.parametrize("format", slow_after(1, ["classic", "structured", "audited"]))
 async def test_a_debate_is_held_on_a_database_that_is_one_migration_ahead(
     database_url: str, tmp_path: Path, release: Release, format: str
 ) -> None:

@@ -223,6 +223,7 @@ async def test_without_listed_managers_the_channel_is_told(
 # --- a terminal --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 async def test_a_terminal_shows_it(tmp_path: Path) -> None:
     async with ModelServer(play) as server:
         settings = {

@@ -236,6 +236,7 @@ def test_streams_that_are_closed_are_nobodys(office: Path, line: str, code: int)
     assert ended.stderr == ""
 
 
+@pytest.mark.slow
 def test_a_narrow_terminal_shows_whole_ids(tmp_path: Path) -> None:
     said = rostrum(tmp_path, "debate", "Tea is best", "--votes", "A=1")
     said.done()

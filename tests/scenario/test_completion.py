@@ -80,6 +80,7 @@ def test_a_shell_completes_names_of_series(tmp_path: Path) -> None:
         assert complete(tmp_path, f"rostrum {words} tea") == ["tea-time"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "settings",
     slow_after(1, [{"ROSTRUM_DATABASE_URL": "mysql://x"}, {}, {"ROSTRUM_MODLES": "x"}]),

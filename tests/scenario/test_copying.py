@@ -371,6 +371,7 @@ async def test_what_arrives_otherwise_is_noticed(
 # --- trouble on the way ----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stage", Stage)
 async def test_a_copy_that_is_stopped_leaves_an_empty_database(
     file: Path, postgres: PostgresDouble, name: str, stage: Stage
@@ -384,6 +385,7 @@ async def test_a_copy_that_is_stopped_leaves_an_empty_database(
     assert (await copied(file, postgres.url(name)))["votes"].rows == DEBATES * VOTES
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", ["people", "votes"])
 async def test_a_connection_that_is_lost_is_tried_again_from_the_beginning(
     file: Path, postgres: PostgresDouble, name: str, table: str
@@ -405,6 +407,7 @@ def end_connections(postgres: PostgresDouble, name: str) -> None:
     postgres.run(ended.format(name))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("committed", [False, True])
 async def test_a_commit_whose_answer_is_lost_is_neither_lost_nor_repeated(
     file: Path,
@@ -456,6 +459,7 @@ def test_the_command_counts_every_table_and_says_what_to_do_next(
     assert listed == run(file.parent, "list").done()
 
 
+@pytest.mark.slow
 def test_a_terminal_shows_a_bar(file: Path, postgres: PostgresDouble, name: str) -> None:
     main, side = pty.openpty()
     command = [sys.executable, "-c", "from bot.cli import main; main()", "copy", "--to"]
@@ -484,6 +488,7 @@ def _read(terminal: int) -> bytes:
         return b""
 
 
+@pytest.mark.slow
 def test_a_stop_leaves_an_empty_database_and_says_so(
     file: Path, postgres: PostgresDouble, name: str
 ) -> None:

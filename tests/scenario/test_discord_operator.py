@@ -160,6 +160,7 @@ async def test_a_token_that_is_refused_ends_the_program_with_one_sentence(
     assert said.decode().splitlines()[-1].startswith("rostrum: Discord refuses the bot's token")
 
 
+@pytest.mark.slow
 async def test_traces_of_a_server_that_ends_are_sent(
     discord: DiscordServer, tmp_path: Path
 ) -> None:

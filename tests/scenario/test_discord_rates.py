@@ -103,6 +103,7 @@ async def test_many_debates_are_announced_as_fast_as_one_channel_takes_them(
     assert len({reference(message) for message in announced(discord)}) == starts
 
 
+@pytest.mark.slow
 async def test_a_slow_way_to_discord_makes_announcements_no_rarer(database_url: str) -> None:
     async with scaled(database_url, 1.0) as (stage, _):
         stage.discord.fail(delay(0.15), times=-1)

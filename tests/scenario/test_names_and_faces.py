@@ -120,6 +120,7 @@ async def test_a_new_process_says_only_a_cause_that_managers_have_not_heard(
                 discord.add_webhook(discord.channel.id, f"Other {each}")
 
 
+@pytest.mark.slow
 async def test_a_webhook_of_somebody_elses_that_copies_a_turn_is_not_taken_for_it(
     on_discord: DiscordStage,
 ) -> None:

@@ -77,6 +77,7 @@ def test_a_check_says_what_is_wrong_with_the_server(run: Run, postgres: Postgres
     assert PASSWORD not in ended.out + ended.err
 
 
+@pytest.mark.slow
 def test_on_a_file_nothing_of_postgresql_is_loaded(tmp_path: Path) -> None:
     script = (
         "import asyncio, sys\n"

@@ -7,6 +7,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from bot.app import App
 from engine.dataset.debate_table import DEBATES
 from engine.dataset.entry import make_entry
@@ -149,6 +151,7 @@ def _models(chat: Chat) -> dict[str, str]:
     return {"models": "rehearsal/willow"}
 
 
+@pytest.mark.slow
 def test_a_terminal_holds_a_rematch_and_refuses_what_stays_as_it_was(tmp_path: Path) -> None:
     def debate(*given: str) -> Ended:
         return rostrum(tmp_path, "debate", *given)

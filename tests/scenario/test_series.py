@@ -178,6 +178,7 @@ async def test_informative_pairing_stops_when_ratings_are_narrow_enough_and_goes
     assert None not in results.values()
 
 
+@pytest.mark.slow
 def test_the_command_says_that_informative_pairing_may_hold_fewer(tmp_path: Path) -> None:
     (tmp_path / "spring.toml").write_text(
         """

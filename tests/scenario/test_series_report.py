@@ -106,6 +106,7 @@ def test_the_command_writes_a_report_that_holds_together(wood: Path) -> None:
         assert len({len(re.findall(r"(?<!\\)\|", line)) for line in grid.splitlines()}) == 1
 
 
+@pytest.mark.slow
 def test_an_unknown_series_and_a_folder_that_cannot_be_written_are_sentences(wood: Path) -> None:
     (wood / "file").write_text("")
     unknown = rostrum(wood, "series", "report", "wod", "--out", "out").failed(1)

@@ -234,7 +234,7 @@ async def test_what_is_gone_in_a_vote_ends_in_a_clear_state_and_keeps_votes(
     assert WHY[trouble] in str([log["why"] for log in logs if log["event"] == "thread is gone"])
 
 
-@pytest.mark.parametrize("trouble", WHY)
+@pytest.mark.parametrize("trouble", slow_after(3, WHY))
 async def test_what_is_gone_in_mid_debate_stops_the_calls_and_can_be_resumed(
     stage: SlackStage, slack: SlackServer, trouble: str
 ) -> None:

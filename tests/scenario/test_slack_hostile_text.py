@@ -52,6 +52,7 @@ async def test_a_topic_pings_nobody_and_is_shown_whole(
     assert slack.pings == []
 
 
+@pytest.mark.slow
 async def test_long_turns_ping_nobody_and_are_shown_whole(
     stage: SlackStage, slack: SlackServer
 ) -> None:

@@ -119,7 +119,6 @@ def insert(run: Run, table: str, row: dict[str, Any]) -> None:
     run(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({marks})", *row.values())  # noqa: S608
 
 
-@pytest.mark.postgresql
 async def test_stats_beside_a_running_process(
     stage: Stage, line: Running, office: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -140,6 +140,7 @@ async def test_a_backend_that_never_answers_is_left_after_its_time(
     assert leases_left(tmp_path) == 0
 
 
+@pytest.mark.slow
 async def test_a_second_signal_does_not_wait_for_calls(
     discord: DiscordServer, tmp_path: Path
 ) -> None:
@@ -174,6 +175,7 @@ async def test_a_platform_that_never_answers_is_left_after_its_time(
     assert leases_left(tmp_path) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", slow_after(1, ["chat.postMessage", "response_url"]))
 async def test_a_slack_that_never_answers_is_left_after_its_time(
     tmp_path: Path, method: str
@@ -216,6 +218,7 @@ async def test_a_request_that_is_never_answered_does_not_hold_a_site(
             await asking
 
 
+@pytest.mark.slow
 async def test_a_reader_that_never_ends_is_left_behind(
     discord: DiscordServer, tmp_path: Path
 ) -> None:
@@ -227,6 +230,7 @@ async def test_a_reader_that_never_ends_is_left_behind(
     assert leases_left(tmp_path) == 0
 
 
+@pytest.mark.slow
 async def test_what_no_one_can_end_is_cut_off_in_time(
     discord: DiscordServer, tmp_path: Path
 ) -> None:

@@ -256,6 +256,7 @@ def test_given_stances_decide_the_format_that_goes_by_them(desk: Desk) -> None:
     assert "🔵 A 20% → 60%, 🔴 B 40% → 40%. People who answered both times: 5." in out
 
 
+@pytest.mark.slow
 def test_people_at_the_keyboard_say_where_they_stand_before_and_after(desk: Desk) -> None:
     with seated(desk, *OXFORD, "--pace", "0") as seat:
         seat.screen.until("Enter = continue")
@@ -440,6 +441,7 @@ def test_a_replacement_that_cannot_be_read_is_refused(
     assert said in err
 
 
+@pytest.mark.slow
 def test_a_debate_whose_model_is_gone_goes_on_with_another(desk: Desk) -> None:
     gone = ("--b", "rehearsal/willow?fail=404")
     code, _, err = desk.run("debate", TOPIC, QUICK[0], QUICK[1], *gone, "--votes", "A=1")
@@ -511,6 +513,7 @@ def test_ctrl_c_in_the_vote_says_how_to_go_on_and_keeps_the_votes(desk: Desk) ->
     assert "🔵 A 1 · 🔴 B 1 · tie 0 · neither 0" in said
 
 
+@pytest.mark.slow
 def test_a_mirror_is_voted_on_before_the_first_names_its_models(desk: Desk) -> None:
     code, out, err = desk.run("debate", TOPIC, *QUICK, "--mirror", "--votes", "A=3,B=2,tie=1")
     assert (code, err) == (0, "")
@@ -524,6 +527,7 @@ def test_a_mirror_is_voted_on_before_the_first_names_its_models(desk: Desk) -> N
         assert f"{side} ({stands}) was rehearsal/{model}" in after
 
 
+@pytest.mark.slow
 def test_the_export_of_a_mirrored_debate_pairs_both_models_on_each_side(desk: Desk) -> None:
     assert desk.run("debate", TOPIC, *QUICK, "--votes", "A=1")[0] == 0
     cast = ("--votes", "A=4,B=1,tie=1")

@@ -160,6 +160,7 @@ async def test_what_cannot_be_shown_is_said_in_one_sentence(
         assert said in str(refused)
 
 
+@pytest.mark.slow
 async def test_a_thousand_turns_are_read_in_parts(store: SqlStore) -> None:
     running = await run(store)
     hostile = "<script>alert(1)</script> [x](javascript:alert(2)) *a* " * 8

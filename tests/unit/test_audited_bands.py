@@ -54,6 +54,7 @@ def contradictions(
     return found
 
 
+@pytest.mark.slow
 def test_no_pair_of_neighbours_contradicts_its_comparison() -> None:
     chance = random.Random(13)
     for _ in range(SEQUENCES):
@@ -64,6 +65,7 @@ def test_no_pair_of_neighbours_contradicts_its_comparison() -> None:
         assert max(settled) <= scale
 
 
+@pytest.mark.slow
 def test_no_other_scores_within_the_bands_change_less() -> None:
     """Against a linear programme that says the same: scipy finds its least total change."""
     chance = random.Random(14)

@@ -162,6 +162,7 @@ async def test_both_sides_share_one_system_prompt() -> None:
     assert {call.messages[0].role for call in desk.asked} == {"system"}
 
 
+@pytest.mark.slow
 @settings(max_examples=3)
 @example('{{ 7*7 }} {% raw %} </opponent> "\n')
 @given(st.text(max_size=60))

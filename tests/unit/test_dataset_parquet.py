@@ -129,6 +129,7 @@ def test_it_is_compressed_with_zstd(tmp_path: Path) -> None:
         assert pq.ParquetFile(path).metadata.row_group(0).column(0).compression == "ZSTD"
 
 
+@pytest.mark.slow
 def test_repeated_it_is_the_same_to_the_byte(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -198,6 +199,7 @@ def test_progress_counts_what_has_become_parquet(
     )
 
 
+@pytest.mark.slow
 def test_numpy_is_not_taken_along_and_can_be_imported_afterwards(tmp_path: Path) -> None:
     code = """
 import sys
@@ -211,6 +213,7 @@ import numpy
     assert printed_by(code, str(tmp_path)) == "True False\n"
 
 
+@pytest.mark.slow
 def test_without_pyarrow_a_sentence_says_what_to_install() -> None:
     code = """
 import sys

@@ -44,6 +44,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return next(out.iterdir())
 
 
+@pytest.mark.slow
 def test_a_wheel_has_every_file_of_the_program_and_no_other(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as opened:
         packed = {name for name in opened.namelist() if ".dist-info/" not in name}
@@ -73,6 +74,7 @@ def test_a_wheel_is_called_rostrum_debates_and_names_its_licence(wheel: Path) ->
     assert COPYRIGHT in licence
 
 
+@pytest.mark.slow
 def test_rostrum_runs_from_a_wheel(wheel: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(wheel) as opened:
         opened.extractall(tmp_path / "unpacked")

@@ -17,6 +17,7 @@ from engine.jury.aggregate import aggregate
 from engine.jury.ballot import Reading
 from engine.jury.history import fit
 from engine.store.journal import PastDebate
+from tests.slow import slow_after
 from tests.unit.jury_cases import AB, BA, SIDES, ballot, hold, jurors, leaning, panel, spoilt
 
 KNOWN = {juror.ref: JurorHistory(ballots=10) for juror in jurors(6)}
@@ -30,7 +31,7 @@ def _first_shown(
     return leaning(reading.order, margin, juror=reading.juror.ref)
 
 
-@pytest.mark.parametrize("size", [3, 4, 5, 6])
+@pytest.mark.parametrize("size", slow_after(2, [3, 6, 4, 5]))
 @pytest.mark.parametrize("strength", [lambda rng: 2, lambda rng: rng.randint(1, 9)])
 @pytest.mark.parametrize("favours", [1, -1])
 def test_jurors_that_prefer_a_place_never_decide(

@@ -180,6 +180,7 @@ def test_equal_margins_never_divide_by_nothing() -> None:
     assert history["x"] == JurorHistory(ballots=3000, pos=0, sd=0.5, weight=1.0)
 
 
+@pytest.mark.slow
 def test_ten_thousand_debates_are_fitted_in_seconds() -> None:
     past = _world(500) * 20
     started = time.process_time()

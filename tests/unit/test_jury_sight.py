@@ -21,6 +21,7 @@ from engine.jury.roster import seat_panel
 from engine.jury.sight import PROVEN, bet, combine, stake_of
 from engine.line.learning import fit_all
 from engine.store.journal import PastDebate
+from tests.slow import slow_after
 from tests.unit.jury_cases import AB, SIDES, hold, jurors, leaning, spoilt
 
 Margin = Callable[[Random, int], float]
@@ -63,7 +64,7 @@ def _pairs(rng: Random, margin: Margin, debates: int, count: int = 3) -> list[He
     ]
 
 
-@pytest.mark.parametrize("margin", [coin, leaning_coin, first, second])
+@pytest.mark.parametrize("margin", slow_after(2, [coin, first, leaning_coin, second]))
 def test_chance_passes_the_cold_start_in_one_installation_of_a_hundred_at_most(
     margin: Margin,
 ) -> None:
@@ -223,7 +224,7 @@ def _installation(
 
 @pytest.mark.parametrize("kind", [(coin,), (leaning_coin,), (first,), (first, second)],
                          ids=["coins", "leaning coins", "first", "first and second"])  # fmt: skip
-@pytest.mark.parametrize("able", [3, 6, 9])
+@pytest.mark.parametrize("able", slow_after(1, [6, 3, 9]))
 def test_jurors_that_see_nothing_weigh_nothing_however_many_they_are(
     able: int, kind: tuple[Margin, ...]
 ) -> None:

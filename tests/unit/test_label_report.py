@@ -65,6 +65,7 @@ def said_of(work: list[Drawn]) -> dict[str, dict[int, str]]:
     return found
 
 
+@pytest.mark.slow
 def test_agreement_is_what_other_implementations_say() -> None:
     from krippendorff import alpha as krippendorff_alpha
     from sklearn.metrics import cohen_kappa_score  # type: ignore[import-untyped]

@@ -29,6 +29,7 @@ from engine.ports import Call, FaultKind, Reply
 from tests.doubles import model_server as acts
 from tests.doubles.attempt_log import RecordedAttempts
 from tests.doubles.model_server import Act, ModelServer
+from tests.slow import slow_after
 from tests.unit.test_models_client import call_of
 
 ZEROS = 200_000_000
@@ -131,7 +132,7 @@ def bomb(encoding: str) -> bytes:
     return b"".join((*pieces, made.flush()))
 
 
-@pytest.mark.parametrize("encoding", ["gzip", "deflate"])
+@pytest.mark.parametrize("encoding", slow_after(1, ["gzip", "deflate"]))
 @pytest.mark.parametrize("kind", [JSON, STREAM])
 @pytest.mark.parametrize("streamed", [False, True])
 async def test_a_small_body_that_decompresses_to_much_ends_in_a_sentence(

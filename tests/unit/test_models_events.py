@@ -93,6 +93,7 @@ def test_a_completion_is_heard_as_it_grows_and_is_what_one_piece_would_be() -> N
     assert body["choices"][0]["finish_reason"] == "stop"
 
 
+@pytest.mark.slow
 def test_a_long_stream_of_single_characters_takes_seconds_not_minutes() -> None:
     heard: list[int] = []
     completion = Completion("m", lambda text, _: heard.append(len(text)))

@@ -19,6 +19,7 @@ from bot.copying import _of_target
 from engine.errors import StoreError
 from tests.doubles.postgres import PostgresDouble
 from tests.doubles.wire import Wire, wired
+from tests.slow import slow_after
 
 USES = [make_ready, migrate, require_newest]
 
@@ -240,7 +241,7 @@ def wire(postgres: PostgresDouble) -> Iterator[Wire]:
         yield wire
 
 
-@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("step", slow_after(3, STEPS))
 @pytest.mark.parametrize("arrives", [False, True])
 async def test_a_start_goes_on_after_a_connection_is_lost_at_any_step(
     postgres: PostgresDouble, empty_url: str, wire: Wire, step: str, arrives: bool

@@ -12,6 +12,7 @@ import pytest
 from adapters.models.speeches import LANGUAGES, STAGES, Point, load_script
 from engine.text import count_words
 from tests.doubles.rehearsed import RehearsedDesk, hold, setup_for
+from tests.slow import slow_after
 
 FORMATS = ("classic", "oxford", "team", "structured", "roundtable", "audited")
 QUOTED = re.compile(r"[“„][^“”„]*[“”]|«[^»]*»")
@@ -43,7 +44,7 @@ async def held(format: str, language: str) -> RehearsedDesk:
     return debates[format, language]
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", slow_after(2, LANGUAGES))
 @pytest.mark.parametrize("format", FORMATS)
 async def test_no_longer_sentence_is_spoken_twice_in_a_debate(format: str, language: str) -> None:
     """Of a free debate's twenty speeches, each began with the same sentence."""

@@ -17,6 +17,7 @@ from engine.language import speaking
 from engine.messages import Report
 from engine.words.translation import LANGUAGES, catalogue, say
 from tests.doubles.rehearsed import RehearsedDesk, hold, setup_for
+from tests.slow import slow_after
 
 JUDGES = tuple(Model.parse(f"rehearsal/{name}") for name in ("ash", "yew", "fir"))
 
@@ -50,7 +51,7 @@ def test_a_line_of_the_trace_table_fits_a_phone_in_every_language(language: str)
         assert cell_len(shown) <= 40, shown
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", slow_after(2, LANGUAGES))
 @pytest.mark.parametrize(
     ("format", "options"),
     [

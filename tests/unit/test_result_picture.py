@@ -21,6 +21,7 @@ from engine.judging import Tally, Verdict
 from engine.language import speaking
 from engine.messages import File, Reveal
 from engine.words.result_picture import MARGIN, MOTION, WIDTH, result_picture
+from tests.slow import slow_after
 
 MODELS = {"A": "online/vendor/first-model", "B": "online/vendor/second-model"}
 MOTIONS = {
@@ -104,7 +105,7 @@ def test_it_is_in_the_debates_language(language: str) -> None:
     assert "The result" not in file.alt
 
 
-@pytest.mark.parametrize("script", MOTIONS)
+@pytest.mark.parametrize("script", slow_after(3, MOTIONS))
 def test_any_script_is_drawn_by_our_own_fonts(script: str) -> None:
     motion = MOTIONS[script]
     assert OTHER_SCRIPTS.search(motion) is None

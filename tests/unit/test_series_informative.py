@@ -152,6 +152,7 @@ def test_what_has_begun_counts_at_what_it_is_expected_to_say() -> None:
     assert one.widest() <= 200
 
 
+@pytest.mark.slow
 def test_a_model_without_verdicts_does_not_take_the_debates_of_others() -> None:
     one = hall()
     one.hold(at_once=10, silent="near/m2")

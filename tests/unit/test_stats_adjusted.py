@@ -18,6 +18,7 @@ from engine.stats.ratings import POINTS, rank_models
 from engine.stats.row import Row
 from engine.stats.wording import UNKNOWN, word_effect
 from engine.votes.wilson import Z95
+from tests.slow import slow_after
 from tests.unit.stats_rows import make_row
 
 STRENGTHS = (0.9, 0.3, -0.2, -1.0)
@@ -86,7 +87,7 @@ def test_without_ties_the_fit_is_statsmodels_logistic_regression(seed: int, edge
 
 
 @pytest.mark.parametrize("edges", [False, True])
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", slow_after(1, [1, 2, 3]))
 def test_with_ties_the_fit_is_statsmodels_log_linear_model(seed: int, edges: bool) -> None:
     """Davidson's model as S. Fienberg wrote it: Poisson counts, with a level for each matchup."""
     import statsmodels.api as sm

@@ -36,6 +36,7 @@ UNITS = st.lists(
 )
 
 
+@pytest.mark.slow
 @given(PAIRS)
 def test_kappa_equals_scikit_learn(pairs: list[tuple[str, str]]) -> None:
     from sklearn.metrics import cohen_kappa_score  # type: ignore[import-untyped]
@@ -202,6 +203,7 @@ def test_what_is_always_the_same_leaves_kappa_and_alpha_undefined() -> None:
     assert report.pooled.alpha_people.value is None
 
 
+@pytest.mark.slow
 def test_people_are_paired_on_the_debates_that_the_panel_judged() -> None:
     split = {"A": 2, "B": 2}
     rows = [make_row(n, "tie", "A", gold=split) for n in range(30)]

@@ -36,6 +36,7 @@ def rows(random: Random) -> list[Row]:
     ]
 
 
+@pytest.mark.slow
 def test_figures_agree_with_other_implementations() -> None:
     from krippendorff import alpha as krippendorff_alpha
     from sklearn.metrics import cohen_kappa_score  # type: ignore[import-untyped]

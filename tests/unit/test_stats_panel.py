@@ -65,6 +65,7 @@ def accuracy(names: tuple[str, ...]) -> float:
     return float(np.mean(np.sign(weights @ signals) == np.sign(truth)))
 
 
+@pytest.mark.slow
 def test_a_panel_is_right_as_often_as_in_a_simulation() -> None:
     panels = best_panels(FIT)
     assert [len(panel.jurors) for panel in panels] == [1, 2, 3, 4, 5]
@@ -75,6 +76,7 @@ def test_a_panel_is_right_as_often_as_in_a_simulation() -> None:
     assert gains == sorted(gains, reverse=True)
 
 
+@pytest.mark.slow
 def test_each_panel_adds_the_juror_that_helps_most() -> None:
     by_size = best_panels(FIT)
     for before, after in pairwise(by_size):

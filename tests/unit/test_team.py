@@ -15,6 +15,7 @@ from engine.formats.team.rules import WEIGHTS
 from engine.messages import Notice, Progress, Report, ScoreBoard, TurnPost
 from engine.words.cards import card_of, progressed, turn_title
 from tests.doubles.rehearsed import RehearsedDesk, hold, setup_for, survives_every_death
+from tests.slow import slow_after
 
 SHEET = {"scores": dict.fromkeys(WEIGHTS, 6), "violations": [], "note": "CANARY note"}
 OPENING = ["A1", "B1"]
@@ -128,13 +129,13 @@ async def test_every_seat_speaks_at_least_once_whatever_the_captains_want() -> N
     assert {body["wanted"] for body in forced} == {"A2", "B2"}
 
 
-@pytest.mark.parametrize("words", [(150, 150), (150, 60), (60, 150), (96, 85), (51, 149), (8, 90)])
-async def test_a_silent_seat_is_not_cut_off_by_the_clock_of_either_team(
-    words: tuple[int, int],
-) -> None:
+@pytest.mark.parametrize(
+    ("a", "b"), slow_after(2, [(150, 60), (8, 90), (150, 150), (60, 150), (96, 85), (51, 149)])
+)
+async def test_a_silent_seat_is_not_cut_off_by_the_clock_of_either_team(a: int, b: int) -> None:
     """As long as nobody runs over time: the first team without any ends it for both."""
     for favourite in "14":
-        desk = await debate(Script(words=words, sends=favourite))
+        desk = await debate(Script(words=(a, b), sends=favourite))
         assert len(set(speakers(desk, "free"))) == 8
         assert "did not speak" not in desk.shown
 
@@ -519,6 +520,7 @@ async def test_the_rehearsal_models_hold_it_in_other_languages(language: str) ->
     assert not [turn for turn in desk.turns if turn.violations]
 
 
+@pytest.mark.slow
 async def test_killed_at_every_step_it_ends_the_same() -> None:
     limits = {"free_minutes": 1.0}
     assert await survives_every_death(setup_for("team", limits=limits)) > 30

@@ -55,6 +55,7 @@ from engine.words.translation import (
     say,
     say_stored,
 )
+from tests.slow import slow_after
 
 ROOT = Path(__file__).parents[2]
 # Modules whose texts only operators read.
@@ -316,7 +317,7 @@ def raised() -> Iterator[tuple[str, RostrumError]]:
             yield template, kind(Text(template, **values))
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", slow_after(2, LANGUAGES))
 def test_a_refusal_without_blanks_does_not_stay_english_inside_a_usage(language: str) -> None:
     every = dict(raised())
     assert len(every) > 150

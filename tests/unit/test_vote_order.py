@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -157,6 +158,7 @@ def live_through(world: World, steps: list[tuple[str, str, bool]]) -> None:
     world.back()
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(steps=STEPS)
 def test_where_no_times_are_told_the_choice_named_is_the_last_one_made(
@@ -186,6 +188,7 @@ def test_what_is_told_with_its_time_in_any_order_is_put_in_that_order(
     assert world.standing() == newest
 
 
+@pytest.mark.slow
 @settings(max_examples=500, deadline=None)
 @given(steps=STEPS, told=st.integers(0, 3))
 def test_what_is_still_untold_after_a_reading_never_names_another_choice(
