@@ -13,14 +13,41 @@ from sqlalchemy import Column, Table, Text
 
 from adapters.storage.mentions import ROWS
 from adapters.storage.store import SqlStore
-from adapters.storage.tables import TEXTS_OF_DEBATES, metadata, people, referring_to
+from adapters.storage.tables import (
+    OF_DEBATES,
+    TEXTS_OF_DEBATES,
+    metadata,
+    people,
+    referring_to,
+)
 from engine.chat.own_data import own_file
+from engine.chat.privacy import purge
+from engine.dataset.entry import make_entry
+from engine.dataset.tables import TABLES
+from engine.dataset.voters import Pseudonyms
 from engine.debate import Status
+from engine.store import ExportFilter, StandingAnswer
 from engine.store.series import StoredSeries
 from tests.doubles.kept import opened, traces
 from tests.sample import NOW, create, new_debate, run
 
 ANN, BOB = "ann-4711-user", "bob-0815-user"
+MINE, THEIRS = "mine-of-ann", "theirs-of-bob"
+FIXED = {"platform": "chat", "community": "club", "removed": ""}
+ANSWER = StandingAnswer(
+    person=0,
+    option="A",
+    ambiguous=False,
+    gold=True,
+    starter=False,
+    judge_visible=False,
+    late_seen=False,
+    tally_visible=False,
+    votes_seen_before=0,
+    changes=0,
+    first_at=NOW.isoformat(),
+    last_at=NOW.isoformat(),
+)._asdict()
 # Names of columns that hold a person, wherever they stand.
 PERSONAL = {"person", "user", "starter", "author", "asker", "voter", "member", "suggester", "owner"}
 OF_PEOPLE = {("people", "user")}  # the one place of platforms' ids
@@ -62,9 +89,9 @@ async def test_a_person_gets_all_that_is_stored_of_them_and_nothing_of_others(
     assert (len(found.started), [day["debates"] for day in found.days]) == (1, [1])
     file = own_file(found, "chat", ANN, NOW)
     assert ANN.encode() in file
-    assert b"theirs-of-bob" not in file
+    assert THEIRS.encode() not in file
     assert BOB.encode() not in file
-    assert file.count(b"mine-of-ann") >= len([t for t, _ in tables if has_text(t)])
+    assert file.count(MINE.encode()) >= len([t for t, _ in tables if has_text(t)])
     whole = orjson.loads(file)
     assert whole["debates"][found.started[0]]["topic"]
     # No model is named, and nothing of the jury: its debate is not over.
@@ -109,6 +136,74 @@ async def test_whoever_is_in_one_table_alone_can_be_forgotten_after_a_deletion(
     assert traces(database_url, ANN) == []
 
 
+async def two_everywhere(store: SqlStore, url: str) -> dict[str, str]:
+    """Put two people into every table that refers to people; return the debate of each."""
+    debates = {user: new_debate(user=user) for user in (ANN, BOB)}
+    for one in debates.values():
+        await create(store, one)
+    ids = await store.votes.people("chat", [ANN, BOB])
+    tables = [one for one in referring_to(people) if one[0].name != "debates"]
+    await asyncio.to_thread(fill, url, tables, ids)
+    with opened(url) as execute:
+        execute("UPDATE debates SET status = 'closed'")
+    return {user: one.id for user, one in debates.items()}
+
+
+def rows_with(url: str, mark: str) -> dict[str, int]:
+    """Return how many rows of each table have a text of a person's."""
+    with opened(url) as execute:
+        held = {
+            table.name: list(execute(f'SELECT * FROM "{table.name}"'))  # noqa: S608
+            for table in metadata.sorted_tables
+        }
+    return {name: n for name, rows in held.items() if (n := sum(mark in str(one) for one in rows))}
+
+
+async def test_an_export_has_nobodys_id_whatever_tables_they_are_in(
+    store: SqlStore, database_url: str
+) -> None:
+    debates = await two_everywhere(store, database_url)
+    voters = Pseudonyms(b"k" * 16, ExportFilter(), None)
+
+    def read() -> str:
+        with store.archive.reading(ExportFilter(prompts=True)) as records:
+            entries = [make_entry(record, voters, b"") for record in records]
+        assert len(entries) == len(debates)
+        return str([table.rows(entry) for entry in entries for table in TABLES])
+
+    before = await asyncio.to_thread(read)
+    assert MINE in before, "what they wrote is in it"
+    await store.people.forget("chat", ANN)
+    for said in (before, await asyncio.to_thread(read)):
+        assert [one for one in (ANN, BOB) if one in said] == []
+
+
+async def test_a_purge_leaves_nobody_in_any_table(store: SqlStore, database_url: str) -> None:
+    await two_everywhere(store, database_url)
+    await purge(store, "chat", "club")
+    assert await store.people.wipe()
+    assert traces(database_url, ANN, BOB, MINE, THEIRS) == []
+    with opened(database_url) as execute:
+        assert execute("SELECT * FROM people") == []
+
+
+async def test_a_deleted_debate_takes_what_its_people_did_in_it_and_nothing_else(
+    store: SqlStore, database_url: str
+) -> None:
+    debates = await two_everywhere(store, database_url)
+    theirs = rows_with(database_url, THEIRS)
+    of_debates = {table.name for table in OF_DEBATES}
+    assert of_debates & rows_with(database_url, MINE).keys()
+    with opened(database_url) as execute:
+        execute("UPDATE label_tasks SET closed_at = ?", NOW)
+    await store.retention.delete(debates[ANN])
+    await store.people.wipe()
+    assert rows_with(database_url, debates[ANN]) == {}
+    assert of_debates & rows_with(database_url, MINE).keys() == set()
+    assert rows_with(database_url, THEIRS) == theirs
+    assert await store.people.own("chat", ANN) is not None, "of other tables"
+
+
 def test_every_text_is_searched_for_mentions_or_is_nobodys() -> None:
     texts = {
         (table.name, column.name)
@@ -151,7 +246,7 @@ def fill(url: str, tables: list[tuple[Table, Column[Any]]], ids: Mapping[str, in
     """Give both people a row of their own in every table that refers to people."""
     with opened(url) as execute:
         debates = {row["starter"]: row["id"] for row in execute("SELECT id, starter FROM debates")}
-        for of, mark in ((ANN, "mine-of-ann"), (BOB, "theirs-of-bob")):
+        for of, mark in ((ANN, MINE), (BOB, THEIRS)):
             made: dict[str, Any] = {}
             named = {one for one, _ in tables}
             parents = {
@@ -174,9 +269,14 @@ def value_of(
         if key.column.table.name == "debates":
             return debates[person]
         return made[key.column.table.name][key.column.name]
+    if column.name in FIXED:
+        return FIXED[column.name]
+    if column.name == "text":
+        return f"{mark} <@{ANN}>"
     kind = column.type.python_type
     if kind is str:
-        return orjson.dumps({"person": person, "mine": mark}).decode() if is_body(column) else mark
+        body = ANSWER | {"person": person, "ground": mark, "comment": mark}
+        return orjson.dumps(body).decode() if is_body(column) else mark
     values: dict[type, Any] = {
         int: 1000 + person,
         float: 1.0,
