@@ -77,6 +77,7 @@ SELECT revealed_at, created_at FROM debates WHERE {}
 ORDER BY coalesce(revealed_at, created_at) DESC LIMIT 1
 """
 SIZE = "SELECT count(*) FROM debates WHERE {}"
+IDS = "SELECT id FROM debates WHERE {}"
 CHUNK = f"{SELECT} WHERE {{}} AND id > :last ORDER BY id LIMIT 25"
 TURNS = "SELECT debate, body FROM turns WHERE debate IN :debates AND {steps} ORDER BY number"
 VERDICTS = "SELECT debate, body FROM verdicts WHERE debate IN :debates AND judge = 'panel'"
@@ -122,6 +123,10 @@ class ArchiveTable:
     def size(self, where: ExportFilter) -> int:
         query, values = SIZE.format(_conditions(where)), _values(where)
         return int(self._database.look(lambda connection: connection.value(query, **values)))
+
+    def ids(self, where: ExportFilter) -> tuple[str, ...]:
+        query, values = IDS.format(_conditions(where)), _values(where)
+        return tuple(self._database.look(lambda connection: connection.column(query, **values)))
 
 
 def read_records(connection: SqlConnection, where: ExportFilter) -> Iterator[DebateRecord]:

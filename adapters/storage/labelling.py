@@ -6,7 +6,7 @@ import hashlib
 import hmac
 import re
 import secrets
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -163,8 +163,9 @@ INSERT INTO votes (debate, person, question, step, body)
 VALUES (:debate, :person, :question, :step, :body)
 """
 EXPOSE = "UPDATE sheets SET exposed = TRUE WHERE debate = :debate AND person = :person"
+GIVEN = "SELECT DISTINCT debate FROM sheets WHERE person = :person"
 KNOWN_BY = "SELECT 1 FROM sheets WHERE debate = :debate AND person = :person"
-IN_TASK = "SELECT 1 FROM label_debates WHERE task = :task AND debate = :debate"
+IN_TASK = "SELECT debate FROM label_debates WHERE task = :task"
 NOTE_SEEN = """
 INSERT INTO sheets (id, task, debate, person, kind, "order", given_at, exposed, held)
 VALUES (:id, :task, :debate, :person, 'seen', '', :now, TRUE, FALSE)
@@ -325,16 +326,19 @@ class LabellingTable:
 
         return await self._database.write(store)
 
-    async def saw(self, key: str, debate_id: str, now: datetime) -> None:
+    async def saw(self, key: str, debates: Collection[str], now: datetime) -> None:
         def store(connection: SqlConnection) -> None:
             row = connection.first(BY_KEY_KEPT, key=key)
             if row is None:
                 return
             lock_person(connection, row.person)
-            of = {"debate": debate_id, "person": row.person}
-            listed = connection.value(IN_TASK, task=row.task, debate=debate_id)
-            if not connection.run(EXPOSE, **of) and listed is not None:
-                connection.run(NOTE_SEEN, id=_draw_id(), task=row.task, now=now, **of)
+            known, person = set(debates), {"person": row.person}
+            given = known.intersection(connection.column(GIVEN, **person))
+            for debate in given:
+                connection.run(EXPOSE, debate=debate, **person)
+            for debate in known.intersection(connection.column(IN_TASK, task=row.task)) - given:
+                seen = {"id": _draw_id(), "task": row.task, "now": now}
+                connection.run(NOTE_SEEN, debate=debate, **seen, **person)
 
         await self._database.write(store)
 

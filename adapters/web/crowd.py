@@ -28,6 +28,7 @@ AGE_SECONDS = 60  # that a browser or proxy may keep what is not sealed
 SEALED = "no-store"
 OPEN = f"public, max-age={AGE_SECONDS}"
 BUSY_SECONDS = 5
+SHOWS = web.ResponseKey("shows", tuple[str, ...])
 BUSY = Failure("Too many people read here right now", "Try again in a moment.")
 
 
@@ -42,6 +43,7 @@ class Content(NamedTuple):
     media: str = "text/html"
     sealed: bool = False
     name: str = ""  # of a file to download
+    shows: tuple[str, ...] = ()  # the debates whose models or result are in it
     etag: str = ""
 
 
@@ -64,7 +66,8 @@ class Crowd:
     ) -> web.Response:
         """Return the answer to a request, made by `make` unless that was done just now.
 
-        While too many wait it asks to come back. Raises what `make` raises.
+        Its item `SHOWS` has the debates whose results it shows. While too many wait it asks to come
+        back. Raises what `make` raises.
         """
         try:
             content = await self._share(key, make, seconds)
@@ -81,13 +84,14 @@ class Crowd:
         if not content.sealed:
             headers["ETag"] = f'"{content.etag}"'
             if any(tag.value in (content.etag, "*") for tag in request.if_none_match or ()):
-                return web.Response(status=304, headers=headers)
+                return _showing(content, web.Response(status=304, headers=headers))
         if content.name:
             headers["Content-Disposition"] = f'attachment; filename="{content.name}"'
         charset = "utf-8" if content.media.startswith("text/") else None
-        return web.Response(
+        whole = web.Response(
             body=content.body, content_type=content.media, charset=charset, headers=headers
         )
+        return _showing(content, whole)
 
     async def _share(
         self, key: Hashable, make: Callable[[], Awaitable[Content]], seconds: float
@@ -125,3 +129,8 @@ class Crowd:
             raise BusyError from None
         finally:
             self._waiting -= 1
+
+
+def _showing(content: Content, answer: web.Response) -> web.Response:
+    answer[SHOWS] = content.shows
+    return answer

@@ -7,7 +7,7 @@ a forged one, and is replaced by a new one whenever it gains an annotator.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import Any, NamedTuple
 
 import orjson
@@ -72,7 +72,7 @@ LATE = "This page was open for too long. Check your answer and send it once more
 log = structlog.get_logger(__name__)
 
 
-Saw = Callable[[web.Request, str], Awaitable[None]]
+Saw = Callable[[web.Request, Collection[str]], Awaitable[None]]
 
 
 class Visitor(NamedTuple):
@@ -429,14 +429,14 @@ def _language(request: web.Request, *wanted: str) -> str:
 
 
 def noticing(labelling: Labelling, sessions: Sessions) -> Saw:
-    """Return what notes that a page shows a debate's result to somebody who labels."""
+    """Return what notes that somebody who labels is shown the results of debates."""
 
-    async def saw(request: web.Request, debate: str) -> None:
+    async def saw(request: web.Request, debates: Collection[str]) -> None:
         session = sessions.read(request)
         keys = {} if session is None else _keys(session)
         for task, key in keys.items():
             if task != ASKED:
-                await labelling.saw(key, debate)
+                await labelling.saw(key, debates)
 
     return saw
 

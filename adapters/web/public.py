@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from base64 import b64decode, b64encode
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Sequence
 from functools import partial
 from typing import Any
 
 from aiohttp import web
 
 from adapters.web.application import Failure, failure_page
-from adapters.web.crowd import BUSY, OPEN, SHARED_SECONDS, Content, Crowd
+from adapters.web.crowd import BUSY, READ_SECONDS, SHARED_SECONDS, SHOWS, Content, Crowd
 from adapters.web.labelling import Saw
 from adapters.web.leaves import STATES, write_debate
 from adapters.web.links import Public as PublicLinks
@@ -94,11 +94,23 @@ class PublicPages:
         async def make() -> Content:
             found = await self._public.debate(name, part)
             page = await asyncio.to_thread(self._write_debate, found)
-            return _content(page, sealed=found.sealed)
+            shows = () if found.sealed else (found.shown.item.id,)
+            return Content(page.encode(), sealed=found.sealed, shows=shows)
 
-        answer = await self._pages.answer(request, ("debate", name, part), make)
-        if self._saw is not None and answer.headers.get("Cache-Control") == OPEN:
-            await self._saw(request, name.upper())
+        return await self._answer(request, ("debate", name, part), make)
+
+    async def _answer(
+        self,
+        request: web.Request,
+        key: Hashable,
+        make: Callable[[], Awaitable[Content]],
+        seconds: float = READ_SECONDS,
+        pages: Crowd | None = None,
+    ) -> web.Response:
+        """Answer a request, and tell what its reader knows from now on."""
+        answer = await (pages or self._pages).answer(request, key, make, seconds)
+        if self._saw is not None and (shows := answer.get(SHOWS)):
+            await self._saw(request, shows)
         return answer
 
     def _write_debate(self, found: PublicDebate) -> str:
@@ -118,9 +130,9 @@ class PublicPages:
 
         async def make() -> Content:
             picture = await self._public.drawing(name, which)
-            return Content(picture.svg.encode(), "image/svg+xml")
+            return Content(picture.svg.encode(), "image/svg+xml", shows=(name.upper(),))
 
-        answer = await self._pages.answer(request, ("drawing", name, which), make)
+        answer = await self._answer(request, ("drawing", name, which), make)
         answer.headers.update(DRAWN if answer.content_type == "image/svg+xml" else {})
         return answer
 
@@ -131,7 +143,7 @@ class PublicPages:
             text = await self._public.turn_text(name, number)
             return Content(text.encode(), "text/plain", sealed=True)  # it may be hidden later on
 
-        return await self._pages.answer(request, ("turn", name, number), make)
+        return await self._answer(request, ("turn", name, number), make)
 
     async def _events(self, request: web.Request) -> web.StreamResponse:
         return await self._pulses.stream(request, request.match_info["id"], SHARED_SECONDS)
@@ -143,9 +155,10 @@ class PublicPages:
             files = await self._draw((await self._public.picture(name, sealed=sealed),))
             if not files:
                 raise web.HTTPNotFound
-            return Content(b64decode(files[0].content), files[0].media)
+            shows = () if sealed else (name.upper(),)
+            return Content(b64decode(files[0].content), files[0].media, shows=shows)
 
-        return await self._pages.answer(request, ("preview", name, sealed), make)
+        return await self._answer(request, ("preview", name, sealed), make)
 
     async def _front(self, request: web.Request) -> web.Response:
         place = await self._public.place(request.match_info["key"])
@@ -209,9 +222,11 @@ class PublicPages:
 
         async def make() -> Content:
             found = await self._public.dataset(key)
-            return Content(found.bundle.content or b"", "application/zip", name=found.name)
+            whole, shows = found.bundle.content or b"", await self._public.revealed(key)
+            return Content(whole, "application/zip", name=found.name, shows=shows)
 
-        answer = await self._files.answer(request, ("dataset", key), make, DOWNLOAD_SECONDS)
+        kept = ("dataset", key)
+        answer = await self._answer(request, kept, make, DOWNLOAD_SECONDS, self._files)
         if answer.status == 200 and not answer.body:
             return failure_page(request, 503, TOO_LARGE)
         if answer.status != 200 or request.method == "HEAD":
@@ -242,9 +257,12 @@ class PublicPages:
             place = await self._public.place(key, part)
             values = {"heading": "", **put(await read()), **_framed(place, part)}
             name = template or f"public_{part}.html.jinja"
-            return _content(await asyncio.to_thread(partial(write, name, language, **values)))
+            page = await asyncio.to_thread(partial(write, name, language, **values))
+            told = part is PublicPart.AGREEMENT or template
+            shows = await self._public.revealed(key) if told else ()
+            return Content(page.encode(), shows=shows)
 
-        return await self._pages.answer(
+        return await self._answer(
             request, (part, key, language, template, *more), make, FIGURES_SECONDS
         )
 
@@ -288,7 +306,3 @@ def _framed(place: Place | None, part: PublicPart) -> dict[str, Any]:
 def _data(svg: str) -> str:
     """Return a picture as an address that holds it."""
     return f"data:image/svg+xml;base64,{b64encode(svg.encode()).decode()}"
-
-
-def _content(page: str, *, sealed: bool = False) -> Content:
-    return Content(page.encode(), sealed=sealed)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import re
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -175,9 +175,9 @@ class Labelling:
         """Return the annotator of a session, None for one who was forgotten."""
         return await self.store.labelling.annotator(key)
 
-    async def saw(self, key: str, debate_id: str) -> None:
-        """Note that a page shows an annotator the models or the result of a debate."""
-        await self.store.labelling.saw(key, debate_id, self.clock.now())
+    async def saw(self, key: str, debates: Collection[str]) -> None:
+        """Note that an annotator is shown the models or the results of debates."""
+        await self.store.labelling.saw(key, debates, self.clock.now())
 
     # --- sheets --------------------------------------------------------------------------
 

@@ -252,6 +252,12 @@ class Public:
 
         return await asyncio.to_thread(read)
 
+    async def revealed(self, key: str) -> tuple[str, ...]:
+        """Return the ids of the debates whose results figures, reports and the dataset hold."""
+        shown, _ = await self._shown(key, None)
+        where = replace(_revealed(shown), without_rehearsal=False)
+        return await asyncio.to_thread(self._store.archive.ids, where)
+
     # --- leagues -------------------------------------------------------------------------
 
     async def leagues(self, key: str) -> tuple[LeagueLine, ...]:

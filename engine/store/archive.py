@@ -160,6 +160,9 @@ class Archive(Protocol):
     def size(self, where: ExportFilter) -> int:
         """Return the number of debates; ignores `quorum_met` for speed."""
 
+    def ids(self, where: ExportFilter) -> tuple[str, ...]:
+        """Return the debates' ids; ignores `quorum_met` for speed."""
+
     def last_deletion(self) -> str:
         """Return a mark that every deletion of a debate changes."""
 

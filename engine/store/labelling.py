@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Literal, NamedTuple, Protocol
 
@@ -229,8 +229,8 @@ class LabellingStore(Protocol):
         A test or a second showing is no vote.
         """
 
-    async def saw(self, key: str, debate_id: str, now: datetime) -> None:
-        """Note that an annotator may know a debate's models or result from now on."""
+    async def saw(self, key: str, debates: Collection[str], now: datetime) -> None:
+        """Note that an annotator may know these debates' models or results from now on."""
 
     async def work(self, name: str) -> tuple[Drawn, ...]:
         """Return every sheet of a task, by person and number."""

@@ -371,11 +371,11 @@ async def test_nobody_labels_a_debate_that_they_know(desk: Labelling, store: Sql
     assert drawn is not None
     assert drawn.debate == other
     # Who saw the reveal is not given the debate; who sees it meanwhile gives no gold label.
-    await desk.saw(bob.key, started)
+    await desk.saw(bob.key, [started])
     sheet = await given(desk, bob)
     assert await desk.save(bob.key, sheet.id, FIRST) == "stored"
-    await desk.saw(bob.key, other)
-    await desk.saw(ann.key, other)
+    await desk.saw(bob.key, [other])
+    await desk.saw(ann.key, [other])
     assert await desk.next(bob.key) is None
     assert await desk.save(ann.key, drawn.id, FIRST) == "stored"
     stood = {one.gold for one in (await records(store))[other].asked(Question.LABEL)}

@@ -43,6 +43,9 @@ class MemoryArchive:
     def size(self, where: ExportFilter) -> int:
         return sum(self._has(record.debate, where) for record in self.records)
 
+    def ids(self, where: ExportFilter) -> tuple[str, ...]:
+        return tuple(r.debate.id for r in self.records if self._has(r.debate, where))
+
     def _wanted(self, where: ExportFilter) -> Iterator[DebateRecord]:
         for number, record in enumerate(self.records):
             if number == self._fails_after:

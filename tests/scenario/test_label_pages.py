@@ -35,6 +35,7 @@ from engine.errors import StoreError
 from engine.labelling.labelling import Labelling
 from engine.labelling.sheet import SheetAnswer
 from engine.line.intake import Order
+from engine.pages.debate import Picture
 from engine.pages.public import Public
 from engine.permalinks import Permalinks
 from engine.store import ExportFilter, labelling
@@ -451,12 +452,34 @@ async def test_a_managers_cookie_cannot_be_made_from_the_database(desk: Desk) ->
     assert (await browser.get("/labels", cookies=cookies)).status == 403
 
 
-async def test_whoever_was_shown_a_result_gives_no_gold_label(desk: Desk) -> None:
+@pytest.mark.parametrize(
+    ("door", "exposed"),
+    [
+        ("/d/{id}", True),
+        ("/d/{id}/result.png", True),
+        ("/d/{id}/votes.svg", True),
+        ("/c/{key}/agreement", True),
+        ("/c/{key}/dataset.zip", True),
+        ("/d/{id}/sealed.png", False),
+        ("/d/{id}/turn-1.txt", False),
+        ("/c/{key}/debates", False),
+        ("/c/{key}/leaderboard", False),
+    ],
+)
+async def test_whoever_was_shown_a_result_gives_no_gold_label(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, door: str, exposed: bool
+) -> None:
+    async def draw(*_: object) -> Picture:  # nobody has voted, so that there is nothing to draw
+        return Picture("votes", "<svg/>", "")
+
+    monkeypatch.setattr(Public, "drawing", draw)
     await desk.task()
     browser = desk.browser()
     page = await browser.join(await desk.link())
-    shows = CommunitySettings(public=(PublicPart.DEBATES,))
+    shows = CommunitySettings(public=tuple(PublicPart))
     await desk.store.communities.change("memory", "club", lambda _: shows, NOW)
+    key = await desk.store.communities.page("memory", "club")
+    await desk.store._database.run("UPDATE debates SET rehearsal = FALSE")  # or none is public
     clock, site = SystemClock(), Site("127.0.0.1", 0)
     settings = settings_of(desk.accounts, "http://127.0.0.1:1")
     saw = await noticing_of(desk.store, clock, settings)
@@ -464,10 +487,12 @@ async def test_whoever_was_shown_a_result_gives_no_gold_label(desk: Desk) -> Non
     async with site.serving(public.routes(), furnish):
         assert site.address is not None
         for one in desk.debates:
-            address = "http://{}:{}/d/".format(*site.address) + one.id.lower()
-            assert (await browser.get(address)).status == 200
+            path = door.format(id=one.id.lower(), key=key)
+            address = "http://{}:{}".format(*site.address) + path
+            async with browser.client.get(address) as answer_of:
+                assert answer_of.status == 200, await answer_of.text()
     await browser.post(page.path, **answer(page))
-    assert [one.exposed for one in await desk.store.labelling.work("tea")] == [True]
+    assert {one.exposed for one in await desk.store.labelling.work("tea")} == {exposed}
 
 
 @pytest.mark.parametrize(("platform", "user"), [("discord", "8035111022"), ("slack", "U0ADA")])
