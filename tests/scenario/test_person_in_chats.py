@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from tests.doubles.waiting import until
-from tests.scenario.chat_stage import Chat, Shown, close, said
+from tests.scenario.chat_stage import Chat, OnDiscord, Shown, close, said
 from tests.scenario.discord_stage import voting
+from tests.scenario.test_slack_home import opened
 from tests.scenario.test_suggested_topics import change
 
 CONSENT = "Will you argue a side?"
@@ -72,6 +73,19 @@ async def test_a_person_is_asked_then_writes_by_form_or_in_the_thread(chat: Chat
         await chat.ended(app)
         assert "🔴 B (against it) was a person" in reveal.replace("*", "")
         assert "somebody" not in "\n".join(message.text for message in chat.thread())
+
+
+async def test_a_debate_that_waits_for_consent_waits_in_the_list_and_in_the_home_tab(
+    chat: Chat,
+) -> None:
+    """Both said that it was being debated."""
+    async with chat.stage.process():
+        asked = await invited(chat, await chat.start(model_b=chat.mention("ben"), length="short"))
+        assert "waiting for a person" in await chat.ask("ada", "list")
+        if not isinstance(chat, OnDiscord):
+            home = await opened(chat.slack, "cleo", "Waiting for the person who was asked to argue")
+            assert "Being debated" not in home
+        assert "You do not take part" in await chat.push("ben", asked.id, "No, thanks")
 
 
 async def test_a_bot_and_two_people_are_refused_and_who_declines_calls_it_off(chat: Chat) -> None:
