@@ -16,6 +16,7 @@ from adapters.slack.files import hand_over
 from adapters.slack.grounds import ground_of
 from adapters.slack.install.workspaces import Workspaces
 from adapters.slack.managers import Managers
+from adapters.slack.standstill import Standstill
 from adapters.slack.venue import Place, link_to
 from adapters.slack.whisper import Asker, Whisper
 from engine.chat.answers.answers import Answer, SentFile, to_markdown
@@ -82,6 +83,7 @@ class FrontDesk:
     managers: Managers
     followers: Followers = field(default_factory=Followers)
     offers: Offers = field(default_factory=Offers)
+    standstill: Standstill = field(default_factory=Standstill)
 
     async def carry_out(self, asker: Asker, command: Invocation, *, in_place: bool = False) -> None:
         """Run a command and show its answer, in place of the message of its button if told so."""
@@ -110,6 +112,7 @@ class FrontDesk:
 
     async def run(self, asker: Asker, command: Invocation) -> Answer:
         """Run a command. Raises RostrumError, whose message is for the person."""
+        self.standstill.check()
         self.commands.check_database()
         _refuse_what_slack_lacks(command)
         person = await self._with_groups(await self._asking(asker, command))

@@ -112,20 +112,21 @@ class Connection:
             pause = min(2 * pause, LONGEST_PAUSE)
 
     @asynccontextmanager
-    async def _watching(self, listener: Listener) -> AsyncIterator[None]:
-        watch = asyncio.create_task(self._watch(listener))
+    async def _watching(self, desk: FrontDesk) -> AsyncIterator[None]:
+        watch = asyncio.create_task(self._watch(desk))
         try:
             yield
         finally:
             watch.cancel()
 
-    async def _watch(self, listener: Listener) -> None:
+    async def _watch(self, desk: FrontDesk) -> None:
         """Report when events stop arriving; `serve` reports when they resume."""
         came = False
         while True:
+            desk.standstill.beat()
             comes = self._transport.connected
             if came and not comes:
-                await listener(EventsLost())
+                await desk.listener(EventsLost())
             came = comes
             await asyncio.sleep(LOOK_SECONDS)
 
@@ -137,7 +138,8 @@ class Connection:
             app = client.app(self._transport.signing_secret)
             routes = self._transport.routes(app)
             routes += self._installer.routes() if self._installer else []
-            async with self._site.serving(routes), self._watching(desk.listener):
+            desk.standstill.begin()
+            async with self._site.serving(routes), self._watching(desk):
                 await self._serve(app, lambda: desk.listener(EventsMissed()))
         finally:
             await client.finish()

@@ -19,7 +19,7 @@ CLAIMS = 20  # of a lease that is waited for, until it has run out
 WATCH_SECONDS = 0.25
 
 
-def _elapsed() -> float:
+def elapsed() -> float:
     """Return seconds that also pass while the machine sleeps, where it counts them."""
     clock = getattr(time, "CLOCK_BOOTTIME", None)
     return time.monotonic() if clock is None else time.clock_gettime(clock)
@@ -61,7 +61,7 @@ class Keeper:
         store: Store,
         bell: Bell,
         holder: str,
-        clock: Callable[[], float] = _elapsed,
+        clock: Callable[[], float] = elapsed,
         watch: Watch = UNWATCHED,
     ) -> None:
         self.watch = watch
