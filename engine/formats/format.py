@@ -228,7 +228,7 @@ def read_own(name: str, shape: type[O], given: Mapping[str, object]) -> O:
         raise UsageError(
             MISTAKES.get(kind, "{name} is “{text}”, which cannot be used."),
             **dict(mistake.get("ctx", {})),
-            name=str(mistake["loc"][0]),
+            name=str(next(iter(mistake["loc"]), name)),
             text=headline(str(mistake["input"]), 40),
             known=tuple(re.findall(r"'([^']+)'", mistake.get("ctx", {}).get("expected", ""))),
         ) from None

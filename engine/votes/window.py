@@ -12,13 +12,14 @@ from datetime import datetime
 
 import structlog
 
-from engine.delivery.ending import refusal_of
+from engine.delivery.ending import REFUSED
 from engine.errors import (
     LeaseLostError,
     ModelError,
     NotToldYetError,
     RostrumError,
     VenueAwayError,
+    VenueError,
 )
 from engine.floor.keeper import Keeper
 from engine.floor.shares import Shares
@@ -259,5 +260,6 @@ class VoteWindow:
         elif asked.question is Question.SPEAK:  # no vote waits; the log says why
             return
         elif isinstance(error, RostrumError):
-            why = Text("Waiting to close the vote: {why}", why=refusal_of(error))
+            members = error.text if isinstance(error, VenueError) else REFUSED
+            why = str(Text("Waiting to close the vote: {why}", why=members))
         await self.store.debates.set_waiting(asked.debate, why, while_open=asked)

@@ -1,97 +1,70 @@
-"""What platforms refuse, as people read it: whole sentences in their language, without ids."""
+"""A short turn that only declines is recognised in five languages; an argument never is."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-from types import SimpleNamespace
-from typing import Any, cast
-
-import discord
 import pytest
-from slack_sdk.errors import SlackApiError
 
-from adapters.discord import errors as of_discord
-from adapters.slack import errors as of_slack
-from engine.delivery.ending import refusal_of, without_settings
-from engine.errors import UsageError, VenueError
-from engine.formats import FORMATS
-from engine.formats.format import Format, read_own
-from engine.language import ENGLISH, speaking
-from engine.words.phrases import WAITS_TO_POST
-from engine.words.translation import LANGUAGES, say_stored
-from tests.doubles.facts import Code
+from engine.debate import Violation
+from engine.floor.refusals import declines, refusal
 
-BAD = ("ghi", "-1", "1e9", "")
-PLACE, MESSAGE = "C0471100815", "1718.000042"
-SLACKS_NAMES = (
-    "account_inactive", "cannot_reply_to_message", "channel_not_found", "ekm_access_denied",
-    "expired_trigger_id", "fatal_error", "invalid_blocks", "is_archived", "is_inactive",
-    "message_not_found", "messages_tab_disabled", "missing_scope", "not_in_channel",
-    "ratelimited", "restricted_action", "restricted_action_thread_locked", "thread_not_found",
-)  # fmt: skip
-
-
-def by_slack() -> Iterator[VenueError]:
-    make: Any = SlackApiError  # which has no types
-    for name in SLACKS_NAMES:
-        data = {"ok": False, "error": name, "needed": "reactions:read"}
-        answer = SimpleNamespace(data=data, status_code=200, headers={})
-        for act in of_slack.Act:
-            for place in (PLACE, ""):
-                refused = cast(SlackApiError, make("refused", answer))
-                yield of_slack.explain(refused, act, place, MESSAGE)
-
-
-def by_discord() -> Iterator[VenueError]:
-    for code in Code:
-        answer: Any = SimpleNamespace(status=code.status, reason="refused")
-        for act in of_discord.Act:
-            for place in (PLACE, ""):
-                refused = discord.HTTPException(answer, {"code": code, "message": "No."})
-                yield of_discord.explain(refused, act, place, MESSAGE)
-
-
-@pytest.mark.parametrize("language", [ENGLISH, *LANGUAGES])
-@pytest.mark.parametrize("refusals", [by_slack, by_discord])
-def test_a_platforms_refusal_has_no_ids_and_no_gaps_in_any_language(
-    refusals: Any, language: str
-) -> None:
-    """Slack's named channels by their ids, and "The thread of  was deleted" where there was none.
-
-    What a thread waits for was said in English, with the platform's own word for it.
-    """
-    errors = list(refusals())
-    assert len(errors) > 200
-    for error in errors:
-        with speaking(language):
-            said = refusal_of(error)
-            waits = without_settings(say_stored(WAITS_TO_POST.format(why=error.text)))
-        shown = said.replace(f"<#{PLACE}>", "the channel")  # which Discord shows by its name
-        assert not re.search(rf"[{{}}]|<|{PLACE}|{MESSAGE}|  | [.,;]", shown), said
-        assert said in waits, (said, waits)
-        assert language == ENGLISH or said != str(error.text)
+DECLINED = [
+    "I'm sorry, but I can't assist with that.",
+    "I can’t argue for this.",
+    "I cannot help with that request.",
+    "I'm not able to generate arguments for this topic.",
+    "I won't argue for this position.",
+    "I must respectfully decline to argue this position. It would be harmful.",
+    "As an AI language model, I cannot take part in such a debate.",
+    "I'm unable to write arguments in favor of this motion.",
+    "Es tut mir leid, aber dabei kann ich nicht helfen.",
+    "Ich kann für diese Position nicht argumentieren.",
+    "Leider kann ich zu diesem Thema keine Argumente liefern.",
+    "Lo siento, pero no puedo ayudar con eso.",
+    "No puedo argumentar a favor de esta postura.",
+    "Üzgünüm, bu konuda yardımcı olamam.",
+    "Bunu savunamam.",
+    "很抱歉，我无法为这一立场辩护。",
+    "对不起，我不能协助您完成这个请求。",
+    "我无法参与这个辩论。",
+    "I'm sorry. I can't help with this.",
+    "I apologize, but I cannot provide content that supports this.",
+]
+ARGUED = [
+    "I cannot accept my opponent's claim that this works.",
+    "I cannot argue that tabs are perfect, but they help people align code with such ease.",
+    "This house should not ban it.",
+    "I won't pretend this is easy. Cheap energy matters.",
+    "Wir können das nicht so lassen, denn es schadet allen.",
+    "Ich kann dieses Argument nicht akzeptieren.",
+    "No podemos aceptar esta propuesta.",
+    "No puedo aceptar ese argumento, porque ignora los datos.",
+    "Bu öneri kimseye yardımcı olmaz.",
+    "我不能同意对方的论点，因为它没有证据。",
+    "我们无法忽视这个问题。",
+    "I can't see how that helps anyone.",
+    "Sorry, but my opponent is wrong about this.",
+    "I cannot help but notice that this claim has no source.",
+    "It won't help. The evidence for this is thin.",
+    "我不能接受这种观点，反方没有提供证据。",
+]
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_a_wrong_option_of_a_format_is_said_in_one_language(language: str) -> None:
-    """It was the English sentence of a library: "Input should be greater than or equal to 2"."""
-    wrong = [(script, name) for script in FORMATS.values() for name in script.options.model_fields]
-    said = {_refused(script, name, text, language) for script, name in wrong for text in BAD}
-    assert len(said) > 5
-    assert not [one for one in said if "Input" in one]
+@pytest.mark.parametrize("text", DECLINED)
+def test_a_short_text_that_only_declines_is_a_refusal(text: str) -> None:
+    assert declines(text)
+    assert declines(f"**{text}**\n\nI can help with something else instead.")
+    assert refusal(text) == (Violation(kind="refusal", measured=1, limit=0),)
 
 
-def _refused(script: Format, option: str, text: str, language: str) -> str:
-    """Return how an option is refused in a language; empty if it is taken."""
-    try:
-        read_own(script.name, script.options, {option: text})
-    except UsageError as error:
-        refused = error
-    else:
-        return ""
-    with speaking(language):
-        shown = refusal_of(refused)
-    assert shown != str(refused)
-    assert option in shown
-    return shown
+@pytest.mark.parametrize("text", ARGUED)
+def test_a_short_argument_is_none(text: str) -> None:
+    assert refusal(text) == ()
+
+
+def test_a_text_that_goes_on_to_argue_is_none() -> None:
+    assert not declines("I can't argue for this without a caveat. " + "Still, tea wins. " * 30)
+
+
+def test_what_a_filter_withheld_is_a_refusal() -> None:
+    assert refusal("Tea is bet", "content_filter")
+    assert not refusal("Tea is better.", "stop")

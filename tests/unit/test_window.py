@@ -20,12 +20,14 @@ import engine.votes.window
 from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
 from engine.debate import Debate, Status
-from engine.errors import NotToldYetError, VenueAwayError, VenueError
+from engine.errors import NotToldYetError, StoreError, VenueAwayError, VenueError
 from engine.judging import Log, Tally, Vote, VoteEvent
+from engine.language import speaking
 from engine.messages import Notice, Reveal
 from engine.ports import EventsLost, Reactions, ReactionSeen, VenueLimits
 from engine.votes.outcome import tally_of
 from engine.votes.tally import agreement
+from engine.words.translation import say_stored
 from tests.doubles.memory.venue import Fault, MemoryVenue
 from tests.doubles.poll import OPTIONS, THREAD, USERS, Poll, open_poll, options_of
 from tests.doubles.waiting import HANG_SECONDS
@@ -623,17 +625,27 @@ def test_a_panel_that_saw_names_is_not_compared_with_people(
     assert agreement(tally, judged) is agree
 
 
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (ZeroDivisionError("no tally"), "a bug in Rostrum"),
+        (StoreError("The disk is full; free space."), "A problem with Rostrum's storage"),
+    ],
+)
 async def test_a_vote_that_cannot_be_concluded_says_so_and_keeps_no_other_open(
-    poll: Poll, monkeypatch: pytest.MonkeyPatch
+    poll: Poll, monkeypatch: pytest.MonkeyPatch, error: Exception, said: str
 ) -> None:
-    """An unexpected exception at one close ended the task that closes every vote."""
+    """An unexpected exception at one close ended the task that closes every vote.
+
+    Members read what is wrong with the operator's disk, in English.
+    """
     other = await open_poll(poll.store, poll.venue)
 
     def fail_for_the_first(
         debate: Debate, events: tuple[VoteEvent, ...], *more: frozenset[Log]
     ) -> Tally:
         if debate.id == poll.debate_id:
-            raise ZeroDivisionError("no tally")
+            raise error
         return tally_of(debate, events, *more)
 
     with monkeypatch.context() as patch:
@@ -643,7 +655,10 @@ async def test_a_vote_that_cannot_be_concluded_says_so_and_keeps_no_other_open(
             waits = await poll.until(lambda debate: debate.reason)
             await other.until(lambda debate: debate.status is Status.CLOSED)
     assert waits.status is Status.VOTING
-    assert waits.reason.startswith("Waiting to close the vote: a bug in Rostrum")
+    assert waits.reason.startswith(f"Waiting to close the vote: {said}")
+    with speaking("tr"):
+        assert say_stored(waits.reason).startswith("Oylama kapanmayı bekliyor: ")
+        assert "Waiting" not in say_stored(waits.reason)
     await poll.window.close(poll.debate_id)
     closed = await poll.debate()
     assert (closed.status, closed.reason) == (Status.CLOSED, "")
