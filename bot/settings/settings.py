@@ -106,7 +106,7 @@ class Settings(BaseSettings):
     database_pool: int = Field(4, ge=1, le=64)
     database_direct_url: DatabaseUrl | None = None
     worker: WorkerSettings = WorkerSettings()
-    stop_seconds: float = Field(STOP_SECONDS, gt=0, le=86400)
+    stop_seconds: float = Field(STOP_SECONDS, ge=2, le=86400)
     backends: dict[str, BackendSettings] = {}
     models: Roster = ()
     jurors: Roster = ()

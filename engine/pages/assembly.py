@@ -32,8 +32,6 @@ from engine.pages.sections import read_marks, read_sections
 from engine.words.phrases import told_reason
 from engine.words.translation import say
 
-GO_ON = "No process holds it any more. Go on with: {command}"
-
 
 class Found(NamedTuple):
     """What a page is made of; `rows` are those of an export, None while anything is sealed.
@@ -64,7 +62,9 @@ def assemble(found: Found, part: Part) -> DebatePage:
         marks = read_marks(rows) if rows else {}
         waits = scrub(told_reason(why(debate, outside=True)))
         if found.item.state == INTERRUPTED:
-            waits = say(GO_ON, command=way_on(debate))
+            waits = say(
+                "No process holds it any more. Go on with: {command}", command=way_on(debate)
+            )
     return DebatePage(
         item=found.item,
         page=page,
