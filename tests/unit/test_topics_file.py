@@ -14,7 +14,7 @@ from bot.settings.topics_file import read_topics
 from engine.chat.choices import topic_choices
 from engine.errors import SettingsError, UsageError
 from engine.line.intake import Order, complete
-from engine.topics import Topic
+from engine.topics import Topic, built_in_topics
 from tests.doubles.rehearsed import DEFAULTS
 
 TOML = """
@@ -204,3 +204,8 @@ def test_ones_in_the_persons_language_are_offered_first() -> None:
         BAHN.text,
         TABS.text,
     ]
+
+
+def test_a_built_in_idea_in_english_is_of_no_one_country() -> None:
+    """Servers anywhere were offered "Remote work … (Consider only Türkiye.)"."""
+    assert not [topic for topic in built_in_topics() if topic.speaks("en") and topic.conditions]
