@@ -40,7 +40,7 @@ def test_a_topic_is_found_by_its_words_alone() -> None:
 
 def test_conditions_come_with_the_motion_they_are_for() -> None:
     bound = {topic.text: topic.conditions for topic in built_in_topics() if topic.conditions}
-    remote = bound["Remote work is more productive than working from an office"]
+    remote = bound["Uzaktan çalışmak ofiste çalışmaktan daha verimlidir"]
     assert "Türkiye" in remote
 
 
