@@ -42,6 +42,7 @@ from bench.wheel.jury_scores import (
 from bench.wheel.jury_world import (
     INVALID,
     MISSPECIFIED,
+    SHOWING,
     SIDES,
     STANDARD,
     WORLDS,
@@ -104,6 +105,16 @@ def test_order_fools_the_naive_and_not_the_product(scores: Scores) -> None:
     for panel in (SWAPPED, BALANCED, UNCALIBRATED, UNLABELLED, LABELLED):
         assert abs(scores[panel].lean) < 0.05
         assert scores[panel].accuracy > scores[NAIVE].accuracy
+
+
+def test_shown_as_spoken_a_lean_to_what_stands_first_is_for_one_side_in_both_orders() -> None:
+    leaning = SHOWING[-2:]
+    for world, named in zip(leaning, ({"A", "B"}, {"A"}), strict=True):
+        rng = make_rng(world.name, 1)
+        case = make_case(make_court(world, rng), rng)
+        asked = ((at, order) for at in range(0, 12, 2) for order in (SIDES, SIDES[::-1]))
+        said = {case.ask(at, order, blind=True).verdict for at, order in asked}
+        assert said - {TIE, None} == named
 
 
 def test_the_product_asks_fewer_than_the_others_and_audits_a_tenth(scores: Scores) -> None:

@@ -60,6 +60,7 @@ from bench.wheel.jury_world import (
     BLIND,
     BROKEN,
     MISSPECIFIED,
+    SHOWING,
     WORLDS,
     Case,
     World,
@@ -73,12 +74,13 @@ from engine.errors import RostrumError, UsageError
 from engine.jury.fitting import fit_jurors
 from engine.jury.hearing import Heard, HeardDebate
 
-Kind = Literal["usual", "misspecified", "broken", "blind"]
+Kind = Literal["usual", "misspecified", "broken", "blind", "showing"]
 KINDS: Mapping[Kind, tuple[World, ...]] = {
     "usual": WORLDS,
     "misspecified": MISSPECIFIED,
     "broken": BROKEN,
     "blind": BLIND,
+    "showing": SHOWING,
 }
 COLD = 50  # an installation's first debates
 FITS = ((12, 1000), (60, 20_000))  # jurors and debates
@@ -108,7 +110,8 @@ async def run_jury(
     """Print the table as JSON, and as text on stderr. Raises UsageError for too few debates.
 
     `kind` is of the worlds: the usual ones; those that the model of jurors does not expect; those
-    with jurors that see nothing, or the opposite; or those in which no juror sees anything.
+    with jurors that see nothing, or the opposite; those in which no juror sees anything; or some of
+    these with speeches shown in both orders, and in the order of speaking alone.
     """
     if learning < LABELS:
         raise UsageError(

@@ -61,6 +61,9 @@ class World(NamedTuple):
     `invalid_every`th juror, a taste for length, the share of ballots with any scores at all, by how
     much leans change (sd), how many families report the opposite of what they see, and what each
     juror that sees nothing goes by, None for one that sees: `broken` is repeated over the roster.
+
+    With `as_spoken` speeches stand in the order of speaking, where A is always first, and the
+    orders of ballots differ in names and scores alone.
     """
 
     name: str
@@ -80,6 +83,7 @@ class World(NamedTuple):
     adversaries: int = 0
     broken: tuple[Broken | None, ...] = (None,)
     jurors: int = JURORS
+    as_spoken: bool = False
 
 
 WORLDS = (
@@ -119,6 +123,11 @@ BLIND = (
     World("only coins", broken=(COIN,)),
     World("only coins that lean", broken=(LEANING_COIN,)),
     World("three coins", broken=(COIN,), jurors=3),
+)
+SHOWING = tuple(
+    world._replace(name=f"{world.name}, {how}", as_spoken=as_spoken)
+    for world in (WORLDS[0], WORLDS[2], BROKEN[0])
+    for how, as_spoken in (("in both orders", False), ("as spoken", True))
 )
 
 
@@ -246,6 +255,7 @@ class Case:
     def _judge(self, at: int, order: tuple[str, ...], blind: bool) -> Impression:
         juror, place = self.jurors[at], 1 if order == SIDES else -1
         draw = Random(self.seed + 2 * at + (place > 0))
+        place = 1 if self.court.world.as_spoken else place
         if draw.random() < juror.invalid:
             return Impression(None, None)
         side = -1 if self.mirrored else 1

@@ -34,10 +34,10 @@ def jury(
     ] = 5000,
     learning: Annotated[int, typer.Option(help="Past debates to learn from.")] = 600,
     worlds: Annotated[
-        Literal["usual", "misspecified", "broken", "blind"],
+        Literal["usual", "misspecified", "broken", "blind", "showing"],
         typer.Option(
             help="Jurors as expected; unlike what the model expects; some of whom see nothing; "
-            "none of whom sees anything."
+            "none of whom sees anything; reading in both orders, or as spoken."
         ),
     ] = "usual",
 ) -> None:

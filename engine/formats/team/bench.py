@@ -71,6 +71,17 @@ class TeamLimits(Value):
         """Return how many words fit into `minutes`."""
         return max(1, round(minutes * self.words_a_minute))
 
+    def times(self) -> dict[str, int]:
+        """Return the most words of a speech of each kind; 0: there is none of it."""
+        return {
+            "opening": self.minutes(self.opening_minutes),
+            "ask": self.minutes(self.question_minutes),
+            "answer": self.minutes(self.answer_minutes),
+            "summary": self.minutes(self.summary_minutes) if self.summary_minutes else 0,
+            "free": self.minutes(self.free_speech_minutes),
+            "closing": self.minutes(self.closing_minutes),
+        }
+
 
 class Choice(BaseModel):
     """A captain's choice of who speaks, and in which direction."""
@@ -123,6 +134,7 @@ class Bench:
         self._judge = judge
         self._limits = limits
         self._manual = manual
+        self._rules: dict[str, Any] = {"violations": manual.violations, "times": limits.times()}
         self._personalities = personalities
         self._notes = notes
         self._channels = Channels()
@@ -195,7 +207,7 @@ class Bench:
             stage=self._stage,
             position=self._manual.positions[seat[1:]],
             personality=self._personalities[seat],
-            violations=self._manual.violations,
+            **self._rules,
             counted="yes",
         )
         self._channels.write(PUBLIC, f"{seat}, {self._stage}", turn.text)
@@ -321,7 +333,7 @@ class Bench:
             team=self._channels.read(captain, team_channel(side)),
             notes=Record(Speech(f"[{seat}]", note) for seat, note in notes.items()),
             record=self._channels.record(captain),
-            violations=self._manual.violations,
+            **self._rules,
             counts={seat: counts[seat] for seat in seats},
             silent=[seat for seat in seats if not counts[seat]],
             left=left,
@@ -356,7 +368,7 @@ class Bench:
             notes=self._channels.read(seat, notes_channel(seat[0]), last=RECENT_NOTES),
             stage=self._stage,
             position=self._manual.positions[seat[1:]],
-            violations=self._manual.violations,
+            **self._rules,
             words=str(most),
         )
         said = clean(answer.value.message).strip() if answer.valid and answer.value else ""
