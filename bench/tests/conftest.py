@@ -6,6 +6,7 @@ import pytest
 
 from tests.conftest import _silent_log, postgres, pytest_runtest_setup
 
+HERE = Path(__file__).parent
 __all__ = ["_silent_log", "postgres", "pytest_runtest_setup"]
 
 
@@ -13,5 +14,5 @@ __all__ = ["_silent_log", "postgres", "pytest_runtest_setup"]
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark them."""
     for item in items:
-        if item.path.is_relative_to(Path(__file__).parent):
+        if item.path.parent == HERE:
             item.add_marker(pytest.mark.slow)
