@@ -6,15 +6,17 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
 from engine.debate import Debate, Model, Price, Sampling
-from engine.errors import BudgetError, PausedError, RostrumError
-from engine.floor.keeper import Keeper
+from engine.errors import BudgetError, LeaseLostError, PausedError, RostrumError
+from engine.floor.keeper import LEASE_SECONDS, Keeper
 from engine.floor.loop_pace import Pace
 from engine.floor.steps import Steps, Tries, prompt_hash, tokens_in
 from engine.floor.wake import Bell
@@ -104,6 +106,36 @@ async def test_a_stored_step_is_never_called_again(
     assert await resumed.call("turn/opening/A", MODEL, ASK, SAMPLING) == first
     assert len(models.calls) == 1
     assert resumed.spent == pytest.approx(0.01)
+
+
+@pytest.fixture
+async def shared(database_url: str) -> AsyncIterator[SqlStore]:
+    """A store that other processes could write to as well."""
+    database = Database(database_url, writable=False)
+    yield SqlStore(database)
+    await database.close()
+
+
+async def test_a_lease_that_runs_out_while_a_try_is_stored_sends_nothing(
+    shared: SqlStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process may hold the debate by then, and pay for the same call."""
+    store, models, now = shared, PricedModels(0.01), [1_000.0]
+    keeper = Keeper(store, Bell(), "one", lambda: now[0])
+    debate = await create(store, new_debate(id=ID, user=None), Caps())
+    began = store.journal.began
+
+    async def stand_still(*given: Any) -> None:
+        await began(*given)
+        now[0] += LEASE_SECONDS + 0.1
+
+    async with keeper.hold(f"debate/{debate.id}") as lease:
+        journaled = await store.journal.load(debate.id)
+        steps = Steps(debate, lease, journaled, store, models, keeper, Pace())
+        monkeypatch.setattr(store.journal, "began", stand_still)
+        with pytest.raises(LeaseLostError, match="could not renew"):
+            await steps.call("turn/opening/A", MODEL, ASK, SAMPLING)
+    assert models.calls == []
 
 
 async def test_a_call_that_may_pass_the_cap_is_never_made(
