@@ -181,7 +181,8 @@ async def test_in_a_private_debate_stances_are_pressed_too(
         assert (await session.service.hear("memory", pressed)).option == "down"
         record = await close(session, debate_id)
     assert stances(record, Question.STANCE_BEFORE) == ["against"]
-    assert not [call for call in venue.seen if call.method in ("seed", "reactions")]
+    assert not [call for call in venue.seen if call.method == "reactions"]
+    assert not [call for call in venue.seen if call.method == "seed" and call.said]
 
 
 async def test_a_thumb_on_a_turn_is_a_label_also_after_the_reveal(hall: Hall) -> None:
