@@ -8,6 +8,7 @@ from typing import Any
 
 from adapters.storage.database import Database
 from adapters.storage.debates import ENDED, SELECT, to_debate
+from adapters.storage.guests import AWAITED
 from adapters.storage.retention import BUSY
 from engine.ports import utc_now
 from engine.store.listings import Found, Listed, Sought
@@ -26,7 +27,7 @@ HELD = "debates.platform <> 'calibration'"
 STATE = "coalesce(debates.status, '')"
 CONDITIONS = {
     "status": f"{STATE} = :status",
-    "interrupted": f"{STATE} = 'running' AND NOT {BUSY}",
+    "interrupted": f"{STATE} = 'running' AND NOT {BUSY} AND NOT {AWAITED}",
     "format": "debates.format = :format",
     "language": "debates.language = :language",
     "platform": "debates.platform = :platform",

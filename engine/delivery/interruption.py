@@ -13,11 +13,13 @@ INTERRUPTED = "interrupted"
 async def interrupted(store: Store, debates: Iterable[Debate]) -> frozenset[str]:
     """Return the ids of those that no process holds, as from nine seconds after a kill on.
 
-    For readers beside the processes: the only process on a file knows no other holder.
+    One that waits for a person needs none. For readers beside the processes: the only process on a
+    file knows no other holder.
     """
     running = [one.id for one in debates if one.status is Status.RUNNING]
     held = await store.leases.held("debate/", "") if running else {}
-    return frozenset(one for one in running if f"debate/{one}" not in held)
+    free = [one for one in running if f"debate/{one}" not in held]
+    return frozenset([one for one in free if not await store.guests.awaited(one)])
 
 
 def way_on(debate: Debate) -> str:

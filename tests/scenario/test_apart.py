@@ -13,6 +13,8 @@ import engine.line.guest
 import engine.series.schedule
 from bot.app import App
 from engine.debate import Status
+from engine.delivery.interruption import interrupted
+from engine.store.listings import Sought
 from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.postgres import PostgresDouble
 from tests.doubles.slack import Rules, SlackServer
@@ -143,6 +145,9 @@ async def left(app: App) -> None:
             await asyncio.sleep(0.01)
     assert len(await app.store.debates.unheld()) == 1
     assert await app.store.debates.unheld(waiting=False) == []
+    newest = await app.store.debates.recent(limit=1)
+    assert await interrupted(app.store, newest) == frozenset(), "nothing is amiss"
+    assert (await app.store.listings.find(Sought(interrupted=True), 0, 1)).total == 0
 
 
 async def test_a_person_argues_a_side_and_takes_no_place_of_a_worker_while_they_think(
