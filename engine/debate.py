@@ -266,6 +266,7 @@ class Usage(Value):
 
 
 CUT_SHORT = "cut_off"  # the violation of a text that its model's token cap ended
+REPEATS = "repeats"  # that of a text which says one sentence over and over
 
 
 class Violation(Value):
@@ -284,7 +285,7 @@ FLAWS = frozenset(
         "long_reply",
         "unreadable",
         "refusal",
-        "repeats",
+        REPEATS,
         "missed",
         "blocked",
         "flagged",
@@ -338,11 +339,6 @@ class Turn(Value):
     violations: tuple[Violation, ...] = ()
     quotations: tuple[Quotation, ...] = Field((), exclude_if=not_)
     asked: tuple[str, ...] = Field((), exclude_if=not_)
-
-    @property
-    def cut_short(self) -> bool:
-        """Whether its model's token cap ended it."""
-        return any(broken.kind == CUT_SHORT for broken in self.violations)
 
     @property
     def flaws(self) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from engine.blinding.blinding import blind
 from engine.blinding.identity import find_self_named
-from engine.debate import CUT_SHORT, Model, Turn
+from engine.debate import CUT_SHORT, REPEATS, Model, Turn
 from engine.prompts.quoting import quote
 from engine.sources import tell_quotation
 
@@ -209,7 +209,7 @@ def _say_place(place: int) -> str:
 def _tell_flaw(turn: Turn) -> str:
     said = {
         CUT_SHORT: "cut off at a limit of tokens",
-        "repeats": "says one sentence {measured:g} times",
+        REPEATS: "says one sentence {measured:g} times",
     }
     found = (
         said[one.kind].format(measured=one.measured) for one in turn.violations if one.kind in said

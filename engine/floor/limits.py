@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from engine.debate import CUT_SHORT, Violation
+from engine.debate import CUT_SHORT, REPEATS, Violation
 from engine.floor.structured import CUT_OFF
 from engine.ports import Reply
 from engine.text import count_arguments, count_repeats, count_words
 
 LONG_REPLY = "long_reply"
-REPEATS = "repeats"
 TOO_OFTEN = 5  # times that a turn says one sentence
 
 

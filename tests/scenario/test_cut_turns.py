@@ -89,7 +89,7 @@ async def test_a_longer_answer_takes_the_place_of_the_cut_one(stage: Stage) -> N
         record = await line.record(debate.id)
     first = record.turns[0]
     assert CUT not in first.text
-    assert not first.cut_short
+    assert MARK not in first.violations
     tries = [call for call in record.calls if call.step == first.step]
     assert [call.reply is not None for call in tries] == [False, True]
     assert tries[0].error == "was cut off at its token cap"
@@ -121,7 +121,7 @@ async def test_a_structured_turn_that_stays_cut_shows_its_readable_part(stage: S
         debate = await line.hold(DEFAULTS)
         record = await line.record(debate.id)
     last = [turn for turn in record.turns if turn.side == "A"][-1]
-    assert (last.text.splitlines(), last.cut_short) == (
+    assert (last.text.splitlines(), MARK in last.violations) == (
         ["Tea has won on calm.", "We choose tea, as it"],
         True,
     )
@@ -147,7 +147,7 @@ async def test_no_brace_of_a_structured_turn_that_stays_cut_is_shown(
         debate = await line.hold(DEFAULTS)
         record = await line.record(debate.id)
     last = [turn for turn in record.turns if turn.side == "A"][-1]
-    assert (last.text.splitlines(), last.cut_short) == (shown, True)
+    assert (last.text.splitlines(), MARK in last.violations) == (shown, True)
 
 
 async def test_a_turn_that_loops_is_marked_in_thread_record_and_jurors_prompt(
