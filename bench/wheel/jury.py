@@ -3,7 +3,7 @@
 A share of gain is (accuracy − 50) / (that of a panel that knows all − 50), in percent, where a
 declared tie is half right. Two panels know all: `of_six` is the share of what the ballots of the
 six best give, weighed exactly; `share` is that of their impressions, before what changes from one
-reading to the next, rounded scores and invalid ballots. Bounds are of the first.
+reading to the next, rounded scores and invalid ballots. Bounds are of the second, the harder one.
 
 Worlds, jurors and debates are simulated; the product's panel is its own code. A verdict earns its
 chance to be right given what all jurors share of the debate: its mean is the same as with the
