@@ -62,7 +62,8 @@ ORDER BY ended_at DESC LIMIT 1
 """
 INTERVENE = """
 INSERT INTO interventions (debate, question, step, act, option, at)
-VALUES (:debate, :question, :step, :act, :option, :at)
+SELECT id, :question, :step, :act, :option, :at FROM debates WHERE id = :debate
+/*+ FOR KEY SHARE */
 """
 FREEZE = """
 UPDATE targets SET closed_at = :now
@@ -206,9 +207,10 @@ class VoteLog:
         return Silences(read_at=read_at, first_ended=first, last_ended=last)
 
     async def intervene(self, target: Target, intervention: Intervention) -> None:
-        """Note what a moderator did; a message that was deleted takes no more answers.
+        """Note what a moderator did, unless the debate was deleted.
 
-        A vote on it is to close, unless it is tied to that on a mirror.
+        A message that was deleted takes no more answers, and a vote on it is to close, unless it
+        is tied to that on a mirror.
         """
         where = {"platform": target.platform, "place": target.place, "message": target.message}
 

@@ -271,8 +271,7 @@ class Delivery:
 
     async def _gone(self, lease: Lease, intent: Intent, error: VenueError) -> Intent | None:
         """Give up the messages for its thread; rerouted ones are given up separately."""
-        edited = intent.target is not None and isinstance(error, VenueLockedError)
-        if is_aside(intent.message) or edited:
+        if is_aside(intent.message) or intent.target is not None:
             return await self._refused(lease, intent, error)
         await self._last_word.go_elsewhere(lease, intent)
         await self._abandon(lease, intent.debate, error)

@@ -55,7 +55,7 @@ class Seeds:
         """Add as many as possible now. Raises VenueGoneError."""
         for target in await self.store.votes.targets(debate_id, question):
             asked = target.message == message and not target.ended
-            if not asked or target.ballot is BallotKind.PRIVATE:
+            if not (asked and options) or target.ballot is BallotKind.PRIVATE:
                 continue
             try:
                 failed = await self._add(target, options)
@@ -153,7 +153,10 @@ class Seeds:
         return now is None or now.ended
 
     async def _add(self, target: Target, options: Sequence[str]) -> dict[str, bool]:
-        """Add reactions; return those that failed, and whether a retry makes sense."""
+        """Add reactions; return those that failed, and whether a retry makes sense.
+
+        Without any it looks for the message. Raises VenueError if that is refused.
+        """
         try:
             await self.venue.seed(target.place, target.message, options)
         except (VenueGoneError, MessageGoneError):
@@ -169,6 +172,8 @@ class Seeds:
                 waits = WAITS_TO_REACT.format(why=error.text)
                 asked = Asked(of, target.question, target.step)
                 await self.store.debates.set_waiting(of, waits, while_open=asked)
+            if not options:  # nothing was found out
+                raise
             return dict.fromkeys(options, away)
         return {}
 

@@ -16,6 +16,7 @@ from engine.delivery.ending import REFUSED
 from engine.errors import (
     LeaseLostError,
     ModelError,
+    NotFoundError,
     NotToldYetError,
     RostrumError,
     VenueAwayError,
@@ -252,8 +253,7 @@ class VoteWindow:
         why = DEFECT
         if isinstance(error, VenueAwayError):
             why = waiting_for(asked.question, self.venue.platform)
-            debate = await self.store.debates.get(asked.debate)
-            if asked.question is Question.VOTE and debate.close_asked_at is not None:
+            if asked.question is Question.VOTE and await self._is_to_close(asked.debate):
                 why = CLOSES_ONCE_READ.format(platform=self.venue.platform.capitalize())
         elif isinstance(error, ModelError):  # what a person wrote for a turn is moderated
             why = WAITS_TO_CHECK
@@ -263,3 +263,10 @@ class VoteWindow:
             members = error.text if isinstance(error, VenueError) else REFUSED
             why = str(Text("Waiting to close the vote: {why}", why=members))
         await self.store.debates.set_waiting(asked.debate, why, while_open=asked)
+
+    async def _is_to_close(self, debate_id: str) -> bool:
+        """Return whether somebody asked to close a vote."""
+        try:
+            return (await self.store.debates.get(debate_id)).close_asked_at is not None
+        except NotFoundError:  # deleted meanwhile
+            return False

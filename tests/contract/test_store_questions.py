@@ -374,6 +374,19 @@ async def test_a_deleted_message_takes_no_more_and_that_is_noted_once(store: Sto
     ]
 
 
+async def test_what_a_moderator_does_after_a_debate_was_deleted_is_noted_nowhere(
+    store: Store,
+) -> None:
+    """It was an error, as the message was still known here."""
+    r = await voting(store)
+    target = await store.votes.target("chat", "thread", "vote-message")
+    assert target is not None
+    debate = await store.debates.get(r.id)
+    assert await store.communities.purge(debate.platform, debate.community) == 1
+    await store.votes.intervene(target, Intervention.on(target, "cleared", SOON, "A"))
+    assert await store.votes.interventions(r.id) == ()
+
+
 async def test_what_was_done_to_a_turns_message_says_which_turn(store: Store) -> None:
     r = await run(store)
     step = await spoken(r, "m1", "m2")

@@ -19,7 +19,7 @@ from adapters.storage.store import SqlStore
 from bot.clock import SystemClock
 from engine.debate import Debate, Status
 from engine.delivery.outbox import Delivery
-from engine.errors import LeaseLostError, VenueAwayError, VenueError
+from engine.errors import LeaseLostError, VenueAwayError, VenueError, VenueGoneError
 from engine.floor.keeper import Keeper
 from engine.floor.wake import Bell
 from engine.messages import Message, Notice, VoteClosed, VoteInvite
@@ -598,3 +598,15 @@ async def test_a_result_for_a_server_that_was_left_writes_no_error_to_the_log(
             await office.settled()
     assert [one["event"] for one in logs if one["log_level"] == "error"] == []
     assert "message refused" in [one["event"] for one in logs]
+
+
+async def test_an_edit_that_is_refused_for_good_gives_up_no_debate(office: Office) -> None:
+    """A workspace that restricts what is edited still takes messages."""
+    office.venue.misbehave("edit", Fault(VenueGoneError("The workspace does not allow that.")))
+    async with office.delivering():
+        await office.store.debates.advance(office.lease, office.debate.id, Status.VOTING)
+        await office.publish(INVITATION, CLOSED)
+        await office.queue("after")
+        await office.settled()
+    assert office.said()[-1] == "info: after"
+    assert not (await office.store.debates.get(office.debate.id)).gone

@@ -56,6 +56,45 @@ async def test_the_next_process_adds_what_was_refused_for_now(
         running.cancel()
 
 
+class UnreadVenue(MemoryVenue):
+    """A platform that lets no message be looked at; it keeps what was said before each look."""
+
+    poll: Poll | None = None
+    error: VenueError = VenueError("Grant it Read Message History.")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reasons: list[str] = []
+
+    async def seed(self, place: str, message: str, options: Sequence[str]) -> None:
+        if self.poll is None:
+            await super().seed(place, message, options)
+            return
+        self.reasons.append((await self.poll.debate()).reason)
+        raise self.error
+
+
+@pytest.mark.parametrize("then_away", [False, True])
+async def test_a_look_that_is_refused_does_not_take_back_what_the_one_before_said(
+    store: SqlStore, monkeypatch: pytest.MonkeyPatch, then_away: bool
+) -> None:
+    monkeypatch.setattr(engine.delivery.seeds, "FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(engine.delivery.seeds, "LOOK_SECONDS", 0.02)
+    venue = UnreadVenue()
+    venue.poll = await open_poll(store, venue)
+    running = asyncio.create_task(Seeds(venue, store, Bell(), SystemClock()).run())
+    try:
+        async with asyncio.timeout(HANG_SECONDS):
+            while len(venue.reasons) < 5:
+                if then_away and len(venue.reasons) == 2:
+                    venue.error = VenueAwayError("The platform is busy.", retry_after=0.01)
+                await asyncio.sleep(0.005)
+    finally:
+        running.cancel()
+    assert venue.reasons[0] == ""
+    assert all("Read Message History" in said for said in venue.reasons[1:])
+
+
 # --- after the close ------------------------------------------------------------------------
 
 

@@ -30,7 +30,7 @@ from engine.votes.tally import agreement
 from engine.words.translation import say_stored
 from tests.doubles.memory.venue import Fault, MemoryVenue
 from tests.doubles.poll import OPTIONS, THREAD, USERS, Poll, open_poll, options_of
-from tests.doubles.waiting import HANG_SECONDS
+from tests.doubles.waiting import HANG_SECONDS, until
 from tests.sample import verdict
 
 SECOND = timedelta(seconds=1)
@@ -475,6 +475,32 @@ async def test_a_platform_that_is_away_makes_it_close_later_rather_than_never(po
         assert waits.reason.startswith("Waiting for Memory: the votes could not be read")
         closed = await poll.until(lambda debate: debate.status is Status.CLOSED)
     assert closed.reason == ""
+
+
+async def test_a_debate_that_is_deleted_while_its_votes_are_read_ends_no_other_vote(
+    store: SqlStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its row was asked what to say, and the window of all votes ended."""
+    monkeypatch.setattr(engine.votes.window, "LOOK_SECONDS", 0.02)
+    venue = HalfReadVenue(0)
+    poll = await open_poll(store, venue)
+    read = asyncio.Event()
+
+    async def look() -> None:
+        assert await store.communities.purge("memory", (await poll.debate()).community) == 1
+        read.set()
+        raise AWAY
+
+    watching = asyncio.create_task(poll.window.run())
+    await until(lambda: any(seen.method == "reactions" for seen in venue.seen))
+    venue.looks = look  # at the close
+    poll.clock.pass_minutes(31)
+    poll.window.bell.ring("votes/memory")
+    async with asyncio.timeout(HANG_SECONDS):
+        await read.wait()
+    await asyncio.sleep(0.1)
+    assert not watching.done()
+    watching.cancel()
 
 
 async def test_a_deadline_that_passed_while_away_is_kept_late(poll: Poll) -> None:
