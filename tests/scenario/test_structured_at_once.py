@@ -64,4 +64,5 @@ async def test_both_sides_are_asked_before_either_has_answered(stage: Stage) -> 
         debate = await line.ended(started.debate.id)
         record = await line.record(debate.id)
     assert [turn.side for turn in record.turns] == list("ABABAB")
-    assert not [turn for turn in record.turns if turn.violations]
+    # The double says one sentence in every field, which is a loop.
+    assert {fault.kind for turn in record.turns for fault in turn.violations} <= {"repeats"}

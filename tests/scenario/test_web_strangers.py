@@ -143,6 +143,9 @@ class _Large(Public):
     async def dataset(self, key: str) -> Download:
         return Download("export.zip", Bundle(len(self.content), 1, self.content))
 
+    async def revealed(self, key: str) -> tuple[str, ...]:
+        return ()
+
 
 async def test_readers_who_take_nothing_hold_no_dataset(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(public, "MOST_DOWNLOADS", 2)
