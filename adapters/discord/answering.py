@@ -180,6 +180,7 @@ class FrontDesk:
         if self.hears() is Hears.ANOTHER_INSTEAD:
             return
         try:
+            self.commands.check_database()
             await check_form(self.commands, await self.person(interaction), pressed)
         except RostrumError as error:
             await self.refuse(interaction, error)

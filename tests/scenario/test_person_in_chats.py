@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from adapters.storage.store import SqlStore
 from tests.doubles.waiting import until
 from tests.scenario.chat_stage import Chat, OnDiscord, Shown, close, said
 from tests.scenario.discord_stage import voting
@@ -73,6 +76,21 @@ async def test_a_person_is_asked_then_writes_by_form_or_in_the_thread(chat: Chat
         await chat.ended(app)
         assert "🔴 B (against it) was a person" in reveal.replace("*", "")
         assert "somebody" not in "\n".join(message.text for message in chat.thread())
+
+
+async def test_a_form_that_could_not_be_sent_is_refused_while_the_database_is_away(
+    chat: Chat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was checked in the database, and nobody answered for as long as that was away."""
+    async with chat.stage.process():
+        started = await chat.start(model_b=chat.mention("ben"), length="short", turn_minutes="20m")
+        asked = await invited(chat, started)
+        await chat.push("ben", asked.id, "Take part")
+        opening = await turn(chat, "opening")
+        monkeypatch.setattr(SqlStore, "away", True)
+        refused = await chat.push("ben", opening, "Write your turn")
+        monkeypatch.undo()
+        assert refused.strip() == "The database is away; try again in a minute."
 
 
 async def test_a_debate_that_waits_for_consent_waits_in_the_list_and_in_the_home_tab(

@@ -144,6 +144,7 @@ class Modals:
         """Open a form; it remembers who asked, and where."""
 
         async def run() -> None:
+            self._desk.commands.check_database()
             kept = asker._replace(language=spoken())
             view = await make() | {"private_metadata": json.dumps(kept._asdict())}
             rest = (await self._desk.workspaces.find(asker.team)).rest
