@@ -70,7 +70,7 @@ def export(
         ),
     ] = None,
 ) -> None:
-    """Export ended debates as a dataset, with every ballot and vote."""
+    """Export ended debates as a dataset. It has every ballot and vote."""
     from bot.exits import run
     from bot.exporting import Chosen, run_export
 
@@ -107,7 +107,7 @@ def push(
     include_rehearsal: Annotated[bool, REHEARSAL] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before publishing.")] = False,
 ) -> None:
-    """Publish an export on a dataset hub; the same command resumes one that was cut off."""
+    """Publish an export on a dataset hub. The same command resumes one that was cut off."""
     from bot.exits import run
     from bot.exporting import Chosen
     from bot.pushing import Target, run_push

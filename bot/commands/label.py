@@ -97,7 +97,7 @@ def label_report(
     ] = None,
     as_json: Annotated[bool, JSON] = False,
 ) -> None:
-    """Show progress, agreement, who is reliable, hard debates, and what a label costs."""
+    """Show progress, agreement, who is reliable, and hard debates. With --pay, also costs."""
     from bot.exits import run
     from bot.labelling import report
 

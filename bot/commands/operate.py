@@ -49,7 +49,7 @@ def show(
     ] = False,
     as_json: Annotated[bool, JSON] = False,
 ) -> None:
-    """Show a debate: state, steps, costs, and what it waits for; or what was said in it."""
+    """Show a debate: state, steps, costs, and what it waits for. Or what was said in it."""
     from bot.exits import run
     from bot.showing import show_debate
 
@@ -61,7 +61,7 @@ def report(
     debate_id: Annotated[str, DEBATE],
     out: Annotated[Path, typer.Option(help="Folder to write to.")] = Path(),
 ) -> None:
-    """Write a debate as Markdown and as one HTML file; sealed results stay out."""
+    """Write a debate as Markdown and as one HTML file. Sealed results stay out."""
     from bot.exits import run
     from bot.reporting import write_report
 
@@ -78,7 +78,7 @@ def view(
         int, typer.Option(min=0, max=65535, help="Port on this machine; 0 takes a free one.")
     ] = 8484,
 ) -> None:
-    """Read debates in a browser, live and read-only; prints a link that works once."""
+    """Read debates in a browser, live and read-only. Prints a link that works once."""
     from bot.exits import run
     from bot.viewing import view
 
@@ -115,7 +115,7 @@ def judge(
     ] = None,
     as_json: Annotated[bool, JSON] = False,
 ) -> None:
-    """Judge a debate that has ended once more, or with --jurors all of a series by its name."""
+    """Judge an ended debate once more. With --jurors, also a whole series by its name."""
     from bot.exits import run
     from bot.judging import run_judge
     from bot.juries import run_jury
@@ -154,7 +154,7 @@ def calibrate(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before jurors are asked.")] = False,
     as_json: Annotated[bool, JSON] = False,
 ) -> None:
-    """Learn how the jurors judge from what was judged before; asks them for what is missing."""
+    """Learn how the jurors judge from what was judged before. Asks them for what is missing."""
     from bot.calibrate import Wanted, run_calibrate
     from bot.exits import run
 
@@ -189,7 +189,7 @@ def delete(
         bool, typer.Option("--yes", help="Skip the confirmation; required without a terminal.")
     ] = False,
 ) -> None:
-    """Delete a debate that has ended, with everything stored about it."""
+    """Delete an ended debate, with everything stored about it."""
     from bot.deleting import delete_debate
     from bot.exits import run
 
@@ -200,7 +200,7 @@ def delete(
 def backup(
     file: Annotated[Path, typer.Argument(help="File to create.")],
 ) -> None:
-    """Copy the database, even while Rostrum runs; verifies the copy."""
+    """Copy the database, even while Rostrum runs. Verifies the copy."""
     from bot.exits import run
     from bot.operate import back_up
 
@@ -211,7 +211,7 @@ def backup(
 def copy(
     to: Annotated[str, typer.Option("--to", help="Address of an empty database, postgresql://… .")],
 ) -> None:
-    """Move to PostgreSQL: copy the SQLite file into an empty database there; verifies it."""
+    """Copy the SQLite file into an empty PostgreSQL database. Verifies the copy."""
     from bot.copying import copy_database
     from bot.exits import run
 

@@ -24,7 +24,7 @@ def series_plan(
     as_json: Annotated[bool, JSON] = False,
     yes: Annotated[bool, MANY] = False,
 ) -> None:
-    """Say what a series will hold, and its calls, tokens, cost and time; nothing is paid."""
+    """Say what a series will hold: calls, tokens, cost and time. Nothing is paid."""
     from bot.exits import run
     from bot.series import plan_file
 
@@ -54,7 +54,7 @@ def series_report(
     name: Annotated[str, SERIES],
     out: Annotated[Path, typer.Option(help="Folder for the report and its pictures.")],
 ) -> None:
-    """Write a report: totals, ratings, jurors, costs and what they cannot say."""
+    """Write a report: totals, ratings, jurors and costs. Says what they cannot say."""
     from bot.exits import run
     from bot.series_report import write_series_report
 

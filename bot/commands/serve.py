@@ -32,7 +32,7 @@ def gateway() -> None:
 
 @app.command()
 def worker() -> None:
-    """Think for debates, beside gateways."""
+    """Hold debates, beside gateways."""
     from bot.exits import serve
     from bot.role import Role
     from bot.run import run_rostrum
@@ -80,7 +80,7 @@ def init_(
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Also write into a .env that exists.")] = False,
 ) -> None:
-    """Set Rostrum up: asks for tokens and a backend, tries them, and writes .env."""
+    """Set up tokens and a backend of models, and write .env. Tries each answer."""
     from bot.exits import run
     from bot.init.init import run_init
 
@@ -100,7 +100,7 @@ def check(as_json: Annotated[bool, JSON] = False) -> None:
 def topics(
     language: Annotated[Text, typer.Option(help="Only topics in this language, e.g. de.")] = None,
 ) -> None:
-    """List the topics on offer, and say what is wrong in your file of them."""
+    """List the topics on offer. Says what is wrong in your file of them."""
     from bot.exits import run
     from bot.topics import list_topics
 

@@ -158,8 +158,8 @@ def check_replaceable(out: Path) -> None:
         )
     if strange := sorted(found - (listed or frozenset())):
         raise UsageError(
-            f"The folder {out} contains an earlier export and also {strange[0]}, which would be "
-            "lost; move it away, or name another folder."
+            f"The folder {out} contains an earlier export and also other files, such as "
+            f"{strange[0]}, which would be lost; name another folder, or move them away."
         )
 
 

@@ -416,7 +416,10 @@ class TestReplacing:
         out = tmp_path / "out"
         write(out)
         (out / "data" / "notes.txt").write_text("mine")
-        with pytest.raises(UsageError, match=r"notes\.txt"):
+        (out / "debate").mkdir()
+        (out / "debate" / "demo.db").write_text("mine too")
+        lost = "other files, such as data/notes.txt, which would be lost; name another folder"
+        with pytest.raises(UsageError, match=lost):
             write(out)
         assert (out / "data" / "notes.txt").read_text() == "mine"
 

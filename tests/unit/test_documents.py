@@ -8,7 +8,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pytest
 import typer
+from typer.testing import CliRunner
 
 from adapters.storage.tables import metadata
 from bot import __version__
@@ -213,6 +215,15 @@ def is_known(command: Named, program: Any) -> bool:
     options = {option for parameter in known.params for option in parameter.opts}
     words = re.findall(r"^\S+ ([a-z][a-z-]*)", command.text)
     return given <= options and (not words or words[0] in getattr(program, "commands", {}))
+
+
+@pytest.mark.parametrize("group", [(), ("bench",), ("label",), ("series",)])
+def test_no_line_of_a_list_of_commands_is_cut_off(group: tuple[str, ...]) -> None:
+    shown = CliRunner().invoke(app, [*group, "--help"], terminal_width=80).stdout
+    assert "Commands:" in shown
+    assert [line for line in shown.splitlines() if line.endswith("...")] == [
+        line for line in shown.splitlines() if line.startswith("Usage: ")
+    ]
 
 
 def test_every_setting_is_known() -> None:
