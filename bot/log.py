@@ -20,6 +20,7 @@ import structlog
 from structlog.typing import EventDict, Processor
 
 from bot.settings.sections import LogSettings
+from engine.errors import RostrumError
 
 REDACTED = "[redacted]"
 
@@ -91,11 +92,21 @@ def _formatter(settings: LogSettings, secrets: Iterable[str]) -> logging.Formatt
         processors=[
             structlog.stdlib.ProcessorFormatter.remove_processors_meta,
             structlog.processors.StackInfoRenderer(),
+            _say_what_is_known,
             structlog.processors.format_exc_info,
             redactor(secrets),
             structlog.processors.JSONRenderer() if settings.format == "json" else _as_text,
         ],
     )
+
+
+def _say_what_is_known(_: Any, __: str, event: EventDict) -> EventDict:
+    """Give an error that is a sentence no traceback, whoever logs it: a library's task, say."""
+    given = event.get("exc_info")
+    if isinstance(given, tuple) and isinstance(given[1], RostrumError):
+        del event["exc_info"]
+        event.setdefault("why", str(given[1]))
+    return event
 
 
 # --- redaction -------------------------------------------------------------------------

@@ -20,6 +20,7 @@ from adapters.models.attempts import RetryPolicy
 from adapters.models.rehearsal import RehearsalModels
 from bot.log import about, configure, escape_controls
 from bot.settings.sections import LogSettings
+from engine.errors import StoreError
 from engine.ports import AttemptLog, Call, Reply
 from tests.doubles.hall import Hall
 
@@ -162,6 +163,19 @@ def test_the_level_holds_for_both_kinds_of_logger_and_libraries_stay_quiet() -> 
     logging.getLogger("engine").info("upgrade")
     logging.getLogger("aiohttp.access").warning("odd")
     assert ["upgrade" in line or "odd" in line for line in read()] == [True, True]
+
+
+def test_a_librarys_error_that_is_a_sentence_of_ours_has_no_traceback() -> None:
+    read = start(format="json")
+    for error in (StoreError("The database is away. Try again."), ValueError("a defect")):
+        try:
+            raise error
+        except Exception as caught:
+            logging.getLogger("procrastinate.utils").exception("listener error: %r", caught)
+    known, defect = as_json(read)
+    assert known["why"] == "The database is away. Try again."
+    assert "exception" not in known
+    assert defect["exception"].startswith("Traceback")
 
 
 def test_warnings_of_python_are_logged() -> None:

@@ -169,7 +169,7 @@ OURS = frozenset(
         "point", "position", "question", "questions", "ranges", "reply_chars", "response",
         "responses", "result", "round", "scored", "seat", "seats", "sentence", "share",
         "shown", "side", "silent", "speech", "speeches", "stage", "task", "text_words",
-        "tie_word", "told", "total", "totals", "traits", "type", "violations", "winner",
+        "tie_word", "times", "told", "total", "totals", "traits", "type", "violations", "winner",
         "words", "written_words",
     ]
 )  # fmt: skip
