@@ -19,6 +19,7 @@ from engine.errors import UsageError
 from engine.judging import Question
 from engine.store import DeliveryState, Store
 from engine.store.journal import Failed
+from engine.store.listings import Sought
 from engine.store.outbox import Gap
 from engine.store.usage import Takings, UsageFilter
 from engine.text import clean, headline
@@ -35,9 +36,9 @@ ONE_FORM = "Give either --json or --transcript."
 
 async def list_debates(state: str | None, limit: int, *, as_json: bool = False) -> None:
     """Print the newest debates, one per line; topics wrap only in a narrow terminal."""
-    statuses = _read_states(state)
+    sought = _read_state(state)
     async with read_store(load_store_settings()) as store:
-        debates = await store.debates.recent(statuses, limit)
+        debates = (await store.listings.find(sought, 0, limit)).debates
         gone = await interrupted(store, debates)
     if as_json:
         _print_json({"debates": [_summary(one, gone) for one in debates]})
@@ -95,13 +96,15 @@ def _print_json(found: Mapping[str, Any]) -> None:
     print_json(document)
 
 
-def _read_states(state: str | None) -> tuple[Status, ...]:
+def _read_state(state: str | None) -> Sought:
     if state is None:
-        return ()
+        return Sought()
+    if (name := state.strip().lower()) == INTERRUPTED:
+        return Sought(interrupted=True)
     try:
-        return (Status(state.strip().lower()),)
+        return Sought(status=Status(name))
     except ValueError:
-        known = ", ".join(status.value for status in Status)
+        known = ", ".join((*Status, INTERRUPTED))
         raise UsageError(f"--state is “{state}”; it must be one of {known}.") from None
 
 

@@ -24,7 +24,7 @@ app = typer.Typer()
 
 @app.command("list")
 def list_(
-    state: Annotated[Text, typer.Option(help="Only debates in this state, e.g. failed.")] = None,
+    state: Annotated[Text, typer.Option(help="Only those in this state, e.g. interrupted.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=MOST, help="Number of debates.")] = 20,
     as_json: Annotated[bool, JSON] = False,
 ) -> None:

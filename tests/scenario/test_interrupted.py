@@ -33,7 +33,10 @@ async def test_a_killed_debate_is_interrupted_and_not_running_for_ever(
     await list_debates(None, 10, as_json=True)
     listed = json.loads(capsys.readouterr().out)["debates"]
     assert [one["interrupted"] for one in listed] == [True, False]
+    await list_debates("Interrupted", 10)
+    [line] = capsys.readouterr().out.splitlines()[1:]
     code = (await killed.get()).code
+    assert line.split()[0] == code
     await show_debate(killed.id)
     shown = capsys.readouterr().out
     assert f"waits for  a process; go on with: rostrum debate --resume {code}" in shown
