@@ -18,7 +18,7 @@ from engine.errors import ExportError, UsageError
 
 MISSING = (
     "rostrum push needs huggingface_hub, which is not installed; install it with "
-    "pip install 'rostrum-debates[hub]'."
+    "pip install 'huggingface-hub>=1.0'."
 )
 REFUSED = "The hub does not accept the token; set HF_TOKEN to a valid one that may write to {repo}."
 FORBIDDEN = "The token may not write to {repo}; use one with write access, or another repository."

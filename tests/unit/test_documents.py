@@ -271,5 +271,15 @@ def events() -> Iterator[tuple[str, str, set[str]]]:
                     yield level, event, {keyword.arg or "" for keyword in node.keywords}
 
 
+def test_nothing_advises_to_install_rostrum_from_an_index_that_lacks_it() -> None:
+    advice = [
+        Named(file.name, package)
+        for file in (*DOCUMENTS, *sources())
+        for package in re.findall(r"pip install ['\"]?([\w-]+)", read(file))
+    ]
+    assert {"huggingface-hub", "pyarrow"} <= {one.text for one in advice}
+    expect_no([one for one in advice if one.text.startswith("rostrum")])
+
+
 def test_the_changelog_tells_of_this_version() -> None:
     assert f"## {__version__}\n" in read(ROOT / "CHANGELOG.md")
