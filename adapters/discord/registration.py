@@ -13,9 +13,10 @@ import discord
 import structlog
 from discord import app_commands
 
+from adapters.answers import reads
 from adapters.discord.answering import FrontDesk
 from adapters.discord.commands import DebateCommands
-from adapters.discord.errors import Act
+from adapters.discord.errors import Act, unreadable
 from adapters.discord.message_menu import debate_this
 from adapters.discord.rest import Rest
 from adapters.discord.translation import Translator
@@ -82,6 +83,7 @@ async def _register(tree: app_commands.CommandTree, rest: Rest, path: str) -> No
         log.info("commands registered", path=path)
 
 
+@reads(unreadable)
 async def _known(rest: Rest, path: str) -> list[Mapping[str, Any]]:
     asked = {"with_localizations": "true"}
     return _in_order(await rest.request(Act.READ, "GET", path, params=asked))

@@ -27,7 +27,7 @@ from engine.errors import SettingsError
 from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.discord.faults import denied
 from tests.doubles.facts import Code
-from tests.doubles.faults import drop, limited, status
+from tests.doubles.faults import drop, garbage, limited, status
 from tests.doubles.proxy import proxying
 from tests.doubles.waiting import HANG_SECONDS
 from tests.scenario.discord_stage import (
@@ -99,6 +99,16 @@ async def test_commands_that_discord_refuses_keep_nobody_off_it(
                 await until(lambda: discord.world.commands[None])
                 assert len(lines) <= 2
     assert not [record for record in caplog.records if record.exc_info]
+
+
+async def test_commands_are_registered_though_an_answer_about_them_was_not_discords(
+    database_url: str, discord: DiscordServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A proxy's ended the registration, and nobody was told."""
+    monkeypatch.setattr(registration, "FIRST_PAUSE", 0.1)
+    discord.fail(garbage('{"message": "Sign in"}'), "GET", COMMANDS, times=2)
+    async with connected(database_url, discord):
+        await until(lambda: discord.world.commands[None])
 
 
 async def test_a_start_asks_nothing_about_its_application(
