@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Protocol
@@ -24,6 +25,7 @@ from engine.floor.shares import Shares
 from engine.ports import EventsLost, EventsMissed, Listener
 
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
+STEADY_SECONDS = 120.0  # one that lasted this long was healthy; its loss is noticed after 60 s
 LOOK_SECONDS = 0.1
 log = structlog.get_logger(__name__)
 
@@ -97,18 +99,21 @@ class Connection:
         desk = FrontDesk(commands, listener, self._workspaces, self._managers)
         pause = self._first_pause
         while True:
+            began, after = time.monotonic(), 0.0
             try:
                 await self._live(desk, venue)
             except VenueGoneError as error:
                 raise SettingsError(str(error)) from error
             except VenueAwayError as error:
                 log.warning("slack unavailable", why=str(error))
-                await asyncio.sleep(max(pause, error.retry_after))
+                after = error.retry_after
             except (SettingsError, StoreError):
                 raise
             except Exception as error:  # noqa: BLE001 - logged in one line, and retried
                 log.error("connection failed", why=why_of(error))
-                await asyncio.sleep(pause)
+            if time.monotonic() - began > STEADY_SECONDS:
+                pause = self._first_pause
+            await asyncio.sleep(max(pause, after))
             pause = min(2 * pause, LONGEST_PAUSE)
 
     @asynccontextmanager

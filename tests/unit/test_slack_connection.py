@@ -16,6 +16,7 @@ from adapters.slack.connection import Connection, Missed
 from adapters.slack.install.workspaces import Workspaces
 from adapters.slack.rest import Rest
 from adapters.slack.venue import SlackVenue
+from engine.errors import VenueAwayError
 from engine.ports import EventsLost, EventsMissed, Inbound
 from tests.doubles.waiting import HANG_SECONDS
 
@@ -67,3 +68,35 @@ async def test_that_no_events_come_any_more_is_noticed_each_time(
     finally:
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)
+
+
+class BriefTransport(MovedTransport):
+    """Every connection ends after a while; `served` are those that there were."""
+
+    served = 0
+
+    async def serve(self, app: AsyncApp, missed: Missed) -> None:
+        self.served += 1
+        await asyncio.sleep(0.03)
+        raise VenueAwayError("Slack closed it.", retry_after=0.0)
+
+
+async def test_a_connection_that_lasted_is_followed_by_the_next_as_soon_as_the_first_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each loss in a process's life doubled the pause after the next, up to a minute."""
+    monkeypatch.setattr(slack_connection, "STEADY_SECONDS", 0.02)
+    transport, nobody = BriefTransport(), cast(Workspaces, NoWorkspaces())
+    connection = Connection(nobody, transport, Site("127.0.0.1", 0), first_pause=0.02)
+    running = asyncio.ensure_future(connection.run(cast(Any, None), _hear, SlackVenue(nobody)))
+    try:
+        async with asyncio.timeout(3):
+            while transport.served < 10:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+    finally:
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+
+
+async def _hear(_: Inbound) -> None:
+    """Hear nothing of it."""
