@@ -50,7 +50,7 @@ from engine.words.translation import plural
 
 SCHEMA_VERSION = 1
 TOPICS = 10
-NO_DEBATES = "No such debate has been revealed yet. Hold one with rostrum debate, and vote."
+NO_DEBATES = "No debate that counts here has been revealed yet; hold one with rostrum debate."
 LEFT_OUT = (
     "Rehearsal debates left out: {n} (--include-rehearsal adds it).",
     "Rehearsal debates left out: {n} (--include-rehearsal adds them).",

@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 TICK_SECONDS = 0.25
 RECENT_SECONDS = 10.0
 NO_TRACES = (
-    "ROSTRUM_TRACES is on, and OpenTelemetry is not installed; install Rostrum with its extra "
-    "“otel”, or set ROSTRUM_TRACES=off."
+    "ROSTRUM_TRACES is on, and OpenTelemetry is not installed; run pip install "
+    "'opentelemetry-sdk>=1.38' 'opentelemetry-exporter-otlp-proto-http>=1.38', "
+    "or set ROSTRUM_TRACES=off."
 )
 CHECKOUT = Path(__file__).parent.parent
 

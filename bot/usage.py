@@ -33,7 +33,7 @@ WHOLE_NUMBERS = (
 )
 SUMMED = (*WHOLE_NUMBERS[1:], "usd", "unpriced")
 WITHOUT_KEY = {By.USER: "nobody known", By.SERIES: "no series"}
-NOTHING = "No such calls have been made yet."
+NOTHING = "There are no calls to count yet."
 TODAY = (
     "Today (UTC): {day.spent:.4f} USD spent, {day.reserved:.4f} USD reserved, everywhere together."
 )

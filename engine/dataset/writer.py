@@ -346,7 +346,7 @@ def _nothing(asked: Wanted) -> str:
     if asked.layout:
         return f"None of these debates fits the layout {asked.layout}, so nothing was exported."
     if replace(asked.where, without_rehearsal=False) == ExportFilter():
-        return "No debate has ended yet, so nothing was exported."
+        return "No debate to export has ended yet, so nothing was exported."
     return "No ended debate matches these filters, so nothing was exported."
 
 

@@ -431,11 +431,11 @@ def test_rehearsal_debates_are_no_labels_and_said_to_be_left_out(office: Office)
         ("stats",),
         ("stats", "--include-rehearsal"),
     )
-    nothing = "No debate has ended yet, so nothing was exported"
+    nothing = "No debate to export has ended yet, so nothing was exported"
     left_out = "2 rehearsal debates left out (--include-rehearsal adds them)"
     assert refused.failed(1) == f"{nothing}; {left_out}."
     assert not (office.folder / "real").exists()
-    assert told.done().startswith("No such debate has been revealed yet")
+    assert told.done().startswith("No debate that counts here has been revealed yet")
     assert told.out.endswith("Rehearsal debates left out: 1 (--include-rehearsal adds it).\n")
     assert all_of_them.done().startswith("Revealed debates: 1;")
     assert "left out" not in all_of_them.out

@@ -84,7 +84,7 @@ async def test_calls_can_be_narrowed_by_time_and_series(
     assert unknown.failed(1).startswith("There is no series “autumn”")
     for nothing in (("--until", "2020-01-01"), ("--since", "2999-01-01")):
         ended = await usage(stage, tmp_path, *nothing)
-        assert ended.done() == "No such calls have been made yet.\n"
+        assert ended.done() == "There are no calls to count yet.\n"
     assert "--by is “week”; it must be one of model, day," in (
         await usage(stage, tmp_path, "--by", "week")
     ).failed(2)

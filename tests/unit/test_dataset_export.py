@@ -87,7 +87,9 @@ class TestLayout:
         assert len(list(tmp_path.glob("out/data/*/*.jsonl"))) == len(TABLES) - len(empty)
 
     def test_without_debates_there_is_no_export(self, tmp_path: Path) -> None:
-        with pytest.raises(NotFoundError, match="No debate has ended yet, so nothing was exported"):
+        with pytest.raises(
+            NotFoundError, match="No debate to export has ended yet, so nothing was exported"
+        ):
             write_export(MemoryArchive(), ExportFilter(), tmp_path / "out", KEYS, version="1.2.3")
         assert list(tmp_path.iterdir()) == []
 

@@ -55,4 +55,4 @@ def test_other_keys_have_no_role(
     assert said.startswith("series")
     assert "debater" not in said
     print_usage(Usage())
-    assert capsys.readouterr().out == "No such calls have been made yet.\n"
+    assert capsys.readouterr().out == "There are no calls to count yet.\n"
