@@ -129,8 +129,7 @@ class SqliteFile(Dialect):
         self.sole = self.gathers = writable
         # SQLite would take such a file for a new database.
         self.emptied = writable and path.exists() and not path.stat().st_size
-        if writable:
-            create_file(path)
+        self._made = False
         self._frozen = not writable and is_frozen(path)
         self._readers: Readers | None = None
         self._connection: SqlConnection | None = None
@@ -243,6 +242,8 @@ class SqliteFile(Dialect):
     def close(self) -> None:
         if self._connection is not None:
             self._connection.close()
+        if self._made and self.path.exists() and not self.path.stat().st_size:
+            self.path.unlink()  # or the next start takes it for an emptied one
         if self._lock is not None:
             self._lock.close()
 
@@ -279,6 +280,9 @@ class SqliteFile(Dialect):
 
     def _writing(self) -> SqlConnection:
         if self._connection is None:
+            if self.sole and not self.path.exists():
+                create_file(self.path)
+                self._made = True
             self._connection = connect(self.path, WRITER, frozen=self._frozen)
         return self._connection
 

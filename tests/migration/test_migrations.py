@@ -152,6 +152,7 @@ async def test_an_older_database_says_what_to_run(
 
 
 async def test_a_database_of_something_else_is_refused(empty: Database) -> None:
+    await empty.run("SELECT 1")  # whose connection makes a file
     with pytest.raises(StoreError, match="has no tables of Rostrum yet; run rostrum migrate"):
         await require_newest(empty)
     await empty.run("CREATE TABLE other (x INTEGER)")

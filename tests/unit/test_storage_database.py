@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sqlite3
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
@@ -11,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
+import adapters.storage.sqlite
 from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
-from adapters.storage.migrate import require_newest
+from adapters.storage.migrate import make_ready, require_newest
 from adapters.storage.store import SqlStore
 from engine.errors import NotFoundError, StoreError
 from tests.doubles.waiting import HANG_SECONDS
@@ -406,3 +408,28 @@ async def test_a_closed_database_says_so(tmp_path: Path) -> None:
     for use in (lambda: database.write(numbers), lambda: database.column(NUMBERS)):
         with pytest.raises(StoreError, match=r"The database .*notes\.db was closed"):
             await use()
+
+
+@pytest.mark.parametrize("full", [False, True], ids=["before any write", "on a full disk"])
+async def test_a_first_start_that_failed_leaves_no_file_that_passes_for_an_emptied_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, full: bool
+) -> None:
+    """The next start refused it, though settings were mended or there was room again."""
+    url = f"sqlite+aiosqlite:///{tmp_path / 'rostrum.db'}"
+    first = Database(url)
+    if full:
+        with monkeypatch.context() as patched:
+            patched.setattr(adapters.storage.sqlite, "connect", _no_room)
+            with pytest.raises(StoreError, match="disk is full"):
+                await make_ready(first)
+    assert full or not (tmp_path / "rostrum.db").exists(), "however it ends"
+    await first.close()
+    second = Database(url)
+    try:
+        await make_ready(second)
+    finally:
+        await second.close()
+
+
+def _no_room(*_: object, **__: object) -> SqlConnection:
+    raise sqlite3.OperationalError("database or disk is full")
