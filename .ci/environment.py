@@ -26,7 +26,6 @@ LINK = ["--no-deps", "--no-build-isolation", "--config-settings", "editable_mode
 COUNTED = ("Collecting ", "Requirement already satisfied: ", "Ignoring ")
 SOURCE = re.compile(r"\b(index-url|extra-index-url|find-links)='(.*)'$", re.MULTILINE)
 UNFETCHED = re.compile(r"No matching distribution|Could not find a version|Max retries")
-PUBLIC = "https://pypi.org/simple"
 QUIETLY: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
 
 
@@ -110,7 +109,7 @@ def sources() -> str:
     listed = subprocess.run(asked, **QUIETLY).stdout
     told = dict(reversed(SOURCE.findall(listed)))  # the environment, which comes first, counts
     places = [
-        told.pop("index-url", PUBLIC),
+        told.pop("index-url", "PyPI"),
         *(place for text in told.values() for place in text.split()),
     ]
     return ", ".join(re.sub("//[^/@]*@", "//", place) for place in places)
