@@ -317,9 +317,9 @@ async def on_slack(database_url: str) -> AsyncIterator[SlackStage]:
         yield SlackStage(database_url, slack)
 
 
-@pytest.fixture(params=["on_discord", "on_slack"])
+@pytest.fixture(params=["on_discord", pytest.param("on_slack", marks=pytest.mark.slow)])
 def chat(request: pytest.FixtureRequest) -> Chat:
-    """A stage on either platform."""
+    """A stage on either platform; contracts prove both, and here Slack is for the slow tests."""
     from tests.scenario.chat_stage import OnDiscord, OnSlack
 
     stage = request.getfixturevalue(request.param)
