@@ -39,7 +39,11 @@ class Held(NamedTuple):
 @pytest.fixture(
     scope="module",
     params=[
-        *(pytest.param((name, "each-kind"), id=f"{name}-each-kind") for name in WRITE_MORE),
+        pytest.param(("questions", "each-kind"), id="questions-each-kind"),
+        *(
+            pytest.param((name, "each-kind"), id=f"{name}-each-kind", marks=pytest.mark.slow)
+            for name in WRITE_MORE[1:]
+        ),
         *(pytest.param((name, "every-point"), id=name, marks=pytest.mark.slow) for name in POINTS),
     ],
 )

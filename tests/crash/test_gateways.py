@@ -184,6 +184,7 @@ async def test_a_gateway_killed_in_a_vote_is_followed_within_15_s_and_nothing_is
     assert counted_in(reveal.text)["B"] == 1
 
 
+@pytest.mark.slow
 async def test_every_gateway_restarts_and_no_command_on_discord_waits_for_3_s(
     tmp_path: Path, url: str, discord: DiscordServer
 ) -> None:

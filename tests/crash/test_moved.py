@@ -24,6 +24,7 @@ from tests.crash.test_kill import choices, essence
 from tests.doubles.command import rostrum
 from tests.doubles.postgres import PostgresDouble
 from tests.doubles.waiting import PROCESS_SECONDS
+from tests.slow import slow_after
 
 pytestmark = pytest.mark.sqlite  # it begins in a file
 KEYS = Keys(splits=b"splits", master=b"master")
@@ -47,7 +48,7 @@ class Moved(NamedTuple):
     url: str
 
 
-@pytest.fixture(scope="module", params=POINTS)
+@pytest.fixture(scope="module", params=slow_after(1, POINTS))
 def moved(
     request: pytest.FixtureRequest, clean: Scene, new_scene: NewScene, postgres: PostgresDouble
 ) -> Iterator[Moved]:

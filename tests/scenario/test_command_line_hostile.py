@@ -139,6 +139,7 @@ def test_numbers_in_a_refusal_are_written_out(office: Path) -> None:
     assert sentence == "--quorum is 2000000; it must be between 0 and 1000000."
 
 
+@pytest.mark.slow
 def test_a_demo_that_is_stopped_says_how_to_go_on_whatever_its_folder_is_called(
     tmp_path: Path,
 ) -> None:
@@ -183,7 +184,9 @@ def test_a_reader_that_has_enough_ends_a_command_quietly(office: Path, command: 
 
 @pytest.mark.parametrize(
     ("command", "database"),
-    [("debate Tea --votes A=1", "rostrum.db"), ("demo", "demo-export/debate/demo.db")],
+    slow_after(
+        1, [("debate Tea --votes A=1", "rostrum.db"), ("demo", "demo-export/debate/demo.db")]
+    ),
 )
 def test_a_reader_who_leaves_a_debate_stops_it_like_ctrl_c(
     tmp_path: Path, command: str, database: str

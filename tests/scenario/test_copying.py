@@ -32,6 +32,7 @@ from tests.doubles.command import ROOT, Ended, rostrum
 from tests.doubles.postgres import PASSWORD, PostgresDouble
 from tests.doubles.waiting import HANG_SECONDS
 from tests.sample import NOW
+from tests.slow import slow_after
 
 DEBATES, VOTES = 3, 5
 KEY = "an-old-key-of-the-operator"
@@ -241,7 +242,7 @@ MISFITS = [
 ]
 
 
-@pytest.mark.parametrize(("sql", "said"), MISFITS)
+@pytest.mark.parametrize(("sql", "said"), slow_after(4, MISFITS))
 async def test_what_postgresql_does_not_take_is_named_before_anything_is_written(
     file: Path, postgres: PostgresDouble, name: str, sql: str, said: str
 ) -> None:
