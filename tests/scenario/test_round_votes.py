@@ -271,7 +271,8 @@ async def test_in_a_private_debate_it_is_answered_by_button(
                 await session.service.hear("memory", pressed)
         record = await finish(session, debate_id)
     assert answers(record) == {"opening": ["A"], "rebuttal": ["A"]}
-    assert not [call for call in venue.seen if call.method in ("seed", "reactions")]
+    assert not [call for call in venue.seen if call.method == "reactions"]
+    assert not [call for call in venue.seen if call.method == "seed" and call.said]
 
 
 async def test_nothing_shows_the_counts_before_the_reveal(hall: Hall, venue: CrowdedVenue) -> None:
