@@ -229,6 +229,7 @@ except UsageError as error:
     assert "pip install 'pyarrow>=22'" in printed_by(code)
 
 
+@pytest.mark.slow
 def test_a_small_file_that_unfolds_without_end_is_refused(tmp_path: Path) -> None:
     # Four hundred kilobytes that would be gigabytes.
     places = pa.array(bytes(4_000_000), pa.int8()).cast(pa.int32())
