@@ -240,7 +240,7 @@ def retry_after(headers: Mapping[str, str], now: float | None = None) -> float |
         return seconds
     try:
         when = parsedate_to_datetime(text)
-    except ValueError:
+    except (ValueError, OverflowError):  # of a year that no date has
         return None
     moment = datetime.now(UTC).timestamp() if now is None else now
     return max(0.0, when.timestamp() - moment)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from difflib import get_close_matches
-from functools import cache
+from functools import cache, lru_cache
 
 from engine.errors import UsageError
 
@@ -35,10 +35,7 @@ def check_language(code: str) -> str:
     """Return a BCP-47 code unchanged. Raises UsageError for anything else, with suggestions."""
     if len(code) <= 35 and _CODE.fullmatch(code) and _name(code):
         return code
-    written = {name.lower(): one for one, name in NAMES.items()} | {one: one for one in NAMES}
-    near = dict.fromkeys(
-        written[one] for one in get_close_matches(_primary(code), written, n=3, cutoff=0.6)
-    )
+    near = _near(_primary(code))
     if not near:
         raise UsageError(
             "“{code}” is not a language code; write one like en, tr or zh-Hant.", code=code[:40]
@@ -48,6 +45,13 @@ def check_language(code: str) -> str:
         code=code[:40],
         near=tuple(f"{one} ({NAMES[one]})" for one in near),
     )
+
+
+@lru_cache(maxsize=256)  # a file may repeat a mistake thousands of times
+def _near(word: str) -> tuple[str, ...]:
+    written = {name.lower(): one for one, name in NAMES.items()} | {one: one for one in NAMES}
+    close = get_close_matches(word, written, n=3, cutoff=0.6)
+    return tuple(dict.fromkeys(written[one] for one in close))
 
 
 def language_name(code: str) -> str:
