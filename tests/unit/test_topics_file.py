@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -209,3 +210,12 @@ def test_ones_in_the_persons_language_are_offered_first() -> None:
 def test_a_built_in_idea_in_english_is_of_no_one_country() -> None:
     """Servers anywhere were offered "Remote work … (Consider only Türkiye.)"."""
     assert not [topic for topic in built_in_topics() if topic.speaks("en") and topic.conditions]
+
+
+def test_a_mistake_in_every_line_of_a_long_file_is_found_in_a_moment(tmp_path: Path) -> None:
+    (tmp_path / "own.txt").write_text("[zhde]\nCats\n" * 6000, encoding="utf-8")
+    began = time.process_time()
+    faults = read_topics(tmp_path / "own.txt").faults
+    assert time.process_time() - began < 1
+    assert len(faults) == 6001  # and that there is no topic
+    assert "zh (Chinese)" in faults[0]
