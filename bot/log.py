@@ -101,7 +101,7 @@ def _formatter(settings: LogSettings, secrets: Iterable[str]) -> logging.Formatt
 
 
 def _say_what_is_known(_: Any, __: str, event: EventDict) -> EventDict:
-    """Give an error that is a sentence no traceback, whoever logs it: a library's task, say."""
+    """Log an error of ours as its sentence, without a traceback, even if a library logs it."""
     given = event.get("exc_info")
     if isinstance(given, tuple) and isinstance(given[1], RostrumError):
         del event["exc_info"]

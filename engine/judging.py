@@ -54,6 +54,11 @@ class Ballot(Value):
     latency: float | None = None
     panel: int = Field(0, exclude_if=not_)
 
+    @property
+    def explains(self) -> bool:
+        """Whether its reasons may stand for the result: it decided, and agrees with its scores."""
+        return self.valid and not (self.audit or self.contradictory)
+
 
 class Summary(Value):
     """A juror's neutral summary of a debate; it calls the sides by their letters.

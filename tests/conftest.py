@@ -203,3 +203,11 @@ async def database(database_url: str) -> AsyncIterator[Database]:
 def store(database: Database) -> SqlStore:
     """The store over it."""
     return SqlStore(database)
+
+
+@pytest.fixture
+async def shared(database_url: str) -> AsyncIterator[SqlStore]:
+    """A store that other processes could write to as well."""
+    database = Database(database_url, writable=False)
+    yield SqlStore(database)
+    await database.close()

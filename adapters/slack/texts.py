@@ -224,7 +224,9 @@ MESSAGES_TAB = (
     "settings, then use the command again."
 )
 NOT_SERVED = "Rostrum no longer serves the workspace of this message; nothing was done."
-STOOD_STILL = "Rostrum stood still and heard that too late, so nothing was done; try again."
+STOOD_STILL = (
+    "Rostrum was frozen for a moment and got that too late, so nothing was done; try again."
+)
 FORM_TOO_LATE = "Slack's three seconds for opening a form ran out; type the command again."
 MISSING_SCOPE = (
     "Rostrum lacks the scope {needed} for that; add it to the app and reinstall it (rostrum invite "

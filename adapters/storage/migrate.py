@@ -118,7 +118,7 @@ async def _note_suits(database: Database, found: Peek) -> None:
 async def make_ready(database: Database) -> None:
     """Upgrade a file, as whatever starts on it does; a server's database must be ready already.
 
-    Raises StoreError, also for a file that was emptied: only `rostrum migrate` begins anew on it.
+    Raises StoreError, also for an emptied file, which only `rostrum migrate` sets up again.
     """
     if database.dialect.emptied:
         raise _without_tables(database)

@@ -58,9 +58,8 @@ class Case(NamedTuple):
 
     @property
     def counted(self) -> Sequence[Ballot]:
-        """The ballots that decided; one that contradicts its own scores gives no reason for it."""
-        usable = (one for one in self.ballots if one.valid and not one.audit)
-        return [one for one in usable if not one.contradictory]
+        """The ballots whose reasons may stand for the result."""
+        return [one for one in self.ballots if one.explains]
 
 
 def explains(debate: Debate, verdict: Verdict | None, prompts: Prompts) -> bool:

@@ -41,7 +41,7 @@ def names_hidden(setup: Setup) -> frozenset[str]:
 
 def representative(verdict: Verdict, ballots: Iterable[Ballot]) -> Ballot | None:
     """Return the ballot nearest to the panel's result, of those that agree with themselves."""
-    counted = [one for one in ballots if one.valid and not (one.audit or one.contradictory)]
+    counted = [one for one in ballots if one.explains]
     if verdict.winner is None or not counted:
         return None
     side = counted[0].order[0] if verdict.winner == TIE else verdict.winner

@@ -241,14 +241,6 @@ class Hours:
         return self.now
 
 
-@pytest.fixture
-async def shared(database_url: str) -> AsyncIterator[SqlStore]:
-    """A store that other processes could write to as well."""
-    database = Database(database_url, writable=False)
-    yield SqlStore(database)
-    await database.close()
-
-
 async def test_a_process_cut_off_from_its_database_gives_its_leases_up_in_time(
     shared: SqlStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:

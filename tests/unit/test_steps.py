@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
 from engine.debate import Debate, Model, Price, Sampling
 from engine.errors import BudgetError, LeaseLostError, PausedError, RostrumError
@@ -106,14 +105,6 @@ async def test_a_stored_step_is_never_called_again(
     assert await resumed.call("turn/opening/A", MODEL, ASK, SAMPLING) == first
     assert len(models.calls) == 1
     assert resumed.spent == pytest.approx(0.01)
-
-
-@pytest.fixture
-async def shared(database_url: str) -> AsyncIterator[SqlStore]:
-    """A store that other processes could write to as well."""
-    database = Database(database_url, writable=False)
-    yield SqlStore(database)
-    await database.close()
 
 
 async def test_a_lease_that_runs_out_while_a_try_is_stored_sends_nothing(
