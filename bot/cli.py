@@ -1,4 +1,4 @@
-"""The command line. Its commands are in bot/commands."""
+"""The command line. Its commands are in bot/commands; a module of them is imported when called."""
 
 from __future__ import annotations
 
@@ -7,28 +7,56 @@ import logging
 import os
 import sys
 from contextlib import suppress
-from typing import Annotated
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from bot import __version__
-from bot.commands import data, hold, operate, serve
-from bot.commands.bench import bench
-from bot.commands.label import label
-from bot.commands.series import series
+
+# Each module's commands, in the order of `rostrum --help`.
+PLACES = {
+    "hold": ("demo", "debate"),
+    "data": ("export", "push", "import-labels", "stats", "usage"),
+    "serve": ("run", "gateway", "worker", "health", "invite", "init", "check", "topics", "migrate"),
+    "operate": (
+        *("list", "show", "report", "view", "judge", "calibrate", "cancel", "resume", "delete"),
+        *("backup", "copy", "forget", "mydata", "unforget", "purge", "disconnect"),
+    ),
+    "bench": ("bench",),
+    "series": ("series",),
+    "label": ("label",),
+}
+
+
+class Commands(TyperGroup):
+    """The commands by name: a demo loads neither exports nor the operator's commands."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return every name."""
+        return [name for names in PLACES.values() for name in names]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return a command; for a name that none has, all are imported, to suggest one."""
+        known = cmd_name in self.list_commands(ctx)
+        for module, names in PLACES.items():
+            if (cmd_name in names or not known) and names[0] not in self.commands:
+                part = typer.Typer(rich_markup_mode=None)
+                group = module if names == (module,) else None  # else they are commands here
+                part.add_typer(import_module(f"bot.commands.{module}").app, name=group)
+                self.commands.update(typer.main.get_group(part).commands)
+        return self.commands.get(cmd_name)
+
 
 app = typer.Typer(
     name="rostrum",
+    cls=Commands,
     help="Hold AI debates with a blind jury and human votes, and export every label.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for group in (hold, data, serve, operate):
-    app.add_typer(group.app)
-app.add_typer(bench, name="bench")
-app.add_typer(series, name="series")
-app.add_typer(label, name="label")
 
 
 def _show_version(wanted: bool) -> None:

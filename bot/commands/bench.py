@@ -6,11 +6,11 @@ from typing import Annotated, Literal
 
 import typer
 
-bench = typer.Typer(help="Run a benchmark; each prints JSON.", no_args_is_help=True)
+app = typer.Typer(help="Run a benchmark; each prints JSON.", no_args_is_help=True)
 SECONDS = typer.Option(min=0.001, max=60, help="Seconds that each model call takes.")
 
 
-@bench.command()
+@app.command()
 def live(
     debates: Annotated[int, typer.Option(min=1, help="Number of debates.")] = 1000,
     over: Annotated[
@@ -25,7 +25,7 @@ def live(
     run(lambda: run_live(debates, over, seconds))
 
 
-@bench.command()
+@app.command()
 def jury(
     debates: Annotated[int, typer.Option(min=1, help="Debates that count, per seed.")] = 600,
     seeds: Annotated[int, typer.Option(min=1, help="Installations per world.")] = 24,

@@ -10,13 +10,13 @@ import typer
 from bot.commands.data import FORMATS, LANGUAGES, OF_SERIES
 from bot.commands.options import JSON, REHEARSAL, Names, Text
 
-label = typer.Typer(help="Have people label debates blind, on pages.", no_args_is_help=True)
+app = typer.Typer(help="Have people label debates blind, on pages.", no_args_is_help=True)
 
 NAME = typer.Argument(help="Name of the task.")
 Code = Annotated[str, typer.Option("--code", help="Completion code, shown at the end.")]
 
 
-@label.command("create")
+@app.command("create")
 def label_create(
     given: typer.Context,
     name: Annotated[str, typer.Argument(help="Name of the task: small letters, digits, hyphens.")],
@@ -64,7 +64,7 @@ def label_create(
     run(lambda: create_task(Asked(**given.params)))
 
 
-@label.command("invite")
+@app.command("invite")
 def label_invite(
     name: Annotated[str, NAME],
     links: Annotated[int, typer.Option("--links", "-n", help="How many links.")] = 1,
@@ -79,7 +79,7 @@ def label_invite(
     run(lambda: invite(name, links, people, days, as_json=as_json))
 
 
-@label.command("list")
+@app.command("list")
 def label_list(as_json: Annotated[bool, JSON] = False) -> None:
     """List the labelling tasks."""
     from bot.exits import run
@@ -88,7 +88,7 @@ def label_list(as_json: Annotated[bool, JSON] = False) -> None:
     run(lambda: list_tasks(as_json=as_json))
 
 
-@label.command("report")
+@app.command("report")
 def label_report(
     name: Annotated[str, NAME],
     pay: Annotated[
@@ -104,7 +104,7 @@ def label_report(
     run(lambda: report(name, pay, as_json=as_json))
 
 
-@label.command("close")
+@app.command("close")
 def label_close(name: Annotated[str, NAME]) -> None:
     """End a task: it takes no more answers. Its labels stay."""
     from bot.exits import run
@@ -113,7 +113,7 @@ def label_close(name: Annotated[str, NAME]) -> None:
     run(lambda: close_task(name))
 
 
-@label.command("page")
+@app.command("page")
 def label_page() -> None:
     """Print a link to the manager's page of labelling, for one browser."""
     from bot.desk import print_page

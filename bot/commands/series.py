@@ -9,16 +9,14 @@ import typer
 
 from bot.commands.options import JSON, complete_series
 
-series = typer.Typer(
-    help="Hold many debates as one experiment, from one file.", no_args_is_help=True
-)
+app = typer.Typer(help="Hold many debates as one experiment, from one file.", no_args_is_help=True)
 
 FILE = typer.Argument(help="The file of the series (TOML).")
 SERIES = typer.Argument(help="Name of the series.", autocompletion=complete_series)
 MANY = typer.Option("--yes", help="Skip the question about a very large series.")
 
 
-@series.command("plan")
+@app.command("plan")
 def series_plan(
     file: Annotated[Path, FILE],
     as_json: Annotated[bool, JSON] = False,
@@ -31,7 +29,7 @@ def series_plan(
     run(lambda: plan_file(file, as_json=as_json, yes=yes))
 
 
-@series.command("run")
+@app.command("run")
 def series_run(file: Annotated[Path, FILE], yes: Annotated[bool, MANY] = False) -> None:
     """Hold a series; run again, it goes on where it was ended."""
     from bot.exits import run
@@ -40,7 +38,7 @@ def series_run(file: Annotated[Path, FILE], yes: Annotated[bool, MANY] = False) 
     run(lambda: run_file(file, yes=yes))
 
 
-@series.command("status")
+@app.command("status")
 def series_status(name: Annotated[str, SERIES], as_json: Annotated[bool, JSON] = False) -> None:
     """Show how far a series is, and what it took."""
     from bot.exits import run
@@ -49,7 +47,7 @@ def series_status(name: Annotated[str, SERIES], as_json: Annotated[bool, JSON] =
     run(lambda: show_status(name, as_json=as_json))
 
 
-@series.command("report")
+@app.command("report")
 def series_report(
     name: Annotated[str, SERIES],
     out: Annotated[Path, typer.Option(help="Folder for the report and its pictures.")],
@@ -61,7 +59,7 @@ def series_report(
     run(lambda: write_series_report(name, out))
 
 
-@series.command("stop")
+@app.command("stop")
 def series_stop(name: Annotated[str, SERIES]) -> None:
     """Let a series begin no more debates; those that run are finished."""
     from bot.exits import run

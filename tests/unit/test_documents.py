@@ -202,7 +202,9 @@ def test_every_make_target_is_in_the_makefile() -> None:
 
 
 def test_every_command_and_option_is_one_of_the_program() -> None:
-    program = typer.main.get_command(app)
+    program: Any = typer.main.get_command(app)
+    for name in program.list_commands(None):
+        program.get_command(None, name)  # and from now on it is in `commands`
     assert COMMANDS
     expect_no([command for command in COMMANDS if not is_known(command, program)])
 

@@ -1,12 +1,17 @@
-"""What is imported only once it is needed, so that a process starts at once."""
+"""What is imported only once it is needed: a process starts at once, and the core is read alone."""
 
 from __future__ import annotations
 
 import os
+from importlib import import_module
+from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
 
-from tests.doubles.command import printed_by
+from bot.cli import PLACES
+from tests.doubles.command import ROOT, printed_by
 
 # One process takes these steps in turn: what is not loaded after a later one was not before it.
 STEPS = (
@@ -18,14 +23,31 @@ STEPS = (
     "import bot.run, adapters.discord.render, adapters.slack.render",
 )
 SETTINGS, LANGUAGES, MODELS, COMMANDS, BOT = range(5)
+# The whole classic debate: jury, votes, reveal and export.
+DEMO = """
+import sys
+from bot.cli import app
+app(["demo", "--out", sys.argv[1], "--votes", "A=3,B=2"], standalone_mode=False)
+for name, module in [*sys.modules.items()]:
+    print("LOADED", name, getattr(module, "__file__", None) or "")
+"""
+# What a debate does not use names the core, and the core does not name it. Lower it when you can.
+DEMO_LINES = 48_800
+NOT_IN_A_DEMO = (
+    "bot.commands.data bot.commands.operate bot.commands.serve bot.commands.series"
+    " bot.commands.label bot.commands.bench"
+)
 
 
 @pytest.fixture(scope="module")
 def loaded() -> list[list[str]]:
     """The modules that are loaded after each step."""
     code = "import sys\n" + "\n".join(f"{step}\nprint(*sys.modules)" for step in STEPS)
-    clean = {k: v for k, v in os.environ.items() if not k.upper().startswith("ROSTRUM_")}
-    return [line.split() for line in printed_by(code, env=clean).splitlines()]
+    return [line.split() for line in printed_by(code, env=without_settings()).splitlines()]
+
+
+def without_settings() -> dict[str, str]:
+    return {k: v for k, v in os.environ.items() if not k.upper().startswith("ROSTRUM_")}
 
 
 @pytest.mark.parametrize(
@@ -46,3 +68,21 @@ def test_nothing_is_imported_before_it_is_needed(
 ) -> None:
     assert len(loaded) == len(STEPS)
     assert not {*late.split()} & {*loaded[step]}
+
+
+def test_a_demo_loads_what_a_debate_uses(tmp_path: Path) -> None:
+    printed = printed_by(DEMO, str(tmp_path / "out"), env=without_settings())
+    loaded = dict(
+        line.split(" ")[1:] for line in printed.splitlines() if line.startswith("LOADED ")
+    )
+    ours = {Path(file) for file in loaded.values() if file.startswith(f"{ROOT}/")}
+    ours = {file for file in ours if ".venv" not in file.parts and file.suffix == ".py"}
+    assert ROOT / "engine/formats/classic.py" in ours, "it held no debate"
+    assert not {*NOT_IN_A_DEMO.split()} & {*loaded}
+    assert sum(file.read_text().count("\n") for file in ours) <= DEMO_LINES
+
+
+@pytest.mark.parametrize("module", PLACES)
+def test_the_command_line_knows_where_each_command_is(module: str) -> None:
+    here: Any = typer.main.get_command(import_module(f"bot.commands.{module}").app)
+    assert PLACES[module] in (tuple(here.commands), (module,))
