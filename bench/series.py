@@ -44,8 +44,8 @@ from bench.wheel.machine import print_result
 from bot.commands.bench import SECONDS
 from bot.commands.options import MOST
 from engine.errors import RostrumError
-from engine.floor.steps import prompt_hash
 from engine.ports import ChatMessage
+from engine.store.journal import prompt_hash
 
 NAME = "bench"
 MODELS = [f"bench/{name}#{name}" for name in ("maple", "cedar", "aspen", "alder", "hazel")]

@@ -23,8 +23,8 @@ from engine.errors import MISFITS, UsageError, why_of
 from engine.judging import TIE, Ballot
 from engine.line.calibration import Case
 from engine.store import DebateRecord, ExportFilter, Store
+from engine.tally.tally import count
 from engine.text import count_words
-from engine.votes.tally import count
 
 Row: TypeAlias = dict[str, Any]
 Chat: TypeAlias = Sequence[Row]

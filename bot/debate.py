@@ -29,8 +29,8 @@ from engine.line.rematch import check_repeatable
 from engine.line.service import Started
 from engine.options import STANCES, Options, read_options
 from engine.sources import SourceFile, SourceLimits, check_files
+from engine.tally.questions import round_options, vote_options
 from engine.text import headline
-from engine.votes.questions import round_options, vote_options
 
 QUOTES = ('""', "''", "“”", "„“", "«»")
 LONGEST_TURN = 1440.0  # minutes, as no one waits for the person at a terminal

@@ -15,7 +15,7 @@ from engine.debate import Debate
 from engine.judging import Question
 from engine.language import speaking
 from engine.store import Remark
-from engine.votes.questions import CONFIDENCES, GROUNDS
+from engine.tally.questions import CONFIDENCES, GROUNDS
 from engine.words.phrases import option_name
 from engine.words.translation import say
 

@@ -12,7 +12,6 @@ from rich.table import Column, Table
 from bot.console import TableConsole, print_json, print_lines
 from bot.reading import read_store
 from bot.settings.settings import load_store_settings
-from engine.blinding.mentions import scrub
 from engine.debate import Debate, Status
 from engine.delivery.interruption import INTERRUPTED, interrupted, way_on
 from engine.errors import UsageError
@@ -22,7 +21,7 @@ from engine.store.journal import Failed
 from engine.store.listings import Sought
 from engine.store.outbox import Gap
 from engine.store.usage import Takings, UsageFilter
-from engine.text import clean, headline
+from engine.text import clean, headline, scrub
 from engine.words.reveal import UNREAD
 
 SCHEMA_VERSION = 1  # of both JSON documents; docs/operations.md describes them

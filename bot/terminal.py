@@ -44,7 +44,7 @@ from engine.line.service import Started
 from engine.ports import Audience, Inbound, ReactionSeen, VenueLimits
 from engine.private_files import make_private_folder
 from engine.store import Caps
-from engine.votes.questions import CLOSE, CONFIDENCES, STANCES, UNSURE, round_options, vote_options
+from engine.tally.questions import CLOSE, CONFIDENCES, STANCES, UNSURE, round_options, vote_options
 from engine.words.phrases import NO_STANCES
 
 PLATFORM = COMMUNITY = "terminal"

@@ -15,6 +15,8 @@ from engine.debate import PanelMode, Usage, Value
 TIE = "tie"
 WEAK = "weak"  # a vote's “neither”
 EVEN = "even"  # no one is ahead after a round
+WEB = "web"  # the platform of labels on pages, and of people who come by a link
+IMPORT = "import"  # the platform of people whose labels come from a file
 
 
 class Ballot(Value):
@@ -175,12 +177,13 @@ class Log(NamedTuple):
 
 REVEALED = (Question.TURN, Question.AGAIN)
 """The questions open after the reveal, which closes all others."""
+LABELS = (Question.LABEL, Question.LABEL_TURN)
 
 
 class VoteEvent(Value):
     """One entry of the append-only log of votes; `number` is the order of receipt.
 
-    `person` is a surrogate id. `option` is one of engine/votes/questions.py; `added` is False for a
+    `person` is a surrogate id. `option` is one of engine/tally/questions.py; `added` is False for a
     choice withdrawn. `variant` tells reactions of one option apart that a person can hold side by
     side, such as one in a skin tone. `votes_seen_before` counts the others who had answered the
     same question by then. `mirror_revealed`: the debate's mirror had named the models by then.

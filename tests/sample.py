@@ -26,7 +26,7 @@ from engine.judging import Ballot, How, Question, Tally, Verdict, Vote, VoteEven
 from engine.messages import Announcement, Estimate, Notice, Reveal, TurnPost, VoteInvite
 from engine.ports import Attempt, Call, ChatMessage, Reply
 from engine.store import AttemptStart, Caps, Cast, Lease, NewDebate, Post, Store, Target
-from engine.votes.questions import options_of
+from engine.tally.questions import options_of
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 LATER = NOW + timedelta(minutes=30)

@@ -50,8 +50,8 @@ from engine.errors import RostrumError, UsageError
 from engine.language import speaking
 from engine.options import IN_A_CHAT, STANCES, suggest
 from engine.store.community import SETTING_NAMES
+from engine.tally.questions import vote_options
 from engine.text import clean, headline
-from engine.votes.questions import vote_options
 from engine.words.phrases import TOPIC_HINT
 from engine.words.translation import say
 

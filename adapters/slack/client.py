@@ -31,7 +31,6 @@ from adapters.slack.markup import typed
 from adapters.slack.venue import Place, SlackVenue
 from adapters.slack.votes import reaction_of
 from adapters.slack.whisper import Asker, Whisper
-from engine.blinding.mentions import scrub
 from engine.chat.answers.presses import voted_in
 from engine.chat.invocation import pressed_invocation
 from engine.errors import (
@@ -40,6 +39,7 @@ from engine.errors import (
     VenueGoneError,
 )
 from engine.ports import ButtonPressed, CommunityLost, ReactionSeen
+from engine.text import scrub
 from engine.words.buttons import read_button
 from engine.words.forms import opens_form
 from engine.words.translation import say

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 from adapters.storage.connection import SqlConnection
 from adapters.storage.people import ensure_person, find_key
-from engine.judging import Vote
+from engine.judging import IMPORT, Vote
 from engine.store import Brought, Kept
-from engine.votes.imported import IMPORT
 
 FIND = """
 SELECT body FROM votes

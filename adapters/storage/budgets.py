@@ -7,7 +7,6 @@ from typing import Any
 
 from adapters.storage.connection import SqlConnection
 from engine.debate import Debate, Status, short_code
-from engine.delivery.ending import ALERT
 from engine.errors import BudgetError, SeriesCapError
 from engine.messages import Alert
 from engine.store import Caps, NewDebate, Post
@@ -224,7 +223,7 @@ def _warn(connection: SqlConnection, scope: str, day: str, caps: Caps) -> bool:
 def _alert(debate_id: str, language: str, caps: Caps) -> Post:
     percent, usd = caps.alert_percent or 0.0, caps.community_daily_usd or 0.0
     message = Alert(language=language, code=short_code(debate_id), percent=percent, usd=usd)
-    return Post(key=ALERT, message=message)
+    return Post(key="alert", message=message)
 
 
 def _series_scope(name: str) -> str:

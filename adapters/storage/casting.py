@@ -25,7 +25,7 @@ from adapters.storage.vote_log import append, append_all, read_log
 from engine.debate import BallotKind
 from engine.judging import How, Question, VoteEvent
 from engine.store import Brought, Cast, Kept, Outcome, Press, Pressed, Remark, Remarked, Revision
-from engine.votes.hands import chosen_option, hands_held
+from engine.tally.hands import chosen_option, hands_held
 
 OWN_EVENTS = """
 SELECT * FROM vote_events

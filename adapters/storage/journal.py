@@ -27,13 +27,12 @@ from adapters.storage.leases import guard, run_guarded, within
 from adapters.storage.outbox import insert_posts
 from engine.debate import Model, PanelMode, Setup, Status, Turn
 from engine.findings import QUESTIONS, UNANSWERED, Artifact
-from engine.floor.steps import prompt_hash
 from engine.judging import Ballot, Verdict, Vote
 from engine.ports import Attempt, Call, ChatMessage, Reply, utc_now
 from engine.store import AttemptStart, Journaled, Judging, Lease, Note, Post, Step, Stop
-from engine.store.journal import Failed, PastDebate, Tried
+from engine.store.journal import Failed, PastDebate, Tried, prompt_hash
 from engine.store.served import EVERYONE, Served
-from engine.votes.tally import count
+from engine.tally.tally import count
 
 MESSAGES = TypeAdapter(tuple[ChatMessage, ...])
 STOP = "SELECT stop, gone FROM debates WHERE id = :debate"

@@ -15,6 +15,7 @@ from adapters.storage.database import Database
 from adapters.storage.installation import make_secret
 from adapters.storage.people import Known, ensure_person, find_key, find_known, lock_person
 from engine.errors import NotFoundError, UsageError
+from engine.judging import LABELS, WEB
 from engine.store.labelling import (
     Annotator,
     Choose,
@@ -27,7 +28,7 @@ from engine.store.labelling import (
     SaveOutcome,
     Task,
 )
-from engine.votes.web import LABELS, WEB, votes_of
+from engine.votes.web import votes_of
 
 KEY = "labels"  # of people's own links
 KEYS = re.compile(r"[\w-]+", re.ASCII)  # PostgreSQL takes no NUL that a stranger may send

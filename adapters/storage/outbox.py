@@ -20,7 +20,7 @@ from engine.messages import MESSAGE, TurnPost
 from engine.ports import Part, utc_now
 from engine.store import Asked, Backlog, DeliveryState, Gap, Intent, Lease, Post, Target
 from engine.store.served import EVERYONE, Served
-from engine.votes.questions import THUMBS
+from engine.tally.questions import THUMBS
 
 PACED = (Status.RUNNING, Status.VOTING)  # once it has ended, nothing waits for its readers
 LOCK_DEBATE = "SELECT id FROM debates WHERE id = :debate FOR NO KEY UPDATE"

@@ -11,7 +11,7 @@ import orjson
 from adapters.storage.connection import SqlConnection
 from engine.judging import Vote
 from engine.store import Guessed, OwnVote
-from engine.votes.tally import count
+from engine.tally.tally import count
 
 # What stood at the close, of the newest debates of one community.
 STOOD = """

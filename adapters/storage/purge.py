@@ -12,7 +12,7 @@ from adapters.storage.connection import SqlConnection
 from adapters.storage.installation import mark_deleted, mark_unwiped
 from engine.ports import utc_now
 from engine.store import Left
-from engine.votes.questions import KINDS
+from engine.tally.questions import KINDS
 
 AT_ONCE = 20  # debates per commit, as every other write waits for it
 LEASED = ("gone", "thumbs", *{kind.lease for kind in KINDS.values()})

@@ -15,7 +15,7 @@ from engine.debate import BallotKind
 from engine.judging import REVEALED, Question
 from engine.store import Asked, Target
 from engine.store.served import EVERYONE, Served
-from engine.votes.questions import KINDS, options_of
+from engine.tally.questions import KINDS, options_of
 
 FIND_QUESTION = """
 SELECT targets.debate, targets.question, targets.step, targets.ballot, targets.closed_at,

@@ -19,7 +19,7 @@ from engine.store import Asked, Closing, Lease, Post
 from engine.store.pairs import LONGEST_WAIT
 from engine.store.served import EVERYONE, Served
 from engine.store.votes import Conclude, end_plainly
-from engine.votes.questions import KINDS
+from engine.tally.questions import KINDS
 
 ALL = 2**31 - 1
 # In which states of its debate each question may close, as DUE compares them.

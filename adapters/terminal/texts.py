@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from engine.marks import marked
 from engine.ports import Draft
-from engine.votes.questions import STANCES
+from engine.tally.questions import STANCES
 from engine.words.card import Reference
 from engine.words.phrases import NO_STANCES, option_name, round_name
 from engine.words.translation import plural, say

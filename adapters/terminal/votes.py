@@ -16,7 +16,7 @@ from typing import NamedTuple
 from adapters.terminal import texts
 from engine.errors import UsageError
 from engine.judging import EVEN
-from engine.votes.questions import (
+from engine.tally.questions import (
     CLEAR,
     CLOSE,
     CONFIDENCE_NAMES,

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 
-from engine.blinding.mentions import MENTION, scrub
 from engine.errors import UsageError
-from engine.text import clean, headline, is_visible
+from engine.text import MENTION, clean, headline, is_visible, scrub
 
 LONGEST_MOTION = 2000  # characters, so that a form takes them however it counts
 NO_MOTION = (

@@ -15,7 +15,7 @@ from engine.debate import Debate
 from engine.errors import UsageError
 from engine.judging import Question
 from engine.store import Remark
-from engine.votes.questions import CONFIDENCES, GROUNDS
+from engine.tally.questions import CONFIDENCES, GROUNDS
 
 
 async def remark(context: Context, person: Person, asked: RemarkArguments) -> RemarkAnswer:

@@ -20,9 +20,9 @@ from engine.chat.person import Person
 from engine.debate import Debate, Status
 from engine.errors import NotAllowedError, UsageError
 from engine.store import ExportFilter, Revision, Store
+from engine.tally.questions import vote_options
 from engine.text import clean, headline
 from engine.votes.offers import Offer, Why, doubt_of, offer
-from engine.votes.questions import vote_options
 
 NO_VOTE = "none"
 REVIEWED = 200  # of the newest, which are read whole

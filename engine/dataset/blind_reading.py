@@ -6,10 +6,10 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from engine.blinding.mentions import scrub
 from engine.blinding.transcript import BlindTurn, Identities, Scribe, Transcript
 from engine.dataset.entry import Entry, ExportedTurn
 from engine.debate import Debate, Status, Turn, TurnOrder
+from engine.text import scrub
 
 FIRST, SECOND = "first", "second"
 PLACES = (FIRST, SECOND)

@@ -8,7 +8,6 @@ from typing import NamedTuple, TypeAlias
 
 import orjson
 
-from engine.blinding.mentions import scrub
 from engine.dataset.columns import (
     BALLOT,
     DEBATE,
@@ -36,6 +35,7 @@ from engine.dataset.entry import Entry
 from engine.debate import Criterion, Model, PanelMode
 from engine.judging import TIE, WEAK
 from engine.jury.rubric import find_rubric
+from engine.text import scrub
 from engine.votes.web import QUORUM
 
 Columns: TypeAlias = tuple[Column[Entry] | OfDebate, ...]

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from typing import Any, NamedTuple
 
-from engine.blinding.mentions import scrub
 from engine.dataset.columns import (
     DEBATE,
     REAL,
@@ -23,6 +22,7 @@ from engine.dataset.entry import Entry
 from engine.debate import Quotation, Turn
 from engine.findings import RETRIEVED, Artifact
 from engine.sources import outcome_of
+from engine.text import scrub
 
 
 class _Given(NamedTuple):

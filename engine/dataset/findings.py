@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 import orjson
 
-from engine.blinding.mentions import scrub
 from engine.dataset.columns import (
     DEBATE,
     FLAG,
@@ -26,6 +25,7 @@ from engine.dataset.entry import Entry
 from engine.findings import Score
 from engine.judging import Verdict
 from engine.store import Judging
+from engine.text import scrub
 
 _SUBJECT = "a turn's step, an argument's id, a seat, or `total`"
 JUDGMENTS = Table(

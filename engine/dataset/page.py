@@ -7,7 +7,6 @@ from datetime import datetime
 from typing import NamedTuple
 
 from engine.blinding.identity import scrub
-from engine.blinding.mentions import scrub as scrub_mentions
 from engine.blinding.veil import names_of
 from engine.dataset.evidence import retrieved
 from engine.debate import Debate, Source, Status, Turn
@@ -18,6 +17,7 @@ from engine.messages import Reveal
 from engine.sources import named
 from engine.store import Store
 from engine.text import rename
+from engine.text import scrub as scrub_mentions
 from engine.votes.result import read_reveal
 from engine.words.cards import broken_rule, words_used
 from engine.words.details import detail_lines

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from engine.blinding.mentions import scrub
 from engine.dataset.call_table import COST, WRITTEN
 from engine.dataset.columns import (
     DEBATE,
@@ -26,6 +25,7 @@ from engine.dataset.entry import Entry
 from engine.dataset.keys import scrub_keys
 from engine.failures import failure_in
 from engine.store import CallRecord
+from engine.text import scrub
 
 
 class _Message(NamedTuple):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from engine.blinding.mentions import scrub
 from engine.dataset.columns import (
     DEBATE,
     FLAG,
@@ -20,6 +19,7 @@ from engine.dataset.columns import (
 from engine.dataset.entry import Entry
 from engine.findings import QUESTIONS
 from engine.store.asking import AudienceQuestion
+from engine.text import scrub
 
 PHASE = "before_closing"
 

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from engine.blinding.mentions import scrub
 from engine.dataset.columns import (
     CALL,
     DEBATE,
@@ -30,7 +29,8 @@ from engine.findings import DECISION, POSITION, Score
 from engine.judging import Question
 from engine.ports import Reply
 from engine.store import CallRecord
-from engine.votes.questions import DOWN, UP
+from engine.tally.questions import DOWN, UP
+from engine.text import scrub
 
 
 class _Spoken(NamedTuple):

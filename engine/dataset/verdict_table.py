@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from engine.blinding.mentions import scrub
 from engine.dataset.columns import (
     CALL,
     DEBATE,
@@ -22,6 +21,7 @@ from engine.dataset.columns import (
 )
 from engine.dataset.entry import Entry
 from engine.judging import Ballot
+from engine.text import scrub
 
 
 def _scores(ballot: Ballot) -> list[tuple[str, str, int]] | None:

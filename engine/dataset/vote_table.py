@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from engine.blinding.mentions import scrub
 from engine.dataset.columns import (
     BALLOT,
     DEBATE,
@@ -20,9 +19,9 @@ from engine.dataset.columns import (
     part_of,
 )
 from engine.dataset.entry import NO_CHANCES, Entry
-from engine.judging import Question
+from engine.judging import IMPORT, Question
 from engine.store import StandingAnswer
-from engine.votes.imported import IMPORT
+from engine.text import scrub
 from engine.votes.web import platform_of
 
 PHASES: dict[str, str] = {

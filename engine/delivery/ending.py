@@ -62,7 +62,7 @@ REFUSED = (
 )
 AWAITS = "Waiting for "
 NEEDS = "Needs a worker that has "
-ALERT, UNNAMED_ALERT = "alert", "alert/names"
+UNNAMED_ALERT = "alert/names"
 REVEAL, CHANNEL_REVEAL, STARTER_REVEAL = "reveal", "reveal/channel", "reveal/starter"
 PLACES: dict[str, Where] = {REVEAL: "thread", CHANNEL_REVEAL: "channel", STARTER_REVEAL: "starter"}
 GIVEN = (DeliveryState.SENT, DeliveryState.DOUBTFUL)

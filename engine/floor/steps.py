@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from string import ascii_letters
 from typing import NamedTuple, Protocol
-
-import orjson
 
 from engine.debate import Debate, Model, Origin, Sampling
 from engine.errors import BudgetError, ModelError
@@ -253,9 +250,3 @@ def tokens_in(call: Call) -> int:
     letters = len(text) - other
     schema = call.schema.size if call.schema else 0
     return math.ceil(letters / BYTES_PER_TOKEN) + other + schema + 8 * len(call.messages)
-
-
-def prompt_hash(messages: Sequence[ChatMessage]) -> str:
-    """Return the SHA-256 of a prompt's messages, in hexadecimal."""
-    body = orjson.dumps([[message.role, message.content] for message in messages])
-    return hashlib.sha256(body).hexdigest()

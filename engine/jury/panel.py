@@ -16,7 +16,7 @@ from engine.blinding.blinding import BLINDER
 from engine.blinding.transcript import Identities, Scribe, Transcript
 from engine.debate import Debate, Turn, TurnOrder
 from engine.errors import ModelError
-from engine.floor.steps import Caller, prompt_hash
+from engine.floor.steps import Caller
 from engine.floor.structured import example_texts, sent_back
 from engine.judging import Ballot, Verdict
 from engine.jury.aggregate import aggregate
@@ -27,6 +27,7 @@ from engine.ports import ChatMessage, Reply
 from engine.prompts.languages import language_name
 from engine.prompts.library import SOURCES, Prompts
 from engine.sources import named
+from engine.store.journal import prompt_hash
 
 
 def open_transcript(debate: Debate) -> Scribe:

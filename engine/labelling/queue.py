@@ -9,8 +9,8 @@ from engine.debate import Debate, Status
 from engine.errors import UsageError
 from engine.store import DebateRecord
 from engine.store.labelling import Course, Kind, Queued
+from engine.tally.questions import vote_options
 from engine.votes.offers import Doubt, doubt_of, in_doubt, ranked
-from engine.votes.questions import vote_options
 
 KNOWN_SHARE = 0.1  # of sheets, where a task has debates with a known answer
 EARLY = range(2, 6)  # one of these sheets is a test in any case

@@ -12,7 +12,6 @@ from itertools import permutations
 from statistics import median
 from typing import NamedTuple
 
-from engine.blinding.mentions import scrub
 from engine.debate import Value
 from engine.judging import TIE, WEAK, Question
 from engine.stats.agreement import categories_of
@@ -23,10 +22,9 @@ from engine.stats.kappa import kappa_of, kappa_sums
 from engine.stats.row import TITLE_LENGTH
 from engine.store import DebateRecord
 from engine.store.labelling import Drawn, Queued, Task
-from engine.text import headline
+from engine.tally.tally import count, wilson
+from engine.text import headline, scrub
 from engine.topics import topic_id
-from engine.votes.tally import count
-from engine.votes.wilson import wilson
 
 HARD = 10  # debates listed
 FAST_SHARE = 0.2  # of an annotator's labels, from which they are marked

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from engine.blinding.mentions import scrub
 from engine.debate import Debate
 from engine.errors import NotAllowedError, UsageError
 from engine.floor.wake import Bell
@@ -11,7 +10,7 @@ from engine.line.service import Service
 from engine.ports import Clock
 from engine.store import Store
 from engine.store.asking import MOST_ASKED, NewQuestion
-from engine.text import clean, is_visible
+from engine.text import clean, is_visible, scrub
 from engine.votes.audience import MOST_LISTED, standing_questions
 
 LONGEST_QUESTION = 300  # characters

@@ -21,7 +21,7 @@ from engine.judging import Question
 from engine.messages import GuestInvite, Notice, SpeakInvite
 from engine.store import Lease, Post, Store
 from engine.store.guests import Withheld
-from engine.votes.questions import waiting_for
+from engine.tally.questions import waiting_for
 from engine.words.phrases import WAITS_TO_CHECK
 from engine.words.translation import say
 

@@ -6,7 +6,7 @@ from engine.debate import Debate, Turn
 from engine.formats.format import Format
 from engine.messages import RoundInvite
 from engine.store import Post
-from engine.votes.questions import round_options
+from engine.tally.questions import round_options
 
 
 class Rounds:

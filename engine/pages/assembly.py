@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from math import fsum
 from typing import Any, NamedTuple
 
-from engine.blinding.mentions import scrub
 from engine.dataset.entry import may_be_read
 from engine.dataset.page import lay_out
 from engine.debate import Debate, Source, Status, Turn
@@ -29,6 +28,7 @@ from engine.pages.debate import (
 from engine.pages.items import Item
 from engine.pages.parts import Part
 from engine.pages.sections import read_marks, read_sections
+from engine.text import scrub
 from engine.words.phrases import told_reason
 from engine.words.translation import say
 

@@ -13,7 +13,6 @@ from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple, TypeVar
 
-from engine.blinding.mentions import scrub as scrub_mentions
 from engine.dataset.bundle import ROOT, Bundle, export_zip
 from engine.dataset.writer import Wanted
 from engine.debate import ENDED, Debate, Status
@@ -42,6 +41,7 @@ from engine.store import ExportFilter, HeldDebate, Shown, Store, count_rehearsal
 from engine.store.community import PublicPart
 from engine.store.series import StoredSeries
 from engine.text import headline
+from engine.text import scrub as scrub_mentions
 from engine.votes.result import read_reveal
 from engine.words.result_picture import result_picture
 from engine.words.reveal import outcome_line

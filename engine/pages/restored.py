@@ -28,8 +28,8 @@ from engine.judging import Ballot, Persuasion, RoundTally, Summary, Tally, Verdi
 from engine.jury.rubric import RUBRICS
 from engine.messages import Reveal
 from engine.pages.debate import Rows
+from engine.tally.questions import round_options
 from engine.votes.closing import NO_VERDICT, reveal_of
-from engine.votes.questions import round_options
 
 Row: TypeAlias = Mapping[str, Any]
 _ULID = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"

@@ -31,7 +31,7 @@ from engine.stats.likelihood import (
     invert,
 )
 from engine.stats.ratings import POINTS
-from engine.votes.wilson import Z95
+from engine.tally.tally import Z95
 
 SPREAD = 4.0  # of strengths, in log odds, before anything is known: about 700 points
 PRIOR = 1 / SPREAD**2

@@ -9,7 +9,7 @@ from operator import mul
 from random import Random
 from typing import TypeAlias
 
-from engine.votes.wilson import Interval
+from engine.tally.tally import Interval
 
 RESAMPLES = 1000
 FEWEST_RESAMPLES = 200

@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 
 from engine.debate import Value
 from engine.stats.figure import FEWEST
-from engine.votes.questions import CONFIDENCE_NAMES
+from engine.tally.questions import CONFIDENCE_NAMES
 
 WORDS = tuple(CONFIDENCE_NAMES.values())
 

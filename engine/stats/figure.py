@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from engine.debate import Value
 from engine.stats.bootstrap import Statistic, Sums, interval, total
-from engine.votes.wilson import wilson
+from engine.tally.tally import wilson
 
 FEWEST = 30  # minimum number of debates
 

@@ -1,7 +1,7 @@
 """How blind people are, and what decides for them; pure.
 
 Guesses are compared with chance: 1/k for a menu of k models. Wilson's interval of the share that is
-right (engine/votes/wilson.py) contains that, unless people know more than nothing.
+right (engine/tally/tally.py) contains that, unless people know more than nothing.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from engine.debate import Value
 from engine.judging import Question
 from engine.stats.figure import Figure, estimate_share
 from engine.store import DebateRecord
-from engine.votes.questions import GROUNDS
+from engine.tally.questions import GROUNDS
 
 CRITERION_OF = {"logic": "logic", "evidence": "evidence", "rebuttal": "responsiveness"}
 """What jurors score that is nearest to what voters may say decided."""

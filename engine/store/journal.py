@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Awaitable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
+import orjson
+
 from engine.debate import Criterion, Model, Origin, PanelMode, Turn, Value
 from engine.findings import Adjustment, Artifact, Score
 from engine.judging import Ballot, Verdict
-from engine.ports import Attempt, Call, CallRole, Reply
+from engine.ports import Attempt, Call, CallRole, ChatMessage, Reply
 from engine.store.leases import Lease
 from engine.store.outbox import Post
 from engine.store.served import EVERYONE, Served
@@ -132,6 +135,12 @@ class Judging(Value):
     def is_by(self, judges: Sequence[Model], mode: PanelMode | None) -> bool:
         """Whether these judges, or these jurors in that mode, are its own."""
         return ([one.ref for one in self.judges], self.mode) == ([one.ref for one in judges], mode)
+
+
+def prompt_hash(messages: Sequence[ChatMessage]) -> str:
+    """Return the SHA-256 of a prompt's messages, in hexadecimal."""
+    body = orjson.dumps([[message.role, message.content] for message in messages])
+    return hashlib.sha256(body).hexdigest()
 
 
 class Journal(Protocol):

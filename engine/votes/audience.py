@@ -12,7 +12,7 @@ from typing import NamedTuple
 from engine.floor.floor import MOST_PUT
 from engine.judging import VoteEvent
 from engine.store.asking import AudienceQuestion
-from engine.votes.hands import hands_held, standing_option
+from engine.tally.hands import hands_held, standing_option
 
 MOST_LISTED = 5  # that people can choose from at a time: the first that stand
 

@@ -24,11 +24,11 @@ from engine.ports import Clock, Moderator, Venue
 from engine.store import Asked, Closing, Lease, Store
 from engine.store.pairs import closes_with
 from engine.store.votes import Conclude
+from engine.tally.hands import is_undecided
+from engine.tally.questions import KINDS, waiting_for
 from engine.votes.closing import NO_VERDICT, Judged, closing_of, extension_of
-from engine.votes.hands import is_undecided
 from engine.votes.moderation import moderate
 from engine.votes.outcome import NONE, tally_of
-from engine.votes.questions import KINDS, waiting_for
 from engine.votes.reading import Reader, Recovered
 from engine.votes.spoken import TakenOver, said_below, take_over
 

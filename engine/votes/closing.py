@@ -25,6 +25,8 @@ from engine.messages import (
     VoteInvite,
 )
 from engine.store import Closing, Intervention, Post
+from engine.tally.questions import vote_options
+from engine.tally.tally import agreement, leader, wilson
 from engine.votes.labels import asked, persuasion, seen_by_others
 from engine.votes.outcome import (
     NONE,
@@ -38,9 +40,6 @@ from engine.votes.outcome import (
     tally_of,
     with_remarks,
 )
-from engine.votes.questions import vote_options
-from engine.votes.tally import agreement, leader
-from engine.votes.wilson import wilson
 from engine.words.phrases import lasting
 from engine.words.translation import plural, say
 

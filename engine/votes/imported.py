@@ -13,7 +13,6 @@ from engine.errors import NotFoundError
 from engine.judging import TIE, WEAK, Vote
 from engine.store import Brought, Store
 
-IMPORT = "import"  # the platform of their people
 FIRST, SECOND = "first", "second"
 AT_ONCE = 200  # labels in one transaction
 

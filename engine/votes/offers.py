@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 from engine.judging import TIE, WEAK, Question
 from engine.store import DebateRecord
-from engine.votes.tally import count
+from engine.tally.tally import count
 
 OFFERED = 5
 DIFFERENT, NEAR = 0.25, 0.2  # from which difference, and up to which lead, a winner is unclear

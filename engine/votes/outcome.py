@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 
 from engine.debate import BallotKind, Debate, Scores
 from engine.judging import Log, Question, RoundTally, Tally, Vote, VoteEvent
-from engine.votes.questions import CONFIDENCE_NAMES, options_of, round_options, stance_name
-from engine.votes.tally import count, standing_votes
+from engine.tally.questions import CONFIDENCE_NAMES, options_of, round_options, stance_name
+from engine.tally.tally import count, standing_votes
 
 WORDS_A_MINUTE = 1000
 NONE: frozenset[Log] = frozenset()

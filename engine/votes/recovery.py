@@ -16,7 +16,7 @@ from engine.judging import How, VoteEvent
 from engine.marks import split_variant
 from engine.ports import Reactions
 from engine.store.votes import NewEvent
-from engine.votes.hands import as_given, hands_held, shortest_delay
+from engine.tally.hands import as_given, hands_held, shortest_delay
 
 
 class Holding(NamedTuple):

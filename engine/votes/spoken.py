@@ -9,13 +9,12 @@ from typing import NamedTuple
 import structlog
 
 from engine.blinding.identity import HIDDEN
-from engine.blinding.mentions import scrub
 from engine.debate import Debate
 from engine.errors import FlaggedError, VenueAwayError, VenueError
 from engine.ports import Venue
 from engine.store import Store
 from engine.store.guests import Guest, Withheld
-from engine.text import clean, is_visible
+from engine.text import clean, is_visible, scrub
 from engine.topics import has_blocked
 
 SHORTEST_NAME = 3  # characters; a shorter one is a word like any other

@@ -9,15 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 
-from engine.judging import Question, Tally, Vote
+from engine.judging import LABELS, WEB, Question, Tally, Vote
 from engine.store.labelling import Drawn, Filled
+from engine.tally.questions import DOWN, UP
+from engine.tally.tally import Standing, count
 from engine.votes.outcome import WORDS_A_MINUTE
-from engine.votes.questions import DOWN, UP
-from engine.votes.tally import Standing, count
 
-WEB = "web"  # the platform of these labels, and of people who come by a link
 QUORUM = 3  # gold labels for a winner by labels
-LABELS = (Question.LABEL, Question.LABEL_TURN)
 
 
 def platform_of(question: str, platform: str) -> str:

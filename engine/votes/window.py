@@ -30,9 +30,9 @@ from engine.language import Text
 from engine.ports import Clock, Moderator, Venue
 from engine.store import Asked, Store
 from engine.store.served import EVERYONE, Served
+from engine.tally.questions import KINDS, waiting_for
 from engine.votes.closer import Closer
 from engine.votes.hearing import MISSED, Hearing
-from engine.votes.questions import KINDS, waiting_for
 from engine.votes.reading import Reader, never
 from engine.votes.removal import Removals
 from engine.votes.retries import Retries

@@ -8,10 +8,10 @@ import pytest
 
 from engine.debate import Status, Usage
 from engine.errors import StoppedError, ThreadGoneError
-from engine.floor.steps import prompt_hash
 from engine.judging import Vote, VoteEvent
 from engine.ports import Attempt, Reply
 from engine.store import Closing, Store
+from engine.store.journal import prompt_hash
 from tests.sample import (
     NOW,
     ballot,

@@ -19,7 +19,7 @@ from engine.errors import VenueAwayError, VenueError
 from engine.messages import Message, TurnPost
 from engine.ports import Part, VenueLimits, utc_now
 from engine.store import DeliveryState, Intent
-from engine.votes.questions import vote_options
+from engine.tally.questions import vote_options
 from tests.doubles.hall import DEFAULTS, QUICK, Hall, with_sides
 from tests.doubles.memory.venue import Fault, StoredMessage
 from tests.doubles.waiting import HANG_SECONDS, until

@@ -7,8 +7,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from engine.judging import How, Question, Vote, VoteEvent
-from engine.votes.labels import persuasion, turn_labels
-from engine.votes.questions import options_of, stance_name
+from engine.tally.questions import options_of, stance_name
+from engine.tally.tally import turn_labels
+from engine.votes.labels import persuasion
 from tests.sample import event, vote
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)

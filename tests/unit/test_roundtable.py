@@ -20,7 +20,7 @@ from engine.judging import Tally, Verdict
 from engine.jury.rubric import find_rubric
 from engine.messages import JurorLine, Notice, Report, Reveal, TurnPost, VoteInvite
 from engine.prompts.library import load_prompts
-from engine.votes.questions import vote_options
+from engine.tally.questions import vote_options
 from engine.words.details import detail_lines
 from engine.words.reveal import reveal_lines
 from tests.doubles.rehearsed import RehearsedDesk, hold, setup_for, survives_every_death

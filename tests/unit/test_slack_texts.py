@@ -35,8 +35,8 @@ from engine.messages import (
     VoteInvite,
 )
 from engine.store.community import SETTING_NAMES
+from engine.tally.questions import vote_options
 from engine.text import clean
-from engine.votes.questions import vote_options
 from engine.words.buttons import read_button
 from tests.doubles.facts import Slack
 from tests.doubles.hall import DEFAULTS

@@ -17,7 +17,7 @@ from engine.stats.likelihood import chances
 from engine.stats.ratings import POINTS, rank_models
 from engine.stats.row import Row
 from engine.stats.wording import UNKNOWN, word_effect
-from engine.votes.wilson import Z95
+from engine.tally.tally import Z95
 from tests.slow import slow_after
 from tests.unit.stats_rows import make_row
 

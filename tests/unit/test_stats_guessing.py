@@ -10,7 +10,7 @@ from engine.stats.agreement import measure_agreement
 from engine.stats.guessing import Guessed, leads_in, measure_guesses
 from engine.stats.row import Row, row_of
 from engine.store import DebateRecord
-from engine.votes.wilson import wilson
+from engine.tally.tally import wilson
 from tests.doubles.archive import make_ballot, make_debate, make_record, make_vote
 from tests.sample import BIRCH, MAPLE
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from engine.stats.bradley_terry import fit_strengths
 from engine.stats.contests import Contests, comparable_groups
 from engine.stats.ratings import POINTS, Missing, rank_models, rate
-from engine.votes.wilson import Z95
+from engine.tally.tally import Z95
 from tests.unit.stats_rows import make_row
 
 Results: TypeAlias = dict[tuple[int, int], tuple[int, int, int]]

@@ -14,8 +14,8 @@ from engine.debate import BallotKind
 from engine.judging import How, Vote, VoteEvent
 from engine.ports import Reactions
 from engine.store.votes import NewEvent
+from engine.tally.tally import count, standing_votes
 from engine.votes.recovery import reconcile
-from engine.votes.tally import count, standing_votes
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 OPTIONS = ("A", "B", "tie", "weak")

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from engine.debate import BallotKind
 from engine.judging import How, VoteEvent
 from engine.ports import Reactions
+from engine.tally.tally import standing_votes
 from engine.votes.recovery import reconcile
-from engine.votes.tally import standing_votes
 
 OPTIONS = ("A", "B", "tie", "weak")
 PEOPLE = {"ann": 1, "bob": 2, "cem": 3}

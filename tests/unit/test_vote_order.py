@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from engine.judging import How, VoteEvent
 from engine.ports import Reactions
-from engine.votes.hands import is_undecided
+from engine.tally.hands import is_undecided
+from engine.tally.tally import standing_votes
 from engine.votes.recovery import UNHEARD, EventOrder, reconcile
-from engine.votes.tally import standing_votes
 
 OPTIONS = ("A", "B", "tie")
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)

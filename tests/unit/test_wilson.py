@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.votes.wilson import wilson
+from engine.tally.tally import wilson
 
 SHARES = st.integers(1, 100_000).flatmap(
     lambda n: st.tuples(st.integers(0, n), st.just(n)),

@@ -25,8 +25,8 @@ from engine.judging import Log, Tally, Vote, VoteEvent
 from engine.language import speaking
 from engine.messages import Notice, Reveal
 from engine.ports import EventsLost, Reactions, ReactionSeen, VenueLimits
+from engine.tally.tally import agreement
 from engine.votes.outcome import tally_of
-from engine.votes.tally import agreement
 from engine.words.translation import say_stored
 from tests.doubles.memory.venue import Fault, MemoryVenue
 from tests.doubles.poll import OPTIONS, THREAD, USERS, Poll, open_poll, options_of

@@ -5,16 +5,32 @@ Pure, and the only definition of a standing vote.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from math import sqrt
 from operator import attrgetter
-from typing import Protocol
+from statistics import NormalDist
+from typing import NamedTuple, Protocol
 
-from engine.judging import TIE, WEAK, NotGold, Recovery, Tally, Verdict, Vote, VoteEvent
-from engine.votes.hands import Hands, as_given, standing_option, take
-from engine.votes.wilson import wilson
+from engine.debate import BallotKind, Debate
+from engine.judging import (
+    TIE,
+    WEAK,
+    NotGold,
+    Question,
+    Recovery,
+    Tally,
+    TurnLabel,
+    Verdict,
+    Vote,
+    VoteEvent,
+)
+from engine.tally.hands import Hands, as_given, hands_held, standing_option, take
+from engine.tally.questions import UP, vote_options
 
+Z95 = NormalDist().inv_cdf(0.975)
 # Of several reasons the first counts.
 REASONS: tuple[NotGold, ...] = (
     *("scripted", "judge", "starter", "speaker", "new"),
@@ -223,3 +239,68 @@ def agreement(tally: Tally, verdict: Verdict) -> bool | None:
     if tally.winner is None or verdict.winner is None or not verdict.blind:
         return None
     return tally.winner == verdict.winner
+
+
+def turn_labels(events: Iterable[VoteEvent], revealed_at: datetime | None) -> tuple[TurnLabel, ...]:
+    """Return each person's standing thumb on each turn, by the turn's step.
+
+    If both thumbs are held, the last one received live stands; if none was live, neither does.
+    """
+    by_step: dict[str, list[VoteEvent]] = defaultdict(list)
+    for event in events:
+        if event.question is Question.TURN:
+            by_step[event.step].append(event)
+    return tuple(
+        _label(standing, revealed_at)
+        for _, thumbs in sorted(by_step.items())
+        for _, hands in sorted(hands_held(thumbs).items())
+        if (standing := standing_option(hands)) is not None
+    )
+
+
+def revised_votes(
+    debate: Debate, events: Iterable[VoteEvent], recovery: Recovery = "complete"
+) -> tuple[Vote, ...]:
+    """Return people's answers after the reveal; never gold."""
+    options = vote_options(tuple(debate.request.sides))
+    return standing_votes(
+        [e for e in events if e.question is Question.AGAIN and e.option in options],
+        starter=debate.starter,
+        judge_visible=True,
+        tally_visible=debate.request.ballot is BallotKind.OPEN,
+        recovery=recovery,
+    )
+
+
+def _label(standing: VoteEvent, revealed_at: datetime | None) -> TurnLabel:
+    return TurnLabel(
+        step=standing.step,
+        person=standing.person,
+        up=standing.option == UP,
+        blind=revealed_at is None or standing.received_at < revealed_at,
+        received_at=standing.received_at,
+    )
+
+
+class Interval(NamedTuple):
+    """Both bounds of a share, each from 0 to 1."""
+
+    low: float
+    high: float
+
+
+def wilson(k: int, n: int) -> Interval:
+    """Return the 95 % interval of the share k/n.
+
+    With n = 0 nothing is known, and the interval is 0 to 1. Raises ValueError unless
+    0 <= k <= n. Formula: E. B. Wilson, JASA 22 (1927), without continuity correction.
+    """
+    if not 0 <= k <= n:
+        raise ValueError(f"A share needs 0 <= k <= n, not k = {k} and n = {n}.")
+    if n == 0:
+        return Interval(0.0, 1.0)
+    share, spread = k / n, Z95 * Z95 / n
+    scale = 1 + spread
+    middle = (share + spread / 2) / scale
+    reach = Z95 * sqrt(share * (1 - share) / n + spread / (4 * n)) / scale
+    return Interval(max(0.0, middle - reach), min(1.0, middle + reach))
