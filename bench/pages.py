@@ -30,7 +30,7 @@ from adapters.web import crowd
 from bench.past_debates import SYLLABLES, Past
 from engine.debate import Debate, Fit, JurorFit, Status
 from engine.pages.stored import StoredLibrary
-from tests.doubles.postgres import PostgresDouble
+from tests.doubles.databases import PostgresDouble
 from tests.sample import ballot, new_debate, run, turn, turn_post, verdict
 from tests.scenario.test_public_debates import post, shown, tell
 from tests.scenario.test_reading import reading

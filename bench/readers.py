@@ -39,7 +39,7 @@ from engine.permalinks import Permalinks
 from engine.ports import Part, VenueLimits
 from engine.store.community import PublicPart
 from tests.doubles.hall import DEFAULTS, LOBBY, Hall, Session
-from tests.doubles.memory.venue import MemoryVenue
+from tests.doubles.venue import MemoryVenue
 
 LATENCY = 0.25  # seconds of a model call
 THINK_SECONDS = 2.0

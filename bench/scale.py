@@ -35,9 +35,9 @@ from bot.commands.options import Text
 from bot.settings.settings import Settings
 from engine.errors import RostrumError, UsageError
 from tests.crash.processes import Calls, Town
-from tests.doubles.control import Json
 from tests.doubles.discord import Remote
 from tests.doubles.discord.state import EPOCH_MS
+from tests.doubles.remote import Json
 from tests.doubles.waiting import until_true
 
 COMMAND = """

@@ -17,8 +17,8 @@ import psycopg
 from adapters.storage.database import Database
 from adapters.storage.migrate import migrate
 from engine.errors import RostrumError
-from tests.doubles.control import Json
-from tests.doubles.postgres import PostgresDouble
+from tests.doubles.databases import PostgresDouble
+from tests.doubles.remote import Json
 
 NO_SERVER = (
     "There is no PostgreSQL to measure; name one with --to postgresql://…, whose user may create "

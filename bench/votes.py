@@ -33,7 +33,7 @@ from bot.app import first_error
 from bot.commands.options import MOST
 from engine.errors import RostrumError
 from engine.words import cards as card_markdown
-from tests.doubles.control import Json
+from tests.doubles.remote import Json
 
 PLATFORMS = ("discord", "slack")
 BROKEN = "What must not happen did: {names}; the figures above say how often."

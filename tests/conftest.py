@@ -22,7 +22,7 @@ from adapters.storage.database import Database
 from adapters.storage.migrate import migrate
 from adapters.storage.store import SqlStore
 from bot.exits import COLLECT_AFTER
-from tests.doubles.postgres import PostgresDouble
+from tests.doubles.databases import PostgresDouble
 
 # Machines are shared: an example that takes long says nothing about the code.
 settings.register_profile(

@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 
 from bench.crowd.voters import Move
 from tests.doubles import discord, slack
-from tests.doubles.control import Json
 from tests.doubles.faults import Fault, delay, drop, garbage, limited, status
-from tests.doubles.remote import RemoteDouble
+from tests.doubles.remote import Json, RemoteDouble
 
 PAGE = "<html>Sign in to the network</html>"  # what a proxy answers, with status 200
 WRITES = (drop("before"), drop("after"), status(500), status(502), status(503), limited(1.0))

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from bench.votes import Size, measure
-from tests.doubles.control import Json
+from tests.doubles.remote import Json
 
 SMALL = Size(debates=2, voters=20, kills=1, minutes=0.2)
 PLATFORMS = ("discord", "slack")

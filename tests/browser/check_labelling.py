@@ -26,7 +26,7 @@ from engine.store import ExportFilter
 from engine.store.labelling import Terms
 from tests.browser.conftest import DESKTOP, NARROW, PHONE, Open, assert_accessible, assert_fits
 from tests.browser.guard import Guard
-from tests.doubles.kept import select
+from tests.doubles.databases import select
 from tests.scenario.discord_stage import free_port
 from tests.scenario.shelf import Shelf
 

@@ -23,7 +23,7 @@ from engine.ports import AttemptLog, Call, Reply
 from tests.browser.conftest import DESKTOP, NARROW, PHONE, Open, assert_accessible, assert_fits
 from tests.browser.guard import Guard
 from tests.doubles.hall import Hall
-from tests.doubles.memory.attentive import AttentiveVenue
+from tests.doubles.venue import AttentiveVenue
 from tests.doubles.whole_debate import DEFAULTS as WHOLE
 from tests.doubles.whole_debate import LIMITS, HeardModels
 from tests.scenario.shelf import CANARIES, INVISIBLE, Shelf

@@ -24,9 +24,9 @@ from bot.sharing import open_sharing
 from engine.floor.wake import Bell, Ring
 from engine.line.intake import Order
 from engine.prompts.library import load_prompts
-from tests.doubles.memory.venue import MemoryVenue
-from tests.doubles.postgres import PostgresDouble
+from tests.doubles.databases import PostgresDouble
 from tests.doubles.rehearsed import DEFAULTS
+from tests.doubles.venue import MemoryVenue
 from tests.doubles.waiting import until_true
 from tests.doubles.wire import wired
 

@@ -26,7 +26,7 @@ from engine.ports import VenueLimits, utc_now
 from engine.store import Intent, Lease, Post
 from engine.store.served import Served, lane_of
 from engine.votes.window import VoteWindow
-from tests.doubles.memory.venue import MemoryVenue
+from tests.doubles.venue import MemoryVenue
 from tests.doubles.waiting import HANG_SECONDS, until
 from tests.sample import create, new_debate
 

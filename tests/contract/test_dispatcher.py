@@ -15,8 +15,8 @@ from adapters.storage.store import SqlStore
 from engine.debate import Model
 from engine.delivery.ending import NO_ROOM, why
 from engine.floor.wake import Bell
+from tests.doubles.databases import PostgresDouble
 from tests.doubles.desk import setup_of
-from tests.doubles.postgres import PostgresDouble
 from tests.doubles.waiting import until, until_true
 from tests.sample import NO_CAPS, create, new_debate
 

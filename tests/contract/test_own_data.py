@@ -28,7 +28,7 @@ from engine.dataset.voters import Pseudonyms
 from engine.debate import Status
 from engine.store import ExportFilter, StandingAnswer
 from engine.store.series import StoredSeries
-from tests.doubles.kept import opened, traces
+from tests.doubles.databases import opened, traces
 from tests.sample import NOW, create, new_debate, run
 
 ANN, BOB = "ann-4711-user", "bob-0815-user"

@@ -29,7 +29,7 @@ from tests.doubles.slack import (
     refused,
     status,
 )
-from tests.doubles.slack.oauth import CLIENT_ID, CLIENT_SECRET
+from tests.doubles.slack.web_api import CLIENT_ID, CLIENT_SECRET
 from tests.doubles.waiting import HANG_SECONDS
 
 

@@ -17,8 +17,8 @@ from engine.labelling.labelling import Labelling
 from engine.labelling.sheet import Sheet, SheetAnswer
 from engine.store import DebateRecord, ExportFilter, Store
 from engine.store.labelling import Annotator, Terms
+from tests.doubles.databases import traces
 from tests.doubles.fixed_clock import FixedClock
-from tests.doubles.kept import traces
 from tests.sample import (
     NOW,
     ballot,

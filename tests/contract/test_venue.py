@@ -48,9 +48,9 @@ from engine.ports import (
     Venue,
 )
 from tests.doubles.discord import DiscordServer, Rates
-from tests.doubles.memory.venue import Fault, MemoryVenue
 from tests.doubles.slack import Rules, SlackServer
 from tests.doubles.slack.state import TEAM
+from tests.doubles.venue import Fault, MemoryVenue
 from tests.doubles.waiting import HANG_SECONDS
 from tests.sample import announcement, speech
 

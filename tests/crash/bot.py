@@ -17,9 +17,8 @@ from tests.crash.conftest import DRIVER, Scene
 from tests.crash.fate import MET, lines
 from tests.crash.lives import CONNECTED, LIVES, LOG, READY
 from tests.doubles.command import ROOT, Forked, environment_of, fork, kill_group
-from tests.doubles.control import Json
 from tests.doubles.faults import When
-from tests.doubles.remote import RemoteDouble
+from tests.doubles.remote import Json, RemoteDouble
 from tests.doubles.waiting import PROCESS_SECONDS
 
 P = TypeVar("P", bound=RemoteDouble)

@@ -26,7 +26,7 @@ from tests.crash.fate import DOOMED, FREEZE, MET, TRAIL, URL, Fate, lines
 from tests.crash.inputs import ORDER, Inputs
 from tests.crash.lives import READY
 from tests.doubles.command import ROOT, Child, ask, environment_of, streams_to
-from tests.doubles.memory.venue import MemoryVenue
+from tests.doubles.venue import MemoryVenue
 from tests.doubles.waiting import PROCESS_SECONDS
 
 MOST_DEBATES = 12

@@ -23,7 +23,7 @@ from engine.debate import Status, Turn
 from engine.judging import Question
 from engine.ports import Inbound, Listener, Part, Reactions, VenueLimits
 from engine.store import AttemptStart, Cast, Intent, Lease, Note, Post
-from tests.doubles.memory.venue import MemoryVenue
+from tests.doubles.venue import MemoryVenue
 
 DOOMED, MET, FREEZE, TRAIL, URL = "doomed", "met", "freeze", "trail", "database"
 SERVER = "postgresql:"

@@ -29,11 +29,10 @@ from bench.wheel.loopback import Answering
 from engine.debate import Model
 from tests.doubles import waiting
 from tests.doubles.command import Forked, environment_of, fork, streams_to
-from tests.doubles.control import Json
+from tests.doubles.databases import PostgresDouble
 from tests.doubles.discord import Remote
 from tests.doubles.discord.server import TOKEN
-from tests.doubles.postgres import PostgresDouble
-from tests.doubles.remote import RemoteError
+from tests.doubles.remote import Json, RemoteError
 from tests.doubles.waiting import PROCESS_SECONDS
 from tests.scenario.discord_stage import OPTIONS
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.crash.processes import Town, town, until, until_true
+from tests.doubles.databases import PostgresDouble
 from tests.doubles.discord import hang
-from tests.doubles.postgres import PostgresDouble
 
 CALL_SECONDS = 0.05
 ANNOUNCED = "argues for it"

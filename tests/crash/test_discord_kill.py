@@ -21,9 +21,9 @@ from engine.words import cards as card_markdown
 from tests.crash.bot import Act, Bot, Held, Send, Voters
 from tests.crash.conftest import NewScene, Scene
 from tests.doubles.discord import Remote, hang
-from tests.doubles.discord.refusals import Json
+from tests.doubles.discord.state import Json
+from tests.doubles.facts import on_discord
 from tests.doubles.faults import When
-from tests.doubles.references import on_discord
 from tests.scenario.discord_stage import OPTIONS, counted_in
 
 MESSAGES = "/channels/*/messages"

@@ -18,12 +18,12 @@ from typing import Any
 import aiohttp
 import pytest
 
-from tests.doubles.balancer import balancing
 from tests.doubles.command import ROOT
+from tests.doubles.databases import PostgresDouble
 from tests.doubles.discord import DiscordServer, Rates, hang
-from tests.doubles.postgres import PostgresDouble
 from tests.doubles.slack import Rules, SlackServer
 from tests.doubles.waiting import PROCESS_SECONDS, until, within
+from tests.doubles.wire import balancing
 from tests.scenario.discord_stage import JURORS, MODELS, OPTIONS, author, counted_in, free_port
 from tests.scenario.discord_stage import reference as reference_of
 

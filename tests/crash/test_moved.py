@@ -22,7 +22,7 @@ from tests.crash.conftest import NewScene, Scene
 from tests.crash.inputs import ORDER
 from tests.crash.test_kill import choices, essence
 from tests.doubles.command import rostrum
-from tests.doubles.postgres import PostgresDouble
+from tests.doubles.databases import PostgresDouble
 from tests.doubles.waiting import PROCESS_SECONDS
 from tests.slow import slow_after
 

@@ -18,10 +18,10 @@ from adapters.slack.votes import NAMES
 from engine.words import cards as card_markdown
 from tests.crash.bot import Act, Bot, Held, Send, Voters
 from tests.crash.conftest import NewScene, Scene
+from tests.doubles.facts import on_slack
 from tests.doubles.faults import When
-from tests.doubles.references import on_slack
 from tests.doubles.slack import Remote, hang
-from tests.doubles.slack.refusals import Json
+from tests.doubles.slack.state import Json
 
 POST = "chat.postMessage"
 OPTIONS = ("A", "B", "tie", "weak")

@@ -25,7 +25,7 @@ from tests.crash.processes import (
     until,
     until_true,
 )
-from tests.doubles.postgres import PostgresDouble
+from tests.doubles.databases import PostgresDouble
 from tests.doubles.waiting import Starved, within
 from tests.doubles.wire import wired
 

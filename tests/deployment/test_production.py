@@ -28,8 +28,8 @@ import pytest
 from bot import __version__
 from bot.settings.settings import STOP_SECONDS
 from tests.deployment.dockerfile import Image, can_confine, is_sent
+from tests.doubles.databases import PostgresDouble
 from tests.doubles.discord import DiscordServer, Rates
-from tests.doubles.postgres import PostgresDouble
 from tests.doubles.waiting import HANG_SECONDS
 from tests.scenario.discord_stage import free_port, until
 

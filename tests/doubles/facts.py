@@ -1,4 +1,4 @@
-"""What Discord and Slack allow, and what they answer: one table for their doubles and for tests.
+"""What Discord and Slack allow, answer and keep: one table for their doubles and for tests.
 
 The doubles enforce it; tests of the adapters name it. From the platforms' documentation, the source
 of discord.py 2.7 and slack_sdk 3.47, and measurements. Where a number is folklore, it says so.
@@ -6,7 +6,9 @@ of discord.py 2.7 and slack_sdk 3.47, and measurements. Where a number is folklo
 
 from __future__ import annotations
 
+import re
 from enum import IntEnum
+from typing import Any
 
 
 class Discord:
@@ -156,3 +158,30 @@ class Code(IntEnum):
     THREAD_EXISTS = 160004, 400, "A thread has already been created for this message"
     THREAD_LOCKED = 160005, 403, "Thread is locked"
     TOO_MANY_THREADS = 160006, 400, "Maximum number of active threads reached"
+
+
+# The references of posted messages, as each platform keeps them.
+
+
+_SMALL_PRINT = re.compile(r"(?:^|[ ])#(\d+)(b?)(?: · ([\d.]+/\d+))? · (\w+)$", re.MULTILINE)
+
+
+def in_small_print(text: str) -> str:
+    """Return the reference `k7f2qz·3·1/2` that small print `#3 · 1/2 · k7f2qz` ends with."""
+    found = _SMALL_PRINT.search(text)
+    if found is None:
+        return ""
+    number, beside, piece, code = found.groups()
+    return f"{code}{'gap' if beside else ''}·{number}·{piece or '1/1'}"
+
+
+def on_discord(message: dict[str, Any]) -> str:
+    """Return the reference in the footer or the last line of a message as Discord has it."""
+    embeds = message.get("embeds") or [{}]
+    footer = (embeds[0].get("footer") or {}).get("text") or ""
+    return in_small_print(footer or message.get("content") or "")
+
+
+def on_slack(metadata: dict[str, Any] | None) -> str:
+    """Return the reference in a message's metadata."""
+    return str(((metadata or {}).get("event_payload") or {}).get("reference", ""))

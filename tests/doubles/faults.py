@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from tests.doubles.facts import Code
 from tests.doubles.waiting import HANG_SECONDS
 
 Kind = Literal["status", "delay", "drop", "hang", "garbage"]
@@ -167,3 +168,19 @@ class Faults:
 def _pattern(path: str) -> re.Pattern[str]:
     escaped = re.escape(path).replace(r"\*\*", ".*").replace(r"\*", "[^/]+")
     return re.compile(escaped)
+
+
+# What may go wrong on Discord alone.
+
+
+def denied(code: Code) -> Fault:
+    """Answer with an error's code, and the status and words that it comes with."""
+    return Fault("status", status=code.status, code=code.value, message=code.said)
+
+
+# What may go wrong on Slack alone.
+
+
+def refused(error: str, seconds: float = 0.0) -> Fault:
+    """Answer 200 with an error's name, as Slack does; `seconds` are for Retry-After."""
+    return Fault("status", status=200, message=error, seconds=seconds)

@@ -10,19 +10,65 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
+from adapters.metrics.counts import Counts
+from adapters.models.router import open_models
+from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
+from bot.app import MainLine
 from engine.debate import Debate, Model, Sampling, Status
 from engine.delivery.outbox import Delivery
 from engine.judging import Vote
 from engine.line.intake import Defaults, Order
 from engine.line.service import Service
 from engine.ports import Audience, Clock, Inbound, Listener, Models, Moderator, Venue, VenueLimits
+from engine.prompts.library import Prompts, load_prompts
 from engine.store import DebateRecord, ExportFilter
-from tests.doubles.joined import joined
-from tests.doubles.memory.venue import MemoryVenue, StoredMessage
+from tests.doubles.venue import MemoryVenue, StoredMessage
 from tests.doubles.waiting import HANG_SECONDS, until_asked
 from tests.sample import NO_CAPS as NO_CAPS
+
+# The product's main line, joined as one process joins it, on a database and on platforms.
+
+
+class Joined(NamedTuple):
+    """A line that runs, and its store."""
+
+    line: MainLine
+    store: SqlStore
+
+
+@asynccontextmanager
+async def joined(
+    url: str,
+    *venues: Venue,
+    models: Models | None = None,
+    prompts: Prompts | None = None,
+    audience: Audience | None = None,
+    clock: Clock | None = None,
+    counts: Counts | None = None,
+    moderator: Moderator | None = None,
+) -> AsyncIterator[Joined]:
+    """Run a process until the body ends; it stops in order, and closes models and store."""
+    store, models = SqlStore(Database(url)), models or open_models({})
+    line = MainLine(
+        store,
+        models,
+        prompts or load_prompts(),
+        venues,
+        audience=audience,
+        clock=clock,
+        counts=counts,
+        moderator=moderator,
+    )
+    try:
+        async with line.running():
+            yield Joined(line, store)
+    finally:
+        await models.aclose()
+        await store.close()
+
 
 LOBBY = "lobby"
 QUICK = VenueLimits(typing_seconds=0.02, send_seconds=0.2)

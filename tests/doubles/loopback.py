@@ -1,13 +1,17 @@
-"""What doubles that are HTTP servers share: a free port of loopback, while they are entered."""
+"""Doubles that listen on loopback while they are entered; a platform's has a clock of its own."""
 
 from __future__ import annotations
 
 import asyncio
+import time
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from aiohttp import web
+
+from tests.doubles.faults import Faults
 
 STEPS = 5  # more than asyncio's loop takes to make a connection of what it has accepted
 
@@ -46,3 +50,93 @@ class LoopbackServer(ABC):
     ) -> None:
         if self._runner is not None:
             await close(self._runner)
+
+
+# What every platform's double is: a server on loopback with a clock of its own.
+
+
+CROWD = 4096  # connections that may come at once, as a platform takes them
+
+
+class Clock:
+    """The platform's clock: real time, plus what a test has added."""
+
+    def __init__(self) -> None:
+        self.offset = 0.0
+
+    def now(self) -> float:
+        """Return seconds since 1970."""
+        return time.time() + self.offset
+
+    def advance(self, seconds: float) -> None:
+        """Let time pass at once."""
+        self.offset += seconds
+
+
+class Listening(ABC):
+    """Listens on loopback while it is open."""
+
+    clock: Clock
+    faults: Faults
+    sent: Sequence[Any]
+    host = "127.0.0.1"  # in the addresses that it gives
+    port = 0
+    _runner: web.AppRunner | None = None
+
+    @property
+    def origin(self) -> str:
+        """The address without a path."""
+        return f"http://{self.host}:{self.port}"
+
+    @property
+    def sent_text(self) -> str:
+        """Every text that the bot sent, with JSON's escapes undone."""
+        return "\n".join(sent.text for sent in self.sent)
+
+    def advance(self, seconds: float) -> None:
+        """Let time pass on the platform."""
+        self.clock.advance(seconds)
+
+    @abstractmethod
+    def app(self, app: web.Application | None = None) -> web.Application:
+        """Make the web application, or add to one."""
+
+    @abstractmethod
+    def listens(self, authority: str) -> None:
+        """Note the host and port that clients connect to."""
+
+    @abstractmethod
+    async def cut(self) -> None:
+        """Cut every connection that is kept open."""
+
+    async def start(self, port: int = 0, app: web.Application | None = None) -> None:
+        """Listen on loopback; the port that was used before is used again."""
+        runner = web.AppRunner(app or self.app(), shutdown_timeout=0.05, access_log=None)
+        await runner.setup()
+        site = web.TCPSite(
+            runner, "127.0.0.1", port or self.port, reuse_address=True, backlog=CROWD
+        )
+        await site.start()
+        self._runner = runner
+        self.port = runner.addresses[-1][1]
+        self.listens(f"{self.host}:{self.port}")
+
+    async def stop(self) -> None:
+        """Stop listening, cutting every connection; the state stays."""
+        self.faults.release()
+        await self.cut()
+        if self._runner is not None:
+            await close(self._runner)
+            self._runner = None
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.stop()

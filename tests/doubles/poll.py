@@ -21,7 +21,7 @@ from engine.ports import ButtonPressed, Inbound
 from engine.store import DeliveryState, ExportFilter
 from engine.votes.hearing import Heard
 from engine.votes.window import VoteWindow
-from tests.doubles.memory.venue import MemoryVenue
+from tests.doubles.venue import MemoryVenue
 from tests.doubles.waiting import HANG_SECONDS
 from tests.sample import ballot, create, new_debate, verdict
 

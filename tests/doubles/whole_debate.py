@@ -21,8 +21,8 @@ from engine.messages import Message
 from engine.ports import AttemptLog, Call, Reply, VenueLimits
 from engine.store import ExportFilter
 from tests.doubles.hall import LOBBY, NO_CAPS, Hall
-from tests.doubles.memory.attentive import AttentiveVenue
 from tests.doubles.rehearsed import DEFAULTS as REHEARSED
+from tests.doubles.venue import AttentiveVenue
 
 KEYS = Keys(splits=b"splits", master=b"master")
 LIMITS = VenueLimits(typing_seconds=60, send_seconds=4, state_seconds=0.02)

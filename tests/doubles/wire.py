@@ -5,12 +5,19 @@ It has a thread of its own, so that it goes on while a test's loop waits for wha
 
 from __future__ import annotations
 
+import asyncio
 import select
 import socket
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from typing import Literal
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Literal, NamedTuple
+from urllib.parse import urlsplit
+
+import aiohttp
+from aiohttp import web
 
 PIECE = 65_536
 TICK = 0.02
@@ -133,3 +140,206 @@ def wired(port: int) -> Iterator[Wire]:
         yield wire
     finally:
         wire.close()
+
+
+# An HTTP proxy on loopback: requests by absolute address, and tunnels by CONNECT.
+#
+# It takes every host for this machine, so that names which nothing else knows lead somewhere.
+
+
+@dataclass
+class Proxy:
+    """What it was asked for: `GET http://127.0.0.1:4600/api`, or `CONNECT host:443`."""
+
+    port: int = 0
+    asked: list[str] = field(default_factory=list)
+
+    @property
+    def url(self) -> str:
+        """The address to set."""
+        return f"http://127.0.0.1:{self.port}"
+
+    async def serve(self, client: asyncio.StreamReader, back: asyncio.StreamWriter) -> None:
+        """Serve one connection, which stays with the server that it first asked for."""
+        with suppress(OSError, asyncio.IncompleteReadError):
+            head = await client.readuntil(b"\r\n\r\n")
+            method, target, _ = head.split(b"\r\n")[0].decode().split()
+            self.asked.append(f"{method} {target}")
+            parts = urlsplit(f"//{target}" if method == "CONNECT" else target)
+            server, there = await asyncio.open_connection("127.0.0.1", parts.port or 80)
+            if method == "CONNECT":
+                back.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
+            else:
+                there.write(head)
+            await asyncio.gather(_relay(client, there), _relay(server, back))
+        back.close()
+
+
+async def _relay(source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
+    with suppress(OSError):
+        while piece := await source.read(PIECE):
+            target.write(piece)
+            await target.drain()
+    target.close()
+
+
+@asynccontextmanager
+async def proxying() -> AsyncIterator[Proxy]:
+    """Serve while the body runs."""
+    proxy = Proxy()
+    server = await asyncio.start_server(proxy.serve, "127.0.0.1", 0)
+    proxy.port = server.sockets[0].getsockname()[1]
+    try:
+        yield proxy
+    finally:
+        server.close()
+
+
+# A load balancer as Slack's requests meet it: a request that one server refuses goes to the next.
+#
+# Only what was never taken is sent again, as balancers do with what is not theirs to repeat.
+
+
+DROPPED = {"host", "content-length", "transfer-encoding", "connection"}
+
+
+@dataclass
+class Balancer:
+    """Its address, and the ports behind it; `refused` counts connections that found no server."""
+
+    ports: Sequence[int]
+    url: str = ""
+    refused: int = 0
+    _turns: count[int] = field(default_factory=count)
+
+    async def pass_on(self, request: web.Request) -> web.Response:
+        """Send a request to one server after the other, until one takes it."""
+        body, first = await request.read(), next(self._turns)
+        kept = {
+            name: value for name, value in request.headers.items() if name.lower() not in DROPPED
+        }
+        # A connection that is kept open may be closed just as a request leaves on it.
+        connector = aiohttp.TCPConnector(force_close=True)
+        async with aiohttp.ClientSession(connector=connector) as session:
+            for turn in range(len(self.ports)):
+                port = self.ports[(first + turn) % len(self.ports)]
+                url = f"http://127.0.0.1:{port}{request.path_qs}"
+                try:
+                    async with session.request(
+                        request.method, url, data=body, headers=kept
+                    ) as answer:
+                        told = {"Content-Type": answer.headers.get("Content-Type", "text/plain")}
+                        said = await answer.read()
+                        return web.Response(status=answer.status, body=said, headers=told)
+                except aiohttp.ClientOSError as error:
+                    if not _was_left(error):
+                        raise
+                    self.refused += 1
+        return web.Response(status=502)
+
+
+def _was_left(error: aiohttp.ClientOSError) -> bool:
+    """Return whether a server took nothing of a request: it was closed before the body was sent."""
+    return isinstance(error, aiohttp.ClientConnectorError) or "write request body" in str(error)
+
+
+@asynccontextmanager
+async def balancing(*ports: int) -> AsyncIterator[Balancer]:
+    """Serve while the body runs."""
+    balancer = Balancer(ports)
+    app = web.Application()
+    app.router.add_route("*", "/{path:.*}", balancer.pass_on)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    host, port = runner.addresses[0][:2]
+    balancer.url = f"http://{host}:{port}"
+    try:
+        yield balancer
+    finally:
+        await runner.cleanup()
+
+
+# Requests as bytes, and answers as bytes: what no client library would send or would hide.
+
+
+SECONDS = 10.0  # that only end a hang
+
+
+class Answer(NamedTuple):
+    """An answer; names of headers are in lower case, and each stands as often as it was sent."""
+
+    status: int
+    headers: Sequence[tuple[str, str]]
+    body: bytes
+
+    @property
+    def text(self) -> str:
+        """The body."""
+        return self.body.decode("utf-8")
+
+    @property
+    def raw(self) -> str:
+        """Everything that was sent, but for the clock of the server."""
+        told = (f"{name}: {value}" for name, value in self.headers if name != "date")
+        return "\n".join([str(self.status), *told, "", self.text])
+
+    def all(self, name: str) -> list[str]:
+        """Return the values of a header."""
+        return [value for known, value in self.headers if known == name]
+
+    def one(self, name: str) -> str:
+        """Return the value of a header, which stands there once; empty without it."""
+        values = self.all(name)
+        assert len(values) <= 1, f"{name} stands there {len(values)} times"
+        return values[0] if values else ""
+
+
+async def ask(
+    port: int,
+    target: str,
+    method: str = "GET",
+    *,
+    headers: Mapping[str, str] | None = None,
+    body: bytes = b"",
+    host: str = "",
+) -> Answer:
+    """Send a request as it stands, and return what comes until the server closes."""
+    sent = {"Host": host or f"127.0.0.1:{port}", "Connection": "close", **(headers or {})}
+    if body or method == "POST":
+        sent.setdefault("Content-Type", "application/x-www-form-urlencoded")
+        sent["Content-Length"] = str(len(body))
+    head = "".join(f"{name}: {value}\r\n" for name, value in sent.items())
+    return await send(port, f"{method} {target} HTTP/1.1\r\n{head}\r\n".encode() + body)
+
+
+async def send(port: int, request: bytes) -> Answer:
+    """Send bytes, and return the answer to them."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    try:
+        async with asyncio.timeout(SECONDS):
+            writer.write(request)
+            await writer.drain()
+            return _read(await reader.read())
+    finally:
+        writer.close()
+
+
+def _read(received: bytes) -> Answer:
+    head, _, body = received.partition(b"\r\n\r\n")
+    first, *lines = head.decode("latin-1").split("\r\n")
+    parts = (line.partition(":") for line in lines)
+    headers = [(name.strip().lower(), value.strip()) for name, _, value in parts]
+    if ("transfer-encoding", "chunked") in headers:
+        body = _join_chunks(body)
+    return Answer(int(first.split()[1]), headers, body)
+
+
+def _join_chunks(body: bytes) -> bytes:
+    joined = b""
+    while body:
+        size, _, rest = body.partition(b"\r\n")
+        length = int(size, 16)
+        joined, body = joined + rest[:length], rest[length + 2 :]
+    return joined

@@ -14,8 +14,7 @@ from pathlib import Path
 from adapters.storage.database import Database
 from adapters.storage.migrate import migrate
 from tests.doubles.discord import DiscordServer, Rates
-from tests.doubles.discord.refusals import Json
-from tests.doubles.discord.state import Message
+from tests.doubles.discord.state import Json, Message
 from tests.pages.chat_markdown import TOPICS, picture, to_html, write_page
 from tests.scenario.discord_stage import OPTIONS, DiscordStage, ended, until, voting
 

@@ -17,8 +17,7 @@ from adapters.slack.votes import NAMES
 from adapters.storage.database import Database
 from adapters.storage.migrate import migrate
 from tests.doubles.slack import Rules, SlackServer
-from tests.doubles.slack.refusals import Json
-from tests.doubles.slack.state import Message
+from tests.doubles.slack.state import Json, Message
 from tests.pages.chat_markdown import TOPICS, picture, to_html, write_page
 from tests.pages.discord_thread import LOCALES, SHORT, VOTES
 from tests.scenario.discord_stage import OPTIONS, until

@@ -33,10 +33,9 @@ from engine.ports import Clock, VenueLimits
 from engine.prompts.library import Prompts
 from engine.store import DebateRecord, ExportFilter
 from tests.doubles.desk import conclude
-from tests.doubles.hall import Hall, has_ended
-from tests.doubles.joined import joined
-from tests.doubles.memory.venue import MemoryVenue, StoredMessage
+from tests.doubles.hall import Hall, has_ended, joined
 from tests.doubles.model_server import Body, ModelServer
+from tests.doubles.venue import MemoryVenue, StoredMessage
 from tests.doubles.waiting import HANG_SECONDS, until_asked
 from tests.sample import NO_CAPS as NO_CAPS
 

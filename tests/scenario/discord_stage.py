@@ -32,7 +32,7 @@ from engine.judging import Question
 from engine.ports import VenueLimits, utc_now
 from tests.doubles.discord import DiscordServer, Interaction
 from tests.doubles.discord.state import Channel, Message
-from tests.doubles.references import on_discord
+from tests.doubles.facts import on_discord
 from tests.doubles.waiting import HANG_SECONDS, until_asked
 from tests.doubles.waiting import until as until
 from tests.scenario.told_votes import told_votes

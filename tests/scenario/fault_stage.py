@@ -23,9 +23,9 @@ from adapters.models.router import open_models
 from engine.debate import Debate, Model, Turn
 from engine.judging import Ballot, Verdict
 from engine.ports import VenueLimits
-from tests.doubles.joined import joined
-from tests.doubles.memory.venue import MemoryVenue
+from tests.doubles.hall import joined
 from tests.doubles.model_server import Act, Body, ModelServer, answers_in
+from tests.doubles.venue import MemoryVenue
 from tests.doubles.waiting import HANG_SECONDS
 from tests.scenario.conftest import (
     DEFAULTS,

@@ -37,9 +37,8 @@ from engine.store import Asked, ExportFilter, Target
 from tests.doubles.fixed_clock import FixedClock
 from tests.doubles.hall import DEFAULTS as USUAL
 from tests.doubles.hall import LOBBY, Hall, Session, has_ended
-from tests.doubles.memory.attentive import AttentiveVenue
-from tests.doubles.memory.venue import StoredMessage
 from tests.doubles.rehearsed import DEFAULTS as REHEARSED
+from tests.doubles.venue import AttentiveVenue, StoredMessage
 from tests.doubles.waiting import HANG_SECONDS, until_asked
 
 BEGINNING = datetime(2001, 9, 9, 12, tzinfo=UTC)

@@ -22,8 +22,8 @@ from bot.app import App
 from bot.platforms import Slack
 from bot.run import serving
 from tests.doubles.slack import SlackServer
-from tests.doubles.slack.oauth import CLIENT_ID, CLIENT_SECRET
 from tests.doubles.slack.state import Message
+from tests.doubles.slack.web_api import CLIENT_ID, CLIENT_SECRET
 from tests.scenario.discord_stage import SWIFT, settings_of, until
 from tests.scenario.slack_stage import OPTIONS, title
 

@@ -26,7 +26,7 @@ from bot.run import serving
 from bot.settings.settings import Settings
 from engine.debate import Debate, Status
 from engine.ports import VenueLimits
-from tests.doubles.references import on_slack
+from tests.doubles.facts import on_slack
 from tests.doubles.slack import Asked, SlackServer
 from tests.doubles.slack.state import Message
 from tests.doubles.waiting import HANG_SECONDS

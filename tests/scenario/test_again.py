@@ -15,9 +15,9 @@ from engine.judging import Question
 from engine.line.intake import Defaults
 from engine.ports import ButtonPressed
 from engine.store import Asked, ExportFilter, StandingAnswer, Target
+from tests.doubles.databases import traces
 from tests.doubles.fixed_clock import FixedClock
 from tests.doubles.hall import DEFAULTS, Hall, Session, record_of
-from tests.doubles.kept import traces
 from tests.doubles.waiting import HANG_SECONDS
 
 ANN = "190384756102938475"

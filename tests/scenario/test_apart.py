@@ -15,8 +15,8 @@ from bot.app import App
 from engine.debate import Status
 from engine.delivery.interruption import interrupted
 from engine.store.listings import Sought
+from tests.doubles.databases import PostgresDouble
 from tests.doubles.discord import DiscordServer, Rates
-from tests.doubles.postgres import PostgresDouble
 from tests.doubles.slack import Rules, SlackServer
 from tests.doubles.waiting import HANG_SECONDS, until
 from tests.scenario.chat_stage import Chat, OnDiscord, OnSlack, close

@@ -20,8 +20,7 @@ from engine.messages import Announcement, Progress
 from engine.ports import VenueLimits
 from engine.words.card import Reference
 from tests.doubles.hall import DEFAULTS, LOBBY, QUICK, Hall, with_sides
-from tests.doubles.memory.attentive import AttentiveVenue
-from tests.doubles.memory.venue import Fault, MemoryVenue, StoredMessage
+from tests.doubles.venue import AttentiveVenue, Fault, MemoryVenue, StoredMessage
 from tests.doubles.waiting import HANG_SECONDS
 
 GAP = 0.05

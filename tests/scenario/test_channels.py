@@ -9,7 +9,7 @@ from engine.debate import Status
 from engine.line.intake import Order
 from engine.store import Asked
 from tests.doubles.hall import DEFAULTS, LOBBY, QUICK, Hall
-from tests.doubles.memory.venue import MemoryVenue
+from tests.doubles.venue import MemoryVenue
 
 
 @pytest.fixture

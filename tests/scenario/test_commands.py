@@ -33,7 +33,7 @@ from engine.errors import (
 )
 from engine.line.intake import Defaults
 from tests.doubles import model_server as acts
-from tests.doubles.memory.venue import MemoryVenue
+from tests.doubles.venue import MemoryVenue
 from tests.scenario.conftest import DEFAULTS, NO_CAPS, Running, Stage, ballot, play, shown
 
 MEBIBYTE = 2**20

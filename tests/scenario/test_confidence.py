@@ -17,7 +17,7 @@ from engine.messages import ConfidenceInvite, Reveal
 from engine.ports import ButtonPressed, Reactions
 from engine.store import DebateRecord, ExportFilter
 from tests.doubles.hall import DEFAULTS, QUICK, Hall, Session, record_of
-from tests.doubles.memory.attentive import AttentiveVenue
+from tests.doubles.venue import AttentiveVenue
 from tests.doubles.waiting import HANG_SECONDS
 
 

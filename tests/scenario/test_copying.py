@@ -29,7 +29,7 @@ from bench.past_debates import Scale, fill
 from engine.errors import RostrumError, StoreError
 from engine.store.installs import Install
 from tests.doubles.command import ROOT, Ended, rostrum
-from tests.doubles.postgres import PASSWORD, PostgresDouble
+from tests.doubles.databases import PASSWORD, PostgresDouble
 from tests.doubles.waiting import HANG_SECONDS
 from tests.sample import NOW
 from tests.slow import slow_after

@@ -8,7 +8,7 @@ import pytest
 
 from bot.app import App
 from engine.errors import NotFoundError
-from tests.doubles.discord.permissions import FLAGS
+from tests.doubles.discord.state import FLAGS
 from tests.doubles.faults import status
 from tests.doubles.waiting import until
 from tests.scenario.chat_stage import Chat, OnDiscord, vote

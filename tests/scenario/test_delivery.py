@@ -21,7 +21,7 @@ from engine.ports import Part, VenueLimits, utc_now
 from engine.store import DeliveryState, Intent
 from engine.tally.questions import vote_options
 from tests.doubles.hall import DEFAULTS, QUICK, Hall, with_sides
-from tests.doubles.memory.venue import Fault, StoredMessage
+from tests.doubles.venue import Fault, StoredMessage
 from tests.doubles.waiting import HANG_SECONDS, until
 
 BRIEF = DEFAULTS.model_copy(update={"vote_minutes": 0.002})

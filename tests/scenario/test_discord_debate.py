@@ -18,10 +18,10 @@ from adapters.discord.rest import Rest
 from adapters.discord.venue import DiscordVenue
 from engine.debate import Status
 from engine.messages import TurnPost
+from tests.doubles.databases import select
 from tests.doubles.discord import DiscordServer, Rates
-from tests.doubles.discord.payloads import guild_create_json
+from tests.doubles.discord.state import guild_create_json
 from tests.doubles.facts import Discord
-from tests.doubles.kept import select
 from tests.doubles.model_server import ModelServer
 from tests.doubles.waiting import HANG_SECONDS
 from tests.scenario import crowd

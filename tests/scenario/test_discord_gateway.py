@@ -25,11 +25,10 @@ from bot.run import serving
 from engine.debate import Status
 from engine.errors import SettingsError
 from tests.doubles.discord import DiscordServer, Rates
-from tests.doubles.discord.faults import denied
 from tests.doubles.facts import Code
-from tests.doubles.faults import drop, garbage, limited, status
-from tests.doubles.proxy import proxying
+from tests.doubles.faults import denied, drop, garbage, limited, status
 from tests.doubles.waiting import HANG_SECONDS
+from tests.doubles.wire import proxying
 from tests.scenario.discord_stage import (
     SWIFT,
     DiscordStage,

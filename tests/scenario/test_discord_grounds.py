@@ -12,9 +12,9 @@ from adapters.storage.file import sqlite_path
 from bot.app import App
 from engine.debate import Status
 from engine.store import ExportFilter
+from tests.doubles.databases import change, is_file
 from tests.doubles.discord import Code, DiscordServer, Rates, denied, status
 from tests.doubles.discord.state import FORUM, MEDIA, NEWS, STAGE, VOICE, Channel, Message
-from tests.doubles.kept import change, is_file
 from tests.doubles.model_server import ModelServer
 from tests.doubles.waiting import HANG_SECONDS
 from tests.scenario.conftest import play

@@ -25,9 +25,9 @@ from adapters.finding import Finding
 from bot import __version__
 from bot.doctor.doctor import then_close
 from tests.doubles.collector import Collector
+from tests.doubles.databases import is_file
 from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.discord.state import Message
-from tests.doubles.kept import is_file
 from tests.doubles.waiting import HANG_SECONDS
 from tests.scenario.discord_stage import DiscordStage, free_port, reference, until
 

@@ -7,10 +7,10 @@ from collections.abc import AsyncIterator
 import orjson
 import pytest
 
+from tests.doubles.databases import traces
 from tests.doubles.discord import DiscordServer, Rates
-from tests.doubles.discord.people import NotOfferedError
+from tests.doubles.discord.server import NotOfferedError
 from tests.doubles.discord.state import Message
-from tests.doubles.kept import traces
 from tests.scenario.discord_stage import DiscordStage, author, ended, until, voting
 
 

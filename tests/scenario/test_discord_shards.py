@@ -22,8 +22,8 @@ from bot.platforms import Discord
 from bot.run import serving
 from engine.floor import keeper
 from engine.floor.shares import Shares
+from tests.doubles.databases import PostgresDouble
 from tests.doubles.discord import DiscordServer, Rates
-from tests.doubles.postgres import PostgresDouble
 from tests.doubles.wire import wired
 from tests.scenario.discord_stage import SWIFT, settings_of, until
 

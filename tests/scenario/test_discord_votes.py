@@ -15,8 +15,7 @@ from bot.app import App
 from engine.debate import Status
 from engine.votes.outcome import standing
 from tests.doubles.discord import DiscordServer, Rates, status
-from tests.doubles.discord.refusals import Refusal
-from tests.doubles.discord.state import Message
+from tests.doubles.discord.state import Message, Refusal
 from tests.doubles.waiting import HANG_SECONDS
 from tests.scenario.discord_stage import (
     OPTIONS,

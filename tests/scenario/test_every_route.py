@@ -17,8 +17,8 @@ from adapters.site import Site
 from bot.health import Health, serve_health
 from bot.settings.sections import HealthSettings
 from bot.viewing import viewing
-from tests.doubles.raw_http import ask
 from tests.doubles.slack import Rules, SlackServer
+from tests.doubles.wire import ask
 from tests.scenario.discord_stage import free_port, until
 from tests.scenario.slack_oauth_stage import OAuthStage
 

@@ -17,7 +17,7 @@ from bot import health as rooms
 from bot.health import Health
 from bot.role import Role
 from bot.run import serving
-from tests.doubles.postgres import PASSWORD, PostgresDouble
+from tests.doubles.databases import PASSWORD, PostgresDouble
 from tests.doubles.waiting import HANG_SECONDS
 from tests.doubles.wire import wired
 from tests.scenario.discord_stage import free_port, settings_of

@@ -11,8 +11,8 @@ from engine.prompts.quoting import quote
 from engine.text import clean
 from engine.words.card import Reference
 from tests.doubles.desk import conclude
-from tests.doubles.memory.venue import StoredMessage
 from tests.doubles.model_server import Body
+from tests.doubles.venue import StoredMessage
 from tests.scenario.conftest import Stage, fair_ballot, is_closing, judging, prompt
 from tests.slow import slow_after
 

@@ -21,9 +21,9 @@ from bot.app import MainLine
 from engine.dataset.writer import export
 from engine.prompts.library import load_prompts
 from engine.store import ExportFilter
+from tests.doubles.databases import select
 from tests.doubles.hall import Hall
-from tests.doubles.kept import select
-from tests.doubles.memory.venue import MemoryVenue
+from tests.doubles.venue import MemoryVenue
 from tests.doubles.waiting import HANG_SECONDS
 
 # Pure Python over whole debates: each of these takes long enough to hold up every other debate.

@@ -43,7 +43,7 @@ from engine.store.community import CommunitySettings, PublicPart
 from engine.store.labelling import Terms
 from tests.doubles.accounts import CLIENT_ID, CLIENT_SECRET, AccountsServer
 from tests.doubles.hall import LOBBY, Hall
-from tests.doubles.memory.attentive import AttentiveVenue
+from tests.doubles.venue import AttentiveVenue
 from tests.doubles.whole_debate import DEFAULTS, LIMITS, HeardModels
 from tests.sample import NOW
 

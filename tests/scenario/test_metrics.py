@@ -25,12 +25,11 @@ from engine.errors import LeaseLostError
 from engine.floor.keeper import Keeper
 from engine.floor.wake import Bell
 from engine.ports import Attempt
+from tests.doubles.databases import change
 from tests.doubles.hall import DEFAULTS as HALL
-from tests.doubles.hall import Session, hearing
-from tests.doubles.joined import joined
-from tests.doubles.kept import change
-from tests.doubles.memory.attentive import AttentiveVenue
+from tests.doubles.hall import Session, hearing, joined
 from tests.doubles.model_server import refuse, status
+from tests.doubles.venue import AttentiveVenue
 from tests.doubles.waiting import HANG_SECONDS
 from tests.scenario.conftest import DEFAULTS, PRICE, QUICK, Running, Stage
 from tests.scenario.test_votes import vote

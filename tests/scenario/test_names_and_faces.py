@@ -14,7 +14,7 @@ from engine.debate import Debate
 from engine.errors import VenueError
 from engine.judging import Question
 from engine.messages import Notice
-from tests.doubles import references
+from tests.doubles import facts
 from tests.doubles.discord import DiscordServer
 from tests.doubles.discord.platform import Draft
 from tests.doubles.discord.state import Message
@@ -141,7 +141,7 @@ async def test_a_webhook_of_somebody_elses_that_copies_a_turn_is_not_taken_for_i
         debate = await voting(app)
         said = [m for m in turns(on_discord) if m.id != fake.id]
         assert [m.username for m in said] == names(debate)
-        assert len({references.on_discord({"embeds": m.embeds}) for m in said}) == 8
+        assert len({facts.on_discord({"embeds": m.embeds}) for m in said}) == 8
         venue = app.deliveries["discord"].venue
         (part,) = venue.render(Notice(text="Said otherwise."), "k7f2qz·3")
         with pytest.raises(VenueError):

@@ -17,8 +17,8 @@ from engine.judging import Vote
 from engine.ports import Attempt, AttemptLog, Call, Reply
 from engine.store import DebateRecord, ExportFilter
 from tests.doubles.hall import DEFAULTS, NO_CAPS, QUICK, Hall, Session, with_sides
-from tests.doubles.memory.venue import MemoryVenue
 from tests.doubles.rehearsed import WARM
+from tests.doubles.venue import MemoryVenue
 from tests.doubles.waiting import HANG_SECONDS
 
 TEXTS = {"note", "summary", "review", "direction", "narrative", "explanation", "reason", "claim"}

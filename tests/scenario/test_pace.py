@@ -14,7 +14,7 @@ from engine.debate import Status
 from engine.messages import Announcement, TurnPost
 from tests.doubles.fixed_clock import FixedClock
 from tests.doubles.hall import DEFAULTS, LOBBY, QUICK, Hall, Session
-from tests.doubles.memory.attentive import AttentiveVenue
+from tests.doubles.venue import AttentiveVenue
 from tests.doubles.waiting import until, until_true
 
 PACED = DEFAULTS.model_copy(update={"pace": 238})

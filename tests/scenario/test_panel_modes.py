@@ -22,7 +22,7 @@ from engine.messages import Announcement, JurorLine, Reveal
 from engine.ports import AnswerSchema, CallRole, ChatMessage, Reply
 from engine.prompts.library import load_prompts
 from engine.store import DebateRecord, ExportFilter
-from tests.doubles.memory.attentive import AttentiveVenue
+from tests.doubles.venue import AttentiveVenue
 from tests.scenario.conftest import (
     DEFAULTS,
     SWIFT,

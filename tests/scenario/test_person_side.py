@@ -25,7 +25,7 @@ from engine.store.guests import OpenTurn
 from engine.words.cards import progressed
 from engine.words.phrases import WAITS_TO_CHECK
 from tests.doubles.hall import DEFAULTS, LOBBY, QUICK, Hall, Session
-from tests.doubles.memory.attentive import AttentiveVenue
+from tests.doubles.venue import AttentiveVenue
 from tests.doubles.waiting import HANG_SECONDS, until
 from tests.doubles.whole_debate import KEYS, HeardModels
 

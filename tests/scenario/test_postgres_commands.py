@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.doubles.command import ROOT, Ended, rostrum
-from tests.doubles.postgres import PASSWORD, PostgresDouble
+from tests.doubles.databases import PASSWORD, PostgresDouble
 
 Run = Callable[..., Ended]
 

@@ -29,8 +29,8 @@ from engine.debate import Status
 from engine.errors import NotAllowedError, NotFoundError, UsageError
 from engine.ports import utc_now
 from engine.store import ExportFilter
+from tests.doubles.databases import is_file, traces
 from tests.doubles.hall import DEFAULTS, LOBBY, Hall, Session
-from tests.doubles.kept import is_file, traces
 from tests.doubles.waiting import HANG_SECONDS
 from tests.sample import cast, create, new_debate, run
 

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import orjson
 import pytest
 
-from tests.doubles.kept import traces
+from tests.doubles.databases import traces
 from tests.doubles.slack import Rules, SlackServer
 from tests.scenario.discord_stage import OPTIONS, DiscordStage, known
 from tests.scenario.discord_stage import counted as counted_on_discord

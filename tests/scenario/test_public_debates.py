@@ -51,7 +51,7 @@ from engine.store.community import CommunitySettings, PublicPart
 from engine.votes.outcome import standing
 from tests.doubles.fixed_clock import FixedClock
 from tests.doubles.hall import DEFAULTS
-from tests.doubles.memory.venue import MemoryVenue
+from tests.doubles.venue import MemoryVenue
 from tests.doubles.waiting import HANG_SECONDS
 from tests.sample import (
     LATER,

@@ -23,7 +23,7 @@ from engine.ports import Part
 from engine.store import ExportFilter
 from engine.store.asking import MOST_ASKED
 from tests.doubles.hall import DEFAULTS, QUICK, Hall, Session
-from tests.doubles.memory.attentive import AttentiveVenue
+from tests.doubles.venue import AttentiveVenue
 from tests.doubles.waiting import HANG_SECONDS
 from tests.doubles.whole_debate import KEYS, HeardModels
 

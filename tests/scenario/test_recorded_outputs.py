@@ -17,7 +17,7 @@ import pytest
 
 from adapters.storage.copying import copy
 from adapters.storage.database import Database
-from tests.doubles.postgres import PostgresDouble
+from tests.doubles.databases import PostgresDouble
 from tests.scenario.recorded_debates import Recorded, hold_all
 
 KEPT = Path(__file__).parents[1] / "recorded"

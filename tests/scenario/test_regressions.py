@@ -18,8 +18,7 @@ from engine.store import Caps, Intent, Lease
 from tests.doubles import model_server as acts
 from tests.doubles.hall import DEFAULTS as OFFLINE
 from tests.doubles.hall import QUICK, Hall
-from tests.doubles.memory.attentive import AttentiveVenue
-from tests.doubles.memory.venue import Fault, MemoryVenue
+from tests.doubles.venue import AttentiveVenue, Fault, MemoryVenue
 from tests.doubles.waiting import HANG_SECONDS
 from tests.scenario.conftest import DEFAULTS, NO_CAPS, SWIFT, Running, Stage
 

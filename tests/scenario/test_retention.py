@@ -22,8 +22,8 @@ from engine.ports import utc_now
 from engine.store import ExportFilter
 from engine.store.series import StoredSeries
 from tests.doubles.command import rostrum
+from tests.doubles.databases import select, traces
 from tests.doubles.hall import DEFAULTS, Hall
-from tests.doubles.kept import select, traces
 from tests.doubles.waiting import HANG_SECONDS
 from tests.sample import NOW, new_debate, run
 from tests.scenario.test_command_line import contents

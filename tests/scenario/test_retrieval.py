@@ -30,8 +30,7 @@ from engine.line.judging import judge_again
 from engine.sources import SourceFile
 from engine.store import ExportFilter
 from tests.doubles import model_server as acts
-from tests.doubles.model_server import Body
-from tests.doubles.search_server import SearchServer
+from tests.doubles.model_server import Body, SearchServer
 from tests.doubles.waiting import until
 from tests.doubles.whole_debate import HeardModels
 from tests.scenario.conftest import (

@@ -20,8 +20,8 @@ from engine.ports import ButtonPressed, Part, Reactions
 from engine.store import DebateRecord, ExportFilter
 from engine.words.cards import card_of
 from tests.doubles.hall import DEFAULTS, NO_CAPS, QUICK, Hall, Session, record_of
-from tests.doubles.memory.attentive import AttentiveVenue
 from tests.doubles.rehearsed import DEFAULTS as REHEARSED
+from tests.doubles.venue import AttentiveVenue
 from tests.doubles.waiting import HANG_SECONDS
 
 ROUNDS = ("opening", "rebuttal", "assumptions")  # the vote follows the closing

@@ -236,7 +236,7 @@ async def test_a_debate_that_could_not_be_posted_is_tried_again_at_the_next_time
     stage: Stage, clock: Shifted
 ) -> None:
     from engine.errors import VenueGoneError
-    from tests.doubles.memory.venue import Fault
+    from tests.doubles.venue import Fault
 
     stage.venue.misbehave("post", Fault(VenueGoneError("Rostrum may not post here.")))
     async with serving(stage, clock) as line:

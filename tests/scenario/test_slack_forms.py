@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.doubles.slack import Asked, Rules, SlackServer, delay
-from tests.doubles.slack.checks import options_of
+from tests.doubles.slack.methods import options_of
 from tests.scenario.discord_stage import until
 from tests.scenario.slack_stage import SlackStage
 

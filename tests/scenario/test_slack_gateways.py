@@ -20,7 +20,7 @@ from adapters.slack.venue import SlackVenue
 from bot.app import App
 from bot.platforms import Slack
 from bot.run import serving
-from tests.doubles.postgres import PostgresDouble
+from tests.doubles.databases import PostgresDouble
 from tests.doubles.slack import Rules, SlackServer
 from tests.scenario.discord_stage import SWIFT, settings_of, until
 from tests.scenario.slack_stage import SlackStage, counted

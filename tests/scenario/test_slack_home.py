@@ -9,7 +9,7 @@ import pytest
 
 from adapters.slack.votes import NAMES as NAMED
 from tests.doubles.slack import Rules, SlackServer
-from tests.doubles.slack.checks import check_view
+from tests.doubles.slack.methods import check_view
 from tests.doubles.slack.state import Message, texts
 from tests.scenario.discord_stage import until
 from tests.scenario.slack_stage import SlackStage, voting

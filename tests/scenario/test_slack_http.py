@@ -17,7 +17,7 @@ from bot.platforms import open_platforms
 from bot.run import serving
 from bot.settings.settings import Settings
 from engine.errors import SettingsError
-from tests.doubles.kept import is_file
+from tests.doubles.databases import is_file
 from tests.doubles.slack import Rules, SlackServer
 from tests.doubles.slack.state import TEAM
 from tests.doubles.waiting import HANG_SECONDS

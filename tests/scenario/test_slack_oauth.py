@@ -17,11 +17,11 @@ from bot.run import serving
 from engine.debate import Status
 from engine.errors import SettingsError
 from engine.store import ExportFilter
-from tests.doubles.kept import contents
+from tests.doubles.databases import contents
 from tests.doubles.slack import Fault, Rules, SlackServer, drop, garbage, refused, status
 from tests.doubles.slack.methods import reaction
-from tests.doubles.slack.oauth import CLIENT_ID, CLIENT_SECRET
 from tests.doubles.slack.state import TEAM
+from tests.doubles.slack.web_api import CLIENT_ID, CLIENT_SECRET
 from tests.doubles.waiting import until_true
 from tests.sample import NO_CAPS
 from tests.scenario.discord_stage import free_port, settings_of, state, until

@@ -27,7 +27,7 @@ from bot.settings.settings import Settings
 from engine.errors import NotFoundError, RostrumError, SettingsError
 from engine.store.installs import Install
 from tests.doubles.slack import SlackServer, status
-from tests.doubles.slack.oauth import CLIENT_ID, CLIENT_SECRET
+from tests.doubles.slack.web_api import CLIENT_ID, CLIENT_SECRET
 
 OAUTH = {
     "ROSTRUM_SECRET_KEY": "a-new-key-of-the-operator",

@@ -6,8 +6,8 @@ import pytest
 
 from bot.platforms import Slack, open_platforms
 from engine.errors import SettingsError
-from tests.doubles.proxy import proxying
 from tests.doubles.slack import Rules, SlackServer
+from tests.doubles.wire import proxying
 from tests.scenario.discord_stage import settings_of
 from tests.scenario.slack_stage import SlackStage, voting
 

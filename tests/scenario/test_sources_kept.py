@@ -15,7 +15,7 @@ from engine.prompts.quoting import quote
 from engine.sources import SourceFile, SourceLimits
 from engine.words.phrases import sum_up
 from tests.doubles import model_server as acts
-from tests.doubles.kept import traces
+from tests.doubles.databases import traces
 from tests.doubles.model_server import Body
 from tests.scenario.conftest import DEFAULTS, NO_CAPS, Running, Stage, play, prompt
 

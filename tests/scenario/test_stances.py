@@ -18,8 +18,7 @@ from engine.messages import Message, Reveal
 from engine.ports import ButtonPressed, Part
 from engine.store import DebateRecord, ExportFilter
 from tests.doubles.hall import DEFAULTS, LOBBY, QUICK, Hall, Session, record_of
-from tests.doubles.memory.attentive import AttentiveVenue
-from tests.doubles.memory.venue import StoredMessage
+from tests.doubles.venue import AttentiveVenue, StoredMessage
 from tests.doubles.waiting import HANG_SECONDS
 
 REFUSED = VenueError("Nothing may be posted here; grant the right to.")

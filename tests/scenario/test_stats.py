@@ -18,7 +18,7 @@ from engine.chat.person import Person
 from engine.debate import Debate
 from engine.errors import ExportError, UsageError
 from tests.doubles.command import rostrum
-from tests.doubles.kept import Run, opened
+from tests.doubles.databases import Run, opened
 from tests.scenario.conftest import DEFAULTS, Running, Stage
 
 OPEN = DEFAULTS.model_copy(update={"vote_minutes": 60.0, "quorum": 1})

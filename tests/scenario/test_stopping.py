@@ -19,9 +19,9 @@ from aiohttp import ClientError, ClientSession, web
 from adapters import site
 from bot import stopping
 from bot.settings.settings import STOP_SECONDS
+from tests.doubles.databases import PostgresDouble
 from tests.doubles.discord import DiscordServer, Rates, hang
 from tests.doubles.model_server import ModelServer
-from tests.doubles.postgres import PostgresDouble
 from tests.doubles.slack import SlackServer
 from tests.doubles.waiting import HANG_SECONDS, Starved
 from tests.doubles.wire import wired

@@ -19,7 +19,7 @@ from bot.telemetry import open_counts
 from engine.debate import Status
 from engine.errors import SettingsError
 from tests.doubles.collector import Collector
-from tests.doubles.joined import joined
+from tests.doubles.hall import joined
 from tests.doubles.model_server import status
 from tests.doubles.waiting import HANG_SECONDS
 from tests.scenario.conftest import PRICE, QUICK, TOPIC, Running, Stage

@@ -13,8 +13,7 @@ from engine.errors import UsageError
 from engine.messages import Reveal
 from tests.doubles.fixed_clock import FixedClock
 from tests.doubles.hall import DEFAULTS, QUICK, Hall, Session, with_sides
-from tests.doubles.memory.attentive import AttentiveVenue
-from tests.doubles.memory.venue import Fault
+from tests.doubles.venue import AttentiveVenue, Fault
 from tests.doubles.waiting import HANG_SECONDS
 
 pytestmark = pytest.mark.postgresql

@@ -31,9 +31,9 @@ from engine.pages.public import Public
 from engine.pages.stored import StoredLibrary
 from engine.permalinks import Permalinks
 from engine.store.community import CommunitySettings, PublicPart
+from tests.doubles.databases import opened
 from tests.doubles.fixed_clock import FixedClock
-from tests.doubles.kept import opened
-from tests.doubles.raw_http import ask, send
+from tests.doubles.wire import ask, send
 from tests.scenario.shelf import CANARIES, INVISIBLE, SEALED_REASONS, Shelf, fill
 from tests.scenario.test_report import tags_of
 

@@ -32,8 +32,8 @@ from engine.pages.public import Download, Public
 from engine.permalinks import Permalinks
 from engine.store.community import CommunitySettings, PublicPart
 from tests.doubles.fixed_clock import FixedClock
-from tests.doubles.raw_http import ask
 from tests.doubles.waiting import HANG_SECONDS
+from tests.doubles.wire import ask
 from tests.sample import NOW, new_debate, run
 
 # --- forms ---------------------------------------------------------------------------------

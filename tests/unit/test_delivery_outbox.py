@@ -25,7 +25,7 @@ from engine.floor.wake import Bell
 from engine.messages import Message, Notice, VoteClosed, VoteInvite
 from engine.ports import Attempt, Call, Part, Venue, VenueLimits, utc_now
 from engine.store import AttemptStart, DeliveryState, Intent, Lease, Post
-from tests.doubles.memory.venue import Fault, MemoryVenue
+from tests.doubles.venue import Fault, MemoryVenue
 from tests.doubles.waiting import HANG_SECONDS, until
 from tests.sample import BIRCH, MAPLE, create, new_debate, reveal, speech
 

@@ -13,7 +13,7 @@ from discord.http import Route
 from yarl import URL
 
 from adapters.discord.way_out import MOST, WayOut
-from tests.doubles.discord.rates import ASKING
+from tests.doubles.discord.rest import ASKING
 from tests.doubles.skipped_time import skipped_time
 
 

@@ -11,8 +11,8 @@ from adapters.terminal.render import plain, pretty
 from engine.messages import Arc, ArcPoint, BoardRow, File, Message, Report, ScoreBoard
 from engine.words.cards import card_of
 from engine.words.scores import board_lines, sparkline
-from tests.doubles.memory.wording import wording
 from tests.doubles.rehearsed import hold, setup_for
+from tests.doubles.venue import wording
 from tests.sample import speech
 
 BOARD = ScoreBoard(

@@ -13,8 +13,8 @@ from engine.errors import VenueAwayError, VenueError
 from engine.judging import How, Question
 from engine.messages import Reveal
 from engine.ports import CommunityLost, EventsMissed, ReactionSeen, ThreadDeleted, ThreadShut
-from tests.doubles.memory.venue import Fault
 from tests.doubles.poll import OPTIONS, THREAD, Poll, open_poll, options_of
+from tests.doubles.venue import Fault
 from tests.doubles.waiting import HANG_SECONDS
 
 REFUSED = VenueError("The right to manage messages is missing; grant it.")

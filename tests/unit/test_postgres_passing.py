@@ -29,8 +29,8 @@ from engine.line.intake import Order
 from engine.line.run import Runner
 from engine.ports import SharedTime, machine_now, utc_now
 from engine.prompts.library import load_prompts
-from tests.doubles.memory.venue import MemoryVenue
 from tests.doubles.rehearsed import DEFAULTS
+from tests.doubles.venue import MemoryVenue
 from tests.doubles.waiting import HANG_SECONDS
 from tests.sample import NO_CAPS, NOW, create, new_debate, run
 

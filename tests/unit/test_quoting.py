@@ -18,8 +18,7 @@ from jinja2 import nodes
 from engine.blinding.transcript import Identities, Scribe
 from engine.prompts.library import DATA, ENVIRONMENT, Prompts
 from engine.prompts.quoting import MARK, Quoted, Record, Speech, guard, quote, unquote
-from tests.doubles.planting import WORD, filled_in, planted
-from tests.doubles.rehearsed import MODELS, todays_prompts
+from tests.doubles.rehearsed import MODELS, WORD, filled_in, planted, todays_prompts
 from tests.sample import turn
 
 TEMPLATES = sorted(name for name in todays_prompts().texts if not name.endswith(DATA))

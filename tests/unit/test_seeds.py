@@ -21,8 +21,8 @@ from engine.floor.wake import Bell
 from engine.judging import Question
 from engine.ports import Reactions
 from engine.votes.reading import Recovered
-from tests.doubles.memory.venue import Fault, MemoryVenue
 from tests.doubles.poll import OPTIONS, THREAD, Poll, open_poll
+from tests.doubles.venue import Fault, MemoryVenue
 from tests.doubles.waiting import HANG_SECONDS
 
 

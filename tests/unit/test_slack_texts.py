@@ -40,9 +40,8 @@ from engine.text import clean
 from engine.words.buttons import read_button
 from tests.doubles.facts import Slack
 from tests.doubles.hall import DEFAULTS
-from tests.doubles.slack.checks import check_message, check_view
-from tests.doubles.slack.rules import Rules
-from tests.doubles.slack.state import Message
+from tests.doubles.slack.methods import check_message, check_view
+from tests.doubles.slack.state import Message, Rules
 from tests.sample import announcement, estimate, speech
 
 MODES = ("socket", "http")

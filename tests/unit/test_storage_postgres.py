@@ -24,7 +24,7 @@ from engine.debate import Status
 from engine.errors import BudgetError, LeaseLostError, StoreError
 from engine.ports import SharedTime, machine_now, utc_now
 from engine.store import Lease
-from tests.doubles.postgres import PostgresDouble
+from tests.doubles.databases import PostgresDouble
 from tests.doubles.waiting import HANG_SECONDS
 from tests.doubles.wire import Wire, wired
 from tests.sample import NO_CAPS, new_debate, notice

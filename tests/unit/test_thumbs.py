@@ -17,8 +17,8 @@ from engine.errors import VenueAwayError, VenueError
 from engine.judging import How, Question, TurnLabel, VoteEvent
 from engine.ports import EventsMissed, Reactions
 from engine.store import DeliveryState, ExportFilter
-from tests.doubles.memory.venue import MemoryVenue
 from tests.doubles.poll import THREAD, Poll, open_poll
+from tests.doubles.venue import MemoryVenue
 from tests.doubles.waiting import HANG_SECONDS
 from tests.sample import new_debate, run, turn, turn_post
 

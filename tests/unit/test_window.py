@@ -28,8 +28,8 @@ from engine.ports import EventsLost, Reactions, ReactionSeen, VenueLimits
 from engine.tally.tally import agreement
 from engine.votes.outcome import tally_of
 from engine.words.translation import say_stored
-from tests.doubles.memory.venue import Fault, MemoryVenue
 from tests.doubles.poll import OPTIONS, THREAD, USERS, Poll, open_poll, options_of
+from tests.doubles.venue import Fault, MemoryVenue
 from tests.doubles.waiting import HANG_SECONDS, until
 from tests.sample import verdict
 

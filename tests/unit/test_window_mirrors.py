@@ -19,8 +19,8 @@ from engine.floor.wake import Bell
 from engine.judging import Vote
 from engine.messages import Notice, VoteClosed
 from engine.store import DeliveryState, ExportFilter, Lease
-from tests.doubles.memory.venue import Fault, MemoryVenue
 from tests.doubles.poll import OPTIONS, HandSetClock, WatchedBell, watcher
+from tests.doubles.venue import Fault, MemoryVenue
 from tests.doubles.waiting import HANG_SECONDS
 from tests.sample import NO_CAPS, ballot, make_setup, new_debate, verdict
 

@@ -23,16 +23,14 @@ its own it is `python -m tests.doubles.discord PORT_FILE`, driven with `Remote`.
 
 from __future__ import annotations
 
-from tests.doubles.discord.faults import denied
 from tests.doubles.discord.interactions import DidNotRespondError, Interaction
-from tests.doubles.discord.people import NotOfferedError
 from tests.doubles.discord.platform import Rules
-from tests.doubles.discord.rates import Rate, Rates
-from tests.doubles.discord.refusals import Refusal
 from tests.doubles.discord.remote import Remote
-from tests.doubles.discord.server import DiscordServer
+from tests.doubles.discord.rest import Rate, Rates
+from tests.doubles.discord.server import DiscordServer, NotOfferedError
+from tests.doubles.discord.state import Refusal
 from tests.doubles.facts import Code
-from tests.doubles.faults import Fault, delay, drop, garbage, hang, limited, status
+from tests.doubles.faults import Fault, delay, denied, drop, garbage, hang, limited, status
 
 __all__ = [
     "Code",

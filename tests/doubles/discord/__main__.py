@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tests.doubles.control import run
-from tests.doubles.discord.control import DiscordControl
-from tests.doubles.discord.rates import Rates
+from tests.doubles.discord.remote import DiscordControl
+from tests.doubles.discord.rest import Rates
 from tests.doubles.discord.server import DiscordServer
+from tests.doubles.remote import run
 
 
 def make(generous: bool) -> DiscordControl:

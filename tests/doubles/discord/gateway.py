@@ -13,10 +13,14 @@ from typing import Any, Final
 import orjson
 from aiohttp import WSMsgType, web
 
-from tests.doubles.discord.payloads import guild_create_json, user_json
-from tests.doubles.discord.permissions import in_channel
-from tests.doubles.discord.refusals import Json
-from tests.doubles.discord.state import Channel, World
+from tests.doubles.discord.state import (
+    Channel,
+    Json,
+    World,
+    guild_create_json,
+    in_channel,
+    user_json,
+)
 from tests.doubles.facts import Discord
 from tests.doubles.waiting import HANG_SECONDS
 

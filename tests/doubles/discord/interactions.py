@@ -8,8 +8,16 @@ from dataclasses import dataclass, field
 
 from tests.doubles.discord import limits
 from tests.doubles.discord.platform import Draft, Platform
-from tests.doubles.discord.refusals import Faulty, Json, Refusal
-from tests.doubles.discord.state import EPHEMERAL, LOADING, Attachment, Channel, Message
+from tests.doubles.discord.state import (
+    EPHEMERAL,
+    LOADING,
+    Attachment,
+    Channel,
+    Faulty,
+    Json,
+    Message,
+    Refusal,
+)
 from tests.doubles.facts import Code
 from tests.doubles.waiting import HANG_SECONDS
 

@@ -1,11 +1,109 @@
-"""How a test drives Discord's double in a process of its own."""
+"""What a test in another process may do with Discord's double, and sees of it."""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import asdict
+from typing import Any, ClassVar
 
+from tests.doubles.discord.interactions import Interaction
+from tests.doubles.discord.server import DiscordServer
+from tests.doubles.discord.state import Message, Refusal, channel_json, message_json
 from tests.doubles.faults import Fault
-from tests.doubles.remote import RemoteDouble
+from tests.doubles.remote import ITSELF, Control, Json, RemoteDouble
+
+# What of Discord's double can be driven from another process, and how it is shown.
+
+
+ACTS = frozenset(
+    (
+        "add_user",
+        "advance",
+        "allow",
+        "archive",
+        "autocomplete",
+        "clear_emoji",
+        "clear_reactions",
+        "delete_message",
+        "delete_thread",
+        "deny",
+        "invite_bot",
+        "kick_bot",
+        "lock",
+        "press",
+        "react",
+        "say",
+        "slash",
+        "unreact",
+    )
+)
+GATEWAY_ACTS = frozenset(
+    ("disconnect", "drop", "flow", "forget_sessions", "invalidate", "reconnect", "repeat")
+)
+
+
+class DiscordControl(Control):
+    """The double itself, and its gateway."""
+
+    acts: ClassVar = {ITSELF: ACTS, "gateway": GATEWAY_ACTS}
+    refusals = (Refusal, AssertionError)
+
+    def __init__(self, discord: DiscordServer) -> None:
+        super().__init__(discord)
+        self._discord = discord
+
+    def known(self) -> Json:
+        """Return everything that it knows."""
+        discord = self._discord
+        gateway, world = discord.gateway, discord.world
+        return {
+            "api_url": discord.api_url,
+            "token": discord.token,
+            "bot": world.bot.id,
+            "guild": discord.guild.id,
+            "channel": discord.channel.id,
+            "users": {user.name: user.id for user in world.users.values()},
+            "commands": sum(map(len, world.commands.values())),
+            "channels": [channel_json(world, c) for c in world.channels.values()],
+            "messages": {
+                channel: [self.show(m) for m in world.in_order(channel)]
+                for channel in world.messages
+            },
+            "webhooks": [hook.name for hook in world.webhooks.values()],
+            "interactions": [self.show(asked) for asked in discord.interactions.all],
+            "requests": [[call.method, call.path] for call in discord.rest.requests],
+            "violations": [asdict(violation) for violation in discord.violations],
+            "pings": world.pings,
+            "hanging": discord.faults.hanging,
+            "planned": discord.faults.planned,
+            "connected": gateway.connected,
+            "identifies": gateway.identifies,
+            "resumes": gateway.resumes,
+        }
+
+    def show(self, thing: object) -> Json | None:
+        """Return a message or an interaction."""
+        if isinstance(thing, Message):
+            names = self._discord.world.users
+            holders = {
+                reaction.emoji: sorted(names[user].name for user in reaction.holders)
+                for reaction in thing.reactions.values()
+            }
+            shown = message_json(self._discord.world, thing, self._discord.origin)
+            return {**shown, "text": thing.text, "holders": holders, "nonce": thing.nonce}
+        if isinstance(thing, Interaction):
+            return {
+                "id": thing.id,
+                "name": thing.name,
+                "user": thing.user_id,
+                "type": thing.type,
+                "latency": thing.latency,
+                "filled": thing.filled,
+                "ephemeral": thing.ephemeral,
+                "text": thing.text,
+                "choices": thing.choices,
+                "messages": [self.show(message) for message in thing.messages],
+            }
+        return None
 
 
 class Remote(RemoteDouble):

@@ -6,32 +6,32 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import unquote
 
-from tests.doubles.discord.commands import check_commands
 from tests.doubles.discord.gateway import Gateway
 from tests.doubles.discord.interactions import Interaction, Interactions
-from tests.doubles.discord.payloads import (
-    channel_json,
-    guild_json,
-    member_json,
-    message_json,
-    role_json,
-    thread_member_json,
-    user_json,
-)
-from tests.doubles.discord.permissions import require, require_sending
-from tests.doubles.discord.platform import Draft, Platform
-from tests.doubles.discord.refusals import Faulty, Json, Refusal
+from tests.doubles.discord.limits import check_commands
+from tests.doubles.discord.platform import Draft, Hooks, Platform
 from tests.doubles.discord.rest import Call, attachments
 from tests.doubles.discord.state import (
     LOADING,
     PRIVATE_THREAD,
     PUBLIC_THREAD,
     Channel,
+    Faulty,
     Guild,
+    Json,
     Message,
+    Refusal,
+    channel_json,
+    guild_json,
+    member_json,
+    message_json,
     plain,
+    require,
+    require_sending,
+    role_json,
+    thread_member_json,
+    user_json,
 )
-from tests.doubles.discord.webhooks import Hooks
 from tests.doubles.facts import Code, Discord
 
 Handler = Callable[[Call], Any]

@@ -1,33 +1,505 @@
-"""The double itself: everything joined, listening on loopback."""
+"""The double itself, listening on loopback, and what people do on it."""
 
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 from aiohttp import web
 
 from tests.doubles.discord.gateway import Gateway
-from tests.doubles.discord.interactions import Interactions
-from tests.doubles.discord.people import People
-from tests.doubles.discord.permissions import EVERYONE, bits
-from tests.doubles.discord.platform import Platform, Rules
-from tests.doubles.discord.rates import Limiter, Rates, Violation
-from tests.doubles.discord.refusals import Refusal
-from tests.doubles.discord.rest import BASE, Rest, Sent
+from tests.doubles.discord.interactions import (
+    AUTOCOMPLETE,
+    COMMAND,
+    COMPONENT,
+    MODAL_SUBMIT,
+    Interaction,
+    Interactions,
+)
+from tests.doubles.discord.limits import LABEL, SELECTS, modal_inputs
+from tests.doubles.discord.platform import Draft, Platform, Rules
+from tests.doubles.discord.rest import BASE, Limiter, Rates, Rest, Sent, Violation
 from tests.doubles.discord.routes import Routes
 from tests.doubles.discord.state import (
+    DIRECT,
+    EVERYONE,
+    FLAGS,
+    PRIVATE_THREAD,
+    PUBLIC_THREAD,
     TEXT,
+    Attachment,
     Channel,
     Guild,
     Id,
+    Json,
     Message,
+    Overwrite,
+    Refusal,
     Role,
     User,
     World,
+    attachment_json,
+    bits,
+    channel_json,
+    guild_create_json,
+    in_channel,
+    member_json,
+    message_json,
+    require,
+    require_sending,
+    texts,
+    user_json,
 )
 from tests.doubles.facts import Code
 from tests.doubles.faults import Fault, Faults
-from tests.doubles.listening import Clock, Listening
+from tests.doubles.loopback import Clock, Listening
+
+# What people do on the platform: use commands, react, moderate.
+
+
+TYPES: dict[int, tuple[type, ...]] = {3: (str,), 4: (int,), 5: (bool,), 10: (int, float)}
+RESOLVED = {6: "users", 7: "channels", 8: "roles", 9: "users", 11: "attachments"}
+
+
+class NotOfferedError(AssertionError):
+    """Discord's client would not let the person do this."""
+
+
+class People:
+    """Everything that is done by somebody else than the bot.
+
+    Users are given by id or name, messages and channels by id. What Discord refuses to a person
+    raises Refusal; what its client does not even offer raises NotOfferedError.
+    """
+
+    world: World
+    platform: Platform
+    gateway: Gateway
+    interactions: Interactions
+    channel: Channel
+    origin: str
+
+    # --- reactions and messages ---------------------------------------------------------
+
+    def react(self, user: Id, message: Id, emoji: str, *, burst: bool = False) -> None:
+        """React as somebody, with Nitro by a super reaction."""
+        who = self.world.user(user).id
+        self.platform.react(self.world.find_message(message), who, emoji, burst=burst)
+
+    def unreact(self, user: Id, message: Id, emoji: str, *, burst: bool = False) -> None:
+        """Take a reaction back."""
+        found, who = self.world.find_message(message), self.world.user(user).id
+        self.platform.unreact(found, who, emoji, actor=who, burst=burst)
+
+    def clear_reactions(self, message: Id) -> None:
+        """Remove all reactions as a moderator."""
+        found = self.world.find_message(message)
+        self.platform.clear(found, self._owner(found.channel_id))
+
+    def clear_emoji(self, message: Id, emoji: str) -> None:
+        """Remove all reactions of one emoji as a moderator."""
+        found = self.world.find_message(message)
+        self.platform.clear(found, self._owner(found.channel_id), emoji)
+
+    def say(self, user: Id, text: str, channel: Id | None = None) -> Message:
+        """Write a message as somebody."""
+        place = self._place(channel)
+        return self.platform.post(place, self.world.user(user).id, Draft({"content": text}))
+
+    def rewrite(self, user: Id, message: Id, text: str) -> None:
+        """Edit one's own message."""
+        found = self.world.find_message(message)
+        self.platform.edit(found, self.world.user(user).id, Draft({"content": text}))
+
+    def delete_message(self, message: Id) -> None:
+        """Delete a message as a moderator."""
+        found = self.world.find_message(message)
+        self.platform.delete(found, self._owner(found.channel_id))
+
+    def add_webhook(self, channel: Id, name: str = "News") -> str:
+        """Make a webhook as the server's owner; return its id."""
+        return self.world.add_webhook(str(channel), name, self._owner(channel)).id
+
+    def delete_webhook(self, webhook: Id) -> None:
+        """Delete a webhook as a moderator; its messages stay."""
+        del self.world.webhooks[str(webhook)]
+
+    # --- places ----------------------------------------------------------------------------
+
+    def open_post(self, user: Id, forum: Id, name: str, text: str) -> Channel:
+        """Open a post in a forum as somebody; it is a thread that begins with their text."""
+        place, who = self.world.channel(forum), self.world.user(user).id
+        made = self.platform.open_thread(place, who, {"name": name}, kind=PUBLIC_THREAD)
+        self.platform.post(made, who, Draft({"content": text}))
+        return made
+
+    def open_thread(self, user: Id, name: str, *, private: bool = False) -> Channel:
+        """Open a thread in the first channel as somebody; a private one is theirs alone."""
+        who, kind = self.world.user(user).id, PRIVATE_THREAD if private else PUBLIC_THREAD
+        return self.platform.open_thread(self._place(None), who, {"name": name}, kind=kind)
+
+    def delete_thread(self, thread: Id) -> None:
+        """Delete a thread or channel as its server's owner."""
+        self.platform.delete_channel(self.world.channel(thread), self._owner(thread))
+
+    def archive(self, thread: Id, *, archived: bool = True) -> None:
+        """Archive a thread, or take it out of the archive."""
+        change = {"archived": archived}
+        self.platform.change_thread(self.world.channel(thread), self._owner(thread), change)
+
+    def lock(self, thread: Id, *, locked: bool = True, archived: bool = True) -> None:
+        """Lock a thread (by default archiving it too, as Discord's menu does) or unlock it."""
+        change = {"locked": locked, "archived": locked and archived}
+        self.platform.change_thread(self.world.channel(thread), self._owner(thread), change)
+
+    def kick_bot(self, guild: Id | None = None) -> None:
+        """Remove the bot from a server."""
+        found = self._guild(guild)
+        found.members.pop(self.world.bot.id, None)
+        self.gateway.emit("GUILD_DELETE", {"id": found.id}, found.id)
+
+    def invite_bot(self, guild: Id | None = None) -> None:
+        """Bring the bot (back) into a server."""
+        found = self._guild(guild)
+        found.members[self.world.bot.id] = {r for r in found.roles if r != found.id}
+        told = guild_create_json(self.world, found)
+        # Only a server that was known before is said to be available again.
+        del told["unavailable"]
+        self.gateway.emit("GUILD_CREATE", told, found.id)
+
+    def deny(self, permission: str, channel: Id | None = None) -> None:
+        """Take a permission from the bot, in one channel or in all; discord.py's name for it."""
+        self._overwrite(permission, channel, denied=True)
+
+    def allow(self, permission: str, channel: Id | None = None) -> None:
+        """Give the bot a permission, in one channel or in all."""
+        self._overwrite(permission, channel, denied=False)
+
+    def _overwrite(self, permission: str, channel: Id | None, *, denied: bool) -> None:
+        flag, me = FLAGS[permission], self.world.bot.id
+        places = [self.world.channel(channel)] if channel else list(self.world.channels.values())
+        for place in places:
+            if place.is_thread:
+                continue
+            overwrite = place.overwrites.setdefault(me, Overwrite(me, 1))
+            overwrite.deny = overwrite.deny | flag if denied else overwrite.deny & ~flag
+            overwrite.allow = overwrite.allow & ~flag if denied else overwrite.allow | flag
+            shown = channel_json(self.world, place)
+            # Told to all who were in the channel a moment ago, so not by who sees it now.
+            self.gateway.emit("CHANNEL_UPDATE", shown, place.guild_id)
+
+    # --- commands, buttons, dialogs ------------------------------------------------------------
+
+    def slash(
+        self,
+        user: Id,
+        name: str,
+        options: Json | None = None,
+        *,
+        channel: Id | None = None,
+        locale: str = "en-US",
+    ) -> Interaction:
+        """Use a command such as `debate start` with its options by name."""
+        place = self._place(channel)
+        who = self.world.user(user).id
+        data = self._command(place, who, name, options or {})
+        asked = self.interactions.begin(COMMAND, who, place, f"/{name}")
+        self._send(asked, data, locale)
+        return asked
+
+    def menu(
+        self, user: Id, name: str, message: Id | Message, *, locale: str = "en-US"
+    ) -> Interaction:
+        """Choose a command in the menu of a message.
+
+        Discord hands over the whole message, also to bots without the intent for its content.
+        """
+        found = message if isinstance(message, Message) else self.world.find_message(message)
+        place, who = self.world.channel(found.channel_id), self.world.user(user).id
+        command = self._offered(place, who, name, kind=3)
+        data = {"id": command["id"], "name": command["name"], "type": 3, "target_id": found.id}
+        data["resolved"] = {"messages": {found.id: message_json(self.world, found)}}
+        asked = self.interactions.begin(COMMAND, who, place, name)
+        self._send(asked, data, locale)
+        return asked
+
+    def autocomplete(
+        self,
+        user: Id,
+        name: str,
+        focused: str,
+        typed: str,
+        options: Json | None = None,
+        *,
+        channel: Id | None = None,
+        locale: str = "en-US",
+    ) -> Interaction:
+        """Type into an option that completes itself; the handle gets `choices`."""
+        place = self._place(channel)
+        who = self.world.user(user).id
+        given = {**(options or {}), focused: typed}
+        data = self._command(place, who, name, given, focused)
+        asked = self.interactions.begin(AUTOCOMPLETE, who, place, f"/{name} {focused}:")
+        self._send(asked, data, locale)
+        return asked
+
+    def press(
+        self,
+        user: Id,
+        message: Id | Message,
+        custom_id: str,
+        *,
+        values: list[str] | None = None,
+        locale: str = "en-US",
+    ) -> Interaction:
+        """Press a button, or choose values in a select."""
+        found = message if isinstance(message, Message) else self.world.find_message(message)
+        place = self.world.channel(found.channel_id)
+        kind = _component(found, custom_id)
+        who = self.world.user(user).id
+        require(self.world, place, who)
+        data: Json = {"custom_id": custom_id, "component_type": kind}
+        if kind in SELECTS:
+            data["values"] = values or []
+        asked = self.interactions.begin(COMPONENT, who, place, f"[{custom_id}]", found)
+        self._send(asked, data, locale, message=message_json(self.world, found))
+        return asked
+
+    def submit_modal(
+        self, asked: Interaction, values: dict[str, str], *, locale: str = "en-US"
+    ) -> Interaction:
+        """Fill in the dialog that an interaction opened."""
+        if asked.modal is None:
+            raise NotOfferedError(f"{asked.name} opened no dialog.")
+        _check_values(asked.modal, values)
+        rows = [_filled(row, values) for row in asked.modal["components"]]
+        data = {"custom_id": asked.modal["custom_id"], "components": rows}
+        name = f"dialog {asked.modal['custom_id']}"
+        begun = self.interactions.begin(
+            MODAL_SUBMIT, asked.user_id, asked.channel, name, asked.pressed
+        )
+        more = {"message": message_json(self.world, asked.pressed)} if asked.pressed else {}
+        self._send(begun, data, locale, **more)
+        return begun
+
+    def _send(self, asked: Interaction, data: Json, locale: str, **more: Json) -> None:
+        if asked.channel.type == DIRECT:
+            self._send_directly(asked, data, locale, more)
+            return
+        guild = self.world.guild(asked.channel.guild_id)
+        member = member_json(self.world, guild, asked.user_id)
+        member["permissions"] = str(in_channel(self.world, asked.channel, asked.user_id))
+        mine = in_channel(self.world, asked.channel, self.world.bot.id)
+        payload = {
+            "version": 1,
+            "id": asked.id,
+            "application_id": self.world.bot.id,
+            "type": asked.kind,
+            "token": asked.token,
+            "data": data,
+            "guild_id": guild.id,
+            "guild": {"id": guild.id, "locale": guild.locale, "features": []},
+            "channel_id": asked.channel.id,
+            "channel": {**channel_json(self.world, asked.channel), "permissions": str(mine)},
+            "member": member,
+            "app_permissions": str(mine),
+            "locale": locale,
+            "guild_locale": guild.locale,
+            "entitlements": [],
+            "authorizing_integration_owners": (
+                {"0": guild.id} if self.world.bot.id in guild.members else {"1": asked.user_id}
+            ),
+            "context": 0,
+            "attachment_size_limit": 10 * 2**20,
+            **more,
+        }
+        self.gateway.emit("INTERACTION_CREATE", payload, guild.id, asked.channel)
+
+    def _send_directly(
+        self, asked: Interaction, data: Json, locale: str, more: dict[str, Json]
+    ) -> None:
+        """Send what was done in the direct messages with the bot: no server is in it."""
+        shown = channel_json(self.world, asked.channel)
+        recipients = [user_json(self.world.user(asked.user_id))]
+        held = str(in_channel(self.world, asked.channel, self.world.bot.id))
+        payload = {
+            "version": 1,
+            "id": asked.id,
+            "application_id": self.world.bot.id,
+            "type": asked.kind,
+            "token": asked.token,
+            "data": data,
+            "channel_id": asked.channel.id,
+            "channel": {"id": shown["id"], "type": shown["type"], "recipients": recipients},
+            "user": user_json(self.world.user(asked.user_id)),
+            "app_permissions": held,
+            "locale": locale,
+            "entitlements": [],
+            "authorizing_integration_owners": {"1": asked.user_id},
+            "context": 1,
+            "attachment_size_limit": 10 * 2**20,
+            **more,
+        }
+        self.gateway.emit("INTERACTION_CREATE", payload, "0", asked.channel)
+
+    def _command(
+        self, place: Channel, who: str, name: str, options: Json, focused: str = ""
+    ) -> Json:
+        command = self._offered(place, who, name.split()[0])
+        resolved: Json = {}
+        nested = self._nested(place, command, name.split()[1:], options, focused, resolved)
+        data = {"id": command["id"], "name": command["name"], "type": 1, "options": nested}
+        if command["guild_id"]:
+            data["guild_id"] = command["guild_id"]
+        return {**data, "resolved": resolved} if resolved else data
+
+    def _offered(self, place: Channel, who: str, name: str, kind: int = 1) -> Json:
+        """Find a command that is shown to somebody in a place."""
+        if place.archived:
+            raise NotOfferedError("An archived thread takes no commands.")
+        require_sending(self.world, place, who)
+        command = self._registered(place, name, kind)
+        needed = command.get("default_member_permissions")
+        if needed is not None:
+            held = in_channel(self.world, place, who)
+            wanted = int(needed) or FLAGS["administrator"]
+            if held & wanted != wanted:
+                raise NotOfferedError(f"{name} is not shown to {who}.")
+        return command
+
+    def _registered(self, place: Channel, name: str, kind: int = 1) -> Json:
+        if place.type == DIRECT:
+            return self._installed_by_a_person(name, kind, context=1)
+        if self.world.bot.id not in self.world.guild(place.guild_id).members:
+            return self._installed_by_a_person(name, kind, context=0)
+        for scope in (place.guild_id, None):
+            for command in self.world.commands.get(scope, {}).values():
+                if command["name"] == name and command["type"] == kind:
+                    return command
+        raise NotOfferedError(f"No command /{name} is registered.")
+
+    def _installed_by_a_person(self, name: str, kind: int, context: int) -> Json:
+        """Find a command that people may install for themselves: where the bot is not a member."""
+        for command in self.world.commands.get(None, {}).values():
+            theirs = 1 in (command.get("integration_types") or (0,))
+            there = context in (command.get("contexts") or (0, 1, 2))
+            if (command["name"], command["type"]) == (name, kind) and theirs and there:
+                return command
+        raise NotOfferedError(f"/{name} is not offered where the bot is not a member.")
+
+    def _nested(
+        self, place: Channel, entry: Json, path: list[str], given: Json, focused: str, found: Json
+    ) -> list[Json]:
+        offered = entry.get("options") or []
+        if path:
+            for option in offered:
+                if option["name"] == path[0] and option["type"] in (1, 2):
+                    below = self._nested(place, option, path[1:], given, focused, found)
+                    return [{"name": path[0], "type": option["type"], "options": below}]
+            raise NotOfferedError(f"There is no {path[0]!r} in /{entry['name']}.")
+        known = {option["name"]: option for option in offered}
+        if unknown := given.keys() - known.keys():
+            raise NotOfferedError(f"/{entry['name']} has no option {sorted(unknown)}.")
+        if not focused:
+            missing = {n for n, o in known.items() if o.get("required")} - given.keys()
+            if missing:
+                raise NotOfferedError(f"/{entry['name']} needs {sorted(missing)}.")
+        return [
+            self._option(place, known[name], value, focused == name, found)
+            for name, value in given.items()
+        ]
+
+    def _option(self, place: Channel, option: Json, value: Any, typing: bool, found: Json) -> Json:
+        kind = option["type"]
+        if typing:
+            if not option.get("autocomplete"):
+                raise NotOfferedError(f"{option['name']} does not complete itself.")
+            return {"name": option["name"], "type": kind, "value": value, "focused": True}
+        if kind in RESOLVED:
+            value = self._resolve(place, kind, value, found)
+        else:
+            _check_value(option, value)
+        return {"name": option["name"], "type": kind, "value": value}
+
+    def _resolve(self, place: Channel, kind: int, value: Any, found: Json) -> str:
+        guild = self.world.guild(place.guild_id)
+        table = found.setdefault(RESOLVED[kind], {})
+        if kind == 11:  # a file of the person's, given as its name and bytes
+            file = Attachment(self.world.new_id(), *value)
+            self.world.attached[file.id] = file
+            table[file.id] = attachment_json(file, place.id, self.origin) | {"ephemeral": True}
+            return file.id
+        if kind == 7:
+            channel = self.world.channel(value)
+            held = in_channel(self.world, channel, self.world.bot.id)
+            table[channel.id] = {**channel_json(self.world, channel), "permissions": str(held)}
+            return channel.id
+        if kind == 8:
+            role = guild.roles[str(value)]
+            table[role.id] = {"id": role.id, "name": role.name, "permissions": "0", "position": 0}
+            table[role.id] |= {"color": 0, "hoist": False, "managed": False, "mentionable": False}
+            return role.id
+        user = self.world.user(value)
+        table[user.id] = user_json(user)
+        member = member_json(self.world, guild, user.id)
+        del member["user"]
+        member["permissions"] = str(in_channel(self.world, place, user.id))
+        found.setdefault("members", {})[user.id] = member
+        return user.id
+
+    # --- finding ------------------------------------------------------------------------------
+
+    def _place(self, channel: Id | None) -> Channel:
+        return self.channel if channel is None else self.world.channel(channel)
+
+    def _guild(self, guild: Id | None) -> Guild:
+        return self.world.guild(self.channel.guild_id if guild is None else guild)
+
+    def _owner(self, channel: Id) -> str:
+        return self.world.guild(self.world.channel(channel).guild_id).owner_id
+
+
+def _component(message: Message, custom_id: str) -> int:
+    for row in message.components:
+        for part in row.get("components", []):
+            if part.get("custom_id") == custom_id:
+                if part.get("disabled"):
+                    raise NotOfferedError(f"{custom_id} is disabled.")
+                return int(part["type"])
+    raise NotOfferedError(f"No component {custom_id!r} under: {' '.join(texts(message.embeds))}")
+
+
+def _check_value(option: Json, value: Any) -> None:
+    kind, name = option["type"], option["name"]
+    if kind not in TYPES or not isinstance(value, TYPES[kind]):
+        raise NotOfferedError(f"{value!r} is not for option {name} of type {kind}.")
+    if option.get("choices") and value not in [c["value"] for c in option["choices"]]:
+        raise NotOfferedError(f"{value!r} is no choice of {name}.")
+    size = len(value) if isinstance(value, str) else value
+    unit = "length" if isinstance(value, str) else "value"
+    most = option.get(f"max_{unit}", 6000 if unit == "length" else None)
+    least = option.get(f"min_{unit}")
+    if (most is not None and size > most) or (least is not None and size < least):
+        raise NotOfferedError(f"{name} takes from {least} to {most}.")
+
+
+def _check_values(modal: Json, values: dict[str, str]) -> None:
+    for item in modal_inputs(modal):
+        text = values.get(item["custom_id"], item.get("value") or "")
+        least = item.get("min_length") or (1 if item.get("required", True) else 0)
+        if not (least <= len(text) <= (item.get("max_length") or 4000)):
+            raise NotOfferedError(f"{item['custom_id']} does not take {len(text)} characters.")
+
+
+def _filled(row: Json, values: dict[str, str]) -> Json:
+    def fill(item: Json) -> Json:
+        text = values.get(item["custom_id"], item.get("value") or "")
+        return {"type": item["type"], "id": 2, "custom_id": item["custom_id"], "value": text}
+
+    if row.get("type") == LABEL:
+        return {"type": LABEL, "id": 1, "component": fill(row["component"])}
+    return {"type": 1, "id": 1, "components": [fill(item) for item in row.get("components", [])]}
+
 
 TOKEN = "MTAwMDAwMDAwMDAwMDAwMDAwMA.GdOubl.a-token-for-the-double-only-000000000"
 PEOPLE = ("olga", "ada", "ben", "cleo")

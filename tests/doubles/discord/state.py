@@ -1,7 +1,6 @@
-"""What the double remembers: people, servers, channels, threads, messages, commands.
+"""What Discord remembers, what it shows of that as JSON, who may do what, and how it refuses.
 
-Ids are texts, as on the wire. Everything here may be read by a test; changes go through
-`Platform`, which applies Discord's rules and tells the gateway.
+Ids are texts, as on the wire. Everything here may be read by a test.
 """
 
 from __future__ import annotations
@@ -11,9 +10,71 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final, Protocol
 
-from tests.doubles.discord.refusals import Json, Refusal
 from tests.doubles.facts import Code
-from tests.doubles.listening import Clock
+from tests.doubles.loopback import Clock
+
+# What Discord says when it refuses: an HTTP status and one of its JSON error codes.
+
+
+Json = dict[str, Any]
+
+
+class Refusal(Exception):  # noqa: N818 - it is Discord's answer, not a failure of the double
+    """Discord refused a request; with one of its JSON error codes."""
+
+    def __init__(
+        self, code: Code, *, status: int = 0, message: str = "", errors: Any = None
+    ) -> None:
+        self.code = code
+        self.status = status or code.status
+        self.message = message or code.said
+        self.errors = errors
+        super().__init__(f"{self.status} (error code {code.value}): {self.message} {errors or ''}")
+
+    def body(self) -> Json:
+        """Return the JSON that Discord answers with."""
+        body: Json = {"message": self.message, "code": self.code.value}
+        if self.errors is not None:
+            body["errors"] = self.errors
+        return body
+
+
+class Faulty:
+    """Collects what is wrong with a form, field by field, as Discord reports it."""
+
+    def __init__(self) -> None:
+        self._errors: Json = {}
+
+    def add(self, path: str, code: str, message: str) -> None:
+        """Note a fault of the field at a dotted path such as `embeds.0.title`."""
+        at = self._errors
+        for name in path.split("."):
+            at = at.setdefault(name, {})
+        at.setdefault("_errors", []).append({"code": code, "message": message})
+
+    def length(self, path: str, value: Any, most: int, least: int = 0) -> None:
+        """Note a text that is too long, too short or no text."""
+        if not isinstance(value, str):
+            self.add(path, "STRING_TYPE_CONVERT", "Could not interpret value as string.")
+        elif len(value) > most:
+            self.add(path, "BASE_TYPE_MAX_LENGTH", f"Must be {most} or fewer in length.")
+        elif len(value) < least:
+            self.add(path, "BASE_TYPE_BAD_LENGTH", f"Must be between {least} and {most} in length.")
+
+    def count(self, path: str, value: Any, most: int, least: int = 0) -> bool:
+        """Note a list with too many or too few entries; say whether it is a list at all."""
+        if not isinstance(value, list):
+            self.add(path, "LIST_TYPE_CONVERT", "Only iterables may be used in a ListType.")
+            return False
+        if not least <= len(value) <= most:
+            self.add(path, "BASE_TYPE_BAD_LENGTH", f"Must be between {least} and {most} in length.")
+        return True
+
+    def check(self) -> None:
+        """Raise the refusal, if anything was noted."""
+        if self._errors:
+            raise Refusal(Code.INVALID_FORM, errors=self._errors)
+
 
 EPOCH_MS: Final = 1_420_070_400_000
 DIRECT = 1
@@ -299,3 +360,357 @@ class World:
     def threads(self, parent: Id) -> list[Channel]:
         """Return the threads of a channel."""
         return [c for c in self.channels.values() if c.parent_id == str(parent)]
+
+
+# Who may do what where, computed as Discord documents it.
+
+
+FLAGS: Final = {
+    "administrator": 1 << 3,
+    "manage_channels": 1 << 4,
+    "manage_guild": 1 << 5,
+    "add_reactions": 1 << 6,
+    "view_channel": 1 << 10,
+    "send_messages": 1 << 11,
+    "send_tts_messages": 1 << 12,
+    "manage_messages": 1 << 13,
+    "embed_links": 1 << 14,
+    "attach_files": 1 << 15,
+    "read_message_history": 1 << 16,
+    "mention_everyone": 1 << 17,
+    "manage_webhooks": 1 << 29,
+    "use_application_commands": 1 << 31,
+    "manage_threads": 1 << 34,
+    "create_public_threads": 1 << 35,
+    "create_private_threads": 1 << 36,
+    "send_messages_in_threads": 1 << 38,
+}
+ALL: Final = (1 << 50) - 1
+
+
+def bits(*names: str) -> int:
+    """Return the flags of permissions by name."""
+    total = 0
+    for name in names:
+        total |= FLAGS[name]
+    return total
+
+
+EVERYONE: Final = bits(
+    "add_reactions",
+    "view_channel",
+    "send_messages",
+    "read_message_history",
+    "use_application_commands",
+    "create_public_threads",
+    "create_private_threads",
+    "send_messages_in_threads",
+    "embed_links",
+    "attach_files",
+)
+WITH_SENDING: Final = bits("mention_everyone", "send_tts_messages", "attach_files", "embed_links")
+
+
+def in_guild(guild: Guild, user_id: str) -> int:
+    """Return a member's permissions before any channel has its say."""
+    if user_id == guild.owner_id:
+        return ALL
+    total = guild.roles[guild.id].permissions
+    for role in guild.members.get(user_id, set()):
+        total |= guild.roles[role].permissions
+    return ALL if total & FLAGS["administrator"] else total
+
+
+def in_channel(world: World, channel: Channel, user_id: str) -> int:
+    """Return a member's permissions in a channel; a thread has those of its parent."""
+    if channel.type == DIRECT:
+        return ALL if user_id in channel.members else 0
+    guild = world.guild(channel.guild_id)
+    if user_id not in guild.members:
+        return 0
+    total = in_guild(guild, user_id)
+    if total == ALL:
+        return ALL
+    place = world.channel(channel.parent_id) if channel.parent_id else channel
+    total = _overwritten(total, place, guild, user_id)
+    if not total & FLAGS["view_channel"]:
+        return 0
+    sending = "send_messages_in_threads" if channel.is_thread else "send_messages"
+    return total if total & FLAGS[sending] else total & ~WITH_SENDING
+
+
+def _overwritten(total: int, place: Channel, guild: Guild, user_id: str) -> int:
+    roles = [place.overwrites[r] for r in guild.members[user_id] if r in place.overwrites]
+    for layer in (guild.id, None, user_id):
+        if layer is None:
+            allow = deny = 0
+            for overwrite in roles:
+                allow |= overwrite.allow
+                deny |= overwrite.deny
+            total = total & ~deny | allow
+        elif layer in place.overwrites:
+            total = total & ~place.overwrites[layer].deny | place.overwrites[layer].allow
+    return total
+
+
+def require(world: World, channel: Channel, user_id: str, *names: str) -> None:
+    """Raise 50001 where the channel cannot be seen, 50013 where a permission is missing."""
+    held = in_channel(world, channel, user_id)
+    stranger = channel.type == PRIVATE_THREAD and user_id not in channel.members
+    if not held & FLAGS["view_channel"] or (stranger and not held & FLAGS["manage_threads"]):
+        raise Refusal(Code.MISSING_ACCESS)
+    wanted = bits(*names)
+    if held & wanted != wanted:
+        raise Refusal(Code.MISSING_PERMISSIONS)
+
+
+def require_sending(world: World, channel: Channel, user_id: str) -> None:
+    """Raise unless the member may write there; Send Messages does not carry into threads."""
+    sending = "send_messages_in_threads" if channel.is_thread else "send_messages"
+    require(world, channel, user_id, sending)
+
+
+# State as the JSON that Discord sends.
+
+
+BURST_COLOUR = "#5865f2"
+
+
+def user_json(user: User) -> Json:
+    """Show a user."""
+    return {
+        "id": user.id,
+        "username": user.name,
+        "global_name": None if user.bot else user.name.title(),
+        "discriminator": "0000" if user.bot else "0",
+        "avatar": None,
+        "bot": user.bot,
+        "public_flags": 0,
+    }
+
+
+def author_json(world: World, message: Message) -> Json:
+    """Show who wrote a message: of a webhook's, the name that it was posted under."""
+    if not message.username:
+        return user_json(world.user(message.author_id))
+    shown = {"id": message.author_id, "username": message.username, "global_name": None}
+    return shown | {"discriminator": "0000", "avatar": message.avatar, "bot": True}
+
+
+def member_json(world: World, guild: Guild, user_id: str) -> Json:
+    """Show a member of a server, without permissions."""
+    user = world.user(user_id)
+    return {
+        "user": user_json(user),
+        "roles": sorted(guild.members.get(user_id, set())),
+        "nick": None,
+        "avatar": None,
+        "joined_at": stamp(guild.joined - user.member_days * 86_400),
+        "deaf": False,
+        "mute": False,
+        "pending": False,
+        "flags": 0,
+    }
+
+
+def role_json(role: Role) -> Json:
+    """Show a role."""
+    return {
+        "id": role.id,
+        "name": role.name,
+        "color": 0,
+        "colors": {"primary_color": 0, "secondary_color": None, "tertiary_color": None},
+        "hoist": False,
+        "position": 0,
+        "permissions": str(role.permissions),
+        "managed": False,
+        "mentionable": False,
+        "flags": 0,
+    }
+
+
+def channel_json(world: World, channel: Channel) -> Json:
+    """Show a channel or a thread."""
+    newest = max(world.messages.get(channel.id, {}), key=int, default=None)
+    shown: Json = {
+        "id": channel.id,
+        "type": channel.type,
+        "guild_id": channel.guild_id,
+        "name": channel.name,
+        "parent_id": channel.parent_id,
+        "rate_limit_per_user": 0,
+        "last_message_id": newest,
+        "flags": 0,
+    }
+    if channel.is_thread:
+        return {**shown, **_thread_part(channel)}
+    overwrites = [
+        {"id": o.id, "type": o.type, "allow": str(o.allow), "deny": str(o.deny)}
+        for o in channel.overwrites.values()
+    ]
+    if channel.type in (VOICE, STAGE):
+        shown |= {"bitrate": 64000, "user_limit": 0, "rtc_region": None}
+    return {
+        **shown,
+        "position": 0,
+        "permission_overwrites": overwrites,
+        "topic": None,
+        "nsfw": False,
+    }
+
+
+def _thread_part(thread: Channel) -> Json:
+    return {
+        "owner_id": thread.owner_id,
+        "member_count": len(thread.members),
+        "message_count": thread.posted,
+        "total_message_sent": thread.posted,
+        "thread_metadata": {
+            "archived": thread.archived,
+            "locked": thread.locked,
+            "auto_archive_duration": thread.auto_archive,
+            "archive_timestamp": stamp(thread.changed),
+            "create_timestamp": stamp(thread.changed),
+        },
+    }
+
+
+def thread_member_json(thread: Channel, user_id: str) -> Json:
+    """Show somebody's membership of a thread."""
+    return {
+        "id": thread.id,
+        "user_id": user_id,
+        "join_timestamp": stamp(thread.changed),
+        "flags": 0,
+    }
+
+
+def guild_json(world: World, guild: Guild) -> Json:
+    """Show a server as REST does."""
+    return {
+        "id": guild.id,
+        "name": guild.name,
+        "owner_id": guild.owner_id,
+        "icon": None,
+        "splash": None,
+        "discovery_splash": None,
+        "description": None,
+        "banner": None,
+        "vanity_url_code": None,
+        "roles": [role_json(role) for role in guild.roles.values()],
+        "emojis": [],
+        "stickers": [],
+        "features": [],
+        "preferred_locale": guild.locale,
+        "afk_channel_id": None,
+        "afk_timeout": 300,
+        "system_channel_id": None,
+        "system_channel_flags": 0,
+        "rules_channel_id": None,
+        "public_updates_channel_id": guild.updates or None,
+        "application_id": None,
+        "verification_level": 0,
+        "default_message_notifications": 0,
+        "explicit_content_filter": 0,
+        "mfa_level": 0,
+        "nsfw_level": 0,
+        "premium_tier": 0,
+        "premium_progress_bar_enabled": False,
+    }
+
+
+def guild_create_json(world: World, guild: Guild) -> Json:
+    """Show a server as GUILD_CREATE does: with its channels, active threads and the bot."""
+    places = [c for c in world.channels.values() if c.guild_id == guild.id]
+    seen = [c for c in places if in_channel(world, c, world.bot.id)]
+    return {
+        **guild_json(world, guild),
+        "joined_at": stamp(guild.joined),
+        "large": False,
+        "unavailable": False,
+        "member_count": len(guild.members),
+        "members": [member_json(world, guild, world.bot.id)],
+        "channels": [channel_json(world, c) for c in places if not c.is_thread],
+        "threads": [channel_json(world, c) for c in seen if c.is_thread and not c.archived],
+        "voice_states": [],
+        "presences": [],
+        "stage_instances": [],
+        "guild_scheduled_events": [],
+        "soundboard_sounds": [],
+    }
+
+
+def attachment_json(attachment: Attachment, channel_id: str, base: str = "") -> Json:
+    """Show a file; its address is served by the double."""
+    url = f"{base}/attachments/{channel_id}/{attachment.id}/{attachment.filename}"
+    return {
+        "id": attachment.id,
+        "filename": attachment.filename,
+        "description": attachment.description,
+        "size": len(attachment.data),
+        "url": url,
+        "proxy_url": url,
+    }
+
+
+def emoji_json(emoji: str) -> Json:
+    """Show an emoji."""
+    return {"id": None, "name": emoji}
+
+
+def _reaction_json(reaction: Reaction, me: str) -> Json:
+    burst, normal = len(reaction.bursts), len(reaction.holders)
+    return {
+        "emoji": emoji_json(reaction.emoji),
+        "count": normal + burst,
+        "count_details": {"burst": burst, "normal": normal},
+        "me": me in reaction.holders,
+        "me_burst": False,
+        "burst_colors": [BURST_COLOUR] if burst else [],
+    }
+
+
+def message_json(world: World, message: Message, base: str = "") -> Json:
+    """Show a message as reading it does: without its nonce."""
+    people = [world.users[p] for p in sorted(message.pings) if p in world.users]
+    shown: Json = {
+        "id": message.id,
+        "channel_id": message.channel_id,
+        "author": author_json(world, message),
+        "type": message.type,
+        "content": message.content,
+        "embeds": message.embeds,
+        "components": message.components,
+        "attachments": [attachment_json(a, message.channel_id, base) for a in message.attachments],
+        "flags": message.flags,
+        "timestamp": stamp(message.created),
+        "edited_timestamp": None if message.edited is None else stamp(message.edited),
+        "tts": False,
+        "pinned": False,
+        "mention_everyone": "everyone" in message.pings,
+        "mentions": [user_json(user) for user in people],
+        "mention_roles": sorted(p for p in message.pings if p.isdigit() and p not in world.users),
+    }
+    if message.reactions:
+        shown["reactions"] = [_reaction_json(r, world.bot.id) for r in message.reactions.values()]
+    return {**shown, **_links(world, message)}
+
+
+def _links(world: World, message: Message) -> Json:
+    shown: Json = {}
+    if message.reference:
+        shown["message_reference"] = message.reference
+    if message.username:
+        hook = world.webhooks.get(message.author_id)
+        own = hook is None or hook.owner == world.bot.id
+        shown["webhook_id"] = message.author_id
+        shown["application_id"] = world.bot.id if own else None
+    if message.interaction:
+        shown["interaction_metadata"] = message.interaction
+        shown["application_id"] = world.bot.id
+        shown["webhook_id"] = world.bot.id
+    thread = world.channels.get(message.id)
+    if thread is not None:
+        shown["thread"] = channel_json(world, thread)
+        shown["flags"] = message.flags | 1 << 5
+    return shown

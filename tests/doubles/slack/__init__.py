@@ -24,14 +24,11 @@ code of the engine, so that it can be the oracle of a test. In a process of its 
 
 from __future__ import annotations
 
-from tests.doubles.faults import Fault, delay, drop, garbage, hang, limited, page, status
+from tests.doubles.faults import Fault, delay, drop, garbage, hang, limited, page, refused, status
 from tests.doubles.slack.deliveries import DidNotRespondError
-from tests.doubles.slack.faults import refused
-from tests.doubles.slack.interactions import Asked
-from tests.doubles.slack.refusals import Refusal
 from tests.doubles.slack.remote import Remote
-from tests.doubles.slack.rules import Rules
 from tests.doubles.slack.server import SlackServer
+from tests.doubles.slack.state import Asked, Refusal, Rules
 
 __all__ = [
     "Asked",

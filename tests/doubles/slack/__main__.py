@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tests.doubles.control import run
-from tests.doubles.slack.control import SlackControl
-from tests.doubles.slack.rules import Rules
+from tests.doubles.remote import run
+from tests.doubles.slack.remote import SlackControl
 from tests.doubles.slack.server import SlackServer
+from tests.doubles.slack.state import Rules
 
 
 def make(generous: bool) -> SlackControl:

@@ -1,18 +1,73 @@
-"""What the double remembers: people, channels, messages, files.
+"""What Slack remembers: people, channels, messages, files, questions; and how it refuses.
 
 Ids are texts, as on the wire. Everything here may be read by a test.
 """
 
 from __future__ import annotations
 
+import asyncio
 import html
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from tests.doubles.listening import Clock
-from tests.doubles.slack.refusals import Json, Refusal
+from tests.doubles.facts import Slack
+from tests.doubles.loopback import Clock
+from tests.doubles.waiting import HANG_SECONDS
+
+# How Slack says no: `{"ok": false, "error": …}` with status 200.
+
+
+Json = dict[str, Any]
+
+
+class Refusal(Exception):  # noqa: N818 - an answer of the platform, not an error of the double
+    """A request that is refused with an error's name, and fields that go with it."""
+
+    def __init__(self, error: str, **more: Any) -> None:
+        super().__init__(error)
+        self.error = error
+        self.more = more
+
+    def body(self) -> Json:
+        """Return what is answered."""
+        return {"ok": False, "error": self.error, **self.more}
+
+
+# The numbers of the platform that a test may change.
+
+
+@dataclass
+class Rules:
+    """What Slack allows, in seconds and messages.
+
+    `tiered` limits methods by their tier, whose minute is `tier_seconds`, `spaced` posts by
+    channel; `ack` is how long an envelope or request waits for its acknowledgement, `retries` when
+    an event is told again, `events` what the app has subscribed to, `messages_tab` whether people
+    may be written to.
+    """
+
+    tiered: bool = True
+    tier_seconds: float = 60.0
+    spaced: bool = True
+    post_gap: float = Slack.POST_GAP
+    burst: int = 1
+    ack: float = Slack.ACK_SECONDS
+    retries: tuple[float, ...] = Slack.RETRIES
+    trigger: float = Slack.TRIGGER_SECONDS
+    response_uses: int = Slack.RESPONSE_USES
+    response_seconds: float = Slack.RESPONSE_SECONDS
+    page: int = Slack.PAGE
+    messages_tab: bool = True
+    scopes: tuple[str, ...] = Slack.SCOPES
+    events: tuple[str, ...] = Slack.EVENTS
+
+    @classmethod
+    def generous(cls, **changes: Any) -> Rules:
+        """Return rules under which nobody has to wait."""
+        return cls(tiered=False, spaced=False, **changes)
+
 
 APP = "A0ROSTRUM"
 BOT = "0ROSTRUM"  # a bot's ids begin so: U for its user, B for itself
@@ -231,3 +286,90 @@ class World:
         """Return every message of every channel, in order."""
         every = [m for c in self.channels.values() for m in c.messages.values()]
         return sorted(every, key=lambda message: float(message.ts))
+
+
+# What people ask of the app, with the trigger and response URL that go with it.
+
+
+@dataclass
+class Asked:
+    """A command, button or view of somebody; `answer` is what came with the acknowledgement."""
+
+    id: str
+    user: str
+    channel: str
+    at: float
+    answer: Json | None = None
+    latency: float = 0.0
+    uses: int = 0
+    triggered: bool = False
+    view: Json | None = None
+    messages: list[Message] = field(default_factory=list)
+    pressed: Message | None = None
+    _world: World | None = None
+
+    @property
+    def text(self) -> str:
+        """Everything that the person read as an answer, in the order of arrival."""
+        return "\n".join(message.text for message in self._seen())
+
+    @property
+    def errors(self) -> dict[str, str]:
+        """What a view shows beside its fields."""
+        return dict((self.answer or {}).get("errors", {}))
+
+    async def said(self, what: str = "", seconds: float = HANG_SECONDS) -> str:
+        """Wait until the answer contains something, and return all of it."""
+        try:
+            async with asyncio.timeout(seconds):
+                while not (self.text and what in self.text):  # noqa: ASYNC110 - it is looked at
+                    await asyncio.sleep(0.01)
+        except TimeoutError as error:
+            raise AssertionError(f"not answered with {what!r} but {self.text!r}") from error
+        return self.text
+
+    def _seen(self) -> list[Message]:
+        shown = self._world.ephemeral if self._world else []
+        posted = [m for m in shown if m.to == self.user and float(m.ts) >= self.at]
+        return sorted({m.ts: m for m in (*self.messages, *posted)}.values(), key=lambda m: m.ts)
+
+
+class Interactions:
+    """Remembers what was asked, and for how long it may be answered."""
+
+    def __init__(self, world: World, rules: Rules) -> None:
+        self._world, self._rules = world, rules
+        self.all: list[Asked] = []
+
+    def new(self, user: str, channel: str) -> Asked:
+        """Note that somebody asks something."""
+        asked = Asked(self._world.new_id("I"), user, channel, self._world.clock.now())
+        asked._world = self._world
+        self.all.append(asked)
+        return asked
+
+    def open(self, trigger: str, view: Json) -> Json:
+        """Open a view with a trigger, which is good for once and for three seconds."""
+        asked = self._find(trigger.removeprefix("trigger-"), "invalid_trigger_id")
+        if self._world.clock.now() - asked.at > self._rules.trigger:
+            raise Refusal("expired_trigger_id")
+        if asked.triggered:
+            raise Refusal("exchanged_trigger_id")
+        asked.triggered = True
+        asked.view = view | {"id": self._world.new_id("V"), "hash": "1"}
+        return {"view": asked.view}
+
+    def respond(self, ref: str) -> Asked:
+        """Use a response URL. Raises Refusal when it is used up or too old."""
+        asked = self._find(ref, "invalid_url")
+        old = self._world.clock.now() - asked.at > self._rules.response_seconds
+        if old or asked.uses >= self._rules.response_uses:
+            raise Refusal("expired_url" if old else "used_url")
+        asked.uses += 1
+        return asked
+
+    def _find(self, ref: str, error: str) -> Asked:
+        found = next((asked for asked in self.all if asked.id == ref), None)
+        if found is None:
+            raise Refusal(error)
+        return found

@@ -1,20 +1,190 @@
-"""The Web API's envelope: who asks, with which scopes, how often, and what goes wrong."""
+"""The Web API's envelope: who asks, with which scopes, how often, and what goes wrong.
+
+A workspace installs the app by OAuth. What is over a limit is answered with 429 and kept as a
+violation; a good client leaves none.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
+from collections import defaultdict, deque
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 from aiohttp import web
 
+from tests.doubles.facts import Slack
 from tests.doubles.faults import Fault, Faults
-from tests.doubles.slack.oauth import basic
-from tests.doubles.slack.rates import Limiter
-from tests.doubles.slack.refusals import Json, Refusal
-from tests.doubles.slack.rules import Rules
-from tests.doubles.slack.state import World
+from tests.doubles.loopback import Clock
+from tests.doubles.slack.state import APP, Json, Refusal, Rules, Team, World
+
+# Slack's rate limits: a tier for each method, and one message a second for each channel.
+#
+# What is over a limit is answered with 429 and kept as a violation; a good client leaves none.
+
+
+POSTS = ("chat.postMessage", "chat.postEphemeral")
+# What shows a message in a channel, and which argument names it; a file that is shared does too.
+SHOWN_IN = {"chat.postMessage": "channel", "files.completeUploadExternal": "channel_id"}
+SHARE = 0.98  # of the gap: two clocks and a network never agree to the millisecond
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """A request over a limit; `of` is the method or the channel."""
+
+    at: float
+    method: str
+    of: str
+
+
+class Limiter:
+    """Counts requests; `violations` are those over a limit."""
+
+    def __init__(self, clock: Clock, rules: Rules) -> None:
+        self._clock, self._rules = clock, rules
+        self._called: defaultdict[tuple[str, str], deque[float]] = defaultdict(deque)
+        self._posted: defaultdict[str, deque[float]] = defaultdict(deque)
+        self.violations: list[Violation] = []
+
+    def check(self, method: str, args: Json) -> float | None:
+        """Count a request; return for how many seconds it is refused, None when it is not."""
+        channel = args.get(SHOWN_IN.get(method, ""))
+        if channel is not None and self._rules.spaced:
+            wait = self._check_post(method, str(channel))
+            if wait is not None or method in POSTS:
+                return wait
+        per_minute = Slack.TIERS[Slack.METHODS.get(method, 3)]
+        if method in POSTS or not self._rules.tiered or method == "apps.connections.open":
+            return None
+        # A workspace's requests do not count against another's.
+        key = (str(args.get("token")), method)
+        now, called, minute = self._clock.now(), self._called[key], self._rules.tier_seconds
+        while called and called[0] <= now - minute:
+            called.popleft()
+        if len(called) >= per_minute:
+            return self._violate(method, method, called[0] + minute - now)
+        called.append(now)
+        return None
+
+    def _check_post(self, method: str, channel: str) -> float | None:
+        now, posted = self._clock.now(), self._posted[channel]
+        window = self._rules.post_gap * self._rules.burst
+        while posted and posted[0] <= now - window * SHARE:
+            posted.popleft()
+        if len(posted) >= self._rules.burst:
+            return self._violate(method, channel, posted[0] + window - now)
+        posted.append(now)
+        return None
+
+    def _violate(self, method: str, of: str, seconds: float) -> float:
+        self.violations.append(Violation(self._clock.now(), method, of))
+        return max(1.0, seconds)
+
+
+# Installing an app by OAuth: what a workspace's admin grants, and the code that stands for it.
+
+
+AUTHORIZE = "/oauth/v2/authorize"
+CLIENT_ID, CLIENT_SECRET = "12345.67890", "a-client-secret-for-the-double"
+CODE_SECONDS = 600
+
+
+@dataclass
+class Grant:
+    """What an admin allowed; `whole` is an organisation's, `expires` a token that does."""
+
+    team: Team
+    scopes: str
+    redirect_uri: str | None
+    at: float
+    whole: bool = False
+    expires: bool = False
+    used: bool = False
+
+
+@dataclass
+class OAuth:
+    """The app's credentials and the addresses that it may send people back to."""
+
+    world: World
+    redirect_urls: tuple[str, ...] = ()
+    grants: dict[str, Grant] = field(default_factory=dict)
+
+    def approve(self, url: str, team: str, *, whole: bool = False, expires: bool = False) -> str:
+        """Press Allow on the page of that address; returns where the browser is sent."""
+        asked = self._read(url)
+        code = self.world.new_id("code-")
+        scopes, redirect = asked["scope"], asked.get("redirect_uri")
+        self.grants[code] = Grant(
+            self.world.teams[team], scopes, redirect, self.world.clock.now(), whole, expires
+        )
+        return self._back(asked, {"code": code})
+
+    def deny(self, url: str) -> str:
+        """Press Cancel there."""
+        return self._back(self._read(url), {"error": "access_denied"})
+
+    def access(self, args: Json) -> Json:
+        """Carry oauth.v2.access out: a code becomes a token, once."""
+        if args.get("client_id") != CLIENT_ID:
+            raise Refusal("invalid_client_id")
+        if args.get("client_secret") != CLIENT_SECRET:
+            raise Refusal("bad_client_secret")
+        grant = self.grants.get(str(args.get("code")))
+        if grant is None or grant.at + CODE_SECONDS < self.world.clock.now():
+            raise Refusal("invalid_code")
+        if grant.used:
+            raise Refusal("code_already_used")
+        if args.get("redirect_uri") != grant.redirect_uri:
+            raise Refusal("bad_redirect_uri")
+        grant.used = True
+        return self._install(grant)
+
+    def _install(self, grant: Grant) -> Json:
+        team = grant.team
+        team.token, team.installed = self.world.new_id(f"xoxb-{team.id}-canary-"), True
+        given: Json = {
+            "access_token": team.token,
+            "token_type": "bot",
+            "scope": grant.scopes,
+            "bot_user_id": team.bot_user,
+            "app_id": APP,
+            "team": None if grant.whole else {"id": team.id, "name": team.name},
+            "enterprise": {"id": "E0ALL", "name": "All"} if grant.whole else None,
+            "is_enterprise_install": grant.whole,
+            "authed_user": {"id": "U0ADMIN"},
+        }
+        rotating = {"refresh_token": "xoxe-1-canary", "expires_in": 43_200}
+        return given | (rotating if grant.expires else {})
+
+    def _read(self, url: str) -> dict[str, str]:
+        """Read what an app asks for, as strictly as Slack's page does."""
+        parts = urlsplit(url)
+        asked = {name: values[0] for name, values in parse_qs(parts.query).items()}
+        if parts.path != AUTHORIZE or asked.get("client_id") != CLIENT_ID:
+            raise Refusal("invalid_client_id")
+        if not asked.get("state") or not set(asked.get("scope", "-").split(",")) <= set(
+            Slack.SCOPES
+        ):
+            raise Refusal("invalid_scope")
+        if asked.get("redirect_uri", self.redirect_urls[0]) not in self.redirect_urls:
+            raise Refusal("bad_redirect_uri")
+        return asked
+
+    def _back(self, asked: dict[str, str], said: dict[str, str]) -> str:
+        url = asked.get("redirect_uri", self.redirect_urls[0])
+        return f"{url}?{urlencode(said | {'state': asked['state']})}"
+
+
+def basic(header: str) -> Json:
+    """Return the client's id and secret of an Authorization header."""
+    name, _, secret = base64.b64decode(header).decode().partition(":")
+    return {"client_id": name, "client_secret": secret}
+
 
 SCOPES = {
     "chat.delete": ("chat:write",),

@@ -1,1 +1,0 @@
-"""A platform in memory that passes the venue contract."""
