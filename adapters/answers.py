@@ -8,7 +8,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import structlog
 
-from engine.errors import MISFITS, VenueError
+from engine.values.errors import MISFITS, VenueError
 
 P = ParamSpec("P")
 T = TypeVar("T")

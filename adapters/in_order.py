@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Hashable
 from weakref import WeakValueDictionary
 
-from engine.ports import Inbound, Listener
+from engine.values.ports import Inbound, Listener
 
 
 class InOrder:

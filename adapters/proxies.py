@@ -6,7 +6,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
-from engine.errors import SettingsError
+from engine.values.errors import SettingsError
 
 SPOKEN = ("http", "https")  # the proxies that aiohttp can use
 LOOPBACK = ("127.0.0.1", "localhost", "::1")

@@ -17,7 +17,7 @@ from socket import gaierror
 import structlog
 from aiohttp import web
 
-from engine.errors import SettingsError
+from engine.values.errors import SettingsError
 
 MOST_BYTES = 2**20
 MOST_CONNECTIONS = 256  # without a request so far

@@ -34,9 +34,9 @@ from engine.dataset.folder import staged
 from engine.dataset.rowfiles import FileFormat, turn_into_parquet
 from engine.dataset.tables import choose_tables
 from engine.dataset.writer import Wanted, export
-from engine.errors import UsageError
 from engine.store import ExportFilter
-from engine.topics import SPLITS
+from engine.values.errors import UsageError
+from engine.values.topics import SPLITS
 
 T = TypeVar("T")
 # It repeats a debate's text for every vote: 25 GB of lines for a million votes, twice.

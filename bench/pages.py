@@ -28,8 +28,8 @@ from adapters.storage.migrate import migrate
 from adapters.storage.store import SqlStore
 from adapters.web import crowd
 from bench.past_debates import SYLLABLES, Past
-from engine.debate import Debate, Fit, JurorFit, Status
 from engine.pages.stored import StoredLibrary
+from engine.values.debate import Debate, Fit, JurorFit, Status
 from tests.doubles.databases import PostgresDouble
 from tests.sample import ballot, new_debate, run, turn, turn_post, verdict
 from tests.scenario.test_public_debates import post, shown, tell

@@ -14,9 +14,9 @@ from adapters.storage.database import Database
 from adapters.storage.findings import PANEL
 from adapters.storage.journal import FROM_CALL
 from adapters.storage.listed import listing_of
-from engine.debate import Model, PanelSetup, Request, Setup, Status, Turn, Usage
-from engine.judging import Ballot, Question, Verdict, Vote
-from engine.ports import Reply
+from engine.values.debate import Model, PanelSetup, Request, Setup, Status, Turn, Usage
+from engine.values.judging import Ballot, Question, Verdict, Vote
+from engine.values.ports import Reply
 
 ROUNDS = ("opening", "rebuttal", "assumptions", "closing")
 JURORS = 6

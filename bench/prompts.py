@@ -28,11 +28,11 @@ from bench.wheel.line import defaults_with, open_line
 from bench.wheel.machine import print_result
 from bot import log
 from bot.settings.settings import Settings
-from engine.debate import Model, Price, Status
-from engine.errors import RostrumError
 from engine.formats import FORMATS
 from engine.line.intake import Order
-from engine.ports import AttemptLog, Call, ChatMessage, Models, Reply
+from engine.values.debate import Model, Price, Status
+from engine.values.errors import RostrumError
+from engine.values.ports import AttemptLog, Call, ChatMessage, Models, Reply
 
 TOPIC = "Remote work is more productive than working from an office"
 TOKEN_BYTES = 4

@@ -32,12 +32,11 @@ from adapters.web.public import PublicPages
 from bench.wheel.machine import percentile
 from bot.clock import SystemClock
 from bot.exits import run
-from engine.debate import Model, short_code
 from engine.line.intake import Order
 from engine.pages.public import Public
-from engine.permalinks import Permalinks
-from engine.ports import Part, VenueLimits
 from engine.store.community import PublicPart
+from engine.values.debate import Model, short_code
+from engine.values.ports import Part, Permalinks, VenueLimits
 from tests.doubles.hall import DEFAULTS, LOBBY, Hall, Session
 from tests.doubles.venue import MemoryVenue
 

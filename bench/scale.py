@@ -33,7 +33,7 @@ from bot.app import first_error
 from bot.commands.bench import SECONDS
 from bot.commands.options import Text
 from bot.settings.settings import Settings
-from engine.errors import RostrumError, UsageError
+from engine.values.errors import RostrumError, UsageError
 from tests.crash.processes import Calls, Town
 from tests.doubles.discord import Remote
 from tests.doubles.discord.state import EPOCH_MS

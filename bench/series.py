@@ -43,9 +43,9 @@ from bench.wheel.loopback import Answering
 from bench.wheel.machine import print_result
 from bot.commands.bench import SECONDS
 from bot.commands.options import MOST
-from engine.errors import RostrumError
-from engine.ports import ChatMessage
 from engine.store.journal import prompt_hash
+from engine.values.errors import RostrumError
+from engine.values.ports import ChatMessage
 
 NAME = "bench"
 MODELS = [f"bench/{name}#{name}" for name in ("maple", "cedar", "aspen", "alder", "hazel")]

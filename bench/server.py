@@ -16,7 +16,7 @@ import psycopg
 
 from adapters.storage.database import Database
 from adapters.storage.migrate import migrate
-from engine.errors import RostrumError
+from engine.values.errors import RostrumError
 from tests.doubles.databases import PostgresDouble
 from tests.doubles.remote import Json
 

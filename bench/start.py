@@ -30,7 +30,7 @@ from bench.command import command
 from bench.wheel.loopback import Answering, asks_for_ballot
 from bench.wheel.machine import print_result
 from bot.commands.bench import SECONDS
-from engine.errors import RostrumError
+from engine.values.errors import RostrumError
 
 TOPIC = "Remote work is more productive than working from an office"
 COMMAND = "from bot.cli import main; main()"

@@ -31,7 +31,7 @@ from bench.crowd.voters import draw_crowd
 from bench.wheel.machine import print_result
 from bot.app import first_error
 from bot.commands.options import MOST
-from engine.errors import RostrumError
+from engine.values.errors import RostrumError
 from engine.words import cards as card_markdown
 from tests.doubles.remote import Json
 

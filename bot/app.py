@@ -26,19 +26,18 @@ from bot.role import Role
 from bot.settings.settings import STOP_SECONDS, Settings
 from bot.sharing import Sharing, open_sharing
 from bot.telemetry import open_counts
-from engine.debate import Debate
 from engine.delivery.outbox import Delivery
 from engine.floor.fleet import Fleet
 from engine.floor.keeper import Keeper
 from engine.line.intake import Defaults
 from engine.line.run import Runner
 from engine.line.service import Service
-from engine.options import Options
-from engine.permalinks import Permalinks
-from engine.ports import Audience, Clock, Dispatcher, Models, Moderator, Venue
 from engine.prompts.library import Prompts, load_prompts
-from engine.sources import SourceLimits
 from engine.store import Caps, Store
+from engine.values.debate import Debate
+from engine.values.options import Options
+from engine.values.ports import Audience, Clock, Dispatcher, Models, Moderator, Permalinks, Venue
+from engine.values.sources import SourceLimits
 from engine.votes.window import VoteWindow
 
 if TYPE_CHECKING:

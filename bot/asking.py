@@ -15,8 +15,8 @@ from bot.settings.settings import Settings
 from engine.floor.fleet import Fleet, Member
 from engine.floor.keeper import Keeper
 from engine.floor.wake import Bell
-from engine.ports import Models
 from engine.store import Store
+from engine.values.ports import Models
 
 
 class Asking(NamedTuple):

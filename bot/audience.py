@@ -12,10 +12,10 @@ from adapters.terminal.venue import TerminalVenue
 from adapters.terminal.votes import GUEST
 from bot import texts
 from bot.app import App
-from engine.debate import Debate
-from engine.errors import LeaseLostError, RostrumError
-from engine.language import speaking
 from engine.line.asking import ask
+from engine.values.debate import Debate
+from engine.values.errors import LeaseLostError, RostrumError
+from engine.values.language import speaking
 
 PLATFORM = "terminal"
 LOOK_SECONDS = 0.05

@@ -18,8 +18,6 @@ from bot.panel_tables import show_panel
 from bot.questions import confirm
 from bot.series import SeriesEndedError
 from bot.settings.settings import Settings, load_settings
-from engine.debate import Model, PanelSetup, Request, Setup
-from engine.errors import UsageError
 from engine.line.calibration import (
     Bill,
     Calibration,
@@ -31,12 +29,14 @@ from engine.line.calibration import (
 )
 from engine.line.intake import Defaults, check_prices
 from engine.line.learning import LEASE, LEASE_SECONDS, Known, Learner
-from engine.ports import utc_now
 from engine.prompts.library import load_prompts
 from engine.stats.panel import FitView, view_fit
 from engine.store import Caps, NewDebate, Store
 from engine.store.learning import SESSION, Learnt
-from engine.text import dollars
+from engine.values.debate import Model, PanelSetup, Request, Setup
+from engine.values.errors import UsageError
+from engine.values.ports import utc_now
+from engine.values.text import dollars
 
 SCHEMA_VERSION = 1
 AT_ONCE = 500  # judgments stored together

@@ -18,13 +18,13 @@ import orjson
 from pydantic import ValidationError
 
 from engine.dataset.manifest import listed_files
-from engine.debate import Criterion, Model, Turn
-from engine.errors import MISFITS, UsageError, why_of
-from engine.judging import TIE, Ballot
 from engine.line.calibration import Case
 from engine.store import DebateRecord, ExportFilter, Store
 from engine.tally.tally import count
-from engine.text import count_words
+from engine.values.debate import Criterion, Model, Turn
+from engine.values.errors import MISFITS, UsageError, why_of
+from engine.values.judging import TIE, Ballot
+from engine.values.text import count_words
 
 Row: TypeAlias = dict[str, Any]
 Chat: TypeAlias = Sequence[Row]

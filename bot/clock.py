@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from datetime import datetime
 
-from engine.ports import utc_now
+from engine.values.ports import utc_now
 
 
 class SystemClock:

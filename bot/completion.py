@@ -8,9 +8,9 @@ from typing import TypeAlias
 
 from bot.reading import read_store
 from bot.settings.settings import load_settings, load_store_settings
-from engine.errors import RostrumError
 from engine.store import Store
-from engine.text import clean, headline
+from engine.values.errors import RostrumError
+from engine.values.text import clean, headline
 
 Completions: TypeAlias = list[tuple[str, str]]
 

@@ -15,7 +15,7 @@ import orjson
 from rich.console import Console
 from rich.text import Text
 
-from engine.text import clean
+from engine.values.text import clean
 
 PIPE_WIDTH = 200  # pipes need whole lines
 BETWEEN = " · "

@@ -18,7 +18,7 @@ from adapters.terminal.record import records_of
 from bot import log
 from bot.reading import open_database
 from bot.settings.settings import Settings, load_store_settings
-from engine.errors import StoppedError, StoreError, UsageError
+from engine.values.errors import StoppedError, StoreError, UsageError
 
 SETTING = "ROSTRUM_DATABASE_URL"
 REDRAW_SECONDS = 0.2

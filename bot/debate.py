@@ -19,18 +19,18 @@ from bot.console import showing_debate
 from bot.settings.settings import Settings, load_settings
 from bot.terminal import COMMUNITY, PLATFORM, Session
 from bot.writing import HOST
-from engine.debate import Model, Replacement
-from engine.errors import UsageError
 from engine.formats import find_format
 from engine.formats.format import read_own
 from engine.line.asking import read_question
 from engine.line.intake import ME, ONLY_ONE, Invited, Order, Rematch
 from engine.line.rematch import check_repeatable
 from engine.line.service import Started
-from engine.options import STANCES, Options, read_options
-from engine.sources import SourceFile, SourceLimits, check_files
 from engine.tally.questions import round_options, vote_options
-from engine.text import headline
+from engine.values.debate import Model, Replacement
+from engine.values.errors import UsageError
+from engine.values.options import STANCES, Options, read_options
+from engine.values.sources import SourceFile, SourceLimits, check_files
+from engine.values.text import headline
 
 QUOTES = ('""', "''", "“”", "„“", "«»")
 LONGEST_TURN = 1440.0  # minutes, as no one waits for the person at a terminal

@@ -14,10 +14,10 @@ from bot.reading import read_store
 from bot.settings.settings import Settings, load_store_settings
 from engine.chat.privacy import wiped
 from engine.chat.retention import Erase, Keeping
-from engine.debate import Debate, Status
-from engine.errors import UsageError
 from engine.store import Store
-from engine.text import headline
+from engine.values.debate import Debate, Status
+from engine.values.errors import UsageError
+from engine.values.text import headline
 
 TOPIC_WIDTH = 60
 STAYS_IN_CHAT = "Its messages stay in {place}; use /debate delete there instead to remove them too."

@@ -34,12 +34,12 @@ from bot.settings.settings import Settings
 from bot.terminal import DEFAULT_STANCES, DEFAULT_VOTES, Session
 from engine.dataset.folder import check_writable
 from engine.dataset.writer import Wanted
-from engine.errors import UsageError
 from engine.formats import find_format
 from engine.line.intake import Order
 from engine.line.service import Started
 from engine.prompts.languages import check_language
-from engine.topics import built_in_topics
+from engine.values.errors import UsageError
+from engine.values.topics import built_in_topics
 
 STANCE_SECONDS = 2.0  # no one has to wait for absent people
 PLACE = "debate"  # the folder of the database, in that of the export

@@ -18,10 +18,10 @@ from bot.clock import SystemClock
 from bot.reading import read_store
 from bot.settings.sections import WebSettings
 from bot.settings.settings import Settings, load_settings
-from engine.errors import SettingsError
 from engine.labelling.labelling import Labelling
-from engine.ports import Clock
 from engine.store import Store
+from engine.values.errors import SettingsError
+from engine.values.ports import Clock
 
 LINK_MINUTES = 10
 SECRET = "web"  # noqa: S105 - the name of one

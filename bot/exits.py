@@ -14,8 +14,8 @@ from typing import Any
 
 import typer
 
-from engine.errors import RostrumError, SettingsError, StoreError, UsageError
-from engine.text import clean, headline
+from engine.values.errors import RostrumError, SettingsError, StoreError, UsageError
+from engine.values.text import clean, headline
 
 FAILED, WRONG_USAGE = 1, 2
 # sysexits.h: EX_CONFIG. A service manager need not start it again before someone changes a setting.

@@ -24,8 +24,8 @@ from engine.dataset.prompt_table import PROMPTS
 from engine.dataset.rowfiles import FileFormat
 from engine.dataset.tables import TABLES, choose_tables
 from engine.dataset.writer import ExportStage, Headway, Report, Wanted, export
-from engine.errors import NotFoundError, UsageError
 from engine.store import ExportFilter, count_rehearsals
+from engine.values.errors import NotFoundError, UsageError
 from engine.words.translation import plural
 
 PLATFORMS = ("discord", "slack", "terminal")

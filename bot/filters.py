@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from engine.errors import NotFoundError, UsageError
-from engine.options import hint
 from engine.prompts.languages import check_language
 from engine.store import Store
 from engine.store.series import StoredSeries
+from engine.values.errors import NotFoundError, UsageError
+from engine.values.options import hint
 
 INSTANT = timedelta(microseconds=1)
 

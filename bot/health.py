@@ -18,12 +18,12 @@ from adapters.metrics.page import CONTENT_TYPE, Snapshot, write_page
 from adapters.site import Site
 from bot.settings.sections import HealthSettings
 from bot.telemetry import Build, LoopWatch
-from engine.debate import Status
-from engine.errors import StoreError
 from engine.line.learning import left_out_of
-from engine.ports import utc_now
 from engine.store import Backlog, Store
 from engine.store.usage import Day
+from engine.values.debate import Status
+from engine.values.errors import StoreError
+from engine.values.ports import utc_now
 
 PROBE_SECONDS = 5.0  # how long a database probe is valid: each is a write
 ANSWER_SECONDS = 3.0  # that the database may take for one

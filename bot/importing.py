@@ -11,8 +11,8 @@ from bot.clock import SystemClock
 from bot.reading import read_store
 from bot.settings.settings import load_store_settings
 from engine.dataset.label_files import read_labels
-from engine.errors import UsageError
-from engine.text import clean
+from engine.values.errors import UsageError
+from engine.values.text import clean
 from engine.votes.imported import Imported, import_labels
 from engine.words.translation import plural
 

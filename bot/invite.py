@@ -5,8 +5,8 @@ from __future__ import annotations
 from adapters.discord.permissions import application_id_of, invite_link
 from adapters.slack.install.manifest import NAME, NO_ADDRESS, manifest, to_json
 from bot.settings.settings import load_settings
-from engine.errors import SettingsError, UsageError
-from engine.text import clean, headline
+from engine.values.errors import SettingsError, UsageError
+from engine.values.text import clean, headline
 
 LONGEST_NAME = 35  # characters, by Slack's manifest reference
 NO_TOKEN = "The link needs the bot's id: set ROSTRUM_DISCORD__TOKEN (see docs/discord.md)."  # noqa: S105

@@ -12,13 +12,12 @@ from bot.app import defaults_of
 from bot.asking import asking
 from bot.console import TableConsole, print_json, print_lines
 from bot.settings.settings import load_settings
-from engine.debate import Debate, Model
-from engine.errors import NotFoundError
-from engine.findings import Score
 from engine.formats.judges import tell_judges
-from engine.judging import TIE, Verdict
 from engine.line.judging import judge_again
 from engine.store import DebateRecord, ExportFilter, Judging, Note, Store
+from engine.values.debate import Debate, Model
+from engine.values.errors import NotFoundError
+from engine.values.judging import TIE, Score, Verdict
 from engine.words.translation import plural
 
 SCHEMA_VERSION = 1

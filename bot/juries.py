@@ -12,18 +12,18 @@ from bot.console import print_json, print_lines
 from bot.series import SeriesEndedError
 from bot.series_progress import Display, open_display
 from bot.settings.settings import load_settings
-from engine.debate import Debate, Model, PanelMode
-from engine.errors import NotFoundError
-from engine.judging import Verdict
 from engine.line.judging import PANEL, read_again
-from engine.options import parse_choice
 from engine.series.judging import SeriesJury, cap_left
 from engine.series.runner import Ending
 from engine.series.spec import Series
 from engine.store import Judging, Store
 from engine.store.debates import no_debate
 from engine.store.usage import UsageFilter
-from engine.text import clean, headline
+from engine.values.debate import Debate, Model, PanelMode
+from engine.values.errors import NotFoundError
+from engine.values.judging import Verdict
+from engine.values.options import parse_choice
+from engine.values.text import clean, headline
 
 NONE = "no verdict"
 RECUSED = " (recused, so it does not count)"

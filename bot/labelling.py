@@ -18,14 +18,14 @@ from bot.console import TableConsole, print_json, print_lines
 from bot.filters import check_series, read_formats, read_languages, split_list
 from bot.reading import read_store
 from bot.settings.settings import PLATFORMS, load_settings, load_store_settings
-from engine.errors import UsageError
 from engine.labelling.labelling import NOTHING, Labelling
 from engine.labelling.report import MARKS, AnnotatorFigures, LabelReport, Rate
 from engine.prompts.languages import check_language
 from engine.stats.wording import word_coefficient, word_share
 from engine.store import ExportFilter, count_rehearsals
 from engine.store.labelling import Task, Terms
-from engine.text import headline
+from engine.values.errors import UsageError
+from engine.values.text import headline
 from engine.words.translation import plural
 
 ALL, DISAGREEMENT = "all", "disagreement"

@@ -20,7 +20,7 @@ import structlog
 from structlog.typing import EventDict, Processor
 
 from bot.settings.sections import LogSettings
-from engine.errors import RostrumError
+from engine.values.errors import RostrumError
 
 REDACTED = "[redacted]"
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ulid import ULID
 
+from adapters.private_files import open_private
 from adapters.storage import backup
 from adapters.storage.file import local_file
 from adapters.storage.migrate import require_ours
@@ -21,13 +22,12 @@ from bot.reading import open_database, read_store
 from bot.settings.settings import Settings, load_settings, load_store_settings
 from engine.chat.own_data import own_file
 from engine.chat.privacy import check_no_live, forget, purge
-from engine.debate import Cause, Debate, Status
-from engine.errors import NotFoundError, StoppedError, UsageError
 from engine.floor.keeper import LEASE_SECONDS
 from engine.line.intake import check_prices
 from engine.line.replacing import replace_models, replaced_post
-from engine.ports import utc_now
-from engine.private_files import open_private
+from engine.values.debate import Cause, Debate, Status
+from engine.values.errors import NotFoundError, StoppedError, UsageError
+from engine.values.ports import utc_now
 
 TERMINAL = "terminal"
 STOPPED = "An operator stopped it."

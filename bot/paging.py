@@ -12,8 +12,8 @@ from bot.settings.settings import load_store_settings
 from engine.dataset.folder import check_replaceable, staged
 from engine.dataset.manifest import MANIFEST, Manifest
 from engine.dataset.rowfiles import FileFormat
-from engine.errors import UsageError
 from engine.pages.folder import FolderLibrary, check_folder
+from engine.values.errors import UsageError
 
 PAGES = "html"  # the layout of such a folder
 NOT_BOTH = "--html writes pages, not tables; leave out --format, --tables, --layout and --license."

@@ -28,10 +28,10 @@ from bot.health import Presence
 from bot.settings.sections import DiscordSettings, SlackSettings
 from bot.settings.settings import Settings
 from engine.chat.person import Trial
-from engine.errors import SettingsError
 from engine.floor.shares import Standing
-from engine.ports import Venue
 from engine.store import Store
+from engine.values.errors import SettingsError
+from engine.values.ports import Venue
 
 SOCKETS = 10  # connections of Socket Mode that Slack allows an app
 NOTHING_SET = (

@@ -82,7 +82,7 @@ def _configured() -> str | None:
 
 def _in_files() -> tuple[str | None, str | None]:
     from bot.settings.settings import read_given
-    from engine.errors import SettingsError
+    from engine.values.errors import SettingsError
 
     try:
         found = {one.path: str(one.value) for one in read_given()}

@@ -17,7 +17,7 @@ from bot.questions import confirm
 from bot.settings.settings import load_store_settings
 from engine.dataset.folder import check_replaceable
 from engine.dataset.manifest import MANIFEST, Manifest
-from engine.errors import UsageError
+from engine.values.errors import UsageError
 
 ASK = "Publish {files} files of {folder} in the dataset repository {repo}{how}?"
 DONE = "{repo} has the export now: {page} (commit {commit})."

@@ -7,8 +7,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 
-from engine.errors import RostrumError, UsageError
-from engine.text import clean
+from engine.values.errors import RostrumError, UsageError
+from engine.values.text import clean
 
 CLOSED = "Nothing was done: the input was closed."
 

@@ -12,7 +12,7 @@ from adapters.storage.database import START_SECONDS, Database
 from adapters.storage.migrate import require_newest
 from adapters.storage.store import SqlStore
 from bot.settings.settings import Settings
-from engine.errors import RostrumError
+from engine.values.errors import RostrumError
 
 SERVER_SECONDS = 60.0  # how long a process that stays waits at its start for a database server
 # Errors of parsing a corrupted text.

@@ -11,11 +11,11 @@ from adapters.terminal.venue import TerminalVenue
 from adapters.terminal.votes import CLOSING_KEYS, TAKE_BACK, guests_among, keyboard, keys_of
 from bot.app import App
 from engine.chat.answers.remarked import ASK, MENU
-from engine.debate import Debate
-from engine.judging import Question
-from engine.language import speaking
 from engine.store import Remark
 from engine.tally.questions import CONFIDENCES, GROUNDS
+from engine.values.debate import Debate
+from engine.values.judging import Question
+from engine.values.language import speaking
 from engine.words.phrases import option_name
 from engine.words.translation import say
 

@@ -9,7 +9,7 @@ from bot.reading import read_store
 from bot.settings.settings import load_store_settings
 from engine.dataset.page import read_page
 from engine.dataset.page_rendering import write_html, write_markdown
-from engine.errors import UsageError
+from engine.values.errors import UsageError
 
 WRITTEN = "Wrote {paths}."
 SO_FAR = "{sealed} The page has the debate so far."

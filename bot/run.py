@@ -22,8 +22,8 @@ from bot.settings.settings import PLATFORMS, Settings, load_settings
 from bot.telemetry import build_of
 from engine.chat.privacy import tidy
 from engine.chat.retention import keep_for
-from engine.errors import SettingsError, StoreError
 from engine.store import Store
+from engine.values.errors import SettingsError, StoreError
 
 RECONCILE_SECONDS = 3.0
 LEFT_SECONDS = 5.0  # for calls in flight, once what a process serves is handed over

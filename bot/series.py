@@ -27,17 +27,17 @@ from bot.series_progress import Display, open_display, span
 from bot.settings.settings import Settings, load_settings, load_store_settings
 from bot.settings.topics_file import read_topics
 from bot.usage import print_usage, to_rows
-from engine.errors import RostrumError, UsageError
 from engine.line.service import Service
-from engine.options import hint
 from engine.prompts.library import load_prompts
 from engine.series.plan import SeriesPlan, one_of_each, plan_series
 from engine.series.runner import Ending, Standing, standing_of
 from engine.series.saving import save_series
 from engine.series.spec import Pairing, Series, read_series
 from engine.store.usage import Usage, UsageFilter
-from engine.text import dollars
-from engine.topics import Topic, built_in_topics
+from engine.values.errors import RostrumError, UsageError
+from engine.values.options import hint
+from engine.values.text import dollars
+from engine.values.topics import Topic, built_in_topics
 
 MANY = 10_000  # debates, from which on the operator is asked
 

@@ -9,10 +9,10 @@ from zoneinfo import ZoneInfo
 
 from bot.reading import read_store
 from bot.settings.settings import Settings
-from engine.errors import SettingsError, UsageError, VenueAwayError, VenueError
 from engine.series.saving import save_series
 from engine.series.spec import People, Place, Series
 from engine.store.series import StoredSeries
+from engine.values.errors import SettingsError, UsageError, VenueAwayError, VenueError
 
 if TYPE_CHECKING:
     from bot.platforms import Platform

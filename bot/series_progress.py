@@ -19,7 +19,7 @@ from engine.series.runner import Standing
 from engine.series.spec import Series
 from engine.store import Store
 from engine.store.usage import Usage, UsageFilter
-from engine.text import dollars
+from engine.values.text import dollars
 
 LINE_SECONDS = 30.0  # between two lines without a terminal
 TOTALS_SECONDS = 2.0  # between two readings of what calls took

@@ -11,12 +11,12 @@ from ulid import ULID
 from adapters.storage.database import Database
 from bot.role import Role
 from bot.settings.settings import Settings
-from engine.debate import RETRIEVAL
 from engine.floor.fleet import Fleet, Member
 from engine.floor.keeper import Keeper
 from engine.floor.wake import Bell
-from engine.ports import Dispatcher
 from engine.store import Store
+from engine.values.debate import RETRIEVAL
+from engine.values.ports import Dispatcher
 
 
 @dataclass

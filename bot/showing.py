@@ -12,16 +12,16 @@ from rich.table import Column, Table
 from bot.console import TableConsole, print_json, print_lines
 from bot.reading import read_store
 from bot.settings.settings import load_store_settings
-from engine.debate import Debate, Status
 from engine.delivery.interruption import INTERRUPTED, interrupted, way_on
-from engine.errors import UsageError
-from engine.judging import Question
 from engine.store import DeliveryState, Store
 from engine.store.journal import Failed
 from engine.store.listings import Sought
 from engine.store.outbox import Gap
 from engine.store.usage import Takings, UsageFilter
-from engine.text import clean, headline, scrub
+from engine.values.debate import Debate, Status
+from engine.values.errors import UsageError
+from engine.values.judging import Question
+from engine.values.text import clean, headline, scrub
 from engine.words.reveal import UNREAD
 
 SCHEMA_VERSION = 1  # of both JSON documents; docs/operations.md describes them

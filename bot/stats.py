@@ -15,8 +15,6 @@ from bot.filters import check_series, read_formats, read_languages
 from bot.panel_tables import show_panel
 from bot.reading import read_store
 from bot.settings.settings import load_store_settings
-from engine.debate import Value
-from engine.errors import ExportError
 from engine.line.learning import read_figures
 from engine.stats.adjusted import AdjustedLeaderboard, adjust_models
 from engine.stats.agreement import (
@@ -46,6 +44,8 @@ from engine.stats.wording import (
 )
 from engine.store import ExportFilter, count_rehearsals
 from engine.store.learning import Learning
+from engine.values.debate import Value
+from engine.values.errors import ExportError
 from engine.words.translation import plural
 
 SCHEMA_VERSION = 1

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from adapters.metrics.counts import Counts
 from bot import __version__
 from bot.settings.settings import Settings
-from engine.debate import Debate, Model
-from engine.errors import SettingsError
-from engine.ports import Models
+from engine.values.debate import Debate, Model
+from engine.values.errors import SettingsError
+from engine.values.ports import Models
 
 if TYPE_CHECKING:
     from adapters.traces.spans import Traces

@@ -12,6 +12,7 @@ from functools import partial
 from rich.console import Console
 from ulid import ULID
 
+from adapters.private_files import make_private_folder
 from adapters.storage.file import local_file
 from adapters.terminal.record import records_of
 from adapters.terminal.texts import next_round
@@ -34,17 +35,16 @@ from bot.app import App, find_debate, run_app
 from bot.audience import asking_beside, has_keyboard
 from bot.settings.settings import Settings
 from bot.writing import writing_beside
-from engine.debate import Debate, Replacement, Status, short_code
-from engine.errors import RostrumError, StoreError, UsageError, VenueError
-from engine.judging import EVEN
-from engine.language import speaking
 from engine.line.intake import Order
 from engine.line.mirror import OTHER
 from engine.line.service import Started
-from engine.ports import Audience, Inbound, ReactionSeen, VenueLimits
-from engine.private_files import make_private_folder
 from engine.store import Caps
 from engine.tally.questions import CLOSE, CONFIDENCES, STANCES, UNSURE, round_options, vote_options
+from engine.values.debate import Debate, Replacement, Status, short_code
+from engine.values.errors import RostrumError, StoreError, UsageError, VenueError
+from engine.values.judging import EVEN
+from engine.values.language import speaking
+from engine.values.ports import Audience, Inbound, ReactionSeen, VenueLimits
 from engine.words.phrases import NO_STANCES
 
 PLATFORM = COMMUNITY = "terminal"

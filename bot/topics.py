@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from bot.settings.settings import load_topics
 from engine.chat.answers.catalogue import topic_line
-from engine.errors import RostrumError
 from engine.prompts.languages import check_language
-from engine.text import clean
-from engine.topics import Topic
+from engine.values.errors import RostrumError
+from engine.values.text import clean
+from engine.values.topics import Topic
 
 BUILT_IN = "Built-in topics; ROSTRUM_TOPICS_FILE names a file of your own."
 FROM_FILE = "Topics of {file}"

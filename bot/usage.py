@@ -11,10 +11,10 @@ from bot.console import BETWEEN, TableConsole, pack, print_json, print_lines
 from bot.filters import check_series, read_period
 from bot.reading import read_store
 from bot.settings.settings import load_store_settings
-from engine.errors import UsageError
-from engine.ports import utc_now
 from engine.store import Store
 from engine.store.usage import By, Usage, UsageFilter
+from engine.values.errors import UsageError
+from engine.values.ports import utc_now
 from engine.words.translation import plural
 
 SCHEMA_VERSION = 1

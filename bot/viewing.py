@@ -17,11 +17,11 @@ from adapters.web.reading import Reading
 from bot import log
 from bot.reading import read_store
 from bot.settings.settings import load_store_settings
-from engine.errors import UsageError
 from engine.pages.folder import FolderLibrary
 from engine.pages.library import Library
 from engine.pages.stored import StoredLibrary
 from engine.store.listings import Sought
+from engine.values.errors import UsageError
 
 HOST = "127.0.0.1"
 TAKEN = "Pages cannot be served at {host}:{port}: {why}. Choose another port with --port."

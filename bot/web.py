@@ -19,7 +19,7 @@ from bot.app import App
 from bot.desk import label_routes, noticing_of
 from bot.settings.settings import Settings
 from engine.pages.public import Public
-from engine.permalinks import Permalinks
+from engine.values.ports import Permalinks
 
 PORT_TAKEN = "Pages cannot be served at {host}:{port}: {why}; set ROSTRUM_WEB__PORT to a free port."
 log = structlog.get_logger(__name__)

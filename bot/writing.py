@@ -12,11 +12,11 @@ from adapters.terminal.venue import TerminalVenue
 from bot import texts
 from bot.app import App
 from bot.audience import LOOK_SECONDS, MOST_BYTES, PLATFORM
-from engine.debate import Debate
-from engine.errors import LeaseLostError, UsageError
-from engine.language import speaking
-from engine.marks import marked
 from engine.store.guests import OpenTurn
+from engine.values.debate import Debate
+from engine.values.errors import LeaseLostError, UsageError
+from engine.values.language import speaking
+from engine.values.text import marked
 from engine.words.phrases import round_name
 from engine.words.translation import say
 

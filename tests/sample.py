@@ -11,7 +11,9 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 from ulid import ULID
 
-from engine.debate import (
+from engine.store import AttemptStart, Caps, Cast, Lease, NewDebate, Post, Store, Target
+from engine.tally.questions import options_of
+from engine.values.debate import (
     BallotKind,
     Debate,
     Model,
@@ -22,11 +24,9 @@ from engine.debate import (
     Status,
     Turn,
 )
-from engine.judging import Ballot, How, Question, Tally, Verdict, Vote, VoteEvent
-from engine.messages import Announcement, Estimate, Notice, Reveal, TurnPost, VoteInvite
-from engine.ports import Attempt, Call, ChatMessage, Reply
-from engine.store import AttemptStart, Caps, Cast, Lease, NewDebate, Post, Store, Target
-from engine.tally.questions import options_of
+from engine.values.judging import Ballot, How, Question, Tally, Verdict, Vote, VoteEvent
+from engine.values.messages import Announcement, Estimate, Notice, Reveal, TurnPost, VoteInvite
+from engine.values.ports import Attempt, Call, ChatMessage, Reply
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 LATER = NOW + timedelta(minutes=30)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from adapters.terminal.render import plain
 from engine.chat.answers.answers import to_markdown
-from engine.language import ENGLISH, speaking
+from engine.values.language import ENGLISH, speaking
 from engine.words.translation import LANGUAGES, catalogue, say
 from tests.contract.test_every_message import messages
 from tests.unit.test_answers_languages import answers

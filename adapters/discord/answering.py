@@ -46,12 +46,12 @@ from engine.chat.guest import check_form
 from engine.chat.invocation import Invocation, RemarkArguments, SettingsArguments
 from engine.chat.person import Person, Trial, own_community
 from engine.delivery.ending import refusal_of
-from engine.errors import NotAllowedError, RostrumError, UsageError
-from engine.language import speaking
 from engine.line.intake import check_allowed
-from engine.messages import File
-from engine.ports import ButtonPressed, Listener
-from engine.text import headline, split_markdown
+from engine.values.errors import NotAllowedError, RostrumError, UsageError
+from engine.values.language import speaking
+from engine.values.messages import File
+from engine.values.ports import ButtonPressed, Listener
+from engine.values.text import headline, split_markdown
 from engine.votes.hearing import Heard
 from engine.words.buttons import Button, ButtonAction, Row
 from engine.words.forms import form_of

@@ -10,8 +10,8 @@ import discord
 
 from adapters.discord import texts
 from adapters.discord.errors import KNOWN
-from engine.errors import UsageError, VenueAwayError
-from engine.sources import SourceFile, SourceLimits, check_files
+from engine.values.errors import UsageError, VenueAwayError
+from engine.values.sources import SourceFile, SourceLimits, check_files
 
 TRIES = 3
 PAUSE_SECONDS = 0.5  # longer after each try

@@ -8,7 +8,7 @@ from typing import Any
 import discord
 
 from engine.chat.answers.review_list import ReviewLine
-from engine.marks import REACTIONS
+from engine.values.text import REACTIONS
 from engine.words.buttons import Button, Menu, Row, review_menu
 from engine.words.phrases import review_hint
 

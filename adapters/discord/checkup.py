@@ -14,7 +14,7 @@ from adapters.discord.rest import Rest
 from adapters.discord.rights import Rights, rights_in
 from adapters.finding import Finding
 from engine.chat.person import Trial
-from engine.errors import VenueError
+from engine.values.errors import VenueError
 
 TEXT_CHANNELS = (0, 5)  # text and announcements
 GUILDS = 200  # Discord's largest page

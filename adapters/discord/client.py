@@ -24,8 +24,8 @@ from adapters.discord.translation import Translator
 from adapters.discord.wellformed import is_wellformed
 from adapters.in_order import InOrder
 from engine.chat.invocation import pressed_invocation, submitted_invocation
-from engine.errors import RostrumError
-from engine.ports import (
+from engine.values.errors import RostrumError
+from engine.values.ports import (
     CommunityLost,
     EventsLost,
     EventsMissed,

@@ -46,12 +46,12 @@ from engine.chat.invocation import (
 from engine.chat.person import Person
 from engine.chat.review import NO_VOTE
 from engine.chat.suggestions import match_topics
-from engine.errors import RostrumError, UsageError
-from engine.language import speaking
-from engine.options import IN_A_CHAT, STANCES, suggest
 from engine.store.community import SETTING_NAMES
 from engine.tally.questions import vote_options
-from engine.text import clean, headline
+from engine.values.errors import RostrumError, UsageError
+from engine.values.language import speaking
+from engine.values.options import IN_A_CHAT, STANCES, suggest
+from engine.values.text import clean, headline
 from engine.words.phrases import TOPIC_HINT
 from engine.words.translation import say
 

@@ -17,9 +17,9 @@ from adapters.discord.shard import LONGEST_PAUSE, Line, Shard
 from adapters.discord.venue import DiscordVenue
 from engine.chat.commands import Commands
 from engine.chat.person import Trial
-from engine.errors import SettingsError, VenueAwayError, VenueError, VenueGoneError
 from engine.floor.shares import Shares
-from engine.ports import Listener
+from engine.values.errors import SettingsError, VenueAwayError, VenueError, VenueGoneError
+from engine.values.ports import Listener
 
 FIRST_PAUSE = 1.0
 PATIENCE = 60.0  # with a silent client: discord.py's own pauses grow to 1,024 s

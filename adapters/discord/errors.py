@@ -12,7 +12,7 @@ import aiohttp
 import discord
 
 from adapters.discord import texts
-from engine.errors import (
+from engine.values.errors import (
     MessageGoneError,
     VenueAwayError,
     VenueError,
@@ -20,7 +20,7 @@ from engine.errors import (
     VenueLockedError,
     why_of,
 )
-from engine.language import Text
+from engine.values.language import Text
 
 UNKNOWN_CHANNEL, UNKNOWN_GUILD, UNKNOWN_MESSAGE = 10003, 10004, 10008
 UNKNOWN_EMOJI, UNKNOWN_WEBHOOK = 10014, 10015

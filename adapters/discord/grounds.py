@@ -13,8 +13,8 @@ from adapters.discord.permissions import (
     lacking,
     missing,
 )
-from engine.language import Text
 from engine.line.intake import Ground
+from engine.values.language import Text
 
 Interaction = discord.Interaction[discord.Client]
 VOICE = (discord.ChannelType.voice, discord.ChannelType.stage_voice)

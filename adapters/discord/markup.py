@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from engine.text import clean
+from engine.values.text import clean
 from engine.words.tables import fence_tables
 
 LINE = "─" * 12

@@ -12,8 +12,8 @@ from adapters.discord.answering import FrontDesk, Interaction
 from adapters.discord.commands import TopicForm
 from adapters.discord.translation import language_of
 from engine.chat.motion import motion_of
-from engine.errors import UsageError
-from engine.language import speaking
+from engine.values.errors import UsageError
+from engine.values.language import speaking
 
 NAME = "Debate this"
 

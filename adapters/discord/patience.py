@@ -14,7 +14,7 @@ import discord
 import structlog
 
 from adapters.discord.errors import NETWORK
-from engine.errors import why_of
+from engine.values.errors import why_of
 
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
 PASSING = 429  # and any 5xx

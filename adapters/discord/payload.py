@@ -6,9 +6,9 @@ import hashlib
 import json
 from typing import Any, NamedTuple
 
-from engine.messages import File
-from engine.ports import Part
-from engine.text import headline
+from engine.values.messages import File
+from engine.values.ports import Part
+from engine.values.text import headline
 from engine.words.card import Reference, Speaker
 
 NO_MENTIONS: dict[str, list[str]] = {"parse": []}  # no text pings anyone

@@ -10,7 +10,7 @@ from typing import Any
 import discord
 
 from adapters.discord.errors import Act
-from engine.errors import SettingsError
+from engine.values.errors import SettingsError
 
 NEEDED = discord.Permissions(
     view_channel=True,

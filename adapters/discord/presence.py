@@ -13,7 +13,7 @@ from contextlib import contextmanager
 
 import structlog
 
-from engine.errors import why_of
+from engine.values.errors import why_of
 
 TRIES = ("Attempting a reconnect", "Failed to connect")  # how discord.py's records begin
 LOGGERS = ("discord.client", "discord.shard")

@@ -21,7 +21,7 @@ from adapters.discord.message_menu import debate_this
 from adapters.discord.rest import Rest
 from adapters.discord.translation import Translator
 from engine.chat.person import Trial
-from engine.errors import VenueAwayError, VenueError, why_of
+from engine.values.errors import VenueAwayError, VenueError, why_of
 
 FIRST_PAUSE, LONGEST_PAUSE = 30.0, 3600.0
 log = structlog.get_logger(__name__)

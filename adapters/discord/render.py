@@ -13,10 +13,9 @@ from adapters.discord.buttons import rows
 from adapters.discord.markup import escape, shown, units
 from adapters.discord.payload import SMALL, Payload
 from engine.delivery.gaps import numbered
-from engine.marks import REACTIONS
-from engine.messages import Message, Progress
-from engine.ports import Part
-from engine.text import chop, clean, headline, split_markdown
+from engine.values.messages import Message, Progress
+from engine.values.ports import Part
+from engine.values.text import REACTIONS, chop, clean, headline, split_markdown
 from engine.words.card import Card, Piece, Reference, by_side, in_pieces, markdown_of
 from engine.words.cards import STATE, card_of, closes, progressed
 from engine.words.phrases import FILE_LEFT_OUT

@@ -27,9 +27,15 @@ from adapters.discord.errors import KNOWN
 from adapters.discord.identify import Identifies
 from adapters.discord.presence import Presence
 from adapters.discord.rest import Gateway, Rest
-from engine.errors import LeaseLostError, SettingsError, VenueAwayError, VenueGoneError, why_of
 from engine.floor.shares import Shares
-from engine.ports import utc_now
+from engine.values.errors import (
+    LeaseLostError,
+    SettingsError,
+    VenueAwayError,
+    VenueGoneError,
+    why_of,
+)
+from engine.values.ports import utc_now
 
 LONGEST_PAUSE = 60.0
 CANCEL_AGAIN_SECONDS = 1.0

@@ -11,7 +11,7 @@ from functools import cache
 
 from discord import Client, Interaction, Locale, app_commands
 
-from engine.language import ENGLISH
+from engine.values.language import ENGLISH
 from engine.words.translation import catalogue
 
 TABLES = {

@@ -39,12 +39,11 @@ from adapters.discord.votes import SUPER, emoji_of, reaction_of
 from adapters.discord.webhooks import Webhooks
 from adapters.pictures.png import drawn
 from engine.delivery.pace import GAP_SECONDS, ChannelPace
-from engine.errors import MessageGoneError, VenueAwayError, VenueError, VenueGoneError
-from engine.marks import REACTIONS
-from engine.messages import Message
-from engine.ports import Location, Member, Part, Reactions, Unnamed, VenueLimits
 from engine.store.served import OWN
-from engine.text import clean, headline
+from engine.values.errors import MessageGoneError, VenueAwayError, VenueError, VenueGoneError
+from engine.values.messages import Message
+from engine.values.ports import Location, Member, Part, Reactions, Unnamed, VenueLimits
+from engine.values.text import REACTIONS, clean, headline
 
 PAGE = 100
 LONGEST_READ_PAUSE = 5.0  # within a reading

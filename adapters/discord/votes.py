@@ -6,8 +6,8 @@ import re
 
 import discord
 
-from engine.marks import REACTIONS, VARIANT, split_variant, with_variant
-from engine.ports import ReactionsCleared, ReactionSeen
+from engine.values.ports import ReactionsCleared, ReactionSeen
+from engine.values.text import REACTIONS, VARIANT, split_variant, with_variant
 
 # Discord sends emoji with or without the selector of their coloured form.
 _COLOURED = "\ufe0f"

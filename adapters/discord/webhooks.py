@@ -22,9 +22,9 @@ from adapters.discord.errors import (
     code_of,
 )
 from adapters.discord.rest import Rest
-from engine.errors import VenueAwayError, VenueError, VenueGoneError
-from engine.ports import Unnamed
-from engine.text import clean, headline
+from engine.values.errors import VenueAwayError, VenueError, VenueGoneError
+from engine.values.ports import Unnamed
+from engine.values.text import clean, headline
 from engine.words.card import Speaker, by_side
 
 NAME = "Rostrum"

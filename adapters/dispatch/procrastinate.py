@@ -21,8 +21,8 @@ from procrastinate.exceptions import ConnectorException, NoResult
 from procrastinate.worker import Worker
 
 from engine.delivery.ending import needing
-from engine.errors import RostrumError, StoreError
 from engine.floor.wake import Bell
+from engine.values.errors import RostrumError, StoreError
 
 TASK, TOPIC = "think", "jobs"
 LOOK_SECONDS = 2.0

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from engine.errors import ExportError, UsageError
+from engine.values.errors import ExportError, UsageError
 
 MISSING = (
     "rostrum push needs huggingface_hub, which is not installed; install it with "

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, fields
 
-from engine.debate import Cause, Debate, Model, Price, Status
-from engine.ports import Attempt, AttemptLog, Call, Models, Reply
+from engine.values.debate import Cause, Debate, Model, Price, Status
+from engine.values.ports import Attempt, AttemptLog, Call, Models, Reply
 
 # Upper bounds in seconds: calls take from a tenth of a second to minutes, a loop's turn far less.
 CALL_SECONDS = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0, 40.0, 60.0, 120.0, 300.0, 600.0)

@@ -14,9 +14,9 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from adapters.metrics.counts import Figures, Histogram, Labels
-from engine.debate import Status
 from engine.store import Backlog
 from engine.store.usage import Day
+from engine.values.debate import Status
 
 if TYPE_CHECKING:
     from prometheus_client.core import Metric

@@ -18,9 +18,9 @@ from adapters.models.decoding import decode
 from adapters.models.faults import classify, spoken
 from adapters.models.outcomes import LATER, REWORD, CallAnswer, CallFault, Next, Outcome
 from adapters.models.redaction import redact
-from engine.debate import Origin, Usage
-from engine.ports import FaultKind
-from engine.text import clean, headline
+from engine.values.debate import Origin, Usage
+from engine.values.ports import FaultKind
+from engine.values.text import clean, headline
 
 CAPPED = "used up the token cap before it wrote anything"
 CAP_ADVICE = (

@@ -11,9 +11,9 @@ from typing import NamedTuple, Protocol
 from pydantic import Field
 
 from adapters.models.outcomes import CallAnswer, CallFault, Next, Outcome
-from engine.debate import Value
-from engine.errors import BudgetError, ModelError, RefusedError
-from engine.ports import Attempt, AttemptLog, Call, FaultKind, Reply
+from engine.values.debate import Value
+from engine.values.errors import BudgetError, ModelError, RefusedError
+from engine.values.ports import Attempt, AttemptLog, Call, FaultKind, Reply
 
 CUT_OFF = "was cut off at its token cap"
 LIMITED_TRIES = 4  # more of a call that a limit a minute holds up: with the defaults over a minute

@@ -10,9 +10,9 @@ from urllib.parse import urlsplit
 from pydantic import Field, SecretStr
 
 from adapters.models.habits import Habits, Rung
-from engine.debate import REHEARSAL, RETRIEVAL, Value
-from engine.errors import SettingsError
-from engine.options import hint
+from engine.values.debate import REHEARSAL, RETRIEVAL, Value
+from engine.values.errors import SettingsError
+from engine.values.options import hint
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from adapters.models.outcomes import CallAnswer, Outcome
-from engine.debate import Origin, Price, Usage
+from engine.values.debate import Origin, Price, Usage
 
 ABSURD = 10  # times the highest possible; some providers count tokens that no one asked for
 SCANT = 40  # characters; no text has fewer tokens than one for so many

@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from engine.debate import Origin, Price, Tier
+from engine.values.debate import Origin, Price, Tier
 
 if TYPE_CHECKING:
     from genai_prices.types import ModelInfo, ModelPrice, Provider

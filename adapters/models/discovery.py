@@ -11,7 +11,7 @@ from adapters.models.connection import ConnectionPool, read_whole
 from adapters.models.faults import status_fault
 from adapters.models.outcomes import CallFault
 from adapters.models.prices import model_entries
-from engine.errors import ModelError
+from engine.values.errors import ModelError
 
 if TYPE_CHECKING:
     import aiohttp

@@ -13,7 +13,7 @@ import orjson
 
 from adapters.models.outcomes import REWORD, CallFault, Next
 from adapters.models.redaction import redact
-from engine.ports import FaultKind
+from engine.values.ports import FaultKind
 
 _AGAIN = frozenset({408, 409, 425, 429})
 _BROKE = frozenset({"insufficient_quota", "billing_hard_limit_reached", "budget_exceeded", "1113"})

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any, Literal
 
 from adapters.models.marks import mark, plain
-from engine.ports import AnswerSchema, Call
+from engine.values.ports import AnswerSchema, Call
 
 CapField = Literal["max_tokens", "max_completion_tokens"]
 

@@ -8,9 +8,9 @@ from typing import Any, Protocol
 
 from adapters.models.options import RehearsalOptions
 from adapters.models.scenes import strength
-from engine.judging import TIE
 from engine.jury.rubric import RUBRICS
-from engine.ports import Call
+from engine.values.judging import TIE
+from engine.values.ports import Call
 
 LEVELS = 5
 _DECIDED = 0.5

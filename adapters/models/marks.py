@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from engine.ports import ChatMessage
+from engine.values.ports import ChatMessage
 
 MOST = 4  # a request with more is refused
 EPHEMERAL = {"type": "ephemeral"}

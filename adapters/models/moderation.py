@@ -22,9 +22,9 @@ from adapters.models.backends import Backend, ModerationEndpoint
 from adapters.models.connection import ConnectionPool
 from adapters.models.faults import status_fault
 from adapters.models.outcomes import CallFault, Next
-from engine.debate import Moderation
-from engine.errors import ModelError
-from engine.ports import FaultKind
+from engine.values.debate import Moderation
+from engine.values.errors import ModelError
+from engine.values.ports import FaultKind
 
 PATH, NAME = "/moderations", "moderation"
 TRIES = RetryPolicy(tries=3, first_wait=0.5, longest_wait=4.0, max_retry_after=10.0)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 from urllib.parse import parse_qsl
 
-from engine.errors import UsageError
+from engine.values.errors import UsageError
 
 Preference = Literal["", "first", "second", "stronger"]
 Over = Literal["", "once", "always"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum
 
-from engine.debate import Origin, Usage
-from engine.failures import name_failure
-from engine.ports import FaultKind
+from engine.values.debate import Origin, Usage
+from engine.values.errors import name_failure
+from engine.values.ports import FaultKind
 
 REWORD = "reword the topic or choose another model"
 LATER = "try again later or choose another model"

@@ -16,7 +16,7 @@ from adapters.models.backends import Backend
 from adapters.models.bundled import STEP, bundled_price
 from adapters.models.connection import ConnectionPool, HttpResponse
 from adapters.models.decoding import decode
-from engine.debate import Model, Origin, Price
+from engine.values.debate import Model, Origin, Price
 
 FETCH_S = 8.0
 FORGET_FAILURE_S = 60.0

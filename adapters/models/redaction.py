@@ -12,7 +12,7 @@ from string import ascii_lowercase, ascii_uppercase
 
 import regex
 
-from engine.text import clean
+from engine.values.text import clean
 
 HIDDEN = "***"
 LONGEST = 300  # characters of the line

@@ -22,10 +22,10 @@ from adapters.models.options import RehearsalOptions
 from adapters.models.outcomes import CallAnswer, CallFault, Outcome
 from adapters.models.scenes import Scene, chance, quote_turns
 from adapters.models.speeches import Point, Speaker, cite, compose
-from engine.debate import Model, Origin, Price, Usage
 from engine.floor.loop_pace import Pace
-from engine.ports import AnswerSchema, AttemptLog, Call, FaultKind, Reply
-from engine.text import count_words
+from engine.values.debate import Model, Origin, Price, Usage
+from engine.values.ports import AnswerSchema, AttemptLog, Call, FaultKind, Reply
+from engine.values.text import count_words
 
 # The fields of a structured turn with a limit.
 OVER, OVER_TIMES = ("position", "synthesis", "why"), 12

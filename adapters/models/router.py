@@ -10,11 +10,11 @@ from adapters.models.attempts import RetryPolicy
 from adapters.models.backends import Backend, SearchEndpoint
 from adapters.models.client import HttpModels
 from adapters.models.search import SearchModels, origin_of
-from engine.debate import REHEARSAL, RETRIEVAL, Model, Price
-from engine.errors import SettingsError, UsageError
 from engine.floor.fleet import Fleet
-from engine.options import hint
-from engine.ports import AttemptLog, Call, Models, Reply
+from engine.values.debate import REHEARSAL, RETRIEVAL, Model, Price
+from engine.values.errors import SettingsError, UsageError
+from engine.values.options import hint
+from engine.values.ports import AttemptLog, Call, Models, Reply
 
 if TYPE_CHECKING:
     from adapters.models.rehearsal import RehearsalModels

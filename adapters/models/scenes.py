@@ -8,9 +8,9 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from engine.ports import Call
 from engine.prompts.quoting import unquote
-from engine.text import count_words
+from engine.values.ports import Call
+from engine.values.text import count_words
 
 TOPIC_LENGTH = 90
 _STEP = re.compile(r"turn/(?P<round>[^/]+)/(?P<side>[^/]+)")

@@ -22,10 +22,10 @@ from adapters.models.connection import ConnectionPool
 from adapters.models.faults import status_fault
 from adapters.models.outcomes import CallAnswer, CallFault, Next, Outcome
 from adapters.models.pacing import Gate
-from engine.debate import Model, Origin, Price
 from engine.floor.fleet import Fleet
 from engine.floor.loop_pace import Pace
-from engine.ports import AttemptLog, Call, FaultKind, Reply
+from engine.values.debate import Model, Origin, Price
+from engine.values.ports import AttemptLog, Call, FaultKind, Reply
 
 USUAL_S = 2.0
 MOST_RESULTS = 20  # that are kept of an answer

@@ -13,9 +13,8 @@ from typing import Any, NamedTuple, TypeVar
 
 from adapters.models.options import RehearsalOptions
 from adapters.models.scenes import Scene, chance, last_speech, quote, shorten
-from engine.marks import marked
 from engine.prompts.quoting import unquote
-from engine.text import count_words
+from engine.values.text import count_words, marked
 
 LANGUAGES = ("en", "tr", "de", "es", "zh")
 SHORT_WORDS = 120

@@ -17,7 +17,7 @@ from importlib.resources import as_file, files
 import regex
 import structlog
 
-from engine.messages import File
+from engine.values.messages import File
 
 SCALE = 2.0  # pixels of the PNG to one of the SVG: sharp on dense screens
 FONT, FAMILY = "DejaVuSans.ttf", "DejaVu Sans"

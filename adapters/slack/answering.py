@@ -33,13 +33,19 @@ from engine.chat.following import OVER, Followers, follow
 from engine.chat.invocation import Invocation, RemarkArguments, SettingsArguments
 from engine.chat.person import Person
 from engine.chat.settings import RESET, usual_language
-from engine.debate import BallotKind
 from engine.delivery.ending import refusal_of
-from engine.errors import NotAllowedError, RostrumError, UsageError, VenueError, VenueGoneError
-from engine.language import ENGLISH, speaking
 from engine.line.intake import Ground
-from engine.options import parse_list
-from engine.ports import ButtonPressed, Listener
+from engine.values.debate import BallotKind
+from engine.values.errors import (
+    NotAllowedError,
+    RostrumError,
+    UsageError,
+    VenueError,
+    VenueGoneError,
+)
+from engine.values.language import ENGLISH, speaking
+from engine.values.options import parse_list
+from engine.values.ports import ButtonPressed, Listener
 from engine.words.phrases import COMMAND_BUG
 from engine.words.translation import say
 

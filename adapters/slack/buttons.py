@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from engine.chat.answers.review_list import ReviewLine
-from engine.marks import REACTIONS
+from engine.values.text import REACTIONS
 from engine.words.buttons import PREFIX, Button, Menu, Row, review_menu
 from engine.words.phrases import review_hint
 

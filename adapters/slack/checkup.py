@@ -13,8 +13,8 @@ from adapters.slack.errors import Act, name_of
 from adapters.slack.install.manifest import INSTALL_PATH, OPTIONAL, SCOPES
 from adapters.slack.install.oauth import Credentials
 from adapters.slack.rest import Identity, Rest
-from engine.errors import VenueAwayError, VenueError
 from engine.store.installs import Install
+from engine.values.errors import VenueAwayError, VenueError
 
 MOST_NAMED = 10
 MANAGE_NOWHERE = (

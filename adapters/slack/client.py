@@ -33,13 +33,9 @@ from adapters.slack.votes import reaction_of
 from adapters.slack.whisper import Asker, Whisper
 from engine.chat.answers.presses import voted_in
 from engine.chat.invocation import pressed_invocation
-from engine.errors import (
-    RostrumError,
-    VenueAwayError,
-    VenueGoneError,
-)
-from engine.ports import ButtonPressed, CommunityLost, ReactionSeen
-from engine.text import scrub
+from engine.values.errors import RostrumError, VenueAwayError, VenueGoneError
+from engine.values.ports import ButtonPressed, CommunityLost, ReactionSeen
+from engine.values.text import scrub
 from engine.words.buttons import read_button
 from engine.words.forms import opens_form
 from engine.words.translation import say

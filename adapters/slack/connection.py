@@ -20,9 +20,9 @@ from adapters.slack.install.workspaces import Workspaces
 from adapters.slack.managers import Managers
 from adapters.slack.venue import SlackVenue
 from engine.chat.commands import Commands
-from engine.errors import SettingsError, StoreError, VenueAwayError, VenueGoneError, why_of
 from engine.floor.shares import Shares
-from engine.ports import EventsLost, EventsMissed, Listener
+from engine.values.errors import SettingsError, StoreError, VenueAwayError, VenueGoneError, why_of
+from engine.values.ports import EventsLost, EventsMissed, Listener
 
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
 STEADY_SECONDS = 120.0  # one that lasted this long was healthy; its loss is noticed after 60 s

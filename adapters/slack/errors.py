@@ -13,7 +13,7 @@ import aiohttp
 from slack_sdk.errors import SlackApiError, SlackClientError
 
 from adapters.slack import texts
-from engine.errors import (
+from engine.values.errors import (
     MessageGoneError,
     VenueAwayError,
     VenueError,
@@ -21,7 +21,7 @@ from engine.errors import (
     VenueLockedError,
     why_of,
 )
-from engine.language import Text
+from engine.values.language import Text
 
 NETWORK = (aiohttp.ClientError, OSError, asyncio.TimeoutError)
 KNOWN = (SlackClientError, *NETWORK)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.text import clean, headline
+from engine.values.text import clean, headline
 from engine.words.card import Speaker, by_side
 
 SCOPE = "chat:write.customize"

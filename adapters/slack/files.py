@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from adapters.slack.errors import Act
 from adapters.slack.rest import Json, Rest
 from engine.chat.answers.answers import SentFile
-from engine.errors import VenueAwayError
-from engine.messages import File
-from engine.sources import SourceFile, SourceLimits, check_files
+from engine.values.errors import VenueAwayError
+from engine.values.messages import File
+from engine.values.sources import SourceFile, SourceLimits, check_files
 
 TRIES = 3
 PAUSE_SECONDS = 0.5  # longer after each try

@@ -11,9 +11,9 @@ from adapters.slack import texts
 from adapters.slack.errors import Act, name_of
 from adapters.slack.install.workspaces import Workspace
 from adapters.slack.rest import Rest
-from engine.errors import VenueError
-from engine.language import Text
 from engine.line.intake import Ground
+from engine.values.errors import VenueError
+from engine.values.language import Text
 
 SCOPES = ("chat:write", "reactions:read", "reactions:write")
 FOR_FILES = ("files:write",)

@@ -21,9 +21,9 @@ from adapters.slack.venue import Place, link_to
 from adapters.slack.whisper import Asker
 from engine.chat.home import HomePage, LiveLine, home_page
 from engine.chat.invocation import home_invocation
-from engine.errors import RostrumError
-from engine.language import speaking
-from engine.text import headline
+from engine.values.errors import RostrumError
+from engine.values.language import speaking
+from engine.values.text import headline
 from engine.words.buttons import PREFIX
 from engine.words.phrases import about_minutes
 from engine.words.translation import say

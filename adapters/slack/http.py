@@ -17,7 +17,7 @@ from adapters.site import Site
 from adapters.slack.connection import Missed
 from adapters.slack.install.manifest import EVENTS_PATH
 from adapters.slack.wellformed import is_wellformed
-from engine.errors import MISFITS
+from engine.values.errors import MISFITS
 
 VALID_SECONDS = 600.0  # of a signature: five minutes before Slack's stamp, and as many after
 REPEATED = ("event_callback", "url_verification")

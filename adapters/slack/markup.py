@@ -10,7 +10,7 @@ import html
 import re
 from typing import Any
 
-from engine.text import chop, clean, split_markdown
+from engine.values.text import chop, clean, split_markdown
 from engine.words.tables import fence_tables
 
 # Slack accepts 12,000 characters of Markdown, but about 13,200 in the whole message.

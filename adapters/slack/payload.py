@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any, NamedTuple
 
-from engine.messages import File
-from engine.ports import Part
+from engine.values.messages import File
+from engine.values.ports import Part
 from engine.words.card import Speaker
 
 EVENT_TYPE = "rostrum_post"

@@ -11,8 +11,8 @@ import structlog
 
 from adapters.slack.errors import Act
 from adapters.slack.rest import Rest
-from engine.errors import VenueAwayError, VenueError
 from engine.store.people import People
+from engine.values.errors import VenueAwayError, VenueError
 
 FRESH_SECONDS = 600.0
 LANGUAGE_SECONDS = 5.0  # an answer waits at most as long for the language it is in

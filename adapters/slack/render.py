@@ -14,12 +14,11 @@ from adapters.slack.buttons import row
 from adapters.slack.markup import escape, fallback, markdown_block, pieces_of, typed
 from adapters.slack.payload import Payload
 from adapters.slack.votes import SHOWN
-from engine.debate import BallotKind
 from engine.delivery.gaps import numbered
-from engine.marks import SIDES
-from engine.messages import Message, Progress
-from engine.ports import Part
-from engine.text import chop, clean, headline
+from engine.values.debate import BallotKind
+from engine.values.messages import Message, Progress
+from engine.values.ports import Part
+from engine.values.text import SIDES, chop, clean, headline
 from engine.words.card import Card, Piece, Reference, by_side, in_pieces, markdown_of
 from engine.words.cards import card_of, closes, progressed
 from engine.words.phrases import FILE_LEFT_OUT

@@ -28,7 +28,7 @@ from adapters.slack.errors import (
     unreadable,
 )
 from adapters.slack.tiers import MINUTE, Tiers
-from engine.errors import VenueAwayError, VenueError
+from engine.values.errors import VenueAwayError, VenueError
 
 SECONDS = 20.0  # for one request
 FILE_HOSTS = (".slack.com", ".slack-edge.com", ".slack-files.com")

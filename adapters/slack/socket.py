@@ -24,7 +24,7 @@ from adapters.slack.connection import Missed
 from adapters.slack.errors import name_of
 from adapters.slack.rest import Rest
 from adapters.slack.wellformed import is_wellformed
-from engine.errors import SettingsError, VenueAwayError, VenueError, VenueGoneError
+from engine.values.errors import SettingsError, VenueAwayError, VenueError, VenueGoneError
 
 log = structlog.get_logger(__name__)
 PING_SECONDS = 10.0

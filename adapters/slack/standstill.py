@@ -8,8 +8,8 @@ a process knows is that it stood still itself, frozen or blocked.
 from __future__ import annotations
 
 from adapters.slack import texts
-from engine.errors import RostrumError
 from engine.floor.keeper import elapsed
+from engine.values.errors import RostrumError
 
 GIVEN_UP_SECONDS = 3.0
 WAKING_SECONDS = 5.0  # in which all that came meanwhile has been read

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from engine.debate import Status
+from engine.values.debate import Status
 
 ITS_THREAD = "its thread"
 AT = "at {time}"

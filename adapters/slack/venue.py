@@ -26,9 +26,9 @@ from adapters.slack.payload import Payload, carries
 from adapters.slack.rest import Json
 from adapters.slack.votes import NAMES, held_by, is_whole, reaction_of
 from engine.delivery.pace import GAP_SECONDS, ChannelPace
-from engine.errors import VenueError
-from engine.messages import Message
-from engine.ports import Location, Member, Part, Reactions, Unnamed, VenueLimits
+from engine.values.errors import VenueError
+from engine.values.messages import Message
+from engine.values.ports import Location, Member, Part, Reactions, Unnamed, VenueLimits
 from engine.words.card import Speaker
 
 # Of the fifty edits and fifty readings a minute that Slack allows, some are left to closing votes.

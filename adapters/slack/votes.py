@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from engine.marks import VARIANT, with_variant
+from engine.values.text import VARIANT, with_variant
 
 _NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 NAMES = {
@@ -22,7 +22,7 @@ NAMES = {
     "clear": "white_check_mark",
     "onesided": "boom",
 }
-"""What Slack calls the emoji of each reaction (engine/marks.py)."""
+"""What Slack calls the emoji of each reaction (engine/values/text.py)."""
 
 SHOWN = {reaction: f":{name}:" for reaction, name in NAMES.items()}
 _OTHER_NAMES = {"thumbsup": "up", "thumbsdown": "down"}

@@ -19,7 +19,7 @@ from adapters.slack.errors import Act
 from adapters.slack.install.workspaces import Workspaces
 from adapters.slack.markup import fallback, markdown_block, pieces_of
 from adapters.slack.rest import Json
-from engine.errors import VenueAwayError, VenueError
+from engine.values.errors import VenueAwayError, VenueError
 
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
 USES, GOOD_SECONDS = 5, 1700.0  # of 1,800, as Slack's clock started earlier

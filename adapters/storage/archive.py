@@ -20,12 +20,12 @@ from adapters.storage.installation import DELETED, FIND
 from adapters.storage.journal import BALLOTS, JUDGINGS, to_ballot, to_judging
 from adapters.storage.people import hidden_people
 from adapters.storage.vote_log import read_log
-from engine.debate import Debate, Turn
-from engine.judging import LABELS, REVEALED, Question, Verdict, VoteEvent
-from engine.ports import Reply
 from engine.store import CallRecord, DebateRecord, ExportFilter, StandingAnswer
 from engine.store.asking import AudienceQuestion
 from engine.tally.tally import count, revised_votes, turn_labels
+from engine.values.debate import Debate, Turn
+from engine.values.judging import LABELS, REVEALED, Question, Verdict, VoteEvent
+from engine.values.ports import Reply
 
 # The fields that every vote has; those after them are of labels.
 ANSWER = itemgetter(*StandingAnswer._fields[: StandingAnswer._fields.index("order")])

@@ -9,7 +9,6 @@ from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
 from adapters.storage.people import BEGAN, ensure_person, find_key, find_known
 from adapters.storage.targets import LOCK_QUESTION
-from engine.judging import Question
 from engine.store.asking import (
     MOST_ASKED,
     MOST_EACH,
@@ -19,6 +18,7 @@ from engine.store.asking import (
     QuestionTime,
     RemoveOutcome,
 )
+from engine.values.judging import Question
 
 TIME = """
 SELECT opened_at, closes_at, closed_at FROM questions

@@ -10,11 +10,11 @@ from contextlib import closing
 from pathlib import Path
 from typing import TypeAlias
 
+from adapters.private_files import open_private
 from adapters.storage.database import Database
 from adapters.storage.file import open_unchanged
 from adapters.storage.sqlite import FAULTS
-from engine.errors import ExportError, UsageError
-from engine.private_files import open_private
+from engine.values.errors import ExportError, UsageError
 
 PAGES_AT_ONCE = 2_000
 NAMES = "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from adapters.storage.connection import SqlConnection
 from adapters.storage.people import ensure_person, find_key
-from engine.judging import IMPORT, Vote
 from engine.store import Brought, Kept
+from engine.values.judging import IMPORT, Vote
 
 FIND = """
 SELECT body FROM votes

@@ -6,10 +6,10 @@ from datetime import datetime
 from typing import Any
 
 from adapters.storage.connection import SqlConnection
-from engine.debate import Debate, Status, short_code
-from engine.errors import BudgetError, SeriesCapError
-from engine.messages import Alert
 from engine.store import Caps, NewDebate, Post
+from engine.values.debate import Debate, Status, short_code
+from engine.values.errors import BudgetError, SeriesCapError
+from engine.values.messages import Alert
 
 WHOLE = ""  # the day of what is counted over all days
 SERIES_CAP = "SELECT usd FROM series WHERE name = :name"

@@ -22,10 +22,10 @@ from adapters.storage.people import (
 )
 from adapters.storage.targets import Found, find_question
 from adapters.storage.vote_log import append, append_all, read_log
-from engine.debate import BallotKind
-from engine.judging import How, Question, VoteEvent
 from engine.store import Brought, Cast, Kept, Outcome, Press, Pressed, Remark, Remarked, Revision
 from engine.tally.hands import chosen_option, hands_held
+from engine.values.debate import BallotKind
+from engine.values.judging import How, Question, VoteEvent
 
 OWN_EVENTS = """
 SELECT * FROM vote_events

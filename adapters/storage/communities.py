@@ -19,9 +19,9 @@ from adapters.storage.purge import (
     load_tables,
     purge_some,
 )
-from engine.debate import Status
 from engine.store import HeldDebate, Holdings, Left, Shown
 from engine.store.community import CommunitySettings
+from engine.values.debate import Status
 
 PAGE_BYTES = 10
 SETTINGS = """

@@ -29,7 +29,7 @@ from adapters.storage.fitting import MisfitError, Reader, reader, type_name
 from adapters.storage.migrate import fill, newest, require_newest
 from adapters.storage.sqlite import FAULTS
 from adapters.storage.tables import metadata
-from engine.errors import StoreError
+from engine.values.errors import StoreError
 
 AT_ONCE = 20_000  # rows of a COPY; the server checks their foreign keys at its end
 SAID_EVERY = 2_000  # rows

@@ -22,7 +22,7 @@ from adapters.storage.connection import SqlConnection
 from adapters.storage.dialect import Dialect, Peek
 from adapters.storage.file import sqlite_path
 from adapters.storage.sqlite import SqliteFile
-from engine.errors import StoreError
+from engine.values.errors import StoreError
 
 T = TypeVar("T")
 WOKEN_AT_ONCE = 8

@@ -19,12 +19,12 @@ from adapters.storage.outbox import LOCK_DEBATE, insert_posts, reopen
 from adapters.storage.people import ensure_starter
 from adapters.storage.suggestions import mark_used
 from adapters.storage.targets import let_seeds_go
-from engine.debate import TRANSITIONS, Cause, Debate, Setup, Status, short_code
-from engine.errors import NotFoundError, StoreError, UsageError
 from engine.store import Caps, Lease, NewDebate, Post, Stop
 from engine.store.debates import no_debate, the_one
 from engine.store.served import EVERYONE, Served, lane_of
 from engine.store.votes import Asked
+from engine.values.debate import TRANSITIONS, Cause, Debate, Setup, Status, short_code
+from engine.values.errors import NotFoundError, StoreError, UsageError
 
 ENDED = (Status.CLOSED, Status.PARTIAL, Status.CANCELLED, Status.FAILED)
 ID_LENGTH = 26

@@ -15,11 +15,11 @@ from adapters.storage.installation import mark_unwiped
 from adapters.storage.leases import guard, within
 from adapters.storage.purge import delete_debates, load_tables
 from adapters.storage.retention import BUSY
-from engine.debate import Debate
-from engine.ports import utc_now
 from engine.store import Lease
 from engine.store.deletions import Deletion, Posted
 from engine.store.served import EVERYONE, Served
+from engine.values.debate import Debate
+from engine.values.ports import utc_now
 
 ASK = """
 INSERT INTO deletions (debate, platform, community, lane, asked_at)

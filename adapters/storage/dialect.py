@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from adapters.storage.connection import SqlConnection
-from engine.errors import StoreError
+from engine.values.errors import StoreError
 
 T = TypeVar("T")
 VERSIONS = "alembic_version"

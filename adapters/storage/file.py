@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import IO
 from urllib.parse import quote, unquote, urlsplit
 
-from engine.errors import StoreError
-from engine.private_files import open_private
+from adapters.private_files import open_private
+from engine.values.errors import StoreError
 
 ADDRESS = "sqlite+aiosqlite:///"
 BESIDE = ("-wal", "-shm", ".lock")  # endings of the files beside a database

@@ -9,9 +9,8 @@ import orjson
 
 from adapters.storage.connection import SqlConnection
 from adapters.storage.outbox import insert_held, insert_posts
-from engine.findings import UNANSWERED, Adjustment, Artifact, Score
-from engine.judging import Verdict
 from engine.store import Note
+from engine.values.judging import UNANSWERED, Adjustment, Artifact, Score, Verdict
 
 PANEL = "panel"
 INSERT_ARTIFACT = """

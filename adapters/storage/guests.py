@@ -11,8 +11,6 @@ from adapters.storage.database import Database
 from adapters.storage.leases import guard
 from adapters.storage.people import ensure_person, find_key, is_opted_out, lock_person
 from adapters.storage.targets import LOCK_QUESTION
-from engine.errors import NotAllowedError, UsageError
-from engine.judging import Question
 from engine.store import Lease
 from engine.store.guests import (
     MOST_AWAITING,
@@ -23,6 +21,8 @@ from engine.store.guests import (
     SpokenTurn,
     Withheld,
 )
+from engine.values.errors import NotAllowedError, UsageError
+from engine.values.judging import Question
 
 NOT_ASKED = (
     "This person asked not to take part in what is recorded, so they cannot argue a side. Ask "

@@ -14,8 +14,8 @@ from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
 from adapters.storage.installation import mark_unwiped
 from adapters.storage.vault import Vault
-from engine.errors import SettingsError
 from engine.store.installs import Install
+from engine.values.errors import SettingsError
 
 PLAIN = tuple(set(Install.model_fields) - {"token"})
 UNOPENED = (

@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
-from engine.debate import Setup
+from engine.values.debate import Setup
 
 LONGEST_NAME = 100  # characters of a queue's name; Procrastinate takes 128
 # A debate has one waiting job at most: its queueing lock.

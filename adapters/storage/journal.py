@@ -25,14 +25,13 @@ from adapters.storage.findings import (
 )
 from adapters.storage.leases import guard, run_guarded, within
 from adapters.storage.outbox import insert_posts
-from engine.debate import Model, PanelMode, Setup, Status, Turn
-from engine.findings import QUESTIONS, UNANSWERED, Artifact
-from engine.judging import Ballot, Verdict, Vote
-from engine.ports import Attempt, Call, ChatMessage, Reply, utc_now
 from engine.store import AttemptStart, Journaled, Judging, Lease, Note, Post, Step, Stop
 from engine.store.journal import Failed, PastDebate, Tried, prompt_hash
 from engine.store.served import EVERYONE, Served
 from engine.tally.tally import count
+from engine.values.debate import Model, PanelMode, Setup, Status, Turn
+from engine.values.judging import QUESTIONS, UNANSWERED, Artifact, Ballot, Verdict, Vote
+from engine.values.ports import Attempt, Call, ChatMessage, Reply, utc_now
 
 MESSAGES = TypeAdapter(tuple[ChatMessage, ...])
 STOP = "SELECT stop, gone FROM debates WHERE id = :debate"

@@ -14,8 +14,6 @@ from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
 from adapters.storage.installation import make_secret
 from adapters.storage.people import Known, ensure_person, find_key, find_known, lock_person
-from engine.errors import NotFoundError, UsageError
-from engine.judging import LABELS, WEB
 from engine.store.labelling import (
     Annotator,
     Choose,
@@ -28,6 +26,8 @@ from engine.store.labelling import (
     SaveOutcome,
     Task,
 )
+from engine.values.errors import NotFoundError, UsageError
+from engine.values.judging import LABELS, WEB
 from engine.votes.web import votes_of
 
 KEY = "labels"  # of people's own links

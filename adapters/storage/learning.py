@@ -11,10 +11,10 @@ from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
 from adapters.storage.debates import INSERT, SELECT, to_debate, to_row
 from adapters.storage.leases import guard
-from engine.debate import Debate, Status
-from engine.judging import Ballot
 from engine.store import Lease, NewDebate
 from engine.store.learning import SESSION, Evidence, Learnt, StoredFit
+from engine.values.debate import Debate, Status
+from engine.values.judging import Ballot
 
 NEWEST = "SELECT * FROM fits WHERE rehearsal = :rehearsal ORDER BY number DESC LIMIT 1"
 FIND = "SELECT * FROM fits WHERE number = :number"

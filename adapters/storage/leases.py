@@ -7,10 +7,10 @@ from typing import Any
 
 from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
-from engine.errors import LeaseLostError
-from engine.ports import utc_now
 from engine.store import Lease
 from engine.store.served import Served
+from engine.values.errors import LeaseLostError
+from engine.values.ports import utc_now
 
 # A process that takes a lease over waits for the writes that it guarded, or they fail.
 EPOCH = "SELECT epoch FROM leases WHERE name = :name /*+ FOR SHARE */"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from adapters.storage.connection import SqlConnection
-from engine.debate import Setup
-from engine.messages import Reveal
 from engine.store import Post
-from engine.text import scrub
+from engine.values.debate import Setup
+from engine.values.messages import Reveal
+from engine.values.text import scrub
 
 KEEP = """
 INSERT INTO listings (debate, topic, models) VALUES (:debate, :topic, :models)

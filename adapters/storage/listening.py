@@ -17,8 +17,8 @@ from psycopg import conninfo
 
 from adapters.storage.database import Database
 from adapters.storage.postgres import NETWORK
-from engine.errors import StoreError, why_of
 from engine.floor.wake import Bell, Ring
+from engine.values.errors import StoreError, why_of
 
 CHANNEL = "rostrum_bell"
 # What a ring is about has been committed, so no one waits until the ring is on a disk.

@@ -10,8 +10,8 @@ from adapters.storage.database import Database
 from adapters.storage.debates import ENDED, SELECT, to_debate
 from adapters.storage.guests import AWAITED
 from adapters.storage.retention import BUSY
-from engine.ports import utc_now
 from engine.store.listings import Found, Listed, Sought
+from engine.values.ports import utc_now
 
 MOST_WORDS = 8
 MOST_CHOICES = 200

@@ -18,7 +18,7 @@ from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
 from adapters.storage.dialect import REVISION, VERSIONS, Peek
 from adapters.storage.sqlite import TABLES
-from engine.errors import StoreError
+from engine.values.errors import StoreError
 
 NUMBERED = re.compile(r"rev_(\d{4})_\w+\.py")
 NUMBER = re.compile(r"\d{4}")

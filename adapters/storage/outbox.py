@@ -14,13 +14,13 @@ from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
 from adapters.storage.leases import guard, run_guarded, within
 from adapters.storage.targets import accept_thumbs
-from engine.debate import BallotKind, Status
-from engine.judging import Question
-from engine.messages import MESSAGE, TurnPost
-from engine.ports import Part, utc_now
 from engine.store import Asked, Backlog, DeliveryState, Gap, Intent, Lease, Post, Target
 from engine.store.served import EVERYONE, Served
 from engine.tally.questions import THUMBS
+from engine.values.debate import BallotKind, Status
+from engine.values.judging import Question
+from engine.values.messages import MESSAGE, TurnPost
+from engine.values.ports import Part, utc_now
 
 PACED = (Status.RUNNING, Status.VOTING)  # once it has ended, nothing waits for its readers
 LOCK_DEBATE = "SELECT id FROM debates WHERE id = :debate FOR NO KEY UPDATE"

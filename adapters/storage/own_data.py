@@ -14,10 +14,10 @@ import orjson
 
 from adapters.storage.budgets import community_scope
 from adapters.storage.connection import SqlConnection
-from engine.debate import short_code
-from engine.judging import Question
 from engine.store import OwnData, OwnRow
 from engine.store.served import OWN
+from engine.values.debate import short_code
+from engine.values.judging import Question
 
 if TYPE_CHECKING:
     from sqlalchemy import Column, Table

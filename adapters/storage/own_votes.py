@@ -9,9 +9,9 @@ from typing import Any
 import orjson
 
 from adapters.storage.connection import SqlConnection
-from engine.judging import Vote
 from engine.store import Guessed, OwnVote
 from engine.tally.tally import count
+from engine.values.judging import Vote
 
 # What stood at the close, of the newest debates of one community.
 STOOD = """

@@ -22,9 +22,9 @@ from adapters.storage.mentions import NOWHERE, Mentioning, erase_mentions, find_
 from adapters.storage.own_data import read_own
 from adapters.storage.own_votes import read_guessers, read_own_guesses, read_own_votes
 from adapters.storage.purge import load_tables
-from engine.errors import NotAllowedError
-from engine.judging import Question
 from engine.store import Guessed, OwnData, OwnVote, Traces
+from engine.values.errors import NotAllowedError
+from engine.values.judging import Question
 
 KEY = "forget"
 FIND = 'SELECT id, since, opted_out FROM people WHERE platform = :platform AND "user" = :user'

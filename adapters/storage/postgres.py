@@ -29,8 +29,8 @@ from psycopg.types.string import StrBinaryDumper, StrDumper
 from adapters.storage.connection import SqlConnection
 from adapters.storage.dialect import REVISION, SUITS, VERSIONS, Dialect, Operation, Peek
 from adapters.storage.spelling import spell
-from engine.errors import StoreError
-from engine.ports import SHARED_TIME, machine_now
+from engine.values.errors import StoreError
+from engine.values.ports import SHARED_TIME, machine_now
 
 T = TypeVar("T")
 OLDEST = 14

@@ -10,9 +10,9 @@ from importlib import import_module
 from adapters.storage.budgets import community_scope, day_of
 from adapters.storage.connection import SqlConnection
 from adapters.storage.installation import mark_deleted, mark_unwiped
-from engine.ports import utc_now
 from engine.store import Left
 from engine.tally.questions import KINDS
+from engine.values.ports import utc_now
 
 AT_ONCE = 20  # debates per commit, as every other write waits for it
 LEASED = ("gone", "thumbs", *{kind.lease for kind in KINDS.values()})

@@ -13,10 +13,10 @@ from adapters.storage.database import Database
 from adapters.storage.debates import BY_ID, ENDED, to_debate
 from adapters.storage.installation import mark_unwiped
 from adapters.storage.purge import delete_debates, load_tables, unmentioned
-from engine.debate import Debate
-from engine.errors import NotFoundError, UsageError
-from engine.ports import utc_now
 from engine.store.retention import Retention
+from engine.values.debate import Debate
+from engine.values.errors import NotFoundError, UsageError
+from engine.values.ports import utc_now
 
 # What has not ended, rather than what has: debates are found by their age, not by their status.
 GOING = "('queued', 'running', 'voting')"

@@ -10,9 +10,9 @@ from adapters.storage.archive import TOLD, read_records
 from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
 from adapters.storage.leases import guard
-from engine.debate import Cause, Status
 from engine.store import ExportFilter, Lease
 from engine.store.series import SeriesDebate, SeriesReading, SeriesResult, StoredSeries, Try
+from engine.values.debate import Cause, Status
 
 SAVE = """
 INSERT INTO series (name, body, usd, stop, begun_at, platform, community, due_at, problem)

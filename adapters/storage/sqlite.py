@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 import structlog
 
+from adapters.private_files import tighten
 from adapters.storage.connection import SqlConnection
 from adapters.storage.dialect import REVISION, SUITS, VERSIONS, Dialect, Operation, Peek
 from adapters.storage.file import (
@@ -26,8 +27,7 @@ from adapters.storage.file import (
     lock_file,
     open_unchanged,
 )
-from engine.errors import StoreError
-from engine.private_files import tighten
+from engine.values.errors import StoreError
 
 if TYPE_CHECKING:
     from adapters.storage.readers import Readers

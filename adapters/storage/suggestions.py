@@ -11,10 +11,10 @@ from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
 from adapters.storage.installation import mark_unwiped
 from adapters.storage.people import ensure_person, find_key
-from engine.debate import short_code
-from engine.errors import NotAllowedError, NotFoundError, UsageError
 from engine.store.suggestions import MOST_OF_COMMUNITY, MOST_OF_PERSON, Suggested, Suggestion
-from engine.topics import topic_id
+from engine.values.debate import short_code
+from engine.values.errors import NotAllowedError, NotFoundError, UsageError
+from engine.values.topics import topic_id
 
 OF = "platform = :platform AND community = :community"
 COLUMNS = """

@@ -11,11 +11,11 @@ import orjson
 from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
 from adapters.storage.leases import within
-from engine.debate import BallotKind
-from engine.judging import REVEALED, Question
 from engine.store import Asked, Target
 from engine.store.served import EVERYONE, Served
 from engine.tally.questions import KINDS, options_of
+from engine.values.debate import BallotKind
+from engine.values.judging import REVEALED, Question
 
 FIND_QUESTION = """
 SELECT targets.debate, targets.question, targets.step, targets.ballot, targets.closed_at,

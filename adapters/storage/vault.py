@@ -9,7 +9,7 @@ import base64
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from engine.errors import SettingsError
+from engine.values.errors import SettingsError
 
 if TYPE_CHECKING:
     from cryptography.fernet import Fernet

@@ -14,9 +14,9 @@ from adapters.storage.database import Database
 from adapters.storage.leases import guard
 from adapters.storage.people import barred, ensure_person, find_key
 from adapters.storage.targets import ASKED, LOCK_QUESTION
-from engine.judging import Question, VoteEvent
 from engine.store import Intervention, Lease, Outcome, Target
 from engine.store.votes import NewEvent, Silences
+from engine.values.judging import Question, VoteEvent
 from engine.words.phrases import VOTE_DELETED
 
 INSERT_EVENT = """

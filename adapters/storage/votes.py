@@ -14,12 +14,12 @@ from adapters.storage.listed import note_agreement
 from adapters.storage.outbox import insert_posts, release
 from adapters.storage.targets import ACCEPT, Targets, accept, let_seeds_go
 from adapters.storage.vote_log import VoteLog, find_log
-from engine.judging import REVEALED, Question
 from engine.store import Asked, Closing, Lease, Post
 from engine.store.pairs import LONGEST_WAIT
 from engine.store.served import EVERYONE, Served
 from engine.store.votes import Conclude, end_plainly
 from engine.tally.questions import KINDS
+from engine.values.judging import REVEALED, Question
 
 ALL = 2**31 - 1
 # In which states of its debate each question may close, as DUE compares them.

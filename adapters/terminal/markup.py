@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 from rich.console import RenderableType
 from rich.text import Text
 
-from engine.marks import unmarked
-from engine.text import clean
+from engine.values.text import clean, unmarked
 from engine.words.card import by_side
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ from typing import Literal
 
 from pydantic import ValidationError
 
+from adapters.private_files import make_private_folder, open_private
 from adapters.terminal import texts
-from engine.debate import Value
-from engine.errors import VenueError
-from engine.messages import File
-from engine.private_files import make_private_folder, open_private
+from engine.values.debate import Value
+from engine.values.errors import VenueError
+from engine.values.messages import File
 
 
 class RecordEntry(Value):

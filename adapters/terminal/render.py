@@ -11,9 +11,9 @@ from rich.text import Text
 
 from adapters.terminal import texts
 from adapters.terminal.markup import colour_of, line, markdown
-from engine.messages import MESSAGE, Message, VoteInvite
-from engine.ports import Part
-from engine.text import clean
+from engine.values.messages import MESSAGE, Message, VoteInvite
+from engine.values.ports import Part
+from engine.values.text import clean
 from engine.words.card import BallotPaper, Card, Reference
 from engine.words.cards import card_of, with_heading
 from engine.words.translation import in_its_language, say

@@ -15,9 +15,9 @@ from rich.text import Text
 
 from adapters.terminal import texts
 from adapters.terminal.markup import colour_of
-from engine.language import ENGLISH, speaking
-from engine.ports import Draft
-from engine.text import clean
+from engine.values.language import ENGLISH, speaking
+from engine.values.ports import Draft
+from engine.values.text import clean
 from engine.words.cards import words_used
 
 FRAMES_PER_SECOND = 10

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from engine.marks import marked
-from engine.ports import Draft
 from engine.tally.questions import STANCES
+from engine.values.ports import Draft
+from engine.values.text import marked
 from engine.words.card import Reference
 from engine.words.phrases import NO_STANCES, option_name, round_name
 from engine.words.translation import plural, say

@@ -20,9 +20,9 @@ from rich.text import Text
 from adapters.terminal import render, texts
 from adapters.terminal.record import Record, RecordEntry
 from adapters.terminal.stage import Stage
-from engine.errors import MessageGoneError, VenueError
-from engine.language import speaking
-from engine.messages import (
+from engine.values.errors import MessageGoneError, VenueError
+from engine.values.language import speaking
+from engine.values.messages import (
     MESSAGE,
     Message,
     Notice,
@@ -34,7 +34,7 @@ from engine.messages import (
     VoteClosed,
     VoteInvite,
 )
-from engine.ports import (
+from engine.values.ports import (
     Draft,
     Listener,
     Location,
@@ -45,7 +45,7 @@ from engine.ports import (
     Unnamed,
     VenueLimits,
 )
-from engine.text import clean
+from engine.values.text import clean
 from engine.words.cards import card_of, plain_text
 
 Guests = Callable[[Sequence[str]], Iterable[tuple[str, str]]]

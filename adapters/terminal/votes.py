@@ -14,8 +14,6 @@ from itertools import permutations
 from typing import NamedTuple
 
 from adapters.terminal import texts
-from engine.errors import UsageError
-from engine.judging import EVEN
 from engine.tally.questions import (
     CLEAR,
     CLOSE,
@@ -28,6 +26,8 @@ from engine.tally.questions import (
     UNSURE,
     UP,
 )
+from engine.values.errors import UsageError
+from engine.values.judging import EVEN
 from engine.words.phrases import NO_STANCES, option_name
 
 EXAMPLE = "A=3,B=2,tie=1"

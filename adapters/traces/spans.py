@@ -27,9 +27,9 @@ from opentelemetry.sdk.trace.id_generator import IdGenerator
 from opentelemetry.trace import Span, SpanKind, StatusCode, set_span_in_context, use_span
 from ulid import ULID
 
-from engine.debate import Debate, Model, Price
-from engine.errors import SettingsError
-from engine.ports import Attempt, AttemptLog, Call, Models, Reply
+from engine.values.debate import Debate, Model, Price
+from engine.values.errors import SettingsError
+from engine.values.ports import Attempt, AttemptLog, Call, Models, Reply
 
 OK = "ok"
 CLOSE_SECONDS = 2.0

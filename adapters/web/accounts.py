@@ -30,9 +30,9 @@ from pydantic import BaseModel, Field, SecretStr, ValidationError
 from yarl import URL
 
 from adapters.proxies import proxy_of
-from engine.debate import Value
-from engine.errors import MISFITS, NotAllowedError, VenueAwayError, VenueError
-from engine.language import Text
+from engine.values.debate import Value
+from engine.values.errors import MISFITS, NotAllowedError, VenueAwayError, VenueError
+from engine.values.language import Text
 
 ANSWER_SECONDS = 10.0
 MOST_BYTES = 64 * 1024  # of an answer

@@ -11,7 +11,7 @@ from aiohttp import web
 
 from adapters.web.assets import ASSETS_PATH, serve_asset
 from adapters.web.writing import language_of, write
-from engine.errors import NotFoundError, StoreError
+from engine.values.errors import NotFoundError, StoreError
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 log = structlog.get_logger(__name__)

@@ -7,11 +7,11 @@ from collections.abc import AsyncIterator
 from adapters.web.assets import assets
 from adapters.web.leaves import write_call, write_calls, write_debate, write_list
 from adapters.web.links import Filed
-from engine.language import ENGLISH
 from engine.pages.debate import DebatePage
 from engine.pages.items import Item
 from engine.pages.library import Library
 from engine.store.listings import Sought
+from engine.values.language import ENGLISH
 
 TOP, INSIDE = Filed(), Filed("../")
 LEFT_OUT = (".js",)  # nothing of a folder grows

@@ -21,10 +21,10 @@ from adapters.web.label_forms import Filled, filled, is_field, read_answer, stor
 from adapters.web.session import Session, Sessions, holds_token, require_token
 from adapters.web.tries import Tries, client_of
 from adapters.web.writing import KNOWN, language_of, write
-from engine.errors import StoreError
 from engine.labelling.labelling import Labelling
 from engine.labelling.sheet import LabelProgress, Sheet
 from engine.store.labelling import NAME, Annotator, Joined, Task
+from engine.values.errors import StoreError
 
 TASK = f"{{task:{NAME}}}"
 SHEET = r"{sheet:[A-Za-z0-9_-]{22}}"

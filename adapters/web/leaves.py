@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping
 
 from adapters.web.links import Links
 from adapters.web.writing import write
-from engine.debate import Status
 from engine.delivery.interruption import INTERRUPTED
 from engine.formats import FORMATS
-from engine.marks import SIDES, marked
 from engine.pages.debate import CallPage, CallsPage, DebatePage
 from engine.pages.items import ListPage, state_of
+from engine.values.debate import Status
+from engine.values.text import SIDES, marked
 from engine.words.phrases import money
 from engine.words.translation import day, moment, number, say
 

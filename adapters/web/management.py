@@ -23,12 +23,12 @@ from adapters.web.session import Session, Sessions, holds_token, require_token
 from adapters.web.task_figures import figures_of
 from adapters.web.tries import Tries, client_of
 from adapters.web.writing import language_of
-from engine.errors import NotFoundError, RostrumError, StoreError
 from engine.formats import FORMATS
 from engine.labelling.labelling import Labelling
-from engine.language import speaking
 from engine.store import ExportFilter
 from engine.store.labelling import Task, Terms
+from engine.values.errors import NotFoundError, RostrumError, StoreError
+from engine.values.language import speaking
 from engine.words.translation import LANGUAGES, say
 
 HOURS = 12

@@ -18,12 +18,12 @@ from adapters.web.links import Public as PublicLinks
 from adapters.web.pulses import Pulses
 from adapters.web.reading import DRAWN
 from adapters.web.writing import language_of, write
-from engine.messages import File
 from engine.pages.public import Place, Public, PublicDebate
-from engine.permalinks import Permalinks
 from engine.stats.pictures import draw_leaderboard, draw_matrix, draw_reliability, leaderboard_alt
 from engine.stats.wording import word_rating, word_record, word_share
 from engine.store.community import PublicPart
+from engine.values.messages import File
+from engine.values.ports import Permalinks
 from engine.words.league import league_lines, league_title
 from engine.words.league_picture import league_picture
 

@@ -11,7 +11,7 @@ import structlog
 from aiohttp import web
 
 from adapters.web.tries import client_of
-from engine.errors import NotFoundError, StoreError
+from engine.values.errors import NotFoundError, StoreError
 
 LOOK_SECONDS = 1.0
 MOST_WATCHED = 64  # debates at once; pages beyond them do not grow by themselves

@@ -17,7 +17,7 @@ from adapters.web.application import RETRY_SECONDS, Failure, failure_page
 from adapters.web.labelling import TASK, TOKEN
 from adapters.web.session import Sessions
 from adapters.web.tries import Tries, client_of
-from engine.errors import NotAllowedError, VenueAwayError, VenueError
+from engine.values.errors import NotAllowedError, VenueAwayError, VenueError
 
 PLATFORM = r"{platform:[a-z]{1,16}}"
 SIGN_IN_SECONDS = 600

@@ -12,7 +12,7 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from adapters.web.assets import address_of
 from engine.dataset.page_rendering import RIGHT_TO_LEFT, shown, to_html
-from engine.language import ENGLISH, speaking
+from engine.values.language import ENGLISH, speaking
 from engine.words.translation import LANGUAGES, day, plural, say
 
 KNOWN = (ENGLISH, *LANGUAGES)

@@ -14,7 +14,7 @@ from pathlib import Path
 import orjson
 
 from bench.crowd.oracle import AMBIGUOUS
-from engine.errors import RostrumError
+from engine.values.errors import RostrumError
 from tests.doubles.command import ROOT
 from tests.doubles.discord.server import TOKEN
 from tests.doubles.slack.server import APP_TOKEN, BOT_TOKEN

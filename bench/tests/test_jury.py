@@ -55,9 +55,9 @@ from bench.wheel.jury_world import (
     weigh_exactly,
     weigh_perfectly,
 )
-from engine.errors import UsageError
-from engine.judging import TIE
 from engine.jury.model import weigh
+from engine.values.errors import UsageError
+from engine.values.judging import TIE
 from tests.doubles.waiting import HANG_SECONDS
 
 ROOT = Path(__file__).parents[2]

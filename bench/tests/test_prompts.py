@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 
 from bench.prompts import RULES, Sent, _before, _billed, as_text, bill, cuts_of, hold
-from engine.ports import ChatMessage
+from engine.values.ports import ChatMessage
 
 ANTHROPIC = RULES["anthropic"]
 LINE = "Evidence from the field supports the point made here, and that is said at length.\n"

@@ -9,7 +9,7 @@ import pytest
 from bench import scale, server
 from bench.scale import ALONE, Bench, Measured, Plan, Size, measure, run_scale
 from bench.wheel.live import LiveFigures
-from engine.errors import RostrumError, UsageError
+from engine.values.errors import RostrumError, UsageError
 from tests.doubles.databases import PostgresDouble
 
 TINY = Size(workers=(1,), debates=2, slots=4, seconds=0.05)

@@ -11,7 +11,7 @@ import pytest
 from bench.crowd.oracle import AMBIGUOUS, Course, Deed, Telling, compare, due
 from bench.crowd.voters import LEAST_APART, OPTIONS, draw_crowd
 from bench.votes import BOUNDS, count_posts, run_votes
-from engine.errors import RostrumError
+from engine.values.errors import RostrumError
 
 LIVE = Telling.LIVE
 

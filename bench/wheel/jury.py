@@ -70,9 +70,9 @@ from bench.wheel.jury_world import (
 )
 from bench.wheel.machine import print_result
 from bench.wheel.workers import open_workers, submit
-from engine.errors import RostrumError, UsageError
 from engine.jury.fitting import fit_jurors
 from engine.jury.hearing import Heard, HeardDebate
+from engine.values.errors import RostrumError, UsageError
 
 Kind = Literal["usual", "misspecified", "broken", "blind", "showing"]
 KINDS: Mapping[Kind, tuple[World, ...]] = {

@@ -21,8 +21,6 @@ from bench.wheel.jury_world import (
     weigh_exactly,
     weigh_perfectly,
 )
-from engine.debate import Fit, PanelSetup
-from engine.judging import TIE, Ballot, Verdict
 from engine.jury.aggregate import BEHIND, MOST_JURORS, aggregate
 from engine.jury.fitting import fit_jurors
 from engine.jury.gate import compare_rules
@@ -33,6 +31,8 @@ from engine.jury.plan import next_readings
 from engine.jury.roster import seat_panel
 from engine.jury.rubric import DEBATE
 from engine.store.journal import PastDebate
+from engine.values.debate import Fit, PanelSetup
+from engine.values.judging import TIE, Ballot, Verdict
 
 NAIVE_JURORS = 6
 SWAPPED_JURORS = 3

@@ -14,10 +14,10 @@ from random import Random
 from statistics import NormalDist
 from typing import NamedTuple
 
-from engine.debate import Fit, JurorFit, Model
-from engine.judging import TIE, Ballot
 from engine.jury.ballot import Reading
 from engine.jury.rubric import DEBATE, HIGHEST, LOWEST
+from engine.values.debate import Fit, JurorFit, Model
+from engine.values.judging import TIE, Ballot
 
 JURORS, FAMILIES, HERD = 12, 6, 5
 DEBATING_FAMILIES = 12  # half of them have no juror

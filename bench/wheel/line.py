@@ -16,12 +16,12 @@ from adapters.storage.store import SqlStore
 from bench.wheel.venue import SilentVenue
 from bot.app import MainLine, defaults_of, first_error
 from bot.settings.settings import Settings
-from engine.debate import Model
 from engine.line.intake import Defaults
 from engine.line.service import Service
-from engine.ports import Models
 from engine.prompts.library import load_prompts
 from engine.store import Caps
+from engine.values.debate import Model
+from engine.values.ports import Models
 
 
 @dataclass(slots=True)

@@ -23,10 +23,10 @@ from bench.wheel.loopback import SPEECH, model_server
 from bench.wheel.machine import percentile, print_result, watch_loop
 from bot import log
 from bot.settings.settings import Settings
-from engine.debate import Status
-from engine.errors import RostrumError
 from engine.line.intake import Order
 from engine.line.service import Service
+from engine.values.debate import Status
+from engine.values.errors import RostrumError
 
 JURORS = 3
 SPEECHES = 8

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from itertools import count
 
-from engine.errors import VenueError
-from engine.marks import REACTIONS
-from engine.messages import Message
-from engine.ports import Location, Member, Part, Reactions, Unnamed, VenueLimits
+from engine.values.errors import VenueError
+from engine.values.messages import Message
+from engine.values.ports import Location, Member, Part, Reactions, Unnamed, VenueLimits
+from engine.values.text import REACTIONS
 from engine.words.card import markdown_of
 from engine.words.cards import card_of
 

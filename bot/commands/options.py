@@ -48,6 +48,6 @@ def complete_models(incomplete: str) -> list[tuple[str, str]]:
 
 def complete_panels(incomplete: str) -> list[str]:
     """Return how a jury may read."""
-    from engine.debate import PanelMode
+    from engine.values.debate import PanelMode
 
     return [mode.value for mode in PanelMode if mode.startswith(incomplete)]

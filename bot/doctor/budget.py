@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator
 from adapters.finding import Finding
 from bot.reading import read_store
 from bot.settings.settings import Settings
-from engine.errors import StoreError
-from engine.ports import utc_now
 from engine.store.usage import Day
+from engine.values.errors import StoreError
+from engine.values.ports import utc_now
 
 OPEN = (
     "others can add this bot, and each server or workspace has a day's money of its own; set "

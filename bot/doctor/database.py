@@ -15,8 +15,8 @@ from adapters.storage.migrate import require_newest
 from adapters.storage.store import SqlStore
 from bot.reading import open_database
 from bot.settings.settings import Settings
-from engine.errors import StoreError
 from engine.line.learning import left_out_of
+from engine.values.errors import StoreError
 
 FEWEST_BYTES = 100_000_000  # a few hundred debates
 SCRATCH_BYTES = 1_000_000

@@ -14,16 +14,16 @@ from adapters.models.faults import LEAST_ROOM, ROOM
 from adapters.models.router import ModelRouter
 from bot.app import defaults_of, open_configured_models
 from bot.settings.settings import Settings
-from engine.debate import Model, Price, Sampling
-from engine.errors import RostrumError
 from engine.jury.history import PanelFit
 from engine.jury.roster import seat_panel
 from engine.line.estimate import estimate, longest_prompts
 from engine.line.intake import Defaults, Order, check_prices, complete, freeze, templates_of
 from engine.line.service import reserve
-from engine.messages import Estimate
-from engine.ports import Models
 from engine.prompts.library import load_prompts
+from engine.values.debate import Model, Price, Sampling
+from engine.values.errors import RostrumError
+from engine.values.messages import Estimate
+from engine.values.ports import Models
 
 MOST_PAIRS = 500
 NOT_ASKED = (

@@ -16,11 +16,11 @@ from bot.doctor.budget import check_day
 from bot.doctor.database import check_database, check_retention
 from bot.doctor.debate import check_debate
 from bot.settings.settings import Settings, examine_settings, find_secrets, load_store_settings
-from engine.debate import REHEARSAL
-from engine.errors import ModelError, RostrumError, SettingsError, StoreError
 from engine.prompts.library import load_prompts
 from engine.store.installs import Install
-from engine.text import clean
+from engine.values.debate import REHEARSAL
+from engine.values.errors import ModelError, RostrumError, SettingsError, StoreError
+from engine.values.text import clean
 
 MOST_LISTED = 8  # names that a backend lists, in one line
 HARMLESS = "Tea beats coffee"

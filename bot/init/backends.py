@@ -17,9 +17,9 @@ from bot.doctor.doctor import show
 from bot.init.choose import debating
 from bot.questions import ask
 from bot.settings.settings import Settings
-from engine.debate import Model, Price
-from engine.errors import ModelError, SettingsError, UsageError
-from engine.options import nearest
+from engine.values.debate import Model, Price
+from engine.values.errors import ModelError, SettingsError, UsageError
+from engine.values.options import nearest
 
 ABOUT = """
 Models. A backend is the address of any OpenAI-compatible endpoint, such as

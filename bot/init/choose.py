@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from engine.debate import Model
+from engine.values.debate import Model
 
 # As in the rosters of docs/jury.md. Of a family, what is named earlier is proposed first.
 DEBATERS = ("deepseek", "mistral-large", "mistral", "kimi", "maverick", "llama")

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from dotenv.parser import Binding, parse_stream
 
-from engine.errors import SettingsError
-from engine.private_files import FILE_MODE
+from adapters.private_files import FILE_MODE
+from engine.values.errors import SettingsError
 
 _PLAIN = re.compile(r"[A-Za-z0-9_./:,@+=-]*")
 

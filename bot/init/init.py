@@ -22,7 +22,7 @@ from bot.questions import ask, confirm, has_terminal
 from bot.settings.sections import DiscordSettings, SlackSettings
 from bot.settings.settings import ENV_FILE, Settings, examine_settings, preview_settings
 from bot.settings.sources import NAMES_FILE, PREFIX
-from engine.errors import ModelError, RostrumError, SettingsError, UsageError
+from engine.values.errors import ModelError, RostrumError, SettingsError, UsageError
 
 DISCORD_TOKEN = "ROSTRUM_DISCORD__TOKEN"  # noqa: S105
 SLACK_BOT, SLACK_APP = "ROSTRUM_SLACK__BOT_TOKEN", "ROSTRUM_SLACK__APP_TOKEN"

@@ -16,10 +16,10 @@ from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
 from adapters.models.backends import PRESETS, JsonForm, ModerationEndpoint, SearchEndpoint
 from bot.settings.format_sections import MOST
 from bot.settings.sources import Section, json_object
-from engine.debate import RETRIEVAL, Model, PanelMode, Price, Retrieval, Sampling
-from engine.errors import UsageError
 from engine.jury.rubric import RUBRICS, Rubric, find_rubric, read_rubric
 from engine.prompts.languages import check_language
+from engine.values.debate import RETRIEVAL, Model, PanelMode, Price, Retrieval, Sampling
+from engine.values.errors import UsageError
 
 _USER = re.compile(r"(\w+/)?\w+")
 _WEB = re.compile(r"https?://[^/\s]+(/\S*)?")

@@ -64,11 +64,11 @@ from bot.settings.sources import (
     variable,
 )
 from bot.settings.topics_file import TopicList, read_topics
-from engine.debate import REHEARSAL, Length, Model, Scores, TurnOrder
-from engine.errors import SettingsError
-from engine.options import nearest
-from engine.text import clean
-from engine.topics import built_in_topics
+from engine.values.debate import REHEARSAL, Length, Model, Scores, TurnOrder
+from engine.values.errors import SettingsError
+from engine.values.options import nearest
+from engine.values.text import clean
+from engine.values.topics import built_in_topics
 
 REHEARSAL_MODELS = "rehearsal/maple, rehearsal/cedar, rehearsal/oak, rehearsal/larch"
 REHEARSAL_JURORS = (

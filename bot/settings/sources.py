@@ -23,10 +23,10 @@ from pydantic_settings import (
 )
 
 from bot.settings.secret_files import provided_files, read_secret
-from engine.debate import Value
-from engine.errors import SettingsError
-from engine.options import nearest
-from engine.text import clean
+from engine.values.debate import Value
+from engine.values.errors import SettingsError
+from engine.values.options import nearest
+from engine.values.text import clean
 
 PREFIX = "ROSTRUM_"
 ANY = "*"  # stands for a name chosen by the user

@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from engine.errors import SettingsError, UsageError
-from engine.options import hint
 from engine.prompts.languages import check_language
-from engine.text import clean, headline, is_visible
-from engine.topics import LONGEST_STANCE, Topic, fold_topic
+from engine.values.errors import SettingsError, UsageError
+from engine.values.options import hint
+from engine.values.text import clean, headline, is_visible
+from engine.values.topics import LONGEST_STANCE, Topic, fold_topic
 
 YAML = (".yaml", ".yml")
 KEYS = ("text", "for", "against", "conditions", "language")

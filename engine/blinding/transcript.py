@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from engine.blinding.blinding import blind
 from engine.blinding.identity import find_self_named
-from engine.debate import CUT_SHORT, REPEATS, Model, Turn
 from engine.prompts.quoting import quote
-from engine.sources import tell_quotation
+from engine.values.debate import CUT_SHORT, REPEATS, Model, Turn
+from engine.values.sources import tell_quotation
 
 _PLACES = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from engine.blinding.identity import scrub
-from engine.debate import Setup
-from engine.messages import MESSAGE
 from engine.store import Post
+from engine.values.debate import Setup
+from engine.values.messages import MESSAGE
 
 _PLAIN = frozenset({"kind", "side", "media"})  # keys whose values are fixed words
 

@@ -14,7 +14,7 @@ from functools import lru_cache
 from importlib.resources import files
 from random import Random
 
-from engine.debate import Value
+from engine.values.debate import Value
 
 
 class Vocabulary(Value):

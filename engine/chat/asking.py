@@ -8,9 +8,9 @@ from engine.chat.invocation import AskArguments, UnaskArguments
 from engine.chat.lookup import find_named
 from engine.chat.permission import manages
 from engine.chat.person import Person
-from engine.errors import UsageError
 from engine.line.asking import UNKNOWN, ask, is_listed, remove
-from engine.text import clean, headline
+from engine.values.errors import UsageError
+from engine.values.text import clean, headline
 
 
 async def ask_sides(context: Context, person: Person, asked: AskArguments) -> AskedAnswer:

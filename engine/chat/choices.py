@@ -11,16 +11,16 @@ from engine.chat.invocation import NoArguments
 from engine.chat.lookup import find_held
 from engine.chat.person import Person, settings_of
 from engine.chat.settings import overlay
-from engine.debate import Debate, Model, Value
-from engine.errors import BudgetError, UsageError
 from engine.formats import FORMATS
-from engine.language import ENGLISH, speaking
 from engine.line.intake import Defaults, Order
-from engine.messages import Estimate
 from engine.prompts.languages import NAMES
 from engine.store import Caps
-from engine.text import headline
-from engine.topics import RANDOM, Topic
+from engine.values.debate import Debate, Model, Value
+from engine.values.errors import BudgetError, UsageError
+from engine.values.language import ENGLISH, speaking
+from engine.values.messages import Estimate
+from engine.values.text import headline
+from engine.values.topics import RANDOM, Topic
 from engine.words.translation import called_language
 
 MOST_CHOICES = 25  # what Discord shows

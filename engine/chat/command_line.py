@@ -25,9 +25,9 @@ from engine.chat.invocation import (
     SuggestArguments,
     TopicsArguments,
 )
-from engine.errors import UsageError
 from engine.formats import FORMATS
-from engine.options import (
+from engine.values.errors import UsageError
+from engine.values.options import (
     IN_A_CHAT,
     STANCES,
     hint,
@@ -37,7 +37,7 @@ from engine.options import (
     read_option,
     suggest,
 )
-from engine.text import headline
+from engine.values.text import headline
 
 _SIDE = re.compile(r"(?:model_)?([ab]\d?|[1-9])")
 JURORS, JUDGES = "jurors", "judges"

@@ -63,12 +63,12 @@ from engine.chat.person import Person
 from engine.chat.remarks import remark
 from engine.chat.review import review
 from engine.chat.settings import show_settings
-from engine.debate import BallotKind
-from engine.errors import RostrumError, UsageError
-from engine.language import Text
 from engine.line.intake import check_allowed
-from engine.options import hint, suggest
-from engine.text import clean, headline
+from engine.values.debate import BallotKind
+from engine.values.errors import RostrumError, UsageError
+from engine.values.language import Text
+from engine.values.options import hint, suggest
+from engine.values.text import clean, headline
 
 A = TypeVar("A", bound=Arguments)
 BALLOTS = "open|secret|private"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from math import ceil
 
-from engine.errors import NotAllowedError
+from engine.values.errors import NotAllowedError
 
 AT_ONCE = 5
 SECONDS = 10  # after that many, until the next

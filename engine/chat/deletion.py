@@ -9,10 +9,10 @@ from engine.chat.invocation import DeleteArguments
 from engine.chat.lookup import find_newest
 from engine.chat.permission import manages
 from engine.chat.person import Person
-from engine.debate import Debate, Status
-from engine.errors import NotAllowedError, UsageError
-from engine.judging import Question
 from engine.store import Store
+from engine.values.debate import Debate, Status
+from engine.values.errors import NotAllowedError, UsageError
+from engine.values.judging import Question
 
 
 async def delete(context: Context, person: Person, asked: DeleteArguments) -> DeletionAnswer:

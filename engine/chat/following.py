@@ -15,9 +15,9 @@ from engine.chat.context import Context
 from engine.chat.invocation import DebateArgument
 from engine.chat.lifecycle import status as status_of
 from engine.chat.person import Person
-from engine.debate import Status
-from engine.errors import RostrumError
-from engine.messages import Where
+from engine.values.debate import Status
+from engine.values.errors import RostrumError
+from engine.values.messages import Where
 
 LOOK_SECONDS = 0.25
 LATER_SECONDS = 5.0

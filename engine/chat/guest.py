@@ -10,9 +10,9 @@ from engine.chat.context import Context
 from engine.chat.invocation import ConsentArguments, DebateArgument, TurnArguments
 from engine.chat.lookup import find_named, find_only
 from engine.chat.person import Person
-from engine.debate import Debate, Status
-from engine.errors import UsageError
 from engine.line.intake import ME, ONLY_ONE, Invited
+from engine.values.debate import Debate, Status
+from engine.values.errors import UsageError
 from engine.words.buttons import ButtonAction
 
 _MENTION = re.compile(r"<@!?(\w{1,40})(?:\|[^<>]{0,100})?>")

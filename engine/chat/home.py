@@ -8,7 +8,7 @@ from engine.chat.lifecycle import line_of
 from engine.chat.lookup import find_held
 from engine.chat.permission import manages
 from engine.chat.person import Person
-from engine.debate import Status, Value
+from engine.values.debate import Status, Value
 
 LISTED = 20
 LIVE = (Status.QUEUED, Status.RUNNING, Status.VOTING)

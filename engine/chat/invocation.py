@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
-from engine.debate import Value
-from engine.judging import Question
-from engine.options import Options
-from engine.sources import SourceFile
+from engine.values.debate import Value
+from engine.values.judging import Question
+from engine.values.options import Options
+from engine.values.sources import SourceFile
 
 
 class Arguments(Value):

@@ -18,14 +18,9 @@ from engine.chat.invocation import LeagueArguments
 from engine.chat.permission import check, managers
 from engine.chat.person import Person, settings_of
 from engine.chat.settings import check_channel, overlay
-from engine.debate import Model
 from engine.delivery.ending import without_settings
-from engine.errors import NotAllowedError, NotFoundError, UsageError
 from engine.formats import find_format
 from engine.line.intake import Defaults
-from engine.messages import Outcome
-from engine.options import BUILT_IN, Options, suggest
-from engine.ports import Location
 from engine.series.league import FEWEST_MODELS, Decided, League, System
 from engine.series.matches import LeagueMatches, draw
 from engine.series.referee import read_record, table_of, written
@@ -34,7 +29,12 @@ from engine.series.saving import begin_in_chat
 from engine.series.spec import Place, Series, Sides, contenders_of, read_people
 from engine.series.times import first_time
 from engine.store.series import StoredSeries
-from engine.text import clean, headline
+from engine.values.debate import Model
+from engine.values.errors import NotAllowedError, NotFoundError, UsageError
+from engine.values.messages import Outcome
+from engine.values.options import BUILT_IN, Options, suggest
+from engine.values.ports import Location
+from engine.values.text import clean, headline
 
 MOST_MODELS = 20
 MOST_MATCHES = 200

@@ -25,19 +25,19 @@ from engine.chat.permission import check_may_start, check_started
 from engine.chat.person import Person, Trial, settings_of
 from engine.chat.settings import check_channel, order_of, overlay, page_of
 from engine.chat.suggestions import suggested_topics
-from engine.debate import BallotKind, Debate, Status
 from engine.delivery.board import awaits_consent
 from engine.delivery.ending import where_revealed, why
 from engine.delivery.length import turns_expected
-from engine.errors import UsageError
-from engine.judging import Log, Question
 from engine.line.intake import Defaults, Order
-from engine.options import BUILT_IN
-from engine.permalinks import Permalinks
 from engine.store import Store
 from engine.store.community import PublicPart
 from engine.store.pairs import closes_with, tied
-from engine.topics import RANDOM
+from engine.values.debate import BallotKind, Debate, Status
+from engine.values.errors import UsageError
+from engine.values.judging import Log, Question
+from engine.values.options import BUILT_IN
+from engine.values.ports import Permalinks
+from engine.values.topics import RANDOM
 from engine.votes.result import read_reveal, unread_logs
 
 LISTED = 20

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine.chat.person import Person
-from engine.debate import Debate, Status
-from engine.errors import NotFoundError, UsageError
-from engine.language import Text
 from engine.store import Store
 from engine.store.debates import the_one
-from engine.text import clean, headline
+from engine.values.debate import Debate, Status
+from engine.values.errors import NotFoundError, UsageError
+from engine.values.language import Text
+from engine.values.text import clean, headline
 
 LOOKED_THROUGH = 100  # debates, for the one that is meant
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from engine.errors import UsageError
-from engine.text import MENTION, clean, headline, is_visible, scrub
+from engine.values.errors import UsageError
+from engine.values.text import MENTION, clean, headline, is_visible, scrub
 
 LONGEST_MOTION = 2000  # characters, so that a form takes them however it counts
 NO_MOTION = (

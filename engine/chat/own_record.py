@@ -9,8 +9,8 @@ from engine.chat.answers.record_picture import Share
 from engine.chat.context import Context
 from engine.chat.invocation import MeArguments
 from engine.chat.person import Person
-from engine.debate import Debate
 from engine.store import OwnVote
+from engine.values.debate import Debate
 
 COUNTED = 200  # of the newest votes here
 LISTED = 10

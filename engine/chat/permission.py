@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from engine.chat.person import Person, settings_of
-from engine.debate import Debate
-from engine.errors import NotAllowedError
-from engine.language import Text
 from engine.store import Store
+from engine.values.debate import Debate
+from engine.values.errors import NotAllowedError
+from engine.values.language import Text
 
 
 class Who(NamedTuple):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from engine.debate import Value
 from engine.line.intake import Ground
 from engine.store import Store
 from engine.store.community import CommunitySettings
 from engine.store.served import OWN
+from engine.values.debate import Value
 
 
 class Trial(Value):

@@ -7,10 +7,10 @@ from datetime import timedelta
 import structlog
 
 from engine.chat.person import own_community
-from engine.debate import Status
-from engine.errors import UsageError
-from engine.ports import Clock
 from engine.store import Store
+from engine.values.debate import Status
+from engine.values.errors import UsageError
+from engine.values.ports import Clock
 
 WIPE_TRIES = 20
 WIPE_SECONDS = 0.05

@@ -11,11 +11,11 @@ from engine.chat.context import Context
 from engine.chat.invocation import RemarkArguments
 from engine.chat.lookup import find_named
 from engine.chat.person import Person
-from engine.debate import Debate
-from engine.errors import UsageError
-from engine.judging import Question
 from engine.store import Remark
 from engine.tally.questions import CONFIDENCES, GROUNDS
+from engine.values.debate import Debate
+from engine.values.errors import UsageError
+from engine.values.judging import Question
 
 
 async def remark(context: Context, person: Person, asked: RemarkArguments) -> RemarkAnswer:

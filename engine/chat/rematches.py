@@ -9,11 +9,11 @@ from engine.chat.lifecycle import begin
 from engine.chat.lookup import find_held, find_named, held_here
 from engine.chat.permission import check_may_start
 from engine.chat.person import Person
-from engine.debate import Debate, Status
-from engine.errors import NotFoundError
 from engine.line.intake import Order, Rematch
 from engine.line.rematch import check_repeatable
 from engine.store import Store
+from engine.values.debate import Debate, Status
+from engine.values.errors import NotFoundError
 
 
 async def rematch(context: Context, person: Person, asked: RematchArguments) -> StartedAnswer:

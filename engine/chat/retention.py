@@ -8,10 +8,10 @@ from datetime import datetime, timedelta
 import structlog
 from ulid import ULID
 
-from engine.debate import Debate, Value
-from engine.errors import StoreError, VenueError
-from engine.ports import Clock
 from engine.store import Store
+from engine.values.debate import Debate, Value
+from engine.values.errors import StoreError, VenueError
+from engine.values.ports import Clock
 
 ROUND_SECONDS = 3600.0
 REST_SECONDS = 0.05  # between two debates, for other writes

@@ -13,12 +13,12 @@ from engine.chat.invocation import NoArguments
 from engine.chat.person import Person, settings_of
 from engine.dataset.bundle import ROOT, Bundle, export_zip
 from engine.dataset.writer import Wanted
-from engine.errors import NotFoundError
 from engine.stats.agreement import measure_agreement
 from engine.stats.ratings import rank_models
 from engine.stats.reading import work_out
 from engine.stats.row import Row
 from engine.store import ExportFilter, count_rehearsals
+from engine.values.errors import NotFoundError
 
 T = TypeVar("T")
 GUESSERS = 10  # who are named

@@ -17,11 +17,11 @@ from engine.chat.context import Context
 from engine.chat.invocation import ReviewArguments
 from engine.chat.lookup import find_held, find_named
 from engine.chat.person import Person
-from engine.debate import Debate, Status
-from engine.errors import NotAllowedError, UsageError
 from engine.store import ExportFilter, Revision, Store
 from engine.tally.questions import vote_options
-from engine.text import clean, headline
+from engine.values.debate import Debate, Status
+from engine.values.errors import NotAllowedError, UsageError
+from engine.values.text import clean, headline
 from engine.votes.offers import Offer, Why, doubt_of, offer
 
 NO_VOTE = "none"

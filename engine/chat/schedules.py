@@ -12,18 +12,18 @@ from engine.chat.lifecycle import begin
 from engine.chat.permission import check, managers
 from engine.chat.person import Person, settings_of
 from engine.chat.settings import check_channel, order_of, overlay
-from engine.debate import SeriesKey
 from engine.delivery.ending import without_settings
-from engine.errors import NotAllowedError, UsageError
 from engine.line.intake import Defaults, Order
 from engine.line.next_topic import next_topic
-from engine.options import Options
-from engine.ports import Location
 from engine.series.recurring import written
 from engine.series.saving import begin_in_chat
 from engine.series.spec import People, Place, Recurring, Series, Sides, read_when
 from engine.series.times import first_time
 from engine.store.series import StoredSeries
+from engine.values.debate import SeriesKey
+from engine.values.errors import NotAllowedError, UsageError
+from engine.values.options import Options
+from engine.values.ports import Location
 
 MANAGERS = managers("set or end a schedule")
 ANY_TOPIC = "Remote work is better than working in an office"  # to estimate a debate without one

@@ -18,12 +18,15 @@ from engine.chat.guest import guest_among
 from engine.chat.invocation import SettingsArguments, StartArguments
 from engine.chat.person import Person, settings_of
 from engine.dataset.license import read_license
-from engine.debate import Model
-from engine.errors import NotAllowedError, UsageError
 from engine.formats import FORMATS, find_format
-from engine.language import ENGLISH
 from engine.line.intake import MOST_JUDGES, Defaults, Order
-from engine.options import (
+from engine.prompts.languages import check_language
+from engine.store import Caps
+from engine.store.community import SETTING_NAMES, CommunitySettings, PublicPart
+from engine.values.debate import Model
+from engine.values.errors import NotAllowedError, UsageError
+from engine.values.language import ENGLISH
+from engine.values.options import (
     BUILT_IN,
     NONE,
     Options,
@@ -33,11 +36,8 @@ from engine.options import (
     read_option,
     suggest,
 )
-from engine.permalinks import Permalinks
-from engine.prompts.languages import check_language
-from engine.store import Caps
-from engine.store.community import SETTING_NAMES, CommunitySettings, PublicPart
-from engine.text import clean, headline, is_visible
+from engine.values.ports import Permalinks
+from engine.values.text import clean, headline, is_visible
 from engine.words.translation import say
 
 MOST_CHANNELS = 100

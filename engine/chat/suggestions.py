@@ -13,13 +13,13 @@ from engine.chat.invocation import SuggestArguments, TopicsArguments
 from engine.chat.permission import check, managers, manages
 from engine.chat.person import Person, settings_of
 from engine.chat.settings import overlay
-from engine.errors import UsageError
-from engine.language import spoken
 from engine.line.intake import Defaults, check_topic, check_words
 from engine.line.next_topic import listed
-from engine.options import BUILT_IN
 from engine.store import Store
-from engine.topics import RANDOM, Topic, has_blocked
+from engine.values.errors import UsageError
+from engine.values.language import spoken
+from engine.values.options import BUILT_IN
+from engine.values.topics import RANDOM, Topic, has_blocked
 
 APPROVERS = managers("approve or remove topics")
 

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from engine.blinding.transcript import BlindTurn, Identities, Scribe, Transcript
 from engine.dataset.entry import Entry, ExportedTurn
-from engine.debate import Debate, Status, Turn, TurnOrder
-from engine.text import scrub
+from engine.values.debate import Debate, Status, Turn, TurnOrder
+from engine.values.text import scrub
 
 FIRST, SECOND = "first", "second"
 PLACES = (FIRST, SECOND)

@@ -14,8 +14,8 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 from engine.dataset.tables import TABLES
 from engine.dataset.voters import Keys
 from engine.dataset.writer import Headway, Wanted, keys_of, write_export
-from engine.errors import ExportError, StoppedError
 from engine.store import Archive, Store
+from engine.values.errors import ExportError, StoppedError
 
 ROOT = "rostrum-export"
 # The others repeat a debate's text for every vote and ballot: too large for a chat.

@@ -20,9 +20,9 @@ from engine.dataset.columns import (
     part_of,
 )
 from engine.dataset.entry import Entry
-from engine.judging import Ballot
 from engine.jury.aggregate import margins
 from engine.jury.rubric import find_rubric
+from engine.values.judging import Ballot
 
 
 class _Read(NamedTuple):

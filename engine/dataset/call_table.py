@@ -18,8 +18,8 @@ from engine.dataset.columns import (
     part_of,
 )
 from engine.dataset.entry import Entry
-from engine.ports import Reply
 from engine.store import CallRecord
+from engine.values.ports import Reply
 
 
 def _tried(entry: Entry) -> Iterable[CallRecord]:

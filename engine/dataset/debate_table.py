@@ -32,10 +32,10 @@ from engine.dataset.columns import (
     part_of,
 )
 from engine.dataset.entry import Entry
-from engine.debate import Criterion, Model, PanelMode
-from engine.judging import TIE, WEAK
 from engine.jury.rubric import find_rubric
-from engine.text import scrub
+from engine.values.debate import Criterion, Model, PanelMode
+from engine.values.judging import TIE, WEAK
+from engine.values.text import scrub
 from engine.votes.web import QUORUM
 
 Columns: TypeAlias = tuple[Column[Entry] | OfDebate, ...]

@@ -8,12 +8,12 @@ from datetime import datetime
 from typing import Literal, NamedTuple
 
 from engine.dataset.voters import Pseudonyms
-from engine.debate import ENDED, Debate, Turn
-from engine.judging import Persuasion, Question, Summary, Tally
 from engine.store import DebateRecord, StandingAnswer
 from engine.tally.tally import agreement, count
-from engine.text import scrub
-from engine.topics import split_of, topic_id
+from engine.values.debate import ENDED, Debate, Turn
+from engine.values.judging import Persuasion, Question, Summary, Tally
+from engine.values.text import scrub
+from engine.values.topics import split_of, topic_id
 from engine.votes.labels import persuasion
 from engine.votes.web import tally_labels
 

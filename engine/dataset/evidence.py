@@ -19,10 +19,10 @@ from engine.dataset.columns import (
     Table,
 )
 from engine.dataset.entry import Entry
-from engine.debate import Quotation, Turn
-from engine.findings import RETRIEVED, Artifact
-from engine.sources import outcome_of
-from engine.text import scrub
+from engine.values.debate import Quotation, Turn
+from engine.values.judging import RETRIEVED, Artifact
+from engine.values.sources import outcome_of
+from engine.values.text import scrub
 
 
 class _Given(NamedTuple):

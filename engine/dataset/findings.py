@@ -22,10 +22,9 @@ from engine.dataset.columns import (
     part_of,
 )
 from engine.dataset.entry import Entry
-from engine.findings import Score
-from engine.judging import Verdict
 from engine.store import Judging
-from engine.text import scrub
+from engine.values.judging import Score, Verdict
+from engine.values.text import scrub
 
 _SUBJECT = "a turn's step, an argument's id, a seat, or `total`"
 JUDGMENTS = Table(

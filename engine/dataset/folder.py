@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from engine.dataset.manifest import ExportedFile, listed_files
-from engine.errors import ExportError, RostrumError, UsageError
+from engine.values.errors import ExportError, RostrumError, UsageError
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
 

@@ -17,8 +17,8 @@ from engine.dataset.columns import (
     Table,
 )
 from engine.dataset.entry import Entry
-from engine.judging import Question
 from engine.store import StandingAnswer
+from engine.values.judging import Question
 
 
 class _Guess(NamedTuple):

@@ -11,8 +11,8 @@ from typing import Any
 import orjson
 
 from engine.dataset.layouts import QUESTION
-from engine.errors import UsageError
-from engine.text import clean, headline
+from engine.values.errors import UsageError
+from engine.values.text import clean, headline
 from engine.votes.imported import Fault, Label
 
 ARGILLA, LABEL_STUDIO, LINES = "argilla", "label-studio", "file"

@@ -23,8 +23,8 @@ from engine.dataset.blind_reading import (
 from engine.dataset.columns import Row
 from engine.dataset.entry import Entry
 from engine.dataset.preferences import PREFERENCE
-from engine.errors import UsageError
-from engine.judging import TIE, WEAK
+from engine.values.errors import UsageError
+from engine.values.judging import TIE, WEAK
 
 QUESTION = "winner"
 ASKED = (

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from engine.errors import UsageError
-from engine.language import Text
-from engine.options import nearest
-from engine.text import clean, headline
+from engine.values.errors import UsageError
+from engine.values.language import Text
+from engine.values.options import nearest
+from engine.values.text import clean, headline
 
 OTHER = "other"  # the publisher has set none
 LONGEST = 64  # characters

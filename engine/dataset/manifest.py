@@ -10,7 +10,7 @@ from typing import Literal
 import orjson
 from pydantic import BaseModel, Field, ValidationError
 
-from engine.debate import Value
+from engine.values.debate import Value
 
 MANIFEST = "manifest.json"
 

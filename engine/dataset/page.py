@@ -9,15 +9,14 @@ from typing import NamedTuple
 from engine.blinding.identity import scrub
 from engine.blinding.veil import names_of
 from engine.dataset.evidence import retrieved
-from engine.debate import Debate, Source, Status, Turn
-from engine.findings import RETRIEVED
-from engine.judging import Ballot
-from engine.language import speaking
-from engine.messages import Reveal
-from engine.sources import named
 from engine.store import Store
-from engine.text import rename
-from engine.text import scrub as scrub_mentions
+from engine.values.debate import Debate, Source, Status, Turn
+from engine.values.judging import RETRIEVED, Ballot
+from engine.values.language import speaking
+from engine.values.messages import Reveal
+from engine.values.sources import named
+from engine.values.text import rename
+from engine.values.text import scrub as scrub_mentions
 from engine.votes.result import read_reveal
 from engine.words.cards import broken_rule, words_used
 from engine.words.details import detail_lines

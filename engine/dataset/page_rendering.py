@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, StrictUndefined, Template
 
 from engine.dataset.page import Page
-from engine.language import speaking
-from engine.text import clean
+from engine.values.language import speaking
+from engine.values.text import clean
 from engine.words.translation import say
 
 if TYPE_CHECKING:

@@ -32,9 +32,9 @@ from engine.dataset.conversation import (
     write_case,
 )
 from engine.dataset.entry import Entry, ExportedTurn
-from engine.debate import Turn
-from engine.judging import TIE, Tally
-from engine.text import split_draft
+from engine.values.debate import Turn
+from engine.values.judging import TIE, Tally
+from engine.values.text import split_draft
 
 
 class _Draft(NamedTuple):

@@ -23,9 +23,9 @@ from engine.dataset.columns import (
 )
 from engine.dataset.entry import Entry
 from engine.dataset.keys import scrub_keys
-from engine.failures import failure_in
 from engine.store import CallRecord
-from engine.text import scrub
+from engine.values.errors import failure_in
+from engine.values.text import scrub
 
 
 class _Message(NamedTuple):

@@ -17,9 +17,9 @@ from engine.dataset.columns import (
     Table,
 )
 from engine.dataset.entry import Entry
-from engine.findings import QUESTIONS
 from engine.store.asking import AudienceQuestion
-from engine.text import scrub
+from engine.values.judging import QUESTIONS
+from engine.values.text import scrub
 
 PHASE = "before_closing"
 

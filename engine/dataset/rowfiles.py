@@ -12,7 +12,7 @@ from typing import Any
 
 from engine.dataset.columns import Table
 from engine.dataset.folder import Staging
-from engine.errors import UsageError
+from engine.values.errors import UsageError
 
 
 class FileFormat(StrEnum):

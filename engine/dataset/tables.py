@@ -19,7 +19,7 @@ from engine.dataset.question_table import QUESTIONS_ASKED
 from engine.dataset.turn_table import TURNS
 from engine.dataset.verdict_table import VERDICTS
 from engine.dataset.vote_table import VOTES
-from engine.errors import UsageError
+from engine.values.errors import UsageError
 
 TABLES: tuple[Table[Any], ...] = (
     DEBATES,

@@ -24,13 +24,12 @@ from engine.dataset.columns import (
     part_of,
 )
 from engine.dataset.entry import Entry
-from engine.debate import Model, Turn, not_given
-from engine.findings import DECISION, POSITION, Score
-from engine.judging import Question
-from engine.ports import Reply
 from engine.store import CallRecord
 from engine.tally.questions import DOWN, UP
-from engine.text import scrub
+from engine.values.debate import Model, Turn, not_given
+from engine.values.judging import DECISION, POSITION, Question, Score
+from engine.values.ports import Reply
+from engine.values.text import scrub
 
 
 class _Spoken(NamedTuple):

@@ -20,8 +20,8 @@ from engine.dataset.columns import (
     list_of,
 )
 from engine.dataset.entry import Entry
-from engine.judging import Ballot
-from engine.text import scrub
+from engine.values.judging import Ballot
+from engine.values.text import scrub
 
 
 def _scores(ballot: Ballot) -> list[tuple[str, str, int]] | None:

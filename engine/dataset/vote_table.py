@@ -19,9 +19,9 @@ from engine.dataset.columns import (
     part_of,
 )
 from engine.dataset.entry import NO_CHANCES, Entry
-from engine.judging import IMPORT, Question
 from engine.store import StandingAnswer
-from engine.text import scrub
+from engine.values.judging import IMPORT, Question
+from engine.values.text import scrub
 from engine.votes.web import platform_of
 
 PHASES: dict[str, str] = {

@@ -29,11 +29,11 @@ from engine.dataset.rowfiles import FileFormat, turn_into_parquet
 from engine.dataset.tables import choose_tables
 from engine.dataset.vote_table import VOTES
 from engine.dataset.voters import Keys, Pseudonyms
-from engine.errors import NotFoundError, StoppedError, UsageError
-from engine.judging import Question
 from engine.stats.confidence import chances, compare
 from engine.store import Archive, ExportFilter, Store
-from engine.topics import SPLITS
+from engine.values.errors import NotFoundError, StoppedError, UsageError
+from engine.values.judging import Question
+from engine.values.topics import SPLITS
 
 Rows: TypeAlias = dict[str, dict[str, int]]
 PAIRS_AT_ONCE = 20  # mirrored pairs read again at once

@@ -10,12 +10,12 @@ from typing import get_args
 
 import structlog
 
-from engine.debate import short_code
 from engine.delivery.ending import GIVEN, UNNAMED_ALERT
-from engine.errors import VenueError
-from engine.messages import Alert, Skipped
-from engine.ports import Unnamed, Venue
 from engine.store import Intent, Lease, Post, Store
+from engine.values.debate import short_code
+from engine.values.errors import VenueError
+from engine.values.messages import Alert, Skipped
+from engine.values.ports import Unnamed, Venue
 
 NO_SUCH_MANAGER = "This manager is no longer one of those who can be told."
 log = structlog.get_logger(__name__)

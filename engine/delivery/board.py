@@ -12,20 +12,19 @@ from datetime import timedelta
 
 import structlog
 
-from engine.debate import ENDED, Debate, Status, short_code, side_of
 from engine.delivery.ending import posted_reveal, where_revealed, why
 from engine.delivery.length import turns_expected
 from engine.delivery.public_link import with_page
 from engine.delivery.rematches import ANNOUNCEMENT, with_link
-from engine.errors import NotFoundError, VenueAwayError, VenueError, why_of
-from engine.judging import Question
-from engine.messages import Announcement, Phase, Progress
-from engine.permalinks import Permalinks
-from engine.ports import Clock, Part, Venue
 from engine.store import Intent, Store
 from engine.store.pairs import awaits, tied
 from engine.store.served import Served, everyone
-from engine.text import headline
+from engine.values.debate import ENDED, Debate, Status, short_code, side_of
+from engine.values.errors import NotFoundError, VenueAwayError, VenueError, why_of
+from engine.values.judging import Question
+from engine.values.messages import Announcement, Phase, Progress
+from engine.values.ports import Clock, Part, Permalinks, Venue
+from engine.values.text import headline
 
 LOOKED_BACK = 20  # debates
 RECENTLY = timedelta(hours=1)

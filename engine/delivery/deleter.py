@@ -9,7 +9,11 @@ from dataclasses import dataclass
 
 import structlog
 
-from engine.errors import (
+from engine.floor.shares import Shares
+from engine.floor.wake import Bell
+from engine.store import Lease, Store
+from engine.store.deletions import Deletion
+from engine.values.errors import (
     LeaseLostError,
     MessageGoneError,
     NotFoundError,
@@ -18,11 +22,7 @@ from engine.errors import (
     VenueError,
     VenueGoneError,
 )
-from engine.floor.shares import Shares
-from engine.floor.wake import Bell
-from engine.ports import Clock, Venue
-from engine.store import Lease, Store
-from engine.store.deletions import Deletion
+from engine.values.ports import Clock, Venue
 
 LOOK_SECONDS = 2.0
 STOPPED = "It is being deleted."

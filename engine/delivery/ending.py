@@ -7,8 +7,9 @@ from collections.abc import Iterable
 
 import structlog
 
-from engine.debate import Cause, Debate, Status
-from engine.errors import (
+from engine.store import DeliveryState, Outbox
+from engine.values.debate import Cause, Debate, Status
+from engine.values.errors import (
     BudgetError,
     DeclinedError,
     DesertedError,
@@ -19,11 +20,12 @@ from engine.errors import (
     StoppedError,
     StoreError,
     ThreadGoneError,
+    name_failure,
+    no_answer,
+    without_words,
 )
-from engine.failures import name_failure, no_answer, without_words
-from engine.messages import Reveal, Where
-from engine.ports import FaultKind
-from engine.store import DeliveryState, Outbox
+from engine.values.messages import Reveal, Where
+from engine.values.ports import FaultKind
 from engine.words.phrases import WAITS_TO_POST, WAITS_TO_REACT
 from engine.words.translation import say
 

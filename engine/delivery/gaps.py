@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import structlog
 
-from engine.debate import short_code
-from engine.language import speaking
-from engine.messages import Content, Notice, TurnPost
-from engine.ports import Venue
 from engine.store import DeliveryState, Intent, Post
+from engine.values.debate import short_code
+from engine.values.language import speaking
+from engine.values.messages import Content, Notice, TurnPost
+from engine.values.ports import Venue
 from engine.words.card import BESIDE
 from engine.words.cards import plain_text, turn_title
 from engine.words.translation import say

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from engine.debate import Debate, Status
 from engine.store import Store
+from engine.values.debate import Debate, Status
 
 INTERRUPTED = "interrupted"
 

@@ -12,15 +12,15 @@ from datetime import timedelta
 
 import structlog
 
-from engine.debate import Debate
 from engine.delivery.ending import CHANNEL_REVEAL, GIVEN, REVEAL, STARTER_REVEAL
-from engine.errors import LeaseLostError, VenueError
 from engine.floor.shares import Shares
 from engine.floor.wake import Bell
-from engine.messages import Reveal
-from engine.ports import Clock, Venue
 from engine.store import Intent, Lease, Post, Store
 from engine.store.served import EVERYONE, Served
+from engine.values.debate import Debate
+from engine.values.errors import LeaseLostError, VenueError
+from engine.values.messages import Reveal
+from engine.values.ports import Clock, Venue
 
 AGAIN_SECONDS = 3600.0
 TRIED_FOR = timedelta(days=3)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from engine.debate import Debate
-from engine.findings import QUESTIONS
 from engine.formats import length_of
 from engine.store import Store
+from engine.values.debate import Debate
+from engine.values.judging import QUESTIONS
 
 
 async def turns_expected(store: Store, debate: Debate) -> int:

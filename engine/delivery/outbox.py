@@ -27,7 +27,12 @@ from engine.delivery.public_link import with_page
 from engine.delivery.rematches import with_link
 from engine.delivery.seeds import Seeds
 from engine.delivery.unseeding import Unseeding
-from engine.errors import (
+from engine.floor.keeper import Keeper
+from engine.floor.shares import Shares
+from engine.floor.wake import Bell
+from engine.store import DeliveryState, Intent, Lease, Store
+from engine.store.served import Served
+from engine.values.errors import (
     LeaseLostError,
     MessageGoneError,
     NotFoundError,
@@ -37,11 +42,8 @@ from engine.errors import (
     VenueGoneError,
     VenueLockedError,
 )
-from engine.floor.keeper import Keeper
-from engine.floor.shares import Shares
-from engine.floor.wake import Bell
-from engine.judging import Question
-from engine.messages import (
+from engine.values.judging import Question
+from engine.values.messages import (
     Alert,
     Announcement,
     Invite,
@@ -56,11 +58,8 @@ from engine.messages import (
     asked_by,
     is_aside,
 )
-from engine.permalinks import Permalinks
-from engine.ports import Clock, Part, Venue
-from engine.store import DeliveryState, Intent, Lease, Store
-from engine.store.served import Served
-from engine.text import headline
+from engine.values.ports import Clock, Part, Permalinks, Venue
+from engine.values.text import headline
 from engine.words.phrases import LOCKED, WAITS_TO_POST
 
 LOOK_SECONDS = 1.0

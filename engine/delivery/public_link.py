@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from engine.messages import Announcement, Reveal
-from engine.permalinks import Permalinks
 from engine.store import Intent, Store
 from engine.store.community import PublicPart
+from engine.values.messages import Announcement, Reveal
+from engine.values.ports import Permalinks
 
 M = TypeVar("M", Announcement, Reveal)
 

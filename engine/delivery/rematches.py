@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import structlog
 
-from engine.errors import VenueAwayError, VenueError, VenueGoneError
-from engine.messages import Announcement
-from engine.ports import Venue
 from engine.store import Store
+from engine.values.errors import VenueAwayError, VenueError, VenueGoneError
+from engine.values.messages import Announcement
+from engine.values.ports import Venue
 
 ANNOUNCEMENT = "announcement"
 log = structlog.get_logger(__name__)

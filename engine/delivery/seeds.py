@@ -15,20 +15,20 @@ from datetime import timedelta
 
 import structlog
 
-from engine.debate import BallotKind
-from engine.errors import (
+from engine.floor.wake import Bell
+from engine.store import Act, Asked, Intervention, Store, Target
+from engine.store.served import Served, everyone
+from engine.store.votes import unseeded_of
+from engine.values.debate import BallotKind
+from engine.values.errors import (
     MessageGoneError,
     NotFoundError,
     VenueAwayError,
     VenueError,
     VenueGoneError,
 )
-from engine.floor.wake import Bell
-from engine.judging import Question
-from engine.ports import Clock, Venue
-from engine.store import Act, Asked, Intervention, Store, Target
-from engine.store.served import Served, everyone
-from engine.store.votes import unseeded_of
+from engine.values.judging import Question
+from engine.values.ports import Clock, Venue
 from engine.words.phrases import WAITS_TO_REACT
 
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 10.0  # seconds: a vote may be open for minutes only

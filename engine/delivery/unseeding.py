@@ -14,11 +14,11 @@ from dataclasses import dataclass
 
 import structlog
 
-from engine.errors import VenueAwayError, VenueError
 from engine.floor.wake import Bell
-from engine.ports import Clock, Venue
 from engine.store import Store, Target
 from engine.store.served import Served, everyone
+from engine.values.errors import VenueAwayError, VenueError
+from engine.values.ports import Clock, Venue
 
 LOOK_SECONDS = 10.0  # for a close that rang no bell here
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0

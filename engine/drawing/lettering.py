@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import regex
 
-from engine.text import GRAPHEME
+from engine.values.text import GRAPHEME
 
 SIZE = 12.0  # of the class `small`, in pixels
 # Widths in DejaVu Sans, in parts of the size: at least those of each character named here.

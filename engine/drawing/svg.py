@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 import regex
 
-from engine.text import clean
+from engine.values.text import clean
 
 Anchor: TypeAlias = Literal["start", "middle", "end"]
 

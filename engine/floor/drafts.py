@@ -14,10 +14,10 @@ from pydantic import JsonValue, TypeAdapter, ValidationError
 from engine.blinding.identity import clean, replace_names
 from engine.blinding.veil import names_of
 from engine.blinding.vocabulary import read_vocabulary
-from engine.debate import Debate, side_of
 from engine.floor.structured import UnreadableError, repaired
-from engine.ports import AnswerSchema, Audience, Draft
-from engine.text import count_words
+from engine.values.debate import Debate, side_of
+from engine.values.ports import AnswerSchema, Audience, Draft
+from engine.values.text import count_words
 
 UPDATE_SECONDS = 0.1  # blinding takes a millisecond, and words arrive by the hundred
 KINDS = ("turn", "shorten")  # the cues of calls whose answers are posted

@@ -15,10 +15,10 @@ from typing import Protocol
 
 import structlog
 
-from engine.errors import StoreError
 from engine.floor.keeper import LEASE_SECONDS, RENEW_SECONDS, Keeper
 from engine.floor.wake import Bell
 from engine.store import Lease, Store
+from engine.values.errors import StoreError
 
 PREFIX = "worker/"
 TOPIC = "fleet"

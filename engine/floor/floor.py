@@ -19,7 +19,17 @@ from pydantic import BaseModel
 from engine.blinding.blinding import BLINDER, blind
 from engine.blinding.identity import scrub
 from engine.blinding.veil import names_of, veil_post
-from engine.debate import (
+from engine.floor.drafts import readable_part
+from engine.floor.limits import TurnLimits, cuts, repeats, replaced, violations
+from engine.floor.refusals import refusal
+from engine.floor.shapes import Shape, ShapedAnswer, better, read_shape, unanswered
+from engine.floor.steps import Caller
+from engine.floor.structured import example_texts, sent_back
+from engine.prompts.languages import language_name
+from engine.prompts.library import AUDIENCE, SOURCES, Prompts
+from engine.prompts.quoting import Record, Speech, guard, unquote
+from engine.store import Note, Post
+from engine.values.debate import (
     Length,
     Model,
     Request,
@@ -32,24 +42,12 @@ from engine.debate import (
     not_given,
     side_of,
 )
-from engine.errors import DesertedError, ModelError, StoppedError
-from engine.findings import UNANSWERED, Adjustment, Artifact, Score
-from engine.floor.drafts import readable_part
-from engine.floor.limits import TurnLimits, cuts, repeats, replaced, violations
-from engine.floor.refusals import refusal
-from engine.floor.shapes import Shape, ShapedAnswer, better, read_shape, unanswered
-from engine.floor.steps import Caller
-from engine.floor.structured import example_texts, sent_back
-from engine.judging import Verdict
-from engine.marks import marked
-from engine.messages import Notice, TurnPost
-from engine.ports import KEPT, CallRole, ChatMessage, Reply
-from engine.prompts.languages import language_name
-from engine.prompts.library import AUDIENCE, SOURCES, Prompts
-from engine.prompts.quoting import Record, Speech, guard, unquote
-from engine.sources import check_quotations, named, tell_quotation
-from engine.store import Note, Post
-from engine.text import clean, count_words, first_words, words_to_read
+from engine.values.errors import DesertedError, ModelError, StoppedError
+from engine.values.judging import UNANSWERED, Adjustment, Artifact, Score, Verdict
+from engine.values.messages import Notice, TurnPost
+from engine.values.ports import KEPT, CallRole, ChatMessage, Reply
+from engine.values.sources import check_quotations, named, tell_quotation
+from engine.values.text import clean, count_words, first_words, marked, words_to_read
 from engine.words.phrases import sum_up
 from engine.words.translation import say
 

@@ -8,10 +8,10 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from weakref import WeakValueDictionary
 
-from engine.errors import LeaseLostError, PausedError, RostrumError, StoreError
 from engine.floor.wake import Bell
 from engine.store import Lease, Store
-from engine.watch import UNWATCHED, Watch
+from engine.values.errors import LeaseLostError, PausedError, RostrumError, StoreError
+from engine.values.ports import UNWATCHED, Watch
 
 RENEW_SECONDS = 3.0
 LEASE_SECONDS = 9.0

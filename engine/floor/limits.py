@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from engine.debate import CUT_SHORT, REPEATS, Violation
 from engine.floor.structured import CUT_OFF
-from engine.ports import Reply
-from engine.text import count_arguments, count_repeats, count_words
+from engine.values.debate import CUT_SHORT, REPEATS, Violation
+from engine.values.ports import Reply
+from engine.values.text import count_arguments, count_repeats, count_words
 
 LONG_REPLY = "long_reply"
 TOO_OFTEN = 5  # times that a turn says one sentence

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 
-from engine.debate import Violation
-from engine.text import count_words
+from engine.values.debate import Violation
+from engine.values.text import count_words
 
 REFUSAL = "refusal"
 MOST_WORDS = 60  # a longer text argues something

@@ -11,17 +11,16 @@ from itertools import chain, zip_longest
 
 import orjson
 
-from engine.debate import Retrieval, Source, Value
-from engine.findings import RETRIEVED, Artifact
 from engine.floor.floor import Floor
 from engine.floor.schema import TEXT, named
 from engine.floor.shapes import Shape
-from engine.marks import marked
-from engine.messages import Report
 from engine.prompts.library import SOURCES
-from engine.sources import title_of
 from engine.store import Post
-from engine.text import clean, headline, is_visible
+from engine.values.debate import Retrieval, Source, Value
+from engine.values.judging import RETRIEVED, Artifact
+from engine.values.messages import Report
+from engine.values.sources import title_of
+from engine.values.text import clean, headline, is_visible, marked
 from engine.words.phrases import source_name
 from engine.words.translation import say
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from engine.ports import AnswerSchema
+from engine.values.ports import AnswerSchema
 
 Node = dict[str, Any]
 TEXT: Node = {"type": "string"}

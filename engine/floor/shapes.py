@@ -13,13 +13,13 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from engine.debate import CUT_SHORT, Value, Violation
-from engine.findings import Artifact
 from engine.floor.drafts import readable_part
 from engine.floor.limits import LONG_REPLY, replaced
 from engine.floor.schema import Node
 from engine.floor.structured import CUT_OFF, UnreadableError, is_filler, read_object
-from engine.ports import AnswerSchema, Reply
+from engine.values.debate import CUT_SHORT, Value, Violation
+from engine.values.judging import Artifact
+from engine.values.ports import AnswerSchema, Reply
 
 UNREADABLE = "unreadable"
 MOST_FAULTS = 12  # sent back at once; more would bury the important ones

@@ -16,13 +16,13 @@ from datetime import datetime
 
 import structlog
 
-from engine.debate import Value
-from engine.errors import LeaseLostError, VenueAwayError, VenueError
 from engine.floor.division import moves
 from engine.floor.keeper import Keeper
-from engine.ports import Clock
 from engine.store import Lease, Store
 from engine.store.served import Served, lane_of
+from engine.values.debate import Value
+from engine.values.errors import LeaseLostError, VenueAwayError, VenueError
+from engine.values.ports import Clock
 
 LOOK_SECONDS = 1.0
 LONGEST_PAUSE = 30.0

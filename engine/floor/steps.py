@@ -9,13 +9,13 @@ from functools import partial
 from string import ascii_letters
 from typing import NamedTuple, Protocol
 
-from engine.debate import Debate, Model, Origin, Sampling
-from engine.errors import BudgetError, ModelError
 from engine.floor.keeper import Keeper
 from engine.floor.loop_pace import Pace
 from engine.floor.structured import TOO_LONG
-from engine.ports import AnswerSchema, Attempt, Call, CallRole, ChatMessage, Models, Reply
 from engine.store import AttemptStart, Journaled, Lease, Store
+from engine.values.debate import Debate, Model, Origin, Sampling
+from engine.values.errors import BudgetError, ModelError
+from engine.values.ports import AnswerSchema, Attempt, Call, CallRole, ChatMessage, Models, Reply
 
 LINGER_SECONDS = 0.02
 SENT_SECONDS = 0.01  # a journaled try has been sent by then

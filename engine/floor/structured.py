@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from engine.errors import MISFITS, RostrumError
-from engine.ports import Reply
 from engine.prompts.quoting import MARK
+from engine.values.errors import MISFITS, RostrumError
+from engine.values.ports import Reply
 
 CUT_OFF = "length"  # a reply that reached its token cap
 TOO_LONG = "too_long"  # our own word for a reply that was cut to the debate's cap

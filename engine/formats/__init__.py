@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pkgutil import resolve_name
 
-from engine.debate import Setup
-from engine.errors import PausedError, StoreError, UsageError
 from engine.formats.format import Format
-from engine.text import clean, headline
+from engine.values.debate import Setup
+from engine.values.errors import PausedError, StoreError, UsageError
+from engine.values.text import clean, headline
 
 
 class Formats(Mapping[str, Format]):

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
-from engine.debate import Request, TurnOrder, Value
-from engine.findings import DECISION, Artifact
 from engine.floor.floor import QUESTIONS, Floor
 from engine.floor.limits import TurnLimits
 from engine.floor.schema import TEXT, choice, named
 from engine.floor.shapes import Fault, Shape, ShapedAnswer
 from engine.formats.format import Format, Labels, Lengths, Sized
+from engine.values.debate import Request, TurnOrder, Value
+from engine.values.judging import DECISION, Artifact
 
 DECISIONS = ("maintains", "qualifies", "gives_up")
 UNKNOWN = "unknown"  # a decision that could not be read, which is never guessed

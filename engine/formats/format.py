@@ -9,14 +9,14 @@ from typing import Annotated, NamedTuple, TypeVar
 
 from pydantic import BeforeValidator, JsonValue, ValidationError
 
-from engine.debate import Length, Request, Turn, TurnOrder, Value
-from engine.errors import UsageError
 from engine.floor.floor import QUESTIONS, Floor
 from engine.floor.research import research
-from engine.judging import Verdict, Vote
-from engine.language import Text
 from engine.prompts.library import Prompts
-from engine.text import headline
+from engine.values.debate import Length, Request, Turn, TurnOrder, Value
+from engine.values.errors import UsageError
+from engine.values.judging import Verdict, Vote
+from engine.values.language import Text
+from engine.values.text import headline
 
 _ITEM = re.compile(
     r"""\s*(?:"([^"]*)"|“([^”]*)”|„([^“”]*)[“”]|«([^»]*)»|'([^']*)'(?=\s*(?:,|$))|([^,]*))\s*(?:,|$)"""

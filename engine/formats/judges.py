@@ -14,12 +14,11 @@ from typing import Any, TypeVar
 import orjson
 from pydantic import BaseModel
 
-from engine.findings import Artifact, Score
 from engine.floor.floor import Floor
 from engine.floor.shapes import Shape, ShapedAnswer
 from engine.formats.median import median_answer
-from engine.judging import TIE
-from engine.marks import marked
+from engine.values.judging import TIE, Artifact, Score
+from engine.values.text import marked
 from engine.words.translation import plural, say
 
 S = TypeVar("S", bound=BaseModel)

@@ -15,7 +15,7 @@ from statistics import median
 from typing import Any
 
 from engine.floor.schema import Node
-from engine.overlap import similarity
+from engine.values.overlap import similarity
 
 UNDECIDED = ("draw", "tie", "UNCERTAIN", "none")
 ALIKE = 0.4  # overlap of words from which two judges' entries speak of the same thing

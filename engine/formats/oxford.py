@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from engine.debate import Request, TurnOrder, Value
 from engine.floor.floor import QUESTIONS, Floor
 from engine.floor.limits import TurnLimits
 from engine.formats.format import Decision, Format, Lengths, Roles, Sized
-from engine.judging import TIE, Question, Verdict, Vote
-from engine.marks import marked
+from engine.values.debate import Request, TurnOrder, Value
+from engine.values.judging import TIE, Question, Verdict, Vote
+from engine.values.text import marked
 from engine.words.translation import say
 
 NAME = "oxford"

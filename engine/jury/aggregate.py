@@ -16,10 +16,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 from typing import NamedTuple
 
-from engine.debate import Fit, JurorFit, JurorHistory, PanelMode, PanelSetup
-from engine.judging import TIE, Ballot, Verdict
 from engine.jury import model
 from engine.jury.rubric import Rubric, find_rubric
+from engine.values.debate import Fit, JurorFit, JurorHistory, PanelMode, PanelSetup
+from engine.values.judging import TIE, Ballot, Verdict
 
 CLIP = 2.5
 VERDICT_TERM = 0.35

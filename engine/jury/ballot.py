@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from engine.debate import Criterion, Model
 from engine.floor.schema import TEXT, by_key, choice, named, number, record, whole
 from engine.floor.structured import Parsed, UnreadableError, is_filler, read_object
-from engine.judging import TIE, Ballot
 from engine.jury.rubric import DEBATE, Rubric
-from engine.ports import AnswerSchema, Reply
+from engine.values.debate import Criterion, Model
+from engine.values.judging import TIE, Ballot
+from engine.values.ports import AnswerSchema, Reply
 
 # A verdict may name a side that its own scores put behind by this much, in points (1–10).
 CONTRADICTION = 0.5

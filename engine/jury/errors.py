@@ -14,7 +14,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from engine.debate import Fit
 from engine.jury.hearing import Heard, HeardDebate
 from engine.jury.lbfgs import Vector, minimise
 from engine.jury.likelihood import (
@@ -26,6 +25,7 @@ from engine.jury.likelihood import (
     gather,
 )
 from engine.jury.model import signal
+from engine.values.debate import Fit
 
 STEP = 1e-4
 ROUNDS = 25

@@ -6,9 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from engine.blinding import identity
-from engine.debate import Debate, Model, Price, Setup
-from engine.errors import BudgetError, ModelError, StoppedError
-from engine.findings import Artifact
 from engine.floor.schema import TEXT, by_key, choice, named
 from engine.floor.steps import Caller
 from engine.floor.structured import (
@@ -18,14 +15,15 @@ from engine.floor.structured import (
     is_filler,
     read_object,
 )
-from engine.judging import TIE, Ballot, Verdict, Why
 from engine.jury.why import REASONS, called, names_hidden, representative, told_reasons
-from engine.marks import marked, unmarked
-from engine.ports import AnswerSchema, ChatMessage
 from engine.prompts.languages import language_name
 from engine.prompts.library import Prompts
 from engine.prompts.quoting import quote
-from engine.text import clean, is_visible
+from engine.values.debate import Debate, Model, Price, Setup
+from engine.values.errors import BudgetError, ModelError, StoppedError
+from engine.values.judging import TIE, Artifact, Ballot, Verdict, Why
+from engine.values.ports import AnswerSchema, ChatMessage
+from engine.values.text import clean, is_visible, marked, unmarked
 
 STEP = "why"  # of the call, and the name and kind of the artifact
 TEMPLATE = "jury/why"

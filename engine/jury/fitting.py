@@ -15,7 +15,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.debate import Fit, JurorFit
 from engine.jury.hearing import HeardDebate
 from engine.jury.lbfgs import Vector, minimise
 from engine.jury.likelihood import (
@@ -28,6 +27,7 @@ from engine.jury.likelihood import (
 )
 from engine.jury.model import CLIP, SEES
 from engine.jury.sight import bet
+from engine.values.debate import Fit, JurorFit
 
 Flags = NDArray[np.bool_]
 

@@ -11,13 +11,13 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean, stdev
 
-from engine.debate import Fit, JurorHistory
 from engine.jury import model
 from engine.jury.aggregate import CLIP, UNKNOWN, VERDICT_TERM
 from engine.jury.fitting import fit_jurors
 from engine.jury.hearing import Heard, hear
 from engine.jury.history import fit
 from engine.store.journal import PastDebate
+from engine.values.debate import Fit, JurorHistory
 
 FEWEST = 100  # debates from which rules are compared
 NEWEST = 300  # debates that are told, so that a collapse that is over does not count for ever

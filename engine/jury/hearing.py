@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from engine.blinding.vocabulary import kin
-from engine.judging import TIE
 from engine.jury.aggregate import margins
 from engine.jury.rubric import find_rubric
 from engine.store.journal import PastDebate
+from engine.values.judging import TIE
 
 
 class Heard(NamedTuple):

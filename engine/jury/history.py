@@ -14,12 +14,12 @@ from itertools import combinations
 from statistics import fmean
 from typing import NamedTuple
 
-from engine.debate import Fit, JurorHistory
-from engine.judging import TIE, Ballot
 from engine.jury.aggregate import UNKNOWN, margins, signals
 from engine.jury.rubric import find_rubric
 from engine.jury.tracking import fit_slope, track
 from engine.store.journal import PastDebate
+from engine.values.debate import Fit, JurorHistory
+from engine.values.judging import TIE, Ballot
 
 OFFSET_SHRINK = 10  # ballots' worth of the pooled lean and spread
 GOLD_BALLOTS = 150  # human-labelled ballots from which people's votes weigh jurors

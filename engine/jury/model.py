@@ -20,7 +20,7 @@ from operator import mul
 from statistics import NormalDist
 from typing import NamedTuple
 
-from engine.debate import Fit, JurorFit
+from engine.values.debate import Fit, JurorFit
 
 CLIP = 2.5
 KNOWN_AFTER = 10  # ballots from which a juror's lean and skill count as measured

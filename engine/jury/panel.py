@@ -14,20 +14,20 @@ from typing import Any
 
 from engine.blinding.blinding import BLINDER
 from engine.blinding.transcript import Identities, Scribe, Transcript
-from engine.debate import Debate, Turn, TurnOrder
-from engine.errors import ModelError
 from engine.floor.steps import Caller
 from engine.floor.structured import example_texts, sent_back
-from engine.judging import Ballot, Verdict
 from engine.jury.aggregate import aggregate
 from engine.jury.ballot import Outcome, Reading, ballot_schema, make_ballot, read_ballot, tie_word
 from engine.jury.plan import next_readings
 from engine.jury.rubric import Rubric, find_rubric
-from engine.ports import ChatMessage, Reply
 from engine.prompts.languages import language_name
 from engine.prompts.library import SOURCES, Prompts
-from engine.sources import named
 from engine.store.journal import prompt_hash
+from engine.values.debate import Debate, Turn, TurnOrder
+from engine.values.errors import ModelError
+from engine.values.judging import Ballot, Verdict
+from engine.values.ports import ChatMessage, Reply
+from engine.values.sources import named
 
 
 def open_transcript(debate: Debate) -> Scribe:

@@ -18,10 +18,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from engine.debate import Model, PanelMode, PanelSetup
-from engine.judging import Ballot
 from engine.jury.aggregate import MOST_JURORS, MOST_READINGS, aggregate, plot, ready_fit
 from engine.jury.ballot import Reading
+from engine.values.debate import Model, PanelMode, PanelSetup
+from engine.values.judging import Ballot
 
 FIRST_WAVE = 3
 FIRST_PAIR = 2  # where the model of jurors decides

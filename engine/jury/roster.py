@@ -8,11 +8,11 @@ from random import Random
 from statistics import fmean
 
 from engine.blinding.vocabulary import kin
-from engine.debate import Fit, JurorHistory, Model, PanelMode, PanelSetup
 from engine.jury.aggregate import MOST_JURORS
 from engine.jury.model import KNOWN_AFTER, SEES, choose
 from engine.jury.rubric import DEBATE, Rubric, own_criteria
 from engine.jury.sight import stake_of
+from engine.values.debate import Fit, JurorHistory, Model, PanelMode, PanelSetup
 
 TRACKED_AFTER = 30  # ballots, from which on a juror's measured weight decides its place
 ROTATE_EVERY = 5

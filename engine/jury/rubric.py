@@ -24,9 +24,9 @@ from typing import Any
 
 from pydantic import Field, ValidationError
 
-from engine.debate import Criterion, Value
-from engine.errors import UsageError
-from engine.text import headline
+from engine.values.debate import Criterion, Value
+from engine.values.errors import UsageError
+from engine.values.text import headline
 
 LOWEST, HIGHEST = 1, 10
 MOST_CRITERIA = 12

@@ -14,9 +14,9 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from statistics import fmean
 
-from engine.debate import Fit
 from engine.jury.hearing import HeardDebate
 from engine.jury.model import is_known
+from engine.values.debate import Fit
 
 PROVEN = 100.0
 SURE = 4.0  # standard errors by which jurors agree in opposite orders, to be believed as well

@@ -10,16 +10,15 @@ from typing import NamedTuple
 
 from engine.blinding.blinding import BLINDER
 from engine.blinding.transcript import Scribe
-from engine.debate import Debate, Turn, TurnOrder
-from engine.errors import ModelError
 from engine.floor.steps import Caller
-from engine.judging import Summary
 from engine.jury.panel import Panel
 from engine.jury.plan import rotations
-from engine.marks import SIDES, marked
-from engine.ports import ChatMessage
 from engine.prompts.library import Prompts
-from engine.text import clean, headline, rename
+from engine.values.debate import Debate, Turn, TurnOrder
+from engine.values.errors import ModelError
+from engine.values.judging import Summary
+from engine.values.ports import ChatMessage
+from engine.values.text import SIDES, clean, headline, marked, rename
 
 STEP = "summary"
 FEWEST, MOST = 400, 600  # characters

@@ -7,10 +7,9 @@ from statistics import fmean
 
 from engine.blinding.identity import scrub
 from engine.blinding.veil import names_of
-from engine.debate import Setup
-from engine.judging import TIE, Ballot, Verdict, Why
-from engine.marks import marked
-from engine.text import clean, rename, whole_sentences
+from engine.values.debate import Setup
+from engine.values.judging import TIE, Ballot, Verdict, Why
+from engine.values.text import clean, marked, rename, whole_sentences
 
 REASONS, SENTENCE = 600, 300  # characters of a juror's reasons, and of those that a reveal quotes
 

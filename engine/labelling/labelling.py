@@ -12,8 +12,6 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
-from engine.debate import Debate
-from engine.errors import NotFoundError, UsageError
 from engine.labelling.queue import kind_of, queue_of
 from engine.labelling.report import LabelReport, labelled_of, report_of
 from engine.labelling.sheet import (
@@ -25,7 +23,6 @@ from engine.labelling.sheet import (
     line_of,
     make_sheet,
 )
-from engine.ports import Clock
 from engine.store import ExportFilter, Store
 from engine.store.labelling import (
     Annotator,
@@ -37,6 +34,9 @@ from engine.store.labelling import (
     Task,
     Terms,
 )
+from engine.values.debate import Debate
+from engine.values.errors import NotFoundError, UsageError
+from engine.values.ports import Clock
 
 EVERYTHING = ExportFilter(revealed=True)
 NOTHING = (

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from random import Random
 
-from engine.debate import Debate, Status
-from engine.errors import UsageError
 from engine.store import DebateRecord
 from engine.store.labelling import Course, Kind, Queued
 from engine.tally.questions import vote_options
+from engine.values.debate import Debate, Status
+from engine.values.errors import UsageError
 from engine.votes.offers import Doubt, doubt_of, in_doubt, ranked
 
 KNOWN_SHARE = 0.1  # of sheets, where a task has debates with a known answer

@@ -12,8 +12,6 @@ from itertools import permutations
 from statistics import median
 from typing import NamedTuple
 
-from engine.debate import Value
-from engine.judging import TIE, WEAK, Question
 from engine.stats.agreement import categories_of
 from engine.stats.alpha import alpha_of, alpha_sums
 from engine.stats.bootstrap import mean_of, total
@@ -23,8 +21,10 @@ from engine.stats.row import TITLE_LENGTH
 from engine.store import DebateRecord
 from engine.store.labelling import Drawn, Queued, Task
 from engine.tally.tally import count, wilson
-from engine.text import headline, scrub
-from engine.topics import topic_id
+from engine.values.debate import Value
+from engine.values.judging import TIE, WEAK, Question
+from engine.values.text import headline, scrub
+from engine.values.topics import topic_id
 
 HARD = 10  # debates listed
 FAST_SHARE = 0.2  # of an annotator's labels, from which they are marked

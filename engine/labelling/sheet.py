@@ -15,11 +15,11 @@ from pydantic import Field, field_validator
 
 from engine.blinding.transcript import Round
 from engine.dataset.blind_reading import read_blind, unquote, without_mentions
-from engine.debate import Debate, Turn, Value
-from engine.judging import TIE, WEAK
-from engine.sources import named
 from engine.store.labelling import MOST_COMMENT, Drawn, Filled, Task
-from engine.text import clean, headline
+from engine.values.debate import Debate, Turn, Value
+from engine.values.judging import TIE, WEAK
+from engine.values.sources import named
+from engine.values.text import clean, headline
 from engine.votes.web import is_fast
 
 Place = Literal["first", "second"]

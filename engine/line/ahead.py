@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from engine.blinding.blinding import blind
 from engine.blinding.vocabulary import draw_names
-from engine.debate import Value
 from engine.prompts.library import Prompts
+from engine.values.debate import Value
 
 
 def warm_up(prompts: Prompts, hidden: frozenset[str]) -> None:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from engine.debate import Debate
-from engine.errors import NotAllowedError, UsageError
 from engine.floor.wake import Bell
 from engine.line.intake import check_words
 from engine.line.service import Service
-from engine.ports import Clock
 from engine.store import Store
 from engine.store.asking import MOST_ASKED, NewQuestion
-from engine.text import clean, is_visible, scrub
+from engine.values.debate import Debate
+from engine.values.errors import NotAllowedError, UsageError
+from engine.values.ports import Clock
+from engine.values.text import clean, is_visible, scrub
 from engine.votes.audience import MOST_LISTED, standing_questions
 
 LONGEST_QUESTION = 300  # characters

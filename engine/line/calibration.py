@@ -16,7 +16,17 @@ from typing import NamedTuple
 from engine.blinding.blinding import BLINDER
 from engine.blinding.transcript import Transcript
 from engine.blinding.vocabulary import draw_names, kin
-from engine.debate import (
+from engine.floor.keeper import Keeper
+from engine.floor.loop_pace import Pace
+from engine.floor.steps import BYTES_PER_TOKEN, Steps
+from engine.jury.ballot import Reading
+from engine.jury.panel import Panel, open_transcript
+from engine.line.estimate import JURY_PROMPT_TOKENS, manner_of
+from engine.line.judging import LaterJurors
+from engine.prompts.library import Prompts
+from engine.store import Lease, Store
+from engine.store.learning import Learnt
+from engine.values.debate import (
     REHEARSAL,
     Criterion,
     Debate,
@@ -28,19 +38,9 @@ from engine.debate import (
     Turn,
     Value,
 )
-from engine.errors import BudgetError
-from engine.floor.keeper import Keeper
-from engine.floor.loop_pace import Pace
-from engine.floor.steps import BYTES_PER_TOKEN, Steps
-from engine.judging import Ballot
-from engine.jury.ballot import Reading
-from engine.jury.panel import Panel, open_transcript
-from engine.line.estimate import JURY_PROMPT_TOKENS, manner_of
-from engine.line.judging import LaterJurors
-from engine.ports import ChatMessage, Models
-from engine.prompts.library import Prompts
-from engine.store import Lease, Store
-from engine.store.learning import Learnt
+from engine.values.errors import BudgetError
+from engine.values.judging import Ballot
+from engine.values.ports import ChatMessage, Models
 
 READERS = 6  # of each case: enough that what jurors share is told from what they see
 AT_ONCE = 8  # cases

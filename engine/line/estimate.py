@@ -11,7 +11,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from engine.debate import (
+from engine.floor.example import example
+from engine.floor.floor import MOST_PUT, Floor, Spoken
+from engine.floor.research import dry_results
+from engine.formats import Format
+from engine.jury.explain import cheapest_of
+from engine.jury.plan import attendance
+from engine.prompts.library import Prompts
+from engine.store import Note, Post
+from engine.values.debate import (
     RETRIEVAL,
     Model,
     PanelSetup,
@@ -22,17 +30,9 @@ from engine.debate import (
     Source,
     Turn,
 )
-from engine.floor.example import example
-from engine.floor.floor import MOST_PUT, Floor, Spoken
-from engine.floor.research import dry_results
-from engine.formats import Format
-from engine.jury.explain import cheapest_of
-from engine.jury.plan import attendance
-from engine.messages import Estimate
-from engine.ports import AnswerSchema, CallRole, ChatMessage, Reply
-from engine.prompts.library import Prompts
-from engine.store import Note, Post
-from engine.text import CHARS_PER_WORD, READING, UNSPACED, words_to_read
+from engine.values.messages import Estimate
+from engine.values.ports import AnswerSchema, CallRole, ChatMessage, Reply
+from engine.values.text import CHARS_PER_WORD, READING, UNSPACED, words_to_read
 
 EXPECTED_READINGS = 4
 SUMMARY_TOKENS = 140  # of 500 characters

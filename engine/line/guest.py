@@ -12,16 +12,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from time import monotonic
 
-from engine.debate import Debate
-from engine.errors import DeclinedError, DesertedError, PausedError
 from engine.floor.floor import Spoken
 from engine.floor.keeper import Keeper
 from engine.floor.wake import Bell
-from engine.judging import Question
-from engine.messages import GuestInvite, Notice, SpeakInvite
 from engine.store import Lease, Post, Store
 from engine.store.guests import Withheld
 from engine.tally.questions import waiting_for
+from engine.values.debate import Debate
+from engine.values.errors import DeclinedError, DesertedError, PausedError
+from engine.values.judging import Question
+from engine.values.messages import GuestInvite, Notice, SpeakInvite
 from engine.words.phrases import WAITS_TO_CHECK
 from engine.words.translation import say
 

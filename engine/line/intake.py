@@ -11,7 +11,16 @@ from random import Random
 from pydantic import Field, SkipValidation
 
 from engine.blinding.vocabulary import draw_names, kin
-from engine.debate import (
+from engine.formats import FORMATS, Format, find_format
+from engine.formats.format import Roles, read_own
+from engine.jury.history import PanelFit
+from engine.jury.roster import seat_panel
+from engine.jury.rubric import Rubric, find_rubric
+from engine.prompts.languages import check_language
+from engine.prompts.library import AUDIENCE, SOURCES, Prompts
+from engine.store import Caps
+from engine.store.served import OWN
+from engine.values.debate import (
     SOMEBODY,
     UNATTENDED,
     BallotKind,
@@ -27,22 +36,12 @@ from engine.debate import (
     Setup,
     Value,
 )
-from engine.errors import BlockedError, BudgetError, NotAllowedError, UsageError
-from engine.formats import FORMATS, Format, find_format
-from engine.formats.format import Roles, read_own
-from engine.jury.history import PanelFit
-from engine.jury.roster import seat_panel
-from engine.jury.rubric import Rubric, find_rubric
-from engine.language import Text
-from engine.marks import marked
-from engine.options import BUILT_IN, STANCES, Options, check_limits
-from engine.prompts.languages import check_language
-from engine.prompts.library import AUDIENCE, SOURCES, Prompts
-from engine.sources import SourceFile, SourceLimits, read_sources
-from engine.store import Caps
-from engine.store.served import OWN
-from engine.text import clean, is_visible
-from engine.topics import (
+from engine.values.errors import BlockedError, BudgetError, NotAllowedError, UsageError
+from engine.values.language import Text
+from engine.values.options import BUILT_IN, STANCES, Options, check_limits
+from engine.values.sources import SourceFile, SourceLimits, read_sources
+from engine.values.text import clean, is_visible, marked
+from engine.values.topics import (
     LONGEST_STANCE,
     RANDOM,
     Topic,

@@ -10,13 +10,20 @@ from collections.abc import Mapping, Sequence
 import regex
 
 from engine.blinding.identity import scrub
-from engine.debate import Debate, Turn
 from engine.jury.why import names_hidden
-from engine.messages import ConfidenceInvite, StanceInvite, VoteInvite
 from engine.store import Post
 from engine.tally.questions import CONFIDENCES, STANCES, vote_options
-from engine.text import clean, headline, is_divided, is_visible, split_closing, whole_sentences
-from engine.text import scrub as without_mentions
+from engine.values.debate import Debate, Turn
+from engine.values.messages import ConfidenceInvite, StanceInvite, VoteInvite
+from engine.values.text import (
+    clean,
+    headline,
+    is_divided,
+    is_visible,
+    split_closing,
+    whole_sentences,
+)
+from engine.values.text import scrub as without_mentions
 
 CASE, CASE_OF_MANY = 180, 110  # characters of a side's case, of two sides and of more
 TOPIC = 300  # characters

@@ -10,7 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from engine.debate import (
+from engine.floor.floor import Floor, Spoken
+from engine.floor.keeper import Keeper
+from engine.floor.loop_pace import Pace
+from engine.floor.steps import Steps
+from engine.formats import format_of
+from engine.jury.panel import hold_panel, open_transcript
+from engine.jury.roster import seat_panel
+from engine.jury.rubric import find_rubric
+from engine.line.intake import MOST_JUDGES, check_prices
+from engine.prompts.library import Prompts
+from engine.store import Caps, Journaled, Judging, Lease, Note, Post, Store
+from engine.values.debate import (
     Debate,
     Model,
     PanelMode,
@@ -21,20 +32,9 @@ from engine.debate import (
     Status,
     Turn,
 )
-from engine.errors import ModelError, NotFoundError, UsageError
-from engine.floor.floor import Floor, Spoken
-from engine.floor.keeper import Keeper
-from engine.floor.loop_pace import Pace
-from engine.floor.steps import Steps
-from engine.formats import format_of
-from engine.jury.panel import hold_panel, open_transcript
-from engine.jury.roster import seat_panel
-from engine.jury.rubric import find_rubric
-from engine.line.intake import MOST_JUDGES, check_prices
-from engine.ports import AnswerSchema, CallRole, ChatMessage, Models, Reply
-from engine.prompts.library import Prompts
-from engine.sources import named
-from engine.store import Caps, Journaled, Judging, Lease, Note, Post, Store
+from engine.values.errors import ModelError, NotFoundError, UsageError
+from engine.values.ports import AnswerSchema, CallRole, ChatMessage, Models, Reply
+from engine.values.sources import named
 
 PANEL = "panel"  # whose verdict it is
 JUDGE = "judge"  # the kind of a cue by which a format asks its judges

@@ -12,14 +12,14 @@ import structlog
 from pydantic import ValidationError
 from ulid import ULID
 
-from engine.debate import Fit, JurorFit, JurorHistory, Value
-from engine.errors import LeaseLostError
 from engine.jury.hearing import hear
 from engine.jury.history import PanelFit, fit
-from engine.ports import Clock
 from engine.store import Lease, Store
 from engine.store.journal import PastDebate
 from engine.store.learning import Evidence, Learnt, StoredFit
+from engine.values.debate import Fit, JurorFit, JurorHistory, Value
+from engine.values.errors import LeaseLostError
+from engine.values.ports import Clock
 
 MOST_DEBATES = 2000
 LOOK_SECONDS = 60.0

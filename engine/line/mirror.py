@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from engine.debate import Request, side_of
-from engine.errors import UsageError
 from engine.formats.format import Roles
-from engine.messages import Estimate
+from engine.values.debate import Request, side_of
+from engine.values.errors import UsageError
+from engine.values.messages import Estimate
 
 OTHER = {"A": "B", "B": "A"}
 

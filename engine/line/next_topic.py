@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 
 from engine.store import Store
 from engine.store.suggestions import Suggestion
-from engine.topics import has_blocked
+from engine.values.topics import has_blocked
 
 
 async def next_topic(store: Store, platform: str, community: str) -> Suggestion | None:

@@ -11,15 +11,14 @@ from dataclasses import dataclass
 
 from engine.blinding.identity import scrub
 from engine.blinding.veil import names_of
-from engine.debate import Debate
-from engine.findings import QUESTIONS, Artifact
 from engine.floor.keeper import Keeper
 from engine.floor.wake import Bell
-from engine.judging import Question
-from engine.messages import QuestionsClosed, QuestionsInvite
 from engine.store import Lease, Note, Post, Store
 from engine.store.asking import AudienceQuestion
-from engine.topics import has_blocked
+from engine.values.debate import Debate
+from engine.values.judging import QUESTIONS, Artifact, Question
+from engine.values.messages import QuestionsClosed, QuestionsInvite
+from engine.values.topics import has_blocked
 from engine.votes.audience import MOST_LISTED, choose, standing_questions, support_of
 
 KEY = "questions"

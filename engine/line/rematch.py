@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from random import Random
 
-from engine.debate import ENDED, Debate, Model, Request
-from engine.errors import UsageError
 from engine.formats import Format, find_format
 from engine.formats.format import Roles, read_own
 from engine.line.intake import (
@@ -23,6 +21,8 @@ from engine.line.intake import (
     texts_of,
 )
 from engine.line.mirror import OTHER, exchange, seated
+from engine.values.debate import ENDED, Debate, Model, Request
+from engine.values.errors import UsageError
 
 NO_RESULT = (
     "Debate {code} ended without a result, so there is nothing to repeat; start its motion again."

@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 from engine.blinding.vocabulary import kin
-from engine.debate import Model, Replacement, Setup
-from engine.errors import UsageError
-from engine.language import speaking
-from engine.messages import Notice
-from engine.ports import Models
 from engine.store import Post
+from engine.values.debate import Model, Replacement, Setup
+from engine.values.errors import UsageError
+from engine.values.language import speaking
+from engine.values.messages import Notice
+from engine.values.ports import Models
 from engine.words.translation import say
 
 Key = TypeVar("Key")

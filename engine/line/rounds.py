@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from engine.debate import Debate, Turn
 from engine.formats.format import Format
-from engine.messages import RoundInvite
 from engine.store import Post
 from engine.tally.questions import round_options
+from engine.values.debate import Debate, Turn
+from engine.values.messages import RoundInvite
 
 
 class Rounds:

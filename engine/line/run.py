@@ -12,9 +12,27 @@ import structlog
 from engine.blinding.blinding import BLINDER
 from engine.blinding.transcript import Scribe, hear_all
 from engine.blinding.veil import names_of
-from engine.debate import Debate, Model, Sampling, Setup, Status, Turn
 from engine.delivery.ending import NEEDS, STOPPED_BY_BUG, cause_of, reason_of, said_of, waiting_for
-from engine.errors import (
+from engine.floor.beside import Beside
+from engine.floor.drafts import KINDS, Drafting
+from engine.floor.floor import Floor, Spoken
+from engine.floor.keeper import Keeper
+from engine.floor.loop_pace import Pace
+from engine.floor.steps import SENT_SECONDS, Steps
+from engine.floor.wake import Bell
+from engine.formats import Format, format_of
+from engine.jury.explain import STEP, Case, explain, explains, to_artifact, unwritten
+from engine.jury.panel import hold_panel, open_transcript
+from engine.jury.summary import summarise
+from engine.line.ahead import warm_up
+from engine.line.guest import GuestTime
+from engine.line.invitation import ask_for_stance, invitation
+from engine.line.question_time import QuestionTime
+from engine.line.rounds import Rounds
+from engine.prompts.library import Prompts
+from engine.store import Lease, Note, Post, Store
+from engine.values.debate import Debate, Model, Sampling, Setup, Status, Turn
+from engine.values.errors import (
     BudgetError,
     DesertedError,
     LeaseLostError,
@@ -25,29 +43,19 @@ from engine.errors import (
     StoreError,
     ThreadGoneError,
 )
-from engine.floor.beside import Beside
-from engine.floor.drafts import KINDS, Drafting
-from engine.floor.floor import Floor, Spoken
-from engine.floor.keeper import Keeper
-from engine.floor.loop_pace import Pace
-from engine.floor.steps import SENT_SECONDS, Steps
-from engine.floor.wake import Bell
-from engine.formats import Format, format_of
-from engine.judging import Why
-from engine.jury.explain import STEP, Case, explain, explains, to_artifact, unwritten
-from engine.jury.panel import hold_panel, open_transcript
-from engine.jury.summary import summarise
-from engine.language import speaking
-from engine.line.ahead import warm_up
-from engine.line.guest import GuestTime
-from engine.line.invitation import ask_for_stance, invitation
-from engine.line.question_time import QuestionTime
-from engine.line.rounds import Rounds
-from engine.messages import Notice
-from engine.ports import AnswerSchema, Audience, CallRole, ChatMessage, Models, Reply, utc_now
-from engine.prompts.library import Prompts
-from engine.sources import named
-from engine.store import Lease, Note, Post, Store
+from engine.values.judging import Why
+from engine.values.language import speaking
+from engine.values.messages import Notice
+from engine.values.ports import (
+    AnswerSchema,
+    Audience,
+    CallRole,
+    ChatMessage,
+    Models,
+    Reply,
+    utc_now,
+)
+from engine.values.sources import named
 from engine.words.translation import say
 
 FAREWELLS = {

@@ -12,25 +12,9 @@ from typing import NamedTuple
 import structlog
 from ulid import ULID
 
-from engine.debate import (
-    UNATTENDED,
-    Debate,
-    Model,
-    Moderation,
-    PanelMode,
-    Price,
-    Replacement,
-    Request,
-    Setup,
-    Status,
-    Value,
-    short_code,
-)
-from engine.errors import BudgetError, FlaggedError, UsageError
 from engine.floor.wake import Bell
 from engine.formats import Format, find_format
 from engine.jury.plan import attendance
-from engine.language import Text
 from engine.line.estimate import estimate, longest_prompts
 from engine.line.guests import GuestLine
 from engine.line.intake import (
@@ -50,13 +34,29 @@ from engine.line.mirror import add_up, check_mirrored, exchange
 from engine.line.rematch import repeat
 from engine.line.replacing import replace_models, replaced_post
 from engine.line.worth import weigh_costs
-from engine.messages import Announcement, Before, Estimate
-from engine.ports import Clock, Dispatcher, Inbound, Models, Moderator
 from engine.prompts.library import Prompts
-from engine.sources import named
 from engine.store import Caps, NewDebate, Post, Store
 from engine.store.guests import NewGuest
 from engine.store.pairs import awaits, closes_with
+from engine.values.debate import (
+    UNATTENDED,
+    Debate,
+    Model,
+    Moderation,
+    PanelMode,
+    Price,
+    Replacement,
+    Request,
+    Setup,
+    Status,
+    Value,
+    short_code,
+)
+from engine.values.errors import BudgetError, FlaggedError, UsageError
+from engine.values.language import Text
+from engine.values.messages import Announcement, Before, Estimate
+from engine.values.ports import Clock, Dispatcher, Inbound, Models, Moderator
+from engine.values.sources import named
 from engine.votes.hearing import Heard
 from engine.votes.moderation import moderate
 from engine.votes.window import VoteWindow

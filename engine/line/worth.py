@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from engine.debate import Model, Price
 from engine.jury.plan import WORTHWHILE
 from engine.line.estimate import manner_of
+from engine.values.debate import Model, Price
 
 READ_TOKENS = 4000  # of a debate, as a juror reads it
 POINTS_A_CALL = 100 * WORTHWHILE  # of accuracy, which a call has to gain whatever it costs

@@ -8,12 +8,8 @@ from typing import Any, NamedTuple
 
 from engine.dataset.entry import may_be_read
 from engine.dataset.page import lay_out
-from engine.debate import Debate, Source, Status, Turn
 from engine.delivery.ending import why
 from engine.delivery.interruption import INTERRUPTED, way_on
-from engine.judging import Ballot
-from engine.language import speaking
-from engine.messages import Reveal
 from engine.pages.debate import (
     CALLS_ON_A_PAGE,
     CallPage,
@@ -28,7 +24,11 @@ from engine.pages.debate import (
 from engine.pages.items import Item
 from engine.pages.parts import Part
 from engine.pages.sections import read_marks, read_sections
-from engine.text import scrub
+from engine.values.debate import Debate, Source, Status, Turn
+from engine.values.judging import Ballot
+from engine.values.language import speaking
+from engine.values.messages import Reveal
+from engine.values.text import scrub
 from engine.words.phrases import told_reason
 from engine.words.translation import say
 

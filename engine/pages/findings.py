@@ -8,13 +8,13 @@ from typing import Any, TypeAlias
 import orjson
 from pydantic import ValidationError
 
-from engine.findings import DECISION, POSITION, QUESTIONS, RETRIEVED
 from engine.formats.audited.judge import tell_entry
 from engine.formats.audited.ledger import RegisterEntry
 from engine.formats.structured.trace import Trace, describe, table
 from engine.jury.explain import STEP as WHY
-from engine.marks import marked
 from engine.pages.debate import SPOKEN, Grid, Rows, Section
+from engine.values.judging import DECISION, POSITION, QUESTIONS, RETRIEVED
+from engine.values.text import marked
 from engine.words.phrases import option_name
 from engine.words.translation import number, say
 

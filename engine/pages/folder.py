@@ -18,7 +18,6 @@ from engine.dataset.columns import SCHEMA_VERSION, moment
 from engine.dataset.manifest import MANIFEST, Manifest, Written
 from engine.dataset.rowfiles import FileFormat
 from engine.dataset.tables import EVERY
-from engine.errors import MISFITS, NotFoundError, StoreError, UsageError
 from engine.pages.assembly import (
     Found,
     assemble,
@@ -40,7 +39,8 @@ from engine.pages.restored import (
 from engine.pages.stored import UNKNOWN
 from engine.pages.timeline import picture_of
 from engine.store.listings import Listed, Sought
-from engine.text import headline
+from engine.values.errors import MISFITS, NotFoundError, StoreError, UsageError
+from engine.values.text import headline
 
 Row: TypeAlias = Mapping[str, Any]
 NO_EXPORT = "{folder} is not an export of Rostrum: it has no readable {file}."

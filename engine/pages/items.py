@@ -8,11 +8,11 @@ from datetime import datetime
 from typing import NamedTuple
 
 from engine.dataset.entry import may_be_read
-from engine.debate import Debate, Status
 from engine.delivery.interruption import INTERRUPTED
-from engine.errors import UsageError
 from engine.store.listings import Listed, Sought
-from engine.text import clean, headline, scrub
+from engine.values.debate import Debate, Status
+from engine.values.errors import UsageError
+from engine.values.text import clean, headline, scrub
 
 A_PAGE = 50  # debates
 LONGEST_TOPIC = 200  # characters

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from engine.debate import Turn
+from engine.values.debate import Turn
 
 MOST_WEIGHT = 70_000  # of a page's turns; bytes of HTML, about
 MOST_TURNS = 60

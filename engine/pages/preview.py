@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from engine.drawing.lettering import fit, wrap
 from engine.drawing.svg import darken, draw, write
-from engine.language import speaking
-from engine.messages import File
+from engine.values.language import speaking
+from engine.values.messages import File
 from engine.words.result_picture import LETTERS, LINE, MARGIN, MOTION, WIDTH
 from engine.words.translation import say
 

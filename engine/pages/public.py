@@ -15,16 +15,11 @@ from typing import NamedTuple, TypeVar
 
 from engine.dataset.bundle import ROOT, Bundle, export_zip
 from engine.dataset.writer import Wanted
-from engine.debate import ENDED, Debate, Status
 from engine.delivery.ending import where_revealed
-from engine.errors import NotFoundError
-from engine.language import speaking
-from engine.messages import File, LeagueTable, Outcome
 from engine.pages.debate import DebatePage, Picture
 from engine.pages.kept import Extent, Kept
 from engine.pages.preview import sealed_picture
 from engine.pages.stored import Shows, StoredLibrary
-from engine.ports import Clock
 from engine.series.referee import read_record, table_of
 from engine.series.report.page import ReportPage
 from engine.series.report.pictures import Picture as Drawing
@@ -40,8 +35,13 @@ from engine.stats.row import Row
 from engine.store import ExportFilter, HeldDebate, Shown, Store, count_rehearsals
 from engine.store.community import PublicPart
 from engine.store.series import StoredSeries
-from engine.text import headline
-from engine.text import scrub as scrub_mentions
+from engine.values.debate import ENDED, Debate, Status
+from engine.values.errors import NotFoundError
+from engine.values.language import speaking
+from engine.values.messages import File, LeagueTable, Outcome
+from engine.values.ports import Clock
+from engine.values.text import headline
+from engine.values.text import scrub as scrub_mentions
 from engine.votes.result import read_reveal
 from engine.words.result_picture import result_picture
 from engine.words.reveal import outcome_line

@@ -8,7 +8,10 @@ from typing import Any, TypeAlias
 
 import orjson
 
-from engine.debate import (
+from engine.jury.rubric import RUBRICS
+from engine.pages.debate import Rows
+from engine.tally.questions import round_options
+from engine.values.debate import (
     Cause,
     Criterion,
     Debate,
@@ -24,11 +27,8 @@ from engine.debate import (
     Turn,
     Violation,
 )
-from engine.judging import Ballot, Persuasion, RoundTally, Summary, Tally, Verdict, Why
-from engine.jury.rubric import RUBRICS
-from engine.messages import Reveal
-from engine.pages.debate import Rows
-from engine.tally.questions import round_options
+from engine.values.judging import Ballot, Persuasion, RoundTally, Summary, Tally, Verdict, Why
+from engine.values.messages import Reveal
 from engine.votes.closing import NO_VERDICT, reveal_of
 
 Row: TypeAlias = Mapping[str, Any]

@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from engine.marks import marked
 from engine.pages.debate import Grid, Rows, Section, TurnMark
 from engine.pages.findings import found_sections
 from engine.pages.restored import restore_tally
 from engine.pages.timeline import timelines
+from engine.values.text import marked
 from engine.words.phrases import option_name, round_name
 from engine.words.translation import number, percent, say
 

@@ -17,11 +17,7 @@ from engine.dataset.evidence import retrieved
 from engine.dataset.prompt_table import PROMPTS
 from engine.dataset.tables import TABLES
 from engine.dataset.voters import Pseudonyms
-from engine.debate import Debate, Source
 from engine.delivery.interruption import interrupted
-from engine.errors import NotFoundError, StoreError
-from engine.findings import RETRIEVED
-from engine.messages import Reveal
 from engine.pages.assembly import (
     Found,
     assemble,
@@ -37,6 +33,10 @@ from engine.pages.parts import Outline, Part, outline
 from engine.pages.timeline import picture_of
 from engine.store import DebateRecord, ExportFilter, Store
 from engine.store.listings import Listed, Sought
+from engine.values.debate import Debate, Source
+from engine.values.errors import NotFoundError, StoreError
+from engine.values.judging import RETRIEVED
+from engine.values.messages import Reveal
 from engine.votes.result import read_reveal
 
 log = structlog.get_logger(__name__)

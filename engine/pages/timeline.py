@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 from engine.drawing.lettering import fit
 from engine.drawing.svg import GREY, OTHERS, bar, disc, draw, line, write
-from engine.judging import TIE, WEAK
-from engine.language import speaking
-from engine.marks import unmarked
 from engine.pages.debate import SPOKEN, Picture, Rows, Section
+from engine.values.judging import TIE, WEAK
+from engine.values.language import speaking
+from engine.values.text import unmarked
 from engine.words.phrases import option_name
 from engine.words.translation import number, say
 

@@ -9,7 +9,7 @@ import re
 from difflib import get_close_matches
 from functools import cache, lru_cache
 
-from engine.errors import UsageError
+from engine.values.errors import UsageError
 
 NAMES = {
     "ar": "Arabic", "bg": "Bulgarian", "bn": "Bengali", "ca": "Catalan", "cs": "Czech",

@@ -20,8 +20,8 @@ import orjson
 from jinja2 import Environment, StrictUndefined, Template, TemplateError, meta
 from pydantic import BaseModel, ValidationError
 
-from engine.errors import SettingsError
 from engine.prompts.quoting import guard, quote, shown
+from engine.values.errors import SettingsError
 
 SUFFIX = ".jinja"
 DATA = ".toml"  # a table beside the templates, frozen with them: personalities, archetypes, …

@@ -12,7 +12,7 @@ from functools import cached_property
 
 import regex
 
-from engine.text import clean
+from engine.values.text import clean
 
 MARK = ">"
 

@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import orjson
 
-from engine.debate import Model, Value
-from engine.options import Options
 from engine.series.spec import Pair, Series, Sides, contenders_of
-from engine.topics import Topic
+from engine.values.debate import Model, Value
+from engine.values.options import Options
+from engine.values.topics import Topic
 
 Results = Mapping[str, str | None]
 """The winner of each debate that ended, by key: a contender, "tie", or None without a verdict."""

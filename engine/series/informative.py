@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import inf
 
-from engine.judging import TIE
 from engine.series.design import Design, Seats, Tally, learn, rate_seats, width_of
 from engine.series.expand import Planned, Results, expand
 from engine.series.spec import Series
+from engine.values.judging import TIE
 
 NEAR = 1.25  # from which on the ratings themselves are worked out
 

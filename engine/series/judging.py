@@ -9,17 +9,17 @@ from dataclasses import dataclass, field
 
 import structlog
 
-from engine.debate import Debate, Model, PanelMode, Price, Status
-from engine.errors import BudgetError, LeaseLostError, ModelError, NotFoundError
 from engine.floor.keeper import Keeper
 from engine.floor.steps import BYTES_PER_TOKEN
 from engine.line.intake import check_prices
 from engine.line.judging import read_again
-from engine.ports import Models
 from engine.series.runner import Ending, Standing
 from engine.series.spec import Series
 from engine.store import Caps, Judging, Store
 from engine.store.usage import Usage, UsageFilter
+from engine.values.debate import Debate, Model, PanelMode, Price, Status
+from engine.values.errors import BudgetError, LeaseLostError, ModelError, NotFoundError
+from engine.values.ports import Models
 
 PROMPT_TOKENS = 3000  # what a juror reads beside the turns, at most
 READINGS = 2  # by a juror, at most; each may be asked for once more

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from engine.debate import Model, Value
+from engine.values.debate import Model, Value
 
 FEWEST_MODELS = 3
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.errors import VenueAwayError, VenueError
-from engine.messages import Message
-from engine.ports import Venue
+from engine.values.errors import VenueAwayError, VenueError
+from engine.values.messages import Message
+from engine.values.ports import Venue
 
 
 async def post_alone(venue: Venue, places: Sequence[str], message: Message, stem: str) -> None:

@@ -11,13 +11,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from random import Random
 from typing import Literal, NamedTuple
 
-from engine.debate import Model
-from engine.judging import TIE
-from engine.messages import Reveal
 from engine.series.expand import Planned
 from engine.series.league import Bye, Decided, League, Match, System
 from engine.series.pairing import pair_up
 from engine.series.spec import Series, contenders_of
+from engine.values.debate import Model
+from engine.values.judging import TIE
+from engine.values.messages import Reveal
 
 MOST_MATCHES = 3  # of one pair in a knock-out, before the lot decides
 KEY = "match-{number}"

@@ -7,11 +7,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from engine.debate import Model
-from engine.judging import TIE
 from engine.series.expand import Planned, Results, expand
 from engine.series.informative import Informative
 from engine.series.spec import Pairing, Series
+from engine.values.debate import Model
+from engine.values.judging import TIE
 
 
 class Chooser(Protocol):

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from itertools import chain, islice
 
-from engine.debate import Value
-from engine.errors import UsageError
 from engine.formats import find_format
 from engine.line.intake import Defaults, check_prices
 from engine.line.service import Service
@@ -14,7 +12,9 @@ from engine.series.pairing import choose
 from engine.series.runner import defaults_of, order_of
 from engine.series.spec import Series
 from engine.store import Caps
-from engine.text import dollars
+from engine.values.debate import Value
+from engine.values.errors import UsageError
+from engine.values.text import dollars
 
 SAMPLED = 2000  # debates that are estimated one by one
 CAPPED = Caps()  # of which prices must be known

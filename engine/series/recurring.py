@@ -16,9 +16,17 @@ from zoneinfo import ZoneInfo
 
 import structlog
 
-from engine.debate import SeriesKey
 from engine.delivery.ending import without_settings
-from engine.errors import (
+from engine.floor.wake import Bell
+from engine.line.next_topic import next_topic
+from engine.series.lone import post_alone
+from engine.series.spec import People, Recurring, Series
+from engine.series.times import next_time
+from engine.store import Lease, Post, Store
+from engine.store.series import SeriesDebate, StoredSeries
+from engine.store.suggestions import Suggestion
+from engine.values.debate import SeriesKey
+from engine.values.errors import (
     BlockedError,
     BudgetError,
     FlaggedError,
@@ -29,18 +37,10 @@ from engine.errors import (
     VenueAwayError,
     VenueError,
 )
-from engine.floor.wake import Bell
-from engine.language import speaking
-from engine.line.next_topic import next_topic
-from engine.messages import Skipped
-from engine.ports import Clock, Location, Venue
-from engine.series.lone import post_alone
-from engine.series.spec import People, Recurring, Series
-from engine.series.times import next_time
-from engine.store import Lease, Post, Store
-from engine.store.series import SeriesDebate, StoredSeries
-from engine.store.suggestions import Suggestion
-from engine.topics import has_blocked
+from engine.values.language import speaking
+from engine.values.messages import Skipped
+from engine.values.ports import Clock, Location, Venue
+from engine.values.topics import has_blocked
 
 GRACE = timedelta(hours=1)
 """How late a debate may begin; after that its time is skipped."""

@@ -7,9 +7,6 @@ from datetime import datetime
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
-from engine.debate import Status
-from engine.judging import TIE
-from engine.messages import BoardRow, LeagueMatch, LeagueTable, Outcome
 from engine.series.league import League, System
 from engine.series.matches import (
     Result,
@@ -23,7 +20,10 @@ from engine.series.matches import (
 from engine.series.spec import Series
 from engine.store import Store
 from engine.store.series import SeriesDebate
-from engine.text import headline
+from engine.values.debate import Status
+from engine.values.judging import TIE
+from engine.values.messages import BoardRow, LeagueMatch, LeagueTable, Outcome
+from engine.values.text import headline
 from engine.votes.result import read_reveal
 
 LONGEST_NAME = 16  # characters of a model in a table for a phone

@@ -14,19 +14,19 @@ from enum import StrEnum
 
 import structlog
 
-from engine.debate import UNATTENDED, SeriesKey, Status, Value
 from engine.delivery.ending import awaited
-from engine.errors import BudgetError, LeaseLostError, SeriesCapError
 from engine.floor.keeper import Keeper
 from engine.floor.wake import Bell
 from engine.line.intake import Defaults, Order
 from engine.line.service import Service
-from engine.ports import Clock, Location
 from engine.series.expand import Planned
 from engine.series.pairing import Chooser, choose
 from engine.series.spec import Series
 from engine.store import Caps, Store
 from engine.store.series import SeriesDebate
+from engine.values.debate import UNATTENDED, SeriesKey, Status, Value
+from engine.values.errors import BudgetError, LeaseLostError, SeriesCapError
+from engine.values.ports import Clock, Location
 
 LOOK_SECONDS = 0.25
 BEGUN_TOGETHER = 20

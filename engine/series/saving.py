@@ -6,16 +6,16 @@ from collections.abc import Collection, Iterator
 from datetime import datetime
 from typing import Any
 
-from engine.debate import Model, Value
-from engine.errors import UsageError
-from engine.language import Text
-from engine.ports import Location, utc_now
 from engine.series.expand import expand
 from engine.series.spec import Jury, Series
 from engine.series.times import first_time
 from engine.store import Store
 from engine.store.series import StoredSeries
-from engine.text import headline
+from engine.values.debate import Model, Value
+from engine.values.errors import UsageError
+from engine.values.language import Text
+from engine.values.ports import Location, utc_now
+from engine.values.text import headline
 
 MOST_SHOWN = 3
 

@@ -14,16 +14,11 @@ from typing import Any
 
 import structlog
 
-from engine.debate import Status
 from engine.delivery.ending import awaited
-from engine.errors import LeaseLostError, RostrumError, SeriesCapError, StoreError
-from engine.failures import without_words
 from engine.floor.keeper import Keeper
 from engine.floor.wake import Bell
 from engine.line.intake import Defaults, check_allowed
 from engine.line.service import Service
-from engine.messages import LeagueTable, Outcome
-from engine.ports import Clock, Location, Venue
 from engine.series.expand import Planned
 from engine.series.league import League
 from engine.series.matches import draw
@@ -36,6 +31,16 @@ from engine.series.times import next_time
 from engine.store import Lease, Post, Store
 from engine.store.community import CommunitySettings
 from engine.store.series import SeriesDebate, StoredSeries
+from engine.values.debate import Status
+from engine.values.errors import (
+    LeaseLostError,
+    RostrumError,
+    SeriesCapError,
+    StoreError,
+    without_words,
+)
+from engine.values.messages import LeagueTable, Outcome
+from engine.values.ports import Clock, Location, Venue
 
 LOOK_SECONDS = 1.0
 STANDING, STOPPED = "league", "league/stopped"  # keys of a league's posts

@@ -13,16 +13,16 @@ from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
-from engine.debate import Model, PanelMode, Value
-from engine.errors import UsageError
 from engine.formats import find_format
 from engine.formats.format import read_own
-from engine.language import Text
-from engine.options import STANCES, Options, check_limits, hint, parse_minutes, read_options
 from engine.prompts.languages import check_language
 from engine.series.league import League
-from engine.text import clean, headline, is_visible
-from engine.topics import Topic, fold_topic
+from engine.values.debate import Model, PanelMode, Value
+from engine.values.errors import UsageError
+from engine.values.language import Text
+from engine.values.options import STANCES, Options, check_limits, hint, parse_minutes, read_options
+from engine.values.text import clean, headline, is_visible
+from engine.values.topics import Topic, fold_topic
 
 M = TypeVar("M", bound=BaseModel)
 Pair = tuple[Model, Model]

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from math import log2
 
-from engine.debate import Value
 from engine.stats.bradley_terry import StrengthFit, fit_matchups, fit_strengths, told_apart
 from engine.stats.contests import Matchup, comparable_groups
 from engine.stats.ratings import Meeting, Rating, contests_of, in_points, meetings, ratings_of
 from engine.stats.row import Row
+from engine.values.debate import Value
 
 EFFECTS = ("side", "closer", "length")
 

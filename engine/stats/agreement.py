@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from engine.debate import Value
-from engine.judging import TIE
 from engine.stats.alpha import alpha_of, alpha_sums
 from engine.stats.anchoring import Anchoring, measure_anchoring
 from engine.stats.bootstrap import mean_of
@@ -21,6 +19,8 @@ from engine.stats.guessing import Ground, Guessing, measure_grounds, measure_gue
 from engine.stats.jurors import JurorFigures, juror_figures
 from engine.stats.kappa import kappa_of, kappa_sums
 from engine.stats.row import Row
+from engine.values.debate import Value
+from engine.values.judging import TIE
 
 
 class Pooled(Value):

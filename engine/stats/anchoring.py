@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from engine.debate import Value
 from engine.stats.bootstrap import mean_of
 from engine.stats.figure import Figure, Observation, estimate
 from engine.stats.row import Row
+from engine.values.debate import Value
 
 
 class Anchoring(Value):

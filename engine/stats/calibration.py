@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from statistics import fmean
 from typing import NamedTuple
 
-from engine.debate import Value
 from engine.stats.bootstrap import Sums
+from engine.values.debate import Value
 
 BINS = 5
 _INNER_BOUNDS = tuple(number / BINS for number in range(1, BINS))

@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from engine.debate import Value
 from engine.stats.figure import FEWEST
 from engine.tally.questions import CONFIDENCE_NAMES
+from engine.values.debate import Value
 
 WORDS = tuple(CONFIDENCE_NAMES.values())
 

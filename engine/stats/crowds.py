@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import combinations
 
-from engine.debate import Value
-from engine.judging import TIE
 from engine.stats.alpha import alpha_of, alpha_sums
 from engine.stats.bootstrap import mean_of
 from engine.stats.figure import Figure, Observation, estimate
 from engine.stats.kappa import kappa_of, kappa_sums
 from engine.stats.row import Row
+from engine.values.debate import Value
+from engine.values.judging import TIE
 
 JUDGES: Mapping[str, Callable[[Row], str | None]] = {
     "chat": lambda row: row.people,

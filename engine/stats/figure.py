@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from engine.debate import Value
 from engine.stats.bootstrap import Statistic, Sums, interval, total
 from engine.tally.tally import wilson
+from engine.values.debate import Value
 
 FEWEST = 30  # minimum number of debates
 

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from statistics import fmean
 from typing import NamedTuple
 
-from engine.debate import Value
-from engine.judging import Question
 from engine.stats.figure import Figure, estimate_share
 from engine.store import DebateRecord
 from engine.tally.questions import GROUNDS
+from engine.values.debate import Value
+from engine.values.judging import Question
 
 CRITERION_OF = {"logic": "logic", "evidence": "evidence", "rebuttal": "responsiveness"}
 """What jurors score that is nearest to what voters may say decided."""

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from math import fsum
 from typing import NamedTuple
 
-from engine.debate import Value
 from engine.stats.bootstrap import Sums, mean_of
 from engine.stats.figure import Figure, Observation, estimate, estimate_share
 from engine.stats.row import JurorBallot, Row
+from engine.values.debate import Value
 
 
 class JurorFigures(Value):

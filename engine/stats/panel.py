@@ -13,11 +13,11 @@ from datetime import datetime
 from statistics import median
 from typing import Literal
 
-from engine.debate import Fit, JurorFit, Value
 from engine.jury.aggregate import BEHIND
 from engine.jury.model import SEES, choose, is_known, weigh
 from engine.jury.sight import combine, stake_of
 from engine.store.learning import Evidence
+from engine.values.debate import Fit, JurorFit, Value
 
 MOST_READERS = 6
 WIDE = 1.96  # standard errors of a 95 % interval

@@ -11,12 +11,12 @@ from math import ceil, floor, sqrt
 
 from engine.drawing.lettering import fit, short_names, width_of
 from engine.drawing.svg import Anchor, box, darken, dot, draw, line, square, write
-from engine.judging import TIE
-from engine.messages import File
 from engine.stats.agreement import Agreement
 from engine.stats.calibration import Bin
 from engine.stats.ratings import Leaderboard, ModelRatings, Rating
 from engine.stats.wording import word_rating, word_share
+from engine.values.judging import TIE
+from engine.values.messages import File
 from engine.words.translation import say
 
 CELL = 92

@@ -7,12 +7,12 @@ from enum import StrEnum
 from math import log
 from typing import NamedTuple
 
-from engine.debate import Value
-from engine.judging import TIE
 from engine.stats.bradley_terry import Estimate, StrengthFit, fit_strengths
 from engine.stats.contests import Contests, comparable_groups, reach
 from engine.stats.row import Row
 from engine.tally.tally import Z95
+from engine.values.debate import Value
+from engine.values.judging import TIE
 
 MIDDLE = 1000.0
 POINTS = 400 / log(10)  # a lead of 400 is odds of ten to one, as in chess

@@ -7,9 +7,9 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from engine.errors import StoppedError
 from engine.stats.row import Row, row_of
 from engine.store import Archive, ExportFilter
+from engine.values.errors import StoppedError
 
 T = TypeVar("T")
 

@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from engine.debate import TurnOrder
-from engine.judging import IMPORT, TIE, WEAK, Ballot, Question, Tally
 from engine.stats.confidence import Sure, compare
 from engine.stats.guessing import Guessed, guesses_in, leads_in
 from engine.store import DebateRecord
 from engine.tally.tally import count
-from engine.text import headline, scrub
-from engine.topics import topic_id
+from engine.values.debate import TurnOrder
+from engine.values.judging import IMPORT, TIE, WEAK, Ballot, Question, Tally
+from engine.values.text import headline, scrub
+from engine.values.topics import topic_id
 from engine.votes.web import platform_of, tally_labels
 
 TITLE_LENGTH = 80

@@ -8,12 +8,21 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
-from engine.debate import Debate, Turn
-from engine.findings import Adjustment, Artifact, Score
-from engine.judging import Ballot, Question, Recovery, TurnLabel, Verdict, Vote
-from engine.ports import Reply
 from engine.store.asking import AudienceQuestion
 from engine.store.journal import Judging
+from engine.values.debate import Debate, Turn
+from engine.values.judging import (
+    Adjustment,
+    Artifact,
+    Ballot,
+    Question,
+    Recovery,
+    Score,
+    TurnLabel,
+    Verdict,
+    Vote,
+)
+from engine.values.ports import Reply
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Literal, NamedTuple, Protocol
 
-from engine.debate import Value
+from engine.values.debate import Value
 
 MOST_ASKED = 100  # questions of one debate that are kept
 MOST_EACH = 3  # of one person, one after another: each before was taken back

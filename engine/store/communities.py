@@ -6,8 +6,8 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
-from engine.debate import Status
 from engine.store.community import CommunitySettings
+from engine.values.debate import Status
 
 
 class Left(NamedTuple):

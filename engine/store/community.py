@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from engine.debate import BallotKind, Length, Model, PanelMode, Value
+from engine.values.debate import BallotKind, Length, Model, PanelMode, Value
 
 
 class PublicPart(StrEnum):

@@ -6,14 +6,14 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
-from engine.debate import Cause, Debate, Setup, Status, Value
-from engine.errors import NotFoundError, StoppedError, ThreadGoneError
 from engine.store.guests import NewGuest
 from engine.store.leases import Lease
 from engine.store.outbox import Post
 from engine.store.served import EVERYONE, Served
 from engine.store.votes import Asked
-from engine.text import clean, headline
+from engine.values.debate import Cause, Debate, Setup, Status, Value
+from engine.values.errors import NotFoundError, StoppedError, ThreadGoneError
+from engine.values.text import clean, headline
 
 TOPIC_LENGTH = 60
 SEVERAL = "Several debates have the code {code}; give one of these instead: {debates}."

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
-from engine.debate import Value
 from engine.store.leases import Lease
 from engine.store.served import EVERYONE, Served
+from engine.values.debate import Value
 
 
 class Posted(NamedTuple):

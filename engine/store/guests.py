@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Literal, NamedTuple, Protocol
 
-from engine.debate import Value
 from engine.store.leases import Lease
+from engine.values.debate import Value
 
 MOST_AWAITING = 2  # live debates that one person argues in, or is asked to
 

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from pydantic import SecretStr
 
-from engine.debate import Value
+from engine.values.debate import Value
 
 
 class Install(Value):

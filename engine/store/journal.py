@@ -9,13 +9,12 @@ from typing import NamedTuple, Protocol
 
 import orjson
 
-from engine.debate import Criterion, Model, Origin, PanelMode, Turn, Value
-from engine.findings import Adjustment, Artifact, Score
-from engine.judging import Ballot, Verdict
-from engine.ports import Attempt, Call, CallRole, ChatMessage, Reply
 from engine.store.leases import Lease
 from engine.store.outbox import Post
 from engine.store.served import EVERYONE, Served
+from engine.values.debate import Criterion, Model, Origin, PanelMode, Turn, Value
+from engine.values.judging import Adjustment, Artifact, Ballot, Score, Verdict
+from engine.values.ports import Attempt, Call, CallRole, ChatMessage, Reply
 
 JUDGING = "judging"  # what the steps of a later judging begin with
 

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, Protocol
 
 from pydantic import Field
 
-from engine.debate import Value
+from engine.values.debate import Value
 
 NAME = r"[a-z0-9][a-z0-9-]{0,39}"
 MOST_COMMENT = 2000  # characters

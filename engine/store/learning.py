@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
-from engine.debate import Criterion, Debate, Value
-from engine.judging import Ballot
 from engine.store.debates import NewDebate
 from engine.store.leases import Lease
+from engine.values.debate import Criterion, Debate, Value
+from engine.values.judging import Ballot
 
 SESSION = "calibration"  # the platform of the debates that calibrations are journaled as
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from engine.debate import Value
+from engine.values.debate import Value
 
 
 class Lease(Value):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol
 
-from engine.debate import Debate, Status
+from engine.values.debate import Debate, Status
 
 
 class Sought(NamedTuple):

@@ -7,11 +7,11 @@ from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple, Protocol
 
-from engine.debate import Value
-from engine.messages import Message
-from engine.ports import Part
 from engine.store.leases import Lease
 from engine.store.served import EVERYONE, Served
+from engine.values.debate import Value
+from engine.values.messages import Message
+from engine.values.ports import Part
 
 
 class Post(Value):

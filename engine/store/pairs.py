@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from engine.debate import Debate, Status
+from engine.values.debate import Debate, Status
 
 LONGEST_WAIT = timedelta(hours=24)
 """How long a vote stays open past its deadline until the mirror's vote opens.

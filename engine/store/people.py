@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any, Protocol
 
-from engine.debate import Value
+from engine.values.debate import Value
 
 
 class Traces(Value):

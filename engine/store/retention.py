@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Protocol
 
-from engine.debate import Debate
+from engine.values.debate import Debate
 
 
 class Retention(Protocol):

@@ -7,9 +7,9 @@ from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
-from engine.debate import Cause, Status, Value
 from engine.store.archive import DebateRecord
 from engine.store.leases import Lease
+from engine.values.debate import Cause, Status, Value
 
 
 class StoredSeries(Value):

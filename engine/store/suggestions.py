@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 
-from engine.debate import Value
+from engine.values.debate import Value
 
 MOST_OF_PERSON = 5  # open suggestions
 MOST_OF_COMMUNITY = 200

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, NamedTuple, Protocol, Self
 
-from engine.debate import BallotKind, Value
-from engine.judging import How, Log, Question, Verdict, Vote, VoteEvent
-from engine.marks import split_variant
 from engine.store.guests import Withheld
 from engine.store.leases import Lease
 from engine.store.outbox import Post
 from engine.store.served import EVERYONE, Served
+from engine.values.debate import BallotKind, Value
+from engine.values.judging import How, Log, Question, Verdict, Vote, VoteEvent
+from engine.values.text import split_variant
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,10 @@ from operator import attrgetter
 from statistics import NormalDist
 from typing import NamedTuple, Protocol
 
-from engine.debate import BallotKind, Debate
-from engine.judging import (
+from engine.tally.hands import Hands, as_given, hands_held, standing_option, take
+from engine.tally.questions import UP, vote_options
+from engine.values.debate import BallotKind, Debate
+from engine.values.judging import (
     TIE,
     WEAK,
     NotGold,
@@ -27,8 +29,6 @@ from engine.judging import (
     Vote,
     VoteEvent,
 )
-from engine.tally.hands import Hands, as_given, hands_held, standing_option, take
-from engine.tally.questions import UP, vote_options
 
 Z95 = NormalDist().inv_cdf(0.975)
 # Of several reasons the first counts.

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from engine.floor.floor import MOST_PUT
-from engine.judging import VoteEvent
 from engine.store.asking import AudienceQuestion
 from engine.tally.hands import hands_held, standing_option
+from engine.values.judging import VoteEvent
 
 MOST_LISTED = 5  # that people can choose from at a time: the first that stand
 

@@ -13,19 +13,19 @@ from typing import NamedTuple
 
 import structlog
 
-from engine.debate import BallotKind, Debate, Status
-from engine.errors import NotToldYetError
 from engine.floor.keeper import Keeper
 from engine.floor.wake import Bell
-from engine.judging import Log, Question, VoteEvent, Why
 from engine.jury.explain import STEP, of_artifacts
-from engine.language import speaking
-from engine.ports import Clock, Moderator, Venue
 from engine.store import Asked, Closing, Lease, Store
 from engine.store.pairs import closes_with
 from engine.store.votes import Conclude
 from engine.tally.hands import is_undecided
 from engine.tally.questions import KINDS, waiting_for
+from engine.values.debate import BallotKind, Debate, Status
+from engine.values.errors import NotToldYetError
+from engine.values.judging import Log, Question, VoteEvent, Why
+from engine.values.language import speaking
+from engine.values.ports import Clock, Moderator, Venue
 from engine.votes.closing import NO_VERDICT, Judged, closing_of, extension_of
 from engine.votes.moderation import moderate
 from engine.votes.outcome import NONE, tally_of

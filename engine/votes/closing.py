@@ -7,14 +7,27 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import NamedTuple
 
-from engine.debate import Criterion, Debate, Setup
 from engine.delivery.last_word import elsewhere
 from engine.formats import FORMATS
 from engine.formats.format import Decision
-from engine.judging import Ballot, Log, Persuasion, Question, Tally, Verdict, Vote, VoteEvent, Why
 from engine.jury.rubric import DEBATE, find_rubric
 from engine.jury.why import REASONS, mean_marks, quote, told_reasons
-from engine.messages import (
+from engine.store import Closing, Intervention, Post
+from engine.tally.questions import vote_options
+from engine.tally.tally import agreement, leader, wilson
+from engine.values.debate import Criterion, Debate, Setup
+from engine.values.judging import (
+    Ballot,
+    Log,
+    Persuasion,
+    Question,
+    Tally,
+    Verdict,
+    Vote,
+    VoteEvent,
+    Why,
+)
+from engine.values.messages import (
     AgainInvite,
     JurorLine,
     Message,
@@ -24,9 +37,6 @@ from engine.messages import (
     VoteClosed,
     VoteInvite,
 )
-from engine.store import Closing, Intervention, Post
-from engine.tally.questions import vote_options
-from engine.tally.tally import agreement, leader, wilson
 from engine.votes.labels import asked, persuasion, seen_by_others
 from engine.votes.outcome import (
     NONE,

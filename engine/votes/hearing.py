@@ -9,12 +9,13 @@ from weakref import WeakValueDictionary
 
 import structlog
 
-from engine.debate import BallotKind, Value
 from engine.delivery.last_word import LastWord
 from engine.floor.keeper import Keeper
 from engine.floor.wake import Bell
-from engine.judging import How, Question
-from engine.ports import (
+from engine.store import Act, Cast, Intervention, Outcome, Press, Store, Target
+from engine.values.debate import BallotKind, Value
+from engine.values.judging import How, Question
+from engine.values.ports import (
     ButtonPressed,
     Clock,
     CommunityLost,
@@ -30,7 +31,6 @@ from engine.ports import (
     ThreadShut,
     Venue,
 )
-from engine.store import Act, Cast, Intervention, Outcome, Press, Store, Target
 from engine.votes.reading import Reader, days_since
 from engine.votes.removal import Removals, Shown
 from engine.words.phrases import LOCKED

@@ -8,10 +8,10 @@ from datetime import datetime
 from itertools import islice
 from typing import NamedTuple
 
-from engine.debate import Debate, Status
-from engine.errors import NotFoundError
-from engine.judging import TIE, WEAK, Vote
 from engine.store import Brought, Store
+from engine.values.debate import Debate, Status
+from engine.values.errors import NotFoundError
+from engine.values.judging import TIE, WEAK, Vote
 
 FIRST, SECOND = "first", "second"
 AT_ONCE = 200  # labels in one transaction

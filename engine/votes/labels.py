@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from engine.judging import TIE, Log, Persuasion, Question, Vote, VoteEvent
 from engine.store import Intervention
 from engine.tally.tally import Standing
+from engine.values.judging import TIE, Log, Persuasion, Question, Vote, VoteEvent
 
 LEANING = {"for": 1, "unsure": 0, "against": -1}
 

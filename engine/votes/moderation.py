@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import structlog
 
-from engine.debate import Moderation
-from engine.errors import FlaggedError
-from engine.ports import Moderator
+from engine.values.debate import Moderation
+from engine.values.errors import FlaggedError
+from engine.values.ports import Moderator
 
 log = structlog.get_logger(__name__)
 

@@ -11,9 +11,9 @@ from itertools import chain, zip_longest
 from random import Random
 from typing import Literal, NamedTuple
 
-from engine.judging import TIE, WEAK, Question
 from engine.store import DebateRecord
 from engine.tally.tally import count
+from engine.values.judging import TIE, WEAK, Question
 
 OFFERED = 5
 DIFFERENT, NEAR = 0.25, 0.2  # from which difference, and up to which lead, a winner is unclear

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from engine.debate import BallotKind, Debate, Scores
-from engine.judging import Log, Question, RoundTally, Tally, Vote, VoteEvent
 from engine.tally.questions import CONFIDENCE_NAMES, options_of, round_options, stance_name
 from engine.tally.tally import count, standing_votes
+from engine.values.debate import BallotKind, Debate, Scores
+from engine.values.judging import Log, Question, RoundTally, Tally, Vote, VoteEvent
 
 WORDS_A_MINUTE = 1000
 NONE: frozenset[Log] = frozenset()

@@ -16,16 +16,15 @@ from typing import NamedTuple
 
 import structlog
 
-from engine.debate import BallotKind, Debate
-from engine.errors import MessageGoneError, VenueAwayError, VenueError, VenueGoneError
-from engine.judging import How, Log, Question, VoteEvent
-from engine.marks import with_variant
-from engine.ports import Clock, Reactions, Venue
 from engine.store import Intervention, Lease, Store, Target
 from engine.store.votes import NewEvent, Silences, unseeded_of
+from engine.values.debate import BallotKind, Debate
+from engine.values.errors import MessageGoneError, VenueAwayError, VenueError, VenueGoneError
+from engine.values.judging import How, Log, Question, VoteEvent
+from engine.values.ports import Clock, Reactions, Venue, Watch
+from engine.values.text import with_variant
 from engine.votes.recovery import EventOrder, reconcile
 from engine.votes.removal import Removals, Shown
-from engine.watch import Watch
 
 MOST_TRIES = 5
 MOST_PARTIAL = 5  # readings of a message that leave people out, before one is taken as it is

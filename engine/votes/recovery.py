@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from engine.debate import BallotKind
-from engine.judging import How, VoteEvent
-from engine.marks import split_variant
-from engine.ports import Reactions
 from engine.store.votes import NewEvent
 from engine.tally.hands import as_given, hands_held, shortest_delay
+from engine.values.debate import BallotKind
+from engine.values.judging import How, VoteEvent
+from engine.values.ports import Reactions
+from engine.values.text import split_variant
 
 
 class Holding(NamedTuple):

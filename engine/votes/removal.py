@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 import structlog
 
-from engine.errors import VenueAwayError, VenueError
-from engine.marks import split_variant
-from engine.ports import Clock, Venue
 from engine.store import Cast, Intervention, Store
+from engine.values.errors import VenueAwayError, VenueError
+from engine.values.ports import Clock, Venue
+from engine.values.text import split_variant
 
 MOST_TRIES = 5
 log = structlog.get_logger(__name__)

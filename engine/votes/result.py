@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from engine.debate import Debate
-from engine.judging import Log
 from engine.jury.explain import STEP, of_artifacts
-from engine.messages import Reveal
 from engine.store import Store
+from engine.values.debate import Debate
+from engine.values.judging import Log
+from engine.values.messages import Reveal
 from engine.votes.closing import NO_VERDICT, reveal_of
 from engine.votes.outcome import (
     guessed_of,

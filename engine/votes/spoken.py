@@ -9,13 +9,13 @@ from typing import NamedTuple
 import structlog
 
 from engine.blinding.identity import HIDDEN
-from engine.debate import Debate
-from engine.errors import FlaggedError, VenueAwayError, VenueError
-from engine.ports import Venue
 from engine.store import Store
 from engine.store.guests import Guest, Withheld
-from engine.text import clean, is_visible, scrub
-from engine.topics import has_blocked
+from engine.values.debate import Debate
+from engine.values.errors import FlaggedError, VenueAwayError, VenueError
+from engine.values.ports import Venue
+from engine.values.text import clean, is_visible, scrub
+from engine.values.topics import has_blocked
 
 SHORTEST_NAME = 3  # characters; a shorter one is a word like any other
 SHORTEST_PART = 4  # of one of several words of a name

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 
-from engine.judging import LABELS, WEB, Question, Tally, Vote
 from engine.store.labelling import Drawn, Filled
 from engine.tally.questions import DOWN, UP
 from engine.tally.tally import Standing, count
+from engine.values.judging import LABELS, WEB, Question, Tally, Vote
 from engine.votes.outcome import WORDS_A_MINUTE
 
 QUORUM = 3  # gold labels for a winner by labels

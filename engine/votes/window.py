@@ -13,7 +13,13 @@ from datetime import datetime
 import structlog
 
 from engine.delivery.ending import REFUSED
-from engine.errors import (
+from engine.floor.keeper import Keeper
+from engine.floor.shares import Shares
+from engine.floor.wake import Bell
+from engine.store import Asked, Store
+from engine.store.served import EVERYONE, Served
+from engine.tally.questions import KINDS, waiting_for
+from engine.values.errors import (
     LeaseLostError,
     ModelError,
     NotFoundError,
@@ -22,15 +28,9 @@ from engine.errors import (
     VenueAwayError,
     VenueError,
 )
-from engine.floor.keeper import Keeper
-from engine.floor.shares import Shares
-from engine.floor.wake import Bell
-from engine.judging import Question
-from engine.language import Text
-from engine.ports import Clock, Moderator, Venue
-from engine.store import Asked, Store
-from engine.store.served import EVERYONE, Served
-from engine.tally.questions import KINDS, waiting_for
+from engine.values.judging import Question
+from engine.values.language import Text
+from engine.values.ports import Clock, Moderator, Venue
 from engine.votes.closer import Closer
 from engine.votes.hearing import MISSED, Hearing
 from engine.votes.reading import Reader, never

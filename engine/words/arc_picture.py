@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from engine.drawing.lettering import width_of
 from engine.drawing.svg import BLUE, GOLD, GREY, RED, bar, box, darken, draw, line, write
-from engine.messages import Arc, ArcPoint, File
+from engine.values.messages import Arc, ArcPoint, File
 
 WIDTH, HEIGHT, MARGIN = 720, 240, 28  # pixels; drawn at twice that
 FULL = 100.0

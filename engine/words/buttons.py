@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from engine.text import headline
+from engine.values.text import headline
 from engine.words.phrases import NO_STANCES, option_name
 from engine.words.translation import say
 

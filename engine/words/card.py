@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple, TypeVar
 
-from engine.debate import BallotKind
-from engine.marks import SIDES
-from engine.messages import File, Progress
+from engine.values.debate import BallotKind
+from engine.values.messages import File, Progress
+from engine.values.text import SIDES
 from engine.words.buttons import Button
 from engine.words.phrases import HOW_TO_VOTE, option_name
 from engine.words.tables import closing_fence

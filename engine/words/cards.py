@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 
-from engine.debate import BallotKind, Length, Violation, not_given
-from engine.marks import marked
-from engine.messages import (
+from engine.values.debate import BallotKind, Length, Violation, not_given
+from engine.values.messages import (
     AgainInvite,
     Alert,
     Announcement,
@@ -38,7 +37,7 @@ from engine.messages import (
     VoteInvite,
     Where,
 )
-from engine.text import headline, literal
+from engine.values.text import headline, literal, marked
 from engine.words.arc_picture import arc_picture
 from engine.words.buttons import (
     DETAILS,

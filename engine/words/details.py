@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from engine.debate import Criterion
-from engine.judging import TIE, Verdict
-from engine.messages import JurorLine, Reveal
-from engine.text import headline
+from engine.values.debate import Criterion
+from engine.values.judging import TIE, Verdict
+from engine.values.messages import JurorLine, Reveal
+from engine.values.text import headline
 from engine.words.phrases import BRIEF_STANCE, NO_STANCES, money, option_name
 from engine.words.translation import plural, say
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from engine.messages import LeagueMatch, LeagueTable, ScoreBoard
+from engine.values.messages import LeagueMatch, LeagueTable, ScoreBoard
 from engine.words.scores import board_lines
 from engine.words.translation import plural, say
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine.drawing.lettering import fit
 from engine.drawing.svg import BLUE, GOLD, bar, darken, draw, write
-from engine.messages import BoardRow, File, LeagueTable
+from engine.values.messages import BoardRow, File, LeagueTable
 from engine.words.league import league_alt, league_title
 
 WIDTH, ROW, MARGIN, BAR = 720, 44, 24, 22  # pixels; drawn at twice that

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 from engine.drawing.lettering import fit
 from engine.drawing.svg import EMPTY, INK, OTHERS, bar, darken, disc, draw, write
-from engine.marks import unmarked
-from engine.messages import File, Reveal
+from engine.values.messages import File, Reveal
+from engine.values.text import unmarked
 from engine.words.phrases import option_name
 from engine.words.reasons import criteria_of, juror_sheets
 from engine.words.reveal import captions_of

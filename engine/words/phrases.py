@@ -6,11 +6,10 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from itertools import groupby
 
-from engine.debate import SOMEBODY, BallotKind, Quotation, Rehearsal
-from engine.marks import marked
-from engine.messages import Estimate
-from engine.sources import IN_NAMED, IN_NONE, IN_OTHER, outcome_of
-from engine.text import dollars, headline
+from engine.values.debate import SOMEBODY, BallotKind, Quotation, Rehearsal
+from engine.values.messages import Estimate
+from engine.values.sources import IN_NAMED, IN_NONE, IN_OTHER, outcome_of
+from engine.values.text import dollars, headline, marked
 from engine.words.translation import Forms, number, plural, say, say_stored
 
 REHEARSALS: Mapping[Rehearsal, str] = {

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import TypeAlias
 
-from engine.messages import JurorLine, Reveal
+from engine.values.messages import JurorLine, Reveal
 from engine.words.phrases import option_name
 from engine.words.translation import number, say
 

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 
 from engine.drawing.lettering import fit, wrap
 from engine.drawing.svg import EMPTY, GREY, OTHERS, bar, darken, disc, draw, write
-from engine.marks import SIDES, unmarked
-from engine.messages import File, Reveal
+from engine.values.messages import File, Reveal
+from engine.values.text import SIDES, unmarked
 from engine.words.phrases import model_called, option_name
 from engine.words.reveal import captions_of, jury_line, people_line, who_was_who
 from engine.words.translation import say

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from engine.debate import SOMEBODY
-from engine.judging import TIE, Persuasion, Verdict, Why
-from engine.messages import JurorLine, Reveal
-from engine.text import headline
+from engine.values.debate import SOMEBODY
+from engine.values.judging import TIE, Persuasion, Verdict, Why
+from engine.values.messages import JurorLine, Reveal
+from engine.values.text import headline
 from engine.words.details import counts_of, readings_of
 from engine.words.phrases import (
     BRIEF_STANCE,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from engine.messages import Arc, ScoreBoard
-from engine.text import columns
+from engine.values.messages import Arc, ScoreBoard
+from engine.values.text import columns
 from engine.words.translation import say
 
 _BARS = "▁▂▃▄▅▆▇█"

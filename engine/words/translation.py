@@ -16,7 +16,7 @@ from functools import cache, wraps
 from importlib.resources import files
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, TypeVar
 
-from engine.language import ENGLISH, ENGLISH_FILLER, Filler, Text, figure, speaking, spoken
+from engine.values.language import ENGLISH, ENGLISH_FILLER, Filler, Text, figure, speaking, spoken
 
 if TYPE_CHECKING:
     from babel import Locale

@@ -8,8 +8,8 @@ import pytest
 
 from bot.series_report import make_files
 from engine.dataset.page_rendering import write_html
-from engine.ports import utc_now
 from engine.series.report.report import make_report
+from engine.values.ports import utc_now
 from tests.browser.conftest import DESKTOP, NARROW, PHONE, Open, assert_accessible, assert_fits
 from tests.browser.guard import Guard
 from tests.scenario.test_report import hostile_page

@@ -20,8 +20,8 @@ from adapters.web.application import furnish
 from adapters.web.public import PublicPages
 from bot.clock import SystemClock
 from engine.pages.public import Public
-from engine.permalinks import Permalinks
 from engine.store.community import CommunitySettings, PublicPart
+from engine.values.ports import Permalinks
 from tests.browser.conftest import DESKTOP, NARROW, PHONE, Open, assert_accessible, assert_fits
 from tests.browser.guard import Guard
 from tests.scenario.discord_stage import free_port

@@ -19,7 +19,7 @@ from adapters.web.application import furnish
 from adapters.web.pulses import Pulses
 from adapters.web.reading import Reading
 from engine.pages.stored import StoredLibrary
-from engine.ports import AttemptLog, Call, Reply
+from engine.values.ports import AttemptLog, Call, Reply
 from tests.browser.conftest import DESKTOP, NARROW, PHONE, Open, assert_accessible, assert_fits
 from tests.browser.guard import Guard
 from tests.doubles.hall import Hall

@@ -15,16 +15,16 @@ import engine.delivery.outbox
 from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
 from bot.clock import SystemClock
-from engine.debate import Debate, Status
 from engine.delivery.outbox import Delivery
 from engine.floor import keeper, shares
 from engine.floor.keeper import Keeper
 from engine.floor.wake import Bell
-from engine.judging import Question
-from engine.messages import Notice
-from engine.ports import VenueLimits, utc_now
 from engine.store import Intent, Lease, Post
 from engine.store.served import Served, lane_of
+from engine.values.debate import Debate, Status
+from engine.values.judging import Question
+from engine.values.messages import Notice
+from engine.values.ports import VenueLimits, utc_now
 from engine.votes.window import VoteWindow
 from tests.doubles.venue import MemoryVenue
 from tests.doubles.waiting import HANG_SECONDS, until

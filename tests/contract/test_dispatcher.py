@@ -12,9 +12,9 @@ from adapters.dispatch.procrastinate import ProcrastinateDispatcher
 from adapters.storage.database import Database
 from adapters.storage.jobs import JobTable, defer
 from adapters.storage.store import SqlStore
-from engine.debate import Model
 from engine.delivery.ending import NO_ROOM, why
 from engine.floor.wake import Bell
+from engine.values.debate import Model
 from tests.doubles.databases import PostgresDouble
 from tests.doubles.desk import setup_of
 from tests.doubles.waiting import until, until_true

@@ -11,10 +11,10 @@ from typing import get_args
 
 import pytest
 
-from engine.debate import Criterion, Violation
-from engine.judging import Persuasion, Tally, Verdict, Why
-from engine.language import speaking
-from engine.messages import (
+from engine.values.debate import Criterion, Violation
+from engine.values.judging import Persuasion, Tally, Verdict, Why
+from engine.values.language import speaking
+from engine.values.messages import (
     AgainInvite,
     Alert,
     Arc,

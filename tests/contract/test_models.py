@@ -16,9 +16,9 @@ from adapters.models.options import RehearsalOptions
 from adapters.models.rehearsal import structured_answer
 from adapters.models.router import ModelRouter, open_models
 from adapters.models.scenes import Scene
-from engine.debate import Model, Origin, Price, Sampling
-from engine.errors import BudgetError, LeaseLostError, ModelError, UsageError
-from engine.ports import AnswerSchema, Call, ChatMessage
+from engine.values.debate import Model, Origin, Price, Sampling
+from engine.values.errors import BudgetError, LeaseLostError, ModelError, UsageError
+from engine.values.ports import AnswerSchema, Call, ChatMessage
 from tests.doubles import model_server as acts
 from tests.doubles.attempt_log import RecordedAttempts
 from tests.doubles.model_server import ModelServer

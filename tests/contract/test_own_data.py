@@ -25,9 +25,9 @@ from engine.chat.privacy import purge
 from engine.dataset.entry import make_entry
 from engine.dataset.tables import TABLES
 from engine.dataset.voters import Pseudonyms
-from engine.debate import Status
 from engine.store import ExportFilter, StandingAnswer
 from engine.store.series import StoredSeries
+from engine.values.debate import Status
 from tests.doubles.databases import opened, traces
 from tests.sample import NOW, create, new_debate, run
 

@@ -12,11 +12,11 @@ import pytest
 from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
 from bot.clock import SystemClock
-from engine.errors import VenueAwayError
 from engine.floor import keeper, shares
 from engine.floor.keeper import Keeper
 from engine.floor.shares import Shares, Standing
 from engine.floor.wake import Bell
+from engine.values.errors import VenueAwayError
 from tests.doubles.waiting import until
 
 

@@ -11,12 +11,18 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from engine.debate import TRANSITIONS, Status
-from engine.errors import LeaseLostError, NotFoundError, StoppedError, StoreError, ThreadGoneError
-from engine.judging import Question
-from engine.ports import Attempt, Part, Reply
 from engine.store import Closing, DeliveryState, Lease, Store
 from engine.store.votes import NewEvent
+from engine.values.debate import TRANSITIONS, Status
+from engine.values.errors import (
+    LeaseLostError,
+    NotFoundError,
+    StoppedError,
+    StoreError,
+    ThreadGoneError,
+)
+from engine.values.judging import Question
+from engine.values.ports import Attempt, Part, Reply
 from tests.sample import (
     LATER,
     NO_CAPS,

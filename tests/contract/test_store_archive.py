@@ -7,8 +7,8 @@ from itertools import pairwise
 
 import pytest
 
-from engine.debate import Status
 from engine.store import Closing, DebateRecord, ExportFilter, Store, count_rehearsals
+from engine.values.debate import Status
 from tests.sample import (
     NO_CAPS,
     NOW,

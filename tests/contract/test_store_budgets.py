@@ -15,12 +15,12 @@ import pytest
 
 from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
-from engine.debate import Debate, Status
-from engine.errors import BudgetError, NotFoundError
-from engine.messages import Alert
-from engine.ports import Attempt, Reply, utc_now
 from engine.store import AttemptStart, Caps, Store
 from engine.store.series import StoredSeries
+from engine.values.debate import Debate, Status
+from engine.values.errors import BudgetError, NotFoundError
+from engine.values.messages import Alert
+from engine.values.ports import Attempt, Reply, utc_now
 from tests.sample import NO_CAPS, NOW, Running, new_debate, notice, run
 from tests.sample import create as create_debate
 

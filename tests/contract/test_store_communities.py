@@ -7,10 +7,10 @@ from functools import partial
 
 import pytest
 
-from engine.debate import BallotKind, Model, Status
-from engine.errors import UsageError
 from engine.store import Closing, ExportFilter, Shown, Store
 from engine.store.community import CommunitySettings, PublicPart
+from engine.values.debate import BallotKind, Model, Status
+from engine.values.errors import UsageError
 from tests.sample import LATER, NOW, create, new_debate, run, turn, turn_post
 
 SET = CommunitySettings(

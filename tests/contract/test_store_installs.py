@@ -14,8 +14,8 @@ from pydantic import SecretStr
 
 from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
-from engine.errors import SettingsError
 from engine.store.installs import Install
+from engine.values.errors import SettingsError
 from tests.sample import LATER, NOW
 
 OLD, NEW = "an-old-key-of-the-operator", "a-new-key-of-the-operator"

@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import pytest
 
-from engine.debate import Status, Usage
-from engine.errors import StoppedError, ThreadGoneError
-from engine.judging import Vote, VoteEvent
-from engine.ports import Attempt, Reply
 from engine.store import Closing, Store
 from engine.store.journal import prompt_hash
+from engine.values.debate import Status, Usage
+from engine.values.errors import StoppedError, ThreadGoneError
+from engine.values.judging import Vote, VoteEvent
+from engine.values.ports import Attempt, Reply
 from tests.sample import (
     NOW,
     ballot,

@@ -10,13 +10,13 @@ import pytest
 from adapters.storage import labelling as labelling_table
 from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
-from engine.debate import Status
-from engine.errors import NotFoundError, UsageError
-from engine.judging import Question
 from engine.labelling.labelling import Labelling
 from engine.labelling.sheet import Sheet, SheetAnswer
 from engine.store import DebateRecord, ExportFilter, Store
 from engine.store.labelling import Annotator, Terms
+from engine.values.debate import Status
+from engine.values.errors import NotFoundError, UsageError
+from engine.values.judging import Question
 from tests.doubles.databases import traces
 from tests.doubles.fixed_clock import FixedClock
 from tests.sample import (

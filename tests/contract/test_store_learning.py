@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from engine.errors import LeaseLostError
-from engine.judging import Ballot
 from engine.store import ExportFilter, Lease, Store
 from engine.store.learning import SESSION, Evidence, Learnt
+from engine.values.errors import LeaseLostError
+from engine.values.judging import Ballot
 from tests.sample import NOW, ballot, new_debate, real, run, verdict
 
 FITTING = "fit"

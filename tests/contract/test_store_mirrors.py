@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from datetime import datetime, timedelta
 
-from engine.debate import Status
-from engine.judging import Question, VoteEvent
 from engine.store import Closing, DeliveryState, ExportFilter, Post, Store
+from engine.values.debate import Status
+from engine.values.judging import Question, VoteEvent
 from engine.votes.outcome import standing
 from tests.sample import (
     LATER,

@@ -7,12 +7,11 @@ from datetime import timedelta
 
 import pytest
 
-from engine.debate import Status
-from engine.errors import LeaseLostError
-from engine.findings import UNANSWERED, Adjustment, Artifact, Score
-from engine.judging import Verdict, VoteEvent
-from engine.ports import utc_now
 from engine.store import Closing, DebateRecord, DeliveryState, ExportFilter, Lease, Note, Store
+from engine.values.debate import Status
+from engine.values.errors import LeaseLostError
+from engine.values.judging import UNANSWERED, Adjustment, Artifact, Score, Verdict, VoteEvent
+from engine.values.ports import utc_now
 from tests.sample import NOW, Running, notice, run, verdict
 
 STEP = "turn/opening/A"

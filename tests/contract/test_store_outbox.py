@@ -9,10 +9,10 @@ import pytest
 from adapters.storage.database import Database
 from adapters.storage.debates import CENSUS
 from adapters.storage.outbox import BACKLOG
-from engine.debate import Status
-from engine.messages import Notice
-from engine.ports import Part, utc_now
 from engine.store import Asked, Closing, DeliveryState, Intent, Post, Store
+from engine.values.debate import Status
+from engine.values.messages import Notice
+from engine.values.ports import Part, utc_now
 from tests.sample import (
     LATER,
     NO_CAPS,

@@ -11,8 +11,6 @@ import pytest
 from adapters.storage.database import Database
 from adapters.storage.mentions import Mentioning
 from adapters.storage.people import PeopleTable
-from engine.debate import Status
-from engine.errors import NotAllowedError
 from engine.store import (
     Caps,
     Closing,
@@ -26,6 +24,8 @@ from engine.store import (
     Traces,
 )
 from engine.store.votes import NewEvent
+from engine.values.debate import Status
+from engine.values.errors import NotAllowedError
 from tests.sample import (
     LATER,
     NOW,

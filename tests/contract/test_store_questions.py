@@ -8,9 +8,6 @@ from typing import Any
 
 import pytest
 
-from engine.debate import BallotKind, Status
-from engine.errors import LeaseLostError
-from engine.judging import How, Log, Question, VoteEvent
 from engine.store import (
     Asked,
     Closing,
@@ -25,6 +22,9 @@ from engine.store import (
 )
 from engine.store.served import Served, lane_of
 from engine.store.votes import NewEvent
+from engine.values.debate import BallotKind, Status
+from engine.values.errors import LeaseLostError
+from engine.values.judging import How, Log, Question, VoteEvent
 from tests.sample import (
     LATER,
     NO_CAPS,

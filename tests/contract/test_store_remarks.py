@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from engine.debate import BallotKind
-from engine.judging import Question
 from engine.store import Remark, Remarked, Store, Traces
+from engine.values.debate import BallotKind
+from engine.values.judging import Question
 from tests.sample import LATER, NOW, Running, cast, new_debate, run
 
 MENU = ("house/oak", "house/elm")

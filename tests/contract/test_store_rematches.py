@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
-from engine.debate import Debate, Status
-from engine.errors import UsageError
 from engine.store import Store
+from engine.values.debate import Debate, Status
+from engine.values.errors import UsageError
 from tests.sample import NO_CAPS, Running, create, make_setup, new_debate
 
 

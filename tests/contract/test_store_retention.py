@@ -10,11 +10,11 @@ import pytest
 
 from adapters.storage.database import Database
 from adapters.storage.retention import OUTDATED, UNPRUNED
-from engine.debate import Status
-from engine.errors import BudgetError, NotFoundError, UsageError
-from engine.findings import Artifact
 from engine.store import Caps, DebateRecord, ExportFilter, Note, Store
 from engine.store.series import StoredSeries
+from engine.values.debate import Status
+from engine.values.errors import BudgetError, NotFoundError, UsageError
+from engine.values.judging import Artifact
 from tests.sample import (
     NO_CAPS,
     NOW,

@@ -6,11 +6,11 @@ import asyncio
 
 import pytest
 
-from engine.debate import Status
-from engine.errors import NotAllowedError, NotFoundError, UsageError
 from engine.line.next_topic import next_topic
 from engine.store import Store
 from engine.store.suggestions import MOST_OF_COMMUNITY, MOST_OF_PERSON, Suggested, Suggestion
+from engine.values.debate import Status
+from engine.values.errors import NotAllowedError, NotFoundError, UsageError
 from tests.sample import LATER, NOW, create, new_debate, run
 
 CLUB = ("chat", "club")

@@ -7,12 +7,12 @@ from datetime import timedelta
 
 import pytest
 
-from engine.debate import Status
-from engine.errors import LeaseLostError
-from engine.judging import How, VoteEvent
-from engine.messages import Notice
 from engine.store import Asked, Closing, Store
 from engine.store.votes import NewEvent, Press
+from engine.values.debate import Status
+from engine.values.errors import LeaseLostError
+from engine.values.judging import How, VoteEvent
+from engine.values.messages import Notice
 from tests.sample import LATER, NOW, Running, asking, cast, new_debate, notice, run, vote
 
 SOON = NOW + timedelta(minutes=1)

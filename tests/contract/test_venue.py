@@ -25,9 +25,8 @@ from adapters.slack.install.workspaces import OneWorkspace
 from adapters.slack.rest import Rest as SlackRest
 from adapters.slack.venue import SlackVenue
 from adapters.terminal.venue import TerminalVenue
-from engine.errors import MessageGoneError, VenueAwayError, VenueError, VenueGoneError
-from engine.marks import REACTIONS
-from engine.messages import (
+from engine.values.errors import MessageGoneError, VenueAwayError, VenueError, VenueGoneError
+from engine.values.messages import (
     AgainInvite,
     ConfidenceInvite,
     Message,
@@ -38,7 +37,7 @@ from engine.messages import (
     VoteClosed,
     VoteInvite,
 )
-from engine.ports import (
+from engine.values.ports import (
     ButtonPressed,
     Inbound,
     MessageDeleted,
@@ -47,6 +46,7 @@ from engine.ports import (
     ThreadDeleted,
     Venue,
 )
+from engine.values.text import REACTIONS
 from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.slack import Rules, SlackServer
 from tests.doubles.slack.state import TEAM

@@ -18,9 +18,9 @@ from sqlalchemy import MetaData, create_engine, select
 from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
 from bot.app import MainLine
-from engine.debate import Debate
 from engine.line.intake import Order
 from engine.store import DebateRecord, ExportFilter
+from engine.values.debate import Debate
 from tests.crash.driver import TellingModels
 from tests.crash.fate import DOOMED, FREEZE, MET, TRAIL, URL, Fate, lines
 from tests.crash.inputs import ORDER, Inputs

@@ -19,12 +19,12 @@ from adapters.models.attempts import RetryPolicy
 from adapters.models.rehearsal import RehearsalModels
 from adapters.storage.database import Database
 from bot.app import MainLine
-from engine.debate import Model, Price, Status
-from engine.errors import LeaseLostError, UsageError
 from engine.line.asking import ask
 from engine.line.intake import Order
-from engine.ports import AttemptLog, Call, Reply
 from engine.store import DeliveryState, Store
+from engine.values.debate import Model, Price, Status
+from engine.values.errors import LeaseLostError, UsageError
+from engine.values.ports import AttemptLog, Call, Reply
 from tests.crash.fate import SERVER, Fate, FatedStore, SurvivingVenue, url_of
 from tests.crash.inputs import CHANGED, FIRST, ORDER, age, find, order_of
 from tests.crash.lives import chain, live

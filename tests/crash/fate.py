@@ -19,10 +19,10 @@ import orjson
 
 from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
-from engine.debate import Status, Turn
-from engine.judging import Question
-from engine.ports import Inbound, Listener, Part, Reactions, VenueLimits
 from engine.store import AttemptStart, Cast, Intent, Lease, Note, Post
+from engine.values.debate import Status, Turn
+from engine.values.judging import Question
+from engine.values.ports import Inbound, Listener, Part, Reactions, VenueLimits
 from tests.doubles.venue import MemoryVenue
 
 DOOMED, MET, FREEZE, TRAIL, URL = "doomed", "met", "freeze", "trail", "database"

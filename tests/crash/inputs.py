@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
-from engine.debate import Debate, Length, Model, Price, Sampling, Status
-from engine.judging import Ballot, Verdict
 from engine.jury.rubric import find_rubric
 from engine.line.intake import Defaults, Invited, Order
-from engine.ports import utc_now
 from engine.prompts.library import DATA, Prompts, load_prompts
 from engine.store import Closing, Store
+from engine.values.debate import Debate, Length, Model, Price, Sampling, Status
+from engine.values.judging import Ballot, Verdict
+from engine.values.ports import utc_now
 from tests.doubles.hall import DEFAULTS, LOBBY, NO_CAPS
 from tests.sample import create, new_debate, vote
 

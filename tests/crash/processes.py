@@ -26,7 +26,7 @@ from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
 from adapters.storage.tables import metadata
 from bench.wheel.loopback import Answering
-from engine.debate import Model
+from engine.values.debate import Model
 from tests.doubles import waiting
 from tests.doubles.command import Forked, environment_of, fork, streams_to
 from tests.doubles.databases import PostgresDouble

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import pytest
 
-from engine.debate import Status
+from engine.values.debate import Status
 from tests.crash.conftest import NewScene, Scene, kill_at, one_of_each_kind
 
 # Raise or lower it knowingly: each is a write or a message that has just been stored.

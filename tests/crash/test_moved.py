@@ -16,8 +16,8 @@ from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
 from engine.dataset.voters import Keys
 from engine.dataset.writer import write_export
-from engine.debate import Status
 from engine.store import DebateRecord, ExportFilter
+from engine.values.debate import Status
 from tests.crash.conftest import NewScene, Scene
 from tests.crash.inputs import ORDER
 from tests.crash.test_kill import choices, essence

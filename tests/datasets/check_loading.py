@@ -19,8 +19,8 @@ from engine.dataset.rowfiles import FileFormat
 from engine.dataset.tables import TABLES
 from engine.dataset.voters import Keys
 from engine.dataset.writer import Wanted, write_export
-from engine.debate import Quotation, Source
-from engine.judging import Question
+from engine.values.debate import Quotation, Source
+from engine.values.judging import Question
 from tests.doubles.archive import (
     BIRCH,
     MAPLE,

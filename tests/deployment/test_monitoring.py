@@ -14,7 +14,7 @@ import yaml
 
 from adapters.metrics.page import FAMILIES, Family
 from bot.settings.sections import WorkerSettings
-from engine.ports import FaultKind
+from engine.values.ports import FaultKind
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 ENDINGS: dict[str, dict[str, tuple[str, ...]]] = {

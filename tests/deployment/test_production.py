@@ -291,7 +291,7 @@ def healthy(made: Made, port: str) -> bool:
 @pytest.mark.parametrize(
     ("file", "sent"),
     [
-        ("engine/debate.py", True),
+        ("engine/values/debate.py", True),
         ("bot/settings/settings.py", True),
         ("requirements-image.lock", True),
         (".env", False),

@@ -8,13 +8,22 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from engine.dataset.entry import may_be_read, newest_moment
-from engine.debate import Debate, Model, PanelSetup, Request, Setup, Status, Turn, Usage, Violation
-from engine.errors import StoreError
-from engine.findings import Adjustment, Artifact, Score
-from engine.judging import Ballot, TurnLabel, Verdict, Vote
-from engine.ports import Reply
 from engine.store import CallRecord, DebateRecord, ExportFilter, Judging, Note, StandingAnswer
 from engine.store.asking import AudienceQuestion
+from engine.values.debate import (
+    Debate,
+    Model,
+    PanelSetup,
+    Request,
+    Setup,
+    Status,
+    Turn,
+    Usage,
+    Violation,
+)
+from engine.values.errors import StoreError
+from engine.values.judging import Adjustment, Artifact, Ballot, Score, TurnLabel, Verdict, Vote
+from engine.values.ports import Reply
 from tests.sample import turn, vote
 
 NOON = datetime(2026, 3, 1, 12, 0, 30, tzinfo=UTC)

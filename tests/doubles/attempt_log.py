@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from engine.ports import Attempt, Reply
+from engine.values.ports import Attempt, Reply
 
 
 class RecordedAttempts:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.ports import Draft
+from engine.values.ports import Draft
 
 
 class Onlooker:

@@ -7,12 +7,12 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from engine.debate import Model, PanelSetup, Request, Sampling, Setup, Turn, TurnOrder
-from engine.errors import RostrumError
 from engine.floor.floor import Floor, Spoken
-from engine.ports import AnswerSchema, CallRole, ChatMessage, Reply
 from engine.prompts.library import Prompts, load_prompts
 from engine.store import Note, Post
+from engine.values.debate import Model, PanelSetup, Request, Sampling, Setup, Turn, TurnOrder
+from engine.values.errors import RostrumError
+from engine.values.ports import AnswerSchema, CallRole, ChatMessage, Reply
 
 Answer = Callable[[str], str | RostrumError]
 SIDES = {"A": Model.parse("near/ana"), "B": Model.parse("near/ben")}

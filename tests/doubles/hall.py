@@ -17,14 +17,23 @@ from adapters.models.router import open_models
 from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
 from bot.app import MainLine
-from engine.debate import Debate, Model, Sampling, Status
 from engine.delivery.outbox import Delivery
-from engine.judging import Vote
 from engine.line.intake import Defaults, Order
 from engine.line.service import Service
-from engine.ports import Audience, Clock, Inbound, Listener, Models, Moderator, Venue, VenueLimits
 from engine.prompts.library import Prompts, load_prompts
 from engine.store import DebateRecord, ExportFilter
+from engine.values.debate import Debate, Model, Sampling, Status
+from engine.values.judging import Vote
+from engine.values.ports import (
+    Audience,
+    Clock,
+    Inbound,
+    Listener,
+    Models,
+    Moderator,
+    Venue,
+    VenueLimits,
+)
 from tests.doubles.venue import MemoryVenue, StoredMessage
 from tests.doubles.waiting import HANG_SECONDS, until_asked
 from tests.sample import NO_CAPS as NO_CAPS

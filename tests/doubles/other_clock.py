@@ -34,7 +34,7 @@ async def claim(url: str, holder: str) -> None:
     """Wait for the lease, and print when it came and what time it is."""
     from adapters.storage.database import Database
     from adapters.storage.store import SqlStore
-    from engine.ports import utc_now
+    from engine.values.ports import utc_now
 
     store = SqlStore(Database(url))
     lease = None

@@ -12,13 +12,13 @@ from typing import Any
 from ulid import ULID
 
 from adapters.storage.store import SqlStore
-from engine.debate import BallotKind, Debate, Status
 from engine.floor.keeper import Keeper
 from engine.floor.wake import Bell
-from engine.judging import Vote
-from engine.messages import Notice
-from engine.ports import ButtonPressed, Inbound
 from engine.store import DeliveryState, ExportFilter
+from engine.values.debate import BallotKind, Debate, Status
+from engine.values.judging import Vote
+from engine.values.messages import Notice
+from engine.values.ports import ButtonPressed, Inbound
 from engine.votes.hearing import Heard
 from engine.votes.window import VoteWindow
 from tests.doubles.venue import MemoryVenue

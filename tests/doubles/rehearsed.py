@@ -15,21 +15,21 @@ from pydantic import BaseModel
 
 from adapters.models.attempts import RetryPolicy
 from adapters.models.rehearsal import RehearsalModels
-from engine.debate import Debate, Model, Retrieval, Sampling, Setup, Source, Status, Turn
-from engine.errors import ModelError, RostrumError
-from engine.findings import UNANSWERED, Artifact, Score
 from engine.floor.floor import Floor, Spoken
 from engine.formats import FORMATS, format_of
 from engine.jury.explain import Case, explain
 from engine.jury.history import fit
 from engine.jury.panel import hold_panel, open_transcript
 from engine.jury.summary import summarise
-from engine.language import speaking
 from engine.line.intake import Defaults, Order, complete, freeze
-from engine.ports import AnswerSchema, Call, CallRole, ChatMessage, Reply
 from engine.prompts.library import Prompts, load_prompts
 from engine.prompts.quoting import Quoted, Record, Speech, quote, unquote
 from engine.store import Note, Post
+from engine.values.debate import Debate, Model, Retrieval, Sampling, Setup, Source, Status, Turn
+from engine.values.errors import ModelError, RostrumError
+from engine.values.judging import UNANSWERED, Artifact, Score
+from engine.values.language import speaking
+from engine.values.ports import AnswerSchema, Call, CallRole, ChatMessage, Reply
 from tests.doubles.attempt_log import RecordedAttempts
 from tests.sample import new_debate, stored
 

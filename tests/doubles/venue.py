@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal, TypeVar
 
-from engine.errors import MessageGoneError, VenueAwayError, VenueError, VenueGoneError
-from engine.messages import (
+from engine.values.errors import MessageGoneError, VenueAwayError, VenueError, VenueGoneError
+from engine.values.messages import (
     AgainInvite,
     Announcement,
     ConfidenceInvite,
@@ -26,7 +26,7 @@ from engine.messages import (
     VoteClosed,
     VoteInvite,
 )
-from engine.ports import (
+from engine.values.ports import (
     ButtonPressed,
     Inbound,
     Listener,
@@ -41,7 +41,7 @@ from engine.ports import (
     Unnamed,
     VenueLimits,
 )
-from engine.text import clean, split_markdown
+from engine.values.text import clean, split_markdown
 from engine.words.card import Reference, markdown_of
 from engine.words.cards import card_of, progressed
 

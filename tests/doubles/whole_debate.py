@@ -14,12 +14,12 @@ from adapters.models.attempts import RetryPolicy
 from adapters.models.rehearsal import RehearsalModels
 from engine.dataset.voters import Keys
 from engine.dataset.writer import write_export
-from engine.debate import Debate, Status
 from engine.line.intake import Defaults, Order
 from engine.line.service import Started
-from engine.messages import Message
-from engine.ports import AttemptLog, Call, Reply, VenueLimits
 from engine.store import ExportFilter
+from engine.values.debate import Debate, Status
+from engine.values.messages import Message
+from engine.values.ports import AttemptLog, Call, Reply, VenueLimits
 from tests.doubles.hall import LOBBY, NO_CAPS, Hall
 from tests.doubles.rehearsed import DEFAULTS as REHEARSED
 from tests.doubles.venue import AttentiveVenue

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
-from engine.errors import RostrumError
+from engine.values.errors import RostrumError
 
 SEEDS = Path(__file__).parent / "seeds"
 SOON = 1.0  # seconds of processor time for one input

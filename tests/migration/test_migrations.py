@@ -22,7 +22,7 @@ from adapters.storage.database import Database
 from adapters.storage.migrate import make_ready, migrate, newest, require_newest, revisions
 from adapters.storage.store import SqlStore
 from adapters.storage.tables import metadata
-from engine.errors import StoreError
+from engine.values.errors import StoreError
 from tests.doubles.waiting import HANG_SECONDS
 
 FILES = sorted((Path(migrations.__file__).parent / "versions").glob("rev_*.py"))

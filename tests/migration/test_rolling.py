@@ -23,9 +23,9 @@ from adapters.storage.migrate import (
     upgrade,
 )
 from adapters.storage.store import SqlStore
-from engine.errors import StoreError
 from engine.store import ExportFilter
 from engine.store.installs import Install
+from engine.values.errors import StoreError
 from tests.doubles.whole_debate import hold_whole
 from tests.slow import slow_after
 

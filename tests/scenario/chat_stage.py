@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple, TypeAlias
 
 from bot.app import App
-from engine.debate import Debate
+from engine.values.debate import Debate
 from tests.doubles.discord import Code, Interaction, denied
 from tests.doubles.discord.state import Message as DiscordMessage
 from tests.doubles.facts import Slack

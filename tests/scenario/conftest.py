@@ -25,13 +25,13 @@ from adapters.models.router import open_models
 from adapters.storage.store import SqlStore
 from bot.app import MainLine
 from bot.settings.sections import SamplingSettings
-from engine.debate import Debate, Model, Price, Sampling
-from engine.errors import VenueAwayError
 from engine.line.intake import Defaults, Order
 from engine.line.service import Service, Started
-from engine.ports import Clock, VenueLimits
 from engine.prompts.library import Prompts
 from engine.store import DebateRecord, ExportFilter
+from engine.values.debate import Debate, Model, Price, Sampling
+from engine.values.errors import VenueAwayError
+from engine.values.ports import Clock, VenueLimits
 from tests.doubles.desk import conclude
 from tests.doubles.hall import Hall, has_ended, joined
 from tests.doubles.model_server import Body, ModelServer

@@ -27,9 +27,9 @@ from bot.platforms import Discord, Platform, trial_of
 from bot.role import Role
 from bot.run import serving
 from bot.settings.settings import Settings
-from engine.debate import Debate, Status
-from engine.judging import Question
-from engine.ports import VenueLimits, utc_now
+from engine.values.debate import Debate, Status
+from engine.values.judging import Question
+from engine.values.ports import VenueLimits, utc_now
 from tests.doubles.discord import DiscordServer, Interaction
 from tests.doubles.discord.state import Channel, Message
 from tests.doubles.facts import on_discord

@@ -20,9 +20,9 @@ from typing import NamedTuple
 from adapters.models.attempts import RetryPolicy
 from adapters.models.backends import Backend
 from adapters.models.router import open_models
-from engine.debate import Debate, Model, Turn
-from engine.judging import Ballot, Verdict
-from engine.ports import VenueLimits
+from engine.values.debate import Debate, Model, Turn
+from engine.values.judging import Ballot, Verdict
+from engine.values.ports import VenueLimits
 from tests.doubles.hall import joined
 from tests.doubles.model_server import Act, Body, ModelServer, answers_in
 from tests.doubles.venue import MemoryVenue

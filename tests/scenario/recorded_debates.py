@@ -27,13 +27,13 @@ from adapters.slack import render as slack
 from adapters.slack.payload import Payload as SlackPayload
 from engine.dataset.voters import Keys
 from engine.dataset.writer import write_export
-from engine.debate import BallotKind, Debate, Model, Scores, Status, TurnOrder
-from engine.judging import Question
 from engine.line.intake import Defaults, Order
-from engine.messages import Announcement, Message
-from engine.options import BUILT_IN
-from engine.ports import VenueLimits
 from engine.store import Asked, ExportFilter, Target
+from engine.values.debate import BallotKind, Debate, Model, Scores, Status, TurnOrder
+from engine.values.judging import Question
+from engine.values.messages import Announcement, Message
+from engine.values.options import BUILT_IN
+from engine.values.ports import VenueLimits
 from tests.doubles.fixed_clock import FixedClock
 from tests.doubles.hall import DEFAULTS as USUAL
 from tests.doubles.hall import LOBBY, Hall, Session, has_ended

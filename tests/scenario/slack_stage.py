@@ -24,8 +24,8 @@ from bot.app import App
 from bot.platforms import Platform, Slack
 from bot.run import serving
 from bot.settings.settings import Settings
-from engine.debate import Debate, Status
-from engine.ports import VenueLimits
+from engine.values.debate import Debate, Status
+from engine.values.ports import VenueLimits
 from tests.doubles.facts import on_slack
 from tests.doubles.slack import Asked, SlackServer
 from tests.doubles.slack.state import Message

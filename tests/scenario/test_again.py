@@ -10,11 +10,11 @@ import pytest
 from engine.dataset.entry import make_entry
 from engine.dataset.vote_table import VOTES
 from engine.dataset.voters import Pseudonyms
-from engine.debate import BallotKind, Debate
-from engine.judging import Question
 from engine.line.intake import Defaults
-from engine.ports import ButtonPressed
 from engine.store import Asked, ExportFilter, StandingAnswer, Target
+from engine.values.debate import BallotKind, Debate
+from engine.values.judging import Question
+from engine.values.ports import ButtonPressed
 from tests.doubles.databases import traces
 from tests.doubles.fixed_clock import FixedClock
 from tests.doubles.hall import DEFAULTS, Hall, Session, record_of

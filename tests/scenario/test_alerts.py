@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from adapters.models.rehearsal import RehearsalModels
-from engine.debate import Model, Price
+from engine.values.debate import Model, Price
 from tests.doubles.command import rostrum
 from tests.doubles.discord import Code, DiscordServer, denied
 from tests.doubles.discord.state import Message

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from engine.errors import NotAllowedError
+from engine.values.errors import NotAllowedError
 from tests.doubles.slack import Rules, SlackServer
 from tests.doubles.slack.state import TEAM
 from tests.scenario.conftest import DEFAULTS, Running

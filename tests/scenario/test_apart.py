@@ -12,9 +12,9 @@ import bot.run
 import engine.line.guest
 import engine.series.schedule
 from bot.app import App
-from engine.debate import Status
 from engine.delivery.interruption import interrupted
 from engine.store.listings import Sought
+from engine.values.debate import Status
 from tests.doubles.databases import PostgresDouble
 from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.slack import Rules, SlackServer

@@ -8,7 +8,7 @@ import re
 import pytest
 
 import engine.floor.drafts
-from engine.debate import Sampling, Status
+from engine.values.debate import Sampling, Status
 from tests.doubles.audience import Onlooker
 from tests.doubles.hall import Hall, has_ended, with_sides
 

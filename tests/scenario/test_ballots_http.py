@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 import pytest
 
-from engine.debate import Debate, Model, PanelMode, Price, Status
-from engine.judging import Ballot, Verdict
 from engine.jury.aggregate import UNPROVEN
 from engine.line.intake import Defaults
+from engine.values.debate import Debate, Model, PanelMode, Price, Status
+from engine.values.judging import Ballot, Verdict
 from tests.doubles import model_server as acts
 from tests.doubles.deadlines import deadlines_by_event
 from tests.doubles.model_server import Act, Body, ModelServer, answers_in

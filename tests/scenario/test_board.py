@@ -13,11 +13,11 @@ from structlog.testing import capture_logs
 import engine.delivery.outbox
 import engine.formats
 from adapters.storage.database import Database
-from engine.debate import Status
-from engine.errors import MessageGoneError, VenueAwayError, VenueGoneError
 from engine.line.intake import Order
-from engine.messages import Announcement, Progress
-from engine.ports import VenueLimits
+from engine.values.debate import Status
+from engine.values.errors import MessageGoneError, VenueAwayError, VenueGoneError
+from engine.values.messages import Announcement, Progress
+from engine.values.ports import VenueLimits
 from engine.words.card import Reference
 from tests.doubles.hall import DEFAULTS, LOBBY, QUICK, Hall, with_sides
 from tests.doubles.venue import AttentiveVenue, Fault, MemoryVenue, StoredMessage

@@ -13,13 +13,13 @@ from ulid import ULID
 
 from bot.calibrate import open_session
 from bot.cases import Source, read_source
-from engine.debate import Model
 from engine.floor.keeper import Keeper
 from engine.floor.wake import Bell
 from engine.line.calibration import Calibration, Progress, plan_questions
 from engine.prompts.library import load_prompts
 from engine.store import ExportFilter
 from engine.store.usage import UsageFilter
+from engine.values.debate import Model
 from tests.doubles.command import rostrum
 from tests.doubles.model_server import status
 from tests.doubles.waiting import until

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 import engine.delivery.outbox
-from engine.debate import Status
 from engine.line.intake import Order
 from engine.store import Asked
+from engine.values.debate import Status
 from tests.doubles.hall import DEFAULTS, LOBBY, QUICK, Hall
 from tests.doubles.venue import MemoryVenue
 

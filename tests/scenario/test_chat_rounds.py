@@ -9,9 +9,9 @@ import pytest
 
 import engine.delivery.outbox
 from bot.app import App
-from engine.judging import Question
-from engine.marks import REACTIONS, marked
 from engine.store import DebateRecord, ExportFilter
+from engine.values.judging import Question
+from engine.values.text import REACTIONS, marked
 from tests.doubles.faults import status
 from tests.doubles.waiting import HANG_SECONDS, until
 from tests.scenario.chat_stage import NOBODY, Chat, OnDiscord, close, said, vote

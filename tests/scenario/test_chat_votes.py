@@ -7,8 +7,8 @@ import pytest
 import engine.line.invitation
 import engine.votes.window
 from bot.showing import show_debate
-from engine.debate import Status
 from engine.store import ExportFilter
+from engine.values.debate import Status
 from engine.words.reveal import UNREAD
 from tests.doubles.faults import drop, garbage, limited, page, status
 from tests.scenario.chat_stage import NOBODY, Chat, OnDiscord, close, said, vote

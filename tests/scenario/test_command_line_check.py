@@ -15,7 +15,7 @@ from bot.doctor.debate import check_debate
 from bot.doctor.doctor import run_check
 from bot.series import plan_file
 from bot.settings.settings import load_settings
-from engine.errors import RostrumError
+from engine.values.errors import RostrumError
 from tests.doubles.model_server import ModelServer
 
 DEBATERS, JURORS = ("ana", "ben"), ("jo#kin1", "jim#kin2")

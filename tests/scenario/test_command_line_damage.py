@@ -20,7 +20,7 @@ from adapters.storage import backup
 from adapters.storage.database import Database
 from bot.operate import back_up
 from bot.settings.settings import load_store_settings
-from engine.errors import ExportError, SettingsError
+from engine.values.errors import ExportError, SettingsError
 from tests.doubles.command import ROOT, rostrum
 from tests.scenario.test_command_line import contents
 from tests.scenario.test_command_line_hostile import shell

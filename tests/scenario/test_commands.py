@@ -23,15 +23,15 @@ from engine.chat.commands import Commands, parse_command
 from engine.chat.invocation import DebateArgument, NoArguments, StartArguments
 from engine.chat.lifecycle import start, status
 from engine.chat.person import Person
-from engine.debate import Debate, Model, Status
-from engine.errors import (
+from engine.line.intake import Defaults
+from engine.values.debate import Debate, Model, Status
+from engine.values.errors import (
     BudgetError,
     NotAllowedError,
     NotFoundError,
     RostrumError,
     UsageError,
 )
-from engine.line.intake import Defaults
 from tests.doubles import model_server as acts
 from tests.doubles.venue import MemoryVenue
 from tests.scenario.conftest import DEFAULTS, NO_CAPS, Running, Stage, ballot, play, shown

@@ -9,13 +9,13 @@ import pytest
 from engine.dataset.entry import make_entry
 from engine.dataset.vote_table import VOTES
 from engine.dataset.voters import Pseudonyms
-from engine.debate import BallotKind
-from engine.errors import VenueError
-from engine.judging import Question
 from engine.line.intake import Defaults
-from engine.messages import ConfidenceInvite, Reveal
-from engine.ports import ButtonPressed, Reactions
 from engine.store import DebateRecord, ExportFilter
+from engine.values.debate import BallotKind
+from engine.values.errors import VenueError
+from engine.values.judging import Question
+from engine.values.messages import ConfidenceInvite, Reveal
+from engine.values.ports import ButtonPressed, Reactions
 from tests.doubles.hall import DEFAULTS, QUICK, Hall, Session, record_of
 from tests.doubles.venue import AttentiveVenue
 from tests.doubles.waiting import HANG_SECONDS

@@ -26,8 +26,8 @@ from adapters.storage.file import lock
 from adapters.storage.installation import make_secret
 from adapters.storage.store import SqlStore
 from bench.past_debates import Scale, fill
-from engine.errors import RostrumError, StoreError
 from engine.store.installs import Install
+from engine.values.errors import RostrumError, StoreError
 from tests.doubles.command import ROOT, Ended, rostrum
 from tests.doubles.databases import PASSWORD, PostgresDouble
 from tests.doubles.waiting import HANG_SECONDS

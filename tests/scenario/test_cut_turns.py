@@ -9,9 +9,9 @@ from adapters.models.attempts import RetryPolicy
 from engine.dataset.entry import make_entry
 from engine.dataset.turn_table import TURNS
 from engine.dataset.voters import Pseudonyms
-from engine.debate import CUT_SHORT, Violation
-from engine.errors import BudgetError
 from engine.store import ExportFilter
+from engine.values.debate import CUT_SHORT, Violation
+from engine.values.errors import BudgetError
 from tests.doubles import model_server as acts
 from tests.doubles.attempt_log import RecordedAttempts
 from tests.doubles.model_server import Act, ModelServer

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bot.app import App
-from engine.errors import NotFoundError
+from engine.values.errors import NotFoundError
 from tests.doubles.discord.state import FLAGS
 from tests.doubles.faults import status
 from tests.doubles.waiting import until

@@ -14,12 +14,12 @@ from structlog.testing import capture_logs
 import engine.delivery.outbox
 import engine.delivery.seeds
 from adapters.storage.outbox import OutboxTable
-from engine.debate import Debate, Status, TurnOrder
-from engine.errors import VenueAwayError, VenueError
-from engine.messages import Message, TurnPost
-from engine.ports import Part, VenueLimits, utc_now
 from engine.store import DeliveryState, Intent
 from engine.tally.questions import vote_options
+from engine.values.debate import Debate, Status, TurnOrder
+from engine.values.errors import VenueAwayError, VenueError
+from engine.values.messages import Message, TurnPost
+from engine.values.ports import Part, VenueLimits, utc_now
 from tests.doubles.hall import DEFAULTS, QUICK, Hall, with_sides
 from tests.doubles.venue import Fault, StoredMessage
 from tests.doubles.waiting import HANG_SECONDS, until

@@ -16,8 +16,8 @@ from pydantic import SecretStr
 from adapters.discord import render
 from adapters.discord.rest import Rest
 from adapters.discord.venue import DiscordVenue
-from engine.debate import Status
-from engine.messages import TurnPost
+from engine.values.debate import Status
+from engine.values.messages import TurnPost
 from tests.doubles.databases import select
 from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.discord.state import guild_create_json

@@ -11,7 +11,7 @@ import pytest
 
 import engine.delivery.outbox
 from bot.app import App
-from engine.debate import Status
+from engine.values.debate import Status
 from tests.doubles.discord import (
     Code,
     DiscordServer,

@@ -22,8 +22,8 @@ from adapters.proxies import proxy_of
 from bot.app import App
 from bot.platforms import Discord, open_platforms
 from bot.run import serving
-from engine.debate import Status
-from engine.errors import SettingsError
+from engine.values.debate import Status
+from engine.values.errors import SettingsError
 from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.facts import Code
 from tests.doubles.faults import denied, drop, garbage, limited, status

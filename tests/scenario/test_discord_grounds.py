@@ -10,8 +10,8 @@ import pytest
 
 from adapters.storage.file import sqlite_path
 from bot.app import App
-from engine.debate import Status
 from engine.store import ExportFilter
+from engine.values.debate import Status
 from tests.doubles.databases import change, is_file
 from tests.doubles.discord import Code, DiscordServer, Rates, denied, status
 from tests.doubles.discord.state import FORUM, MEDIA, NEWS, STAGE, VOICE, Channel, Message

@@ -12,7 +12,7 @@ import structlog
 
 from adapters.discord.venue import LIMITS
 from bot.app import App
-from engine.debate import Status
+from engine.values.debate import Status
 from tests.doubles.discord import DiscordServer, Rate, Rates, delay
 from tests.doubles.discord.state import Message
 from tests.doubles.waiting import HANG_SECONDS, Starved

@@ -12,7 +12,7 @@ from discord import AutoShardedClient
 
 import engine.delivery.seeds
 from bot.app import App
-from engine.debate import Status
+from engine.values.debate import Status
 from engine.votes.outcome import standing
 from tests.doubles.discord import DiscordServer, Rates, status
 from tests.doubles.discord.state import Message, Refusal

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import engine.line.run
-from engine.debate import Status
-from engine.messages import Reveal
+from engine.values.debate import Status
+from engine.values.messages import Reveal
 from tests.doubles import model_server as acts
 from tests.doubles.waiting import HANG_SECONDS
 from tests.scenario.conftest import DEFAULTS, EXPLAINED, Running, Stage, explaining, play

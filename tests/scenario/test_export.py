@@ -16,10 +16,6 @@ from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
 from engine.dataset.manifest import Manifest
 from engine.dataset.writer import Headway, Wanted, export
-from engine.debate import Sampling, Status
-from engine.judging import Ballot, Verdict, VoteEvent
-from engine.messages import Notice
-from engine.ports import Attempt, Call, ChatMessage, Reply
 from engine.store import (
     AttemptStart,
     Closing,
@@ -27,6 +23,10 @@ from engine.store import (
     Lease,
     Post,
 )
+from engine.values.debate import Sampling, Status
+from engine.values.judging import Ballot, Verdict, VoteEvent
+from engine.values.messages import Notice
+from engine.values.ports import Attempt, Call, ChatMessage, Reply
 from engine.votes.outcome import standing
 from tests.doubles.archive import MAPLE, NOON, make_ballot, make_debate, make_turn
 from tests.sample import cast, create, new_debate

@@ -14,9 +14,9 @@ from bot import exporting
 from bot.exporting import Chosen
 from engine.dataset.rowfiles import FileFormat
 from engine.dataset.writer import ExportStage, Headway, Wanted, export
-from engine.debate import Status
-from engine.errors import UsageError
 from engine.store import ExportFilter
+from engine.values.debate import Status
+from engine.values.errors import UsageError
 from tests.doubles.archive import NOON
 from tests.scenario.test_export import begin, debate_of, hold_debate, table
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.debate import Status
-from engine.failures import failure_in, no_answer
+from engine.values.debate import Status
+from engine.values.errors import failure_in, no_answer
 from tests.doubles.deadlines import deadlines_by_event
 from tests.scenario.conftest import PRICE
 from tests.scenario.fault_cases import (

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from engine.debate import Debate, Model, Scores, Status
 from engine.delivery.ending import STOPPED_BY_BUG
 from engine.formats import FORMATS, find_format
 from engine.jury.explain import STEP
 from engine.line.intake import Defaults
 from engine.store import DebateRecord
+from engine.values.debate import Debate, Model, Scores, Status
 from tests.doubles.rehearsed import DEFAULTS as REHEARSED
 from tests.doubles.rehearsed import JURORS, MODELS
 from tests.doubles.waiting import until_true

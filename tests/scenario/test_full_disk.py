@@ -14,7 +14,7 @@ from adapters.storage.sqlite import SqliteFile
 from bot import health
 from bot.app import App
 from bot.stopping import END_SECONDS
-from engine.debate import Status
+from engine.values.debate import Status
 from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.model_server import ModelServer
 from tests.scenario.discord_stage import DiscordStage, free_port, state, until

@@ -9,10 +9,10 @@ import orjson
 import pytest
 
 from adapters.models.decoding import decode, decode_raw, join
-from engine.debate import Status, Violation
 from engine.floor.structured import read_object
-from engine.ports import Attempt, Reply
-from engine.text import clean
+from engine.values.debate import Status, Violation
+from engine.values.ports import Attempt, Reply
+from engine.values.text import clean
 from tests.doubles import model_server as acts
 from tests.doubles.attempt_log import RecordedAttempts
 from tests.doubles.model_server import ModelServer

@@ -6,9 +6,9 @@ from itertools import cycle
 
 import pytest
 
-from engine.debate import Status
 from engine.prompts.quoting import quote
-from engine.text import clean
+from engine.values.debate import Status
+from engine.values.text import clean
 from engine.words.card import Reference
 from tests.doubles.desk import conclude
 from tests.doubles.model_server import Body

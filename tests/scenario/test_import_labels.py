@@ -13,9 +13,9 @@ import pytest
 from adapters.storage.store import SqlStore
 from engine.dataset.label_files import read_labels
 from engine.dataset.writer import Wanted, export
-from engine.errors import UsageError
-from engine.judging import Question
 from engine.store import ExportFilter
+from engine.values.errors import UsageError
+from engine.values.judging import Question
 from engine.votes.imported import Fault, Imported, Label, import_labels
 from tests.doubles.archive import NOON
 from tests.scenario.test_export import hold_debate, table, write

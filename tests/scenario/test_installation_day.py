@@ -10,9 +10,9 @@ import pytest
 from bot.doctor.budget import check_day
 from bot.health import Health
 from bot.usage import show_usage
-from engine.debate import Status
-from engine.ports import utc_now
 from engine.store import Store
+from engine.values.debate import Status
+from engine.values.ports import utc_now
 from tests.sample import NO_CAPS, new_debate, run
 from tests.scenario.discord_stage import settings_of
 

@@ -19,14 +19,14 @@ from engine.chat.privacy import purge
 from engine.dataset.entry import make_entry
 from engine.dataset.tables import choose_tables
 from engine.dataset.voters import Pseudonyms
-from engine.debate import Debate, Model
-from engine.errors import NotFoundError, StoppedError, UsageError
 from engine.floor.keeper import Keeper
 from engine.floor.wake import Bell
 from engine.line.judging import judge_again
-from engine.ports import AttemptLog, Call, Reply
 from engine.store import ExportFilter, Judging
 from engine.store.usage import UsageFilter
+from engine.values.debate import Debate, Model
+from engine.values.errors import NotFoundError, StoppedError, UsageError
+from engine.values.ports import AttemptLog, Call, Reply
 from tests.doubles.waiting import HANG_SECONDS
 from tests.scenario.conftest import NO_CAPS, Running, Stage
 from tests.scenario.test_format_debates import hold

@@ -30,17 +30,17 @@ from bot.clock import SystemClock
 from bot.desk import label_routes, noticing_of, print_token
 from bot.settings.sections import DiscordSettings, SlackSettings, WebSettings
 from bot.settings.settings import Settings
-from engine.debate import Debate, Status
-from engine.errors import StoreError
 from engine.labelling.labelling import Labelling
 from engine.labelling.sheet import SheetAnswer
 from engine.line.intake import Order
 from engine.pages.debate import Picture
 from engine.pages.public import Public
-from engine.permalinks import Permalinks
 from engine.store import ExportFilter, labelling
 from engine.store.community import CommunitySettings, PublicPart
 from engine.store.labelling import Terms
+from engine.values.debate import Debate, Status
+from engine.values.errors import StoreError
+from engine.values.ports import Permalinks
 from tests.doubles.accounts import CLIENT_ID, CLIENT_SECRET, AccountsServer
 from tests.doubles.hall import LOBBY, Hall
 from tests.doubles.venue import AttentiveVenue

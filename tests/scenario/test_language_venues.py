@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engine.language import speaking
+from engine.values.language import speaking
 from engine.words.cards import REVEAL
 from engine.words.translation import say
 from tests.doubles.waiting import until

@@ -14,10 +14,10 @@ from adapters.terminal.render import plain
 from engine.dataset.page import lay_out
 from engine.dataset.page_rendering import write_markdown
 from engine.formats import FORMATS
-from engine.language import speaking
-from engine.messages import Reveal
-from engine.text import columns
-from engine.topics import built_in_topics
+from engine.values.language import speaking
+from engine.values.messages import Reveal
+from engine.values.text import columns
+from engine.values.topics import built_in_topics
 from engine.words import translation
 from engine.words.cards import ARGUES
 from engine.words.translation import LANGUAGES, say

@@ -10,7 +10,7 @@ import pytest
 import engine.delivery.outbox
 from bot.app import App
 from engine.chat import following
-from engine.debate import Debate, Status
+from engine.values.debate import Debate, Status
 from tests.doubles.discord import Code, DiscordServer, Interaction, Rates, Rules, denied, drop
 from tests.doubles.discord.state import DIRECT, Message
 from tests.doubles.slack import Rules as SlackRules

@@ -11,13 +11,13 @@ from ulid import ULID
 from engine.dataset.entry import make_entry
 from engine.dataset.verdict_table import VERDICTS
 from engine.dataset.voters import Pseudonyms
-from engine.debate import Model, PanelMode
 from engine.floor.keeper import Keeper
 from engine.floor.wake import Bell
-from engine.ports import utc_now
 from engine.series.judging import SeriesJury, cap_left
 from engine.series.runner import Ending
 from engine.store import DebateRecord, ExportFilter
+from engine.values.debate import Model, PanelMode
+from engine.values.ports import utc_now
 from tests.doubles.model_server import status
 from tests.doubles.waiting import until
 from tests.scenario.conftest import JURORS, Running, Stage

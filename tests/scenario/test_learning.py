@@ -19,12 +19,12 @@ from bot.stats import run_stats
 from engine.dataset.debate_table import DEBATES
 from engine.dataset.entry import make_entry
 from engine.dataset.voters import Pseudonyms
-from engine.debate import Fit
-from engine.judging import Ballot
 from engine.line.learning import LEASE, Known, Learner, left_out_of
-from engine.ports import utc_now
 from engine.store import ExportFilter, Lease
 from engine.store.learning import Evidence, Learnt
+from engine.values.debate import Fit
+from engine.values.judging import Ballot
+from engine.values.ports import utc_now
 from tests.doubles.fixed_clock import FixedClock
 from tests.doubles.model_server import hang
 from tests.doubles.waiting import until

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from engine.debate import Length, Model
-from engine.errors import UsageError
 from engine.formats import FORMATS, find_format
 from engine.formats.team.manual import SEATS
 from engine.line.intake import Order, complete
-from engine.messages import Announcement
-from engine.options import read_option
+from engine.values.debate import Length, Model
+from engine.values.errors import UsageError
+from engine.values.messages import Announcement
+from engine.values.options import read_option
 from engine.words.cards import card_of
 from engine.words.phrases import estimated
 from tests.doubles.rehearsed import DEFAULTS as REHEARSED

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from engine.debate import Debate, Violation
 from engine.store import DebateRecord
+from engine.values.debate import Debate, Violation
 from tests.doubles import model_server as acts
 from tests.doubles.model_server import ModelServer
 from tests.scenario.conftest import DEFAULTS, SIDES, Running, Stage, ballot, judging, play, shown

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from engine.debate import Debate, Model, Price, Status, TurnOrder
-from engine.errors import BudgetError, UsageError
-from engine.judging import Summary
 from engine.line.intake import Defaults
 from engine.prompts.library import Prompts, load_prompts
+from engine.values.debate import Debate, Model, Price, Status, TurnOrder
+from engine.values.errors import BudgetError, UsageError
+from engine.values.judging import Summary
 from tests.doubles import model_server as acts
 from tests.doubles.desk import conclude
 from tests.doubles.model_server import Body

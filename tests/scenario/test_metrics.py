@@ -20,11 +20,11 @@ from bench.wheel.machine import percentile
 from bot.app import MainLine
 from bot.health import Health
 from bot.telemetry import LoopWatch
-from engine.debate import Model, Status
-from engine.errors import LeaseLostError
 from engine.floor.keeper import Keeper
 from engine.floor.wake import Bell
-from engine.ports import Attempt
+from engine.values.debate import Model, Status
+from engine.values.errors import LeaseLostError
+from engine.values.ports import Attempt
 from tests.doubles.databases import change
 from tests.doubles.hall import DEFAULTS as HALL
 from tests.doubles.hall import Session, hearing, joined

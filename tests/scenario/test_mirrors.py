@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engine.debate import Status
-from engine.errors import BudgetError, UsageError
+from engine.values.debate import Status
+from engine.values.errors import BudgetError, UsageError
 from tests.scenario.conftest import DEFAULTS, NO_CAPS, SIDES, Running
 
 

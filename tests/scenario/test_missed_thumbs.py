@@ -11,10 +11,10 @@ from bot.app import App
 from engine.dataset.entry import make_entry
 from engine.dataset.turn_table import TURNS
 from engine.dataset.voters import Pseudonyms
-from engine.debate import Status
 from engine.delivery.seeds import MISSING
-from engine.judging import Question
 from engine.store import ExportFilter
+from engine.values.debate import Status
+from engine.values.judging import Question
 from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.facts import Slack
 from tests.doubles.waiting import HANG_SECONDS, until_asked

@@ -15,9 +15,9 @@ from adapters.models.attempts import LIMITED_TRIES, RetryPolicy
 from engine.dataset.debate_table import DEBATES
 from engine.dataset.entry import make_entry
 from engine.dataset.voters import Pseudonyms
-from engine.debate import Cause, Debate, Model, Status
-from engine.ports import utc_now
 from engine.store import CallRecord, DebateRecord, ExportFilter
+from engine.values.debate import Cause, Debate, Model, Status
+from engine.values.ports import utc_now
 from tests.doubles import model_server as acts
 from tests.doubles.deadlines import deadlines_by_event
 from tests.doubles.model_server import Act, ModelServer

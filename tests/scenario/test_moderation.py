@@ -17,8 +17,8 @@ from adapters.models.moderation import HttpModerator
 from adapters.models.outcomes import CallFault
 from bot.app import App
 from bot.doctor.doctor import run_check
-from engine.debate import Moderation
-from engine.errors import ModelError, RostrumError
+from engine.values.debate import Moderation
+from engine.values.errors import ModelError, RostrumError
 from tests.doubles.deadlines import deadlines_by_event
 from tests.doubles.model_server import Act, ModelServer, hang, status
 from tests.scenario.chat_stage import Chat, OnDiscord

@@ -15,11 +15,11 @@ from engine.chat.answers.answers import Answer, to_markdown
 from engine.chat.commands import Commands, parse_command
 from engine.chat.cooldown import AT_ONCE, MOST_REMEMBERED, SECONDS, Cooldown
 from engine.chat.person import Person
-from engine.debate import Model, Retrieval
 from engine.delivery.ending import refusal_of
-from engine.errors import NotAllowedError, RostrumError
-from engine.language import speaking
 from engine.store import Archive, DebateRecord, ExportFilter
+from engine.values.debate import Model, Retrieval
+from engine.values.errors import NotAllowedError, RostrumError
+from engine.values.language import speaking
 from tests.doubles.fixed_clock import FixedClock
 from tests.sample import NOW
 from tests.scenario.conftest import DEFAULTS, Running

@@ -10,10 +10,10 @@ import pytest
 from structlog.testing import capture_logs
 
 from bot.app import App
-from engine.debate import Debate
-from engine.errors import VenueError
-from engine.judging import Question
-from engine.messages import Notice
+from engine.values.debate import Debate
+from engine.values.errors import VenueError
+from engine.values.judging import Question
+from engine.values.messages import Notice
 from tests.doubles import facts
 from tests.doubles.discord import DiscordServer
 from tests.doubles.discord.platform import Draft

@@ -15,10 +15,10 @@ from engine.chat.context import Context
 from engine.chat.invocation import DebateArgument, Invocation
 from engine.chat.permission import managers
 from engine.chat.person import Person
-from engine.debate import Length
-from engine.errors import NotAllowedError, UsageError
 from engine.formats import FORMATS
-from engine.topics import Topic
+from engine.values.debate import Length
+from engine.values.errors import NotAllowedError, UsageError
+from engine.values.topics import Topic
 from tests.scenario.conftest import DEFAULTS, Running
 
 MANAGER = Person(platform="memory", community="club", place="lobby", user="u1", manager=True)

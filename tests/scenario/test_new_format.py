@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 SCRIPT = '''
 """`toast`: each side says one thing."""
 
-from engine.debate import Request, TurnOrder
+from engine.values.debate import Request, TurnOrder
 from engine.floor.floor import Floor
 from engine.formats.format import Format
 from engine.floor.limits import TurnLimits

@@ -11,11 +11,11 @@ import pytest
 
 from adapters.models.attempts import RetryPolicy
 from adapters.models.rehearsal import RehearsalModels
-from engine.debate import Scores
-from engine.errors import ModelError
-from engine.judging import Vote
-from engine.ports import Attempt, AttemptLog, Call, Reply
 from engine.store import DebateRecord, ExportFilter
+from engine.values.debate import Scores
+from engine.values.errors import ModelError
+from engine.values.judging import Vote
+from engine.values.ports import Attempt, AttemptLog, Call, Reply
 from tests.doubles.hall import DEFAULTS, NO_CAPS, QUICK, Hall, Session, with_sides
 from tests.doubles.rehearsed import WARM
 from tests.doubles.venue import MemoryVenue

@@ -11,11 +11,11 @@ import pytest
 from bot.debate import order_of
 from engine.chat.commands import parse_command
 from engine.chat.invocation import StartArguments
-from engine.debate import BallotKind
 from engine.formats import FORMATS, find_format
-from engine.marks import marked
-from engine.messages import Announcement, Reveal, StanceInvite, VoteInvite
-from engine.topics import built_in_topics, find_topic
+from engine.values.debate import BallotKind
+from engine.values.messages import Announcement, Reveal, StanceInvite, VoteInvite
+from engine.values.text import marked
+from engine.values.topics import built_in_topics, find_topic
 from engine.words.cards import card_of
 from tests.doubles.whole_debate import DEFAULTS, Whole, hold_whole
 from tests.scenario import discord_stage, slack_stage

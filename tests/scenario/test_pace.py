@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import engine.delivery.outbox
-from engine.debate import Status
-from engine.messages import Announcement, TurnPost
+from engine.values.debate import Status
+from engine.values.messages import Announcement, TurnPost
 from tests.doubles.fixed_clock import FixedClock
 from tests.doubles.hall import DEFAULTS, LOBBY, QUICK, Hall, Session
 from tests.doubles.venue import AttentiveVenue

@@ -6,11 +6,11 @@ import pytest
 
 from adapters.models.attempts import RetryPolicy
 from adapters.models.rehearsal import RehearsalModels
-from engine.debate import Model
 from engine.line.ahead import warm_up
 from engine.line.intake import Order
-from engine.ports import AttemptLog, Call, Reply
 from engine.prompts.library import load_prompts
+from engine.values.debate import Model
+from engine.values.ports import AttemptLog, Call, Reply
 from tests.doubles.hall import LOBBY, Hall
 from tests.doubles.rehearsed import DEFAULTS
 

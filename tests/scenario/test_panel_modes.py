@@ -14,14 +14,14 @@ from adapters.terminal.render import plain
 from engine.dataset.entry import make_entry
 from engine.dataset.tables import choose_tables
 from engine.dataset.voters import Pseudonyms
-from engine.debate import Model, PanelMode, Sampling
-from engine.errors import RostrumError
 from engine.jury.panel import hold_panel, open_transcript
-from engine.marks import marked
-from engine.messages import Announcement, JurorLine, Reveal
-from engine.ports import AnswerSchema, CallRole, ChatMessage, Reply
 from engine.prompts.library import load_prompts
 from engine.store import DebateRecord, ExportFilter
+from engine.values.debate import Model, PanelMode, Sampling
+from engine.values.errors import RostrumError
+from engine.values.messages import Announcement, JurorLine, Reveal
+from engine.values.ports import AnswerSchema, CallRole, ChatMessage, Reply
+from engine.values.text import marked
 from tests.doubles.venue import AttentiveVenue
 from tests.scenario.conftest import (
     DEFAULTS,

@@ -13,15 +13,15 @@ import orjson
 import pytest
 
 from engine.dataset.writer import write_export
-from engine.debate import SOMEBODY, Cause, Debate, Moderation, Status
-from engine.errors import ModelError, NotAllowedError, UsageError
-from engine.judging import Question
 from engine.line.intake import Defaults, Invited, Order, Rematch
-from engine.messages import Announcement, Reveal, TurnPost, VoteInvite
 from engine.stats.reading import work_out
 from engine.store import Asked, ExportFilter
 from engine.store.community import CommunitySettings
 from engine.store.guests import OpenTurn
+from engine.values.debate import SOMEBODY, Cause, Debate, Moderation, Status
+from engine.values.errors import ModelError, NotAllowedError, UsageError
+from engine.values.judging import Question
+from engine.values.messages import Announcement, Reveal, TurnPost, VoteInvite
 from engine.words.cards import progressed
 from engine.words.phrases import WAITS_TO_CHECK
 from tests.doubles.hall import DEFAULTS, LOBBY, QUICK, Hall, Session

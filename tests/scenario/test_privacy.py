@@ -25,10 +25,10 @@ from engine.chat.lifecycle import result
 from engine.chat.person import Person
 from engine.chat.privacy import forget, purge, tidy
 from engine.dataset.writer import export
-from engine.debate import Status
-from engine.errors import NotAllowedError, NotFoundError, UsageError
-from engine.ports import utc_now
 from engine.store import ExportFilter
+from engine.values.debate import Status
+from engine.values.errors import NotAllowedError, NotFoundError, UsageError
+from engine.values.ports import utc_now
 from tests.doubles.databases import is_file, traces
 from tests.doubles.hall import DEFAULTS, LOBBY, Hall, Session
 from tests.doubles.waiting import HANG_SECONDS

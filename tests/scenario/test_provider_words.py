@@ -12,7 +12,7 @@ from structlog.testing import capture_logs
 from adapters.storage.database import Database
 from bot.exporting import Chosen, run_export
 from bot.paging import export_pages
-from engine.debate import Debate, Status
+from engine.values.debate import Debate, Status
 from tests.doubles import model_server as acts
 from tests.scenario.conftest import JURORS, Running, Stage, in_thread
 from tests.scenario.test_reading import _read_all, reading, stored, text_of

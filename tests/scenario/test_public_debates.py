@@ -31,10 +31,14 @@ from bot.app import MainLine
 from engine.chat.answers.answers import to_markdown
 from engine.chat.commands import Commands, parse_command
 from engine.chat.person import Person
-from engine.debate import Cause, Model, PanelSetup, Status
 from engine.delivery.board import Board
 from engine.delivery.ending import cause_of, needing, reason_of, waiting_for, why
-from engine.errors import (
+from engine.pages import public as values
+from engine.prompts.library import load_prompts
+from engine.store import Closing, DeliveryState, Post, Store
+from engine.store.community import CommunitySettings, PublicPart
+from engine.values.debate import Cause, Model, PanelSetup, Status
+from engine.values.errors import (
     BudgetError,
     ModelError,
     RefusedError,
@@ -42,12 +46,8 @@ from engine.errors import (
     ThreadGoneError,
     VenueLockedError,
 )
-from engine.judging import VoteEvent
-from engine.pages import public as values
-from engine.permalinks import Permalinks
-from engine.prompts.library import load_prompts
-from engine.store import Closing, DeliveryState, Post, Store
-from engine.store.community import CommunitySettings, PublicPart
+from engine.values.judging import VoteEvent
+from engine.values.ports import Permalinks
 from engine.votes.outcome import standing
 from tests.doubles.fixed_clock import FixedClock
 from tests.doubles.hall import DEFAULTS

@@ -22,12 +22,12 @@ from adapters.web.application import FAILURES, HEADERS, furnish
 from adapters.web.public import PublicPages
 from bot.app import App
 from bot.web import pages_of
-from engine.debate import Debate, Status
 from engine.pages import kept
 from engine.pages.public import LISTED, Public
-from engine.permalinks import Permalinks
 from engine.store import Store
 from engine.store.community import CommunitySettings, PublicPart
+from engine.values.debate import Debate, Status
+from engine.values.ports import Permalinks
 from tests.doubles.faults import hang
 from tests.doubles.fixed_clock import FixedClock
 from tests.doubles.waiting import HANG_SECONDS, until

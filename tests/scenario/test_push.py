@@ -14,7 +14,7 @@ from bot.pushing import Target, run_push
 from engine.dataset.manifest import Manifest
 from engine.dataset.voters import Keys
 from engine.dataset.writer import Wanted, write_export
-from engine.errors import ExportError, UsageError
+from engine.values.errors import ExportError, UsageError
 from tests.doubles.archive import MemoryArchive, make_debate, make_record
 from tests.doubles.hub import SIGNATURE, TOKEN, Hub
 

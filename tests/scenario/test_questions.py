@@ -11,17 +11,16 @@ import pytest
 
 from engine.dataset.page import read_page
 from engine.dataset.writer import write_export
-from engine.debate import Debate, Status
 from engine.delivery.length import turns_expected
-from engine.errors import NotAllowedError, RostrumError, UsageError, VenueError
-from engine.findings import QUESTIONS
-from engine.judging import Question
 from engine.line.asking import ask, remove
 from engine.line.intake import Defaults
-from engine.messages import Message, QuestionsClosed, QuestionsInvite, TurnPost
-from engine.ports import Part
 from engine.store import ExportFilter
 from engine.store.asking import MOST_ASKED
+from engine.values.debate import Debate, Status
+from engine.values.errors import NotAllowedError, RostrumError, UsageError, VenueError
+from engine.values.judging import QUESTIONS, Question
+from engine.values.messages import Message, QuestionsClosed, QuestionsInvite, TurnPost
+from engine.values.ports import Part
 from tests.doubles.hall import DEFAULTS, QUICK, Hall, Session
 from tests.doubles.venue import AttentiveVenue
 from tests.doubles.waiting import HANG_SECONDS

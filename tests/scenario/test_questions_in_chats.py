@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from bot.app import App
-from engine.judging import Question
+from engine.values.judging import Question
 from tests.doubles.model_server import ModelServer, status
 from tests.doubles.waiting import HANG_SECONDS, until
 from tests.scenario.chat_stage import Chat, close, said

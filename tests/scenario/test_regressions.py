@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from adapters.terminal.render import plain
-from engine.debate import PanelMode, Price, Status
-from engine.errors import BudgetError, UsageError
-from engine.judging import How
 from engine.line.intake import Defaults
-from engine.messages import Announcement, Reveal
 from engine.store import Caps, Intent, Lease
+from engine.values.debate import PanelMode, Price, Status
+from engine.values.errors import BudgetError, UsageError
+from engine.values.judging import How
+from engine.values.messages import Announcement, Reveal
 from tests.doubles import model_server as acts
 from tests.doubles.hall import DEFAULTS as OFFLINE
 from tests.doubles.hall import QUICK, Hall

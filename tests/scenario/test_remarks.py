@@ -14,9 +14,9 @@ from engine.dataset.entry import make_entry
 from engine.dataset.guess_table import GUESSES
 from engine.dataset.vote_table import VOTES
 from engine.dataset.voters import Pseudonyms
-from engine.debate import Debate
-from engine.judging import Question
 from engine.store import DebateRecord, ExportFilter
+from engine.values.debate import Debate
+from engine.values.judging import Question
 from tests.doubles.hall import record_of
 from tests.doubles.slack import SlackServer
 from tests.doubles.slack.state import Message as SlackMessage
@@ -184,7 +184,7 @@ async def remark(chat: Chat, app: App, debate: Debate, user: str, **asked: Any) 
     """Send what no button offers, as a forged request would."""
     from engine.chat.invocation import Invocation, RemarkArguments
     from engine.chat.person import Person
-    from engine.errors import UsageError
+    from engine.values.errors import UsageError
 
     world = chat.discord.world if isinstance(chat, OnDiscord) else chat.slack.world
     person = Person(

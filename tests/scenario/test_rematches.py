@@ -14,8 +14,8 @@ from engine.dataset.debate_table import DEBATES
 from engine.dataset.entry import make_entry
 from engine.dataset.vote_table import VOTES
 from engine.dataset.voters import Pseudonyms
-from engine.debate import Debate
 from engine.store import ExportFilter
+from engine.values.debate import Debate
 from tests.doubles.command import Ended, rostrum
 from tests.doubles.hall import record_of
 from tests.doubles.waiting import HANG_SECONDS, until

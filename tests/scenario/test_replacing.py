@@ -8,9 +8,9 @@ import orjson
 import pytest
 
 from engine.dataset.writer import export
-from engine.debate import Debate, Model, Replacement, Status
-from engine.errors import BudgetError, UsageError
 from engine.store import ExportFilter
+from engine.values.debate import Debate, Model, Replacement, Status
+from engine.values.errors import BudgetError, UsageError
 from tests.doubles import model_server as acts
 from tests.scenario.conftest import DEFAULTS, NO_CAPS, Running, Stage, in_thread
 

@@ -16,11 +16,11 @@ from adapters.storage.store import SqlStore
 from bot.run import serving
 from bot.settings.sections import RetentionSettings
 from bot.settings.settings import Settings
-from engine.debate import Status
-from engine.errors import NotFoundError
-from engine.ports import utc_now
 from engine.store import ExportFilter
 from engine.store.series import StoredSeries
+from engine.values.debate import Status
+from engine.values.errors import NotFoundError
+from engine.values.ports import utc_now
 from tests.doubles.command import rostrum
 from tests.doubles.databases import select, traces
 from tests.doubles.hall import DEFAULTS, Hall

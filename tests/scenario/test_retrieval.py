@@ -21,14 +21,14 @@ from bot.settings.settings import Settings
 from engine.dataset.page import read_page
 from engine.dataset.page_rendering import write_markdown
 from engine.dataset.writer import export
-from engine.debate import RETRIEVAL, Debate, Model, Retrieval, Status
-from engine.errors import SettingsError
 from engine.floor.keeper import Keeper
 from engine.floor.wake import Bell
 from engine.formats import FORMATS
 from engine.line.judging import judge_again
-from engine.sources import SourceFile
 from engine.store import ExportFilter
+from engine.values.debate import RETRIEVAL, Debate, Model, Retrieval, Status
+from engine.values.errors import SettingsError
+from engine.values.sources import SourceFile
 from tests.doubles import model_server as acts
 from tests.doubles.model_server import Body, SearchServer
 from tests.doubles.waiting import until

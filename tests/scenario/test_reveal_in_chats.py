@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from engine.marks import marked
+from engine.values.text import marked
 from tests.doubles.waiting import until
 from tests.scenario.chat_stage import Chat, OnDiscord, close, said, vote
 from tests.scenario.discord_stage import known, voting

@@ -11,11 +11,11 @@ from engine.chat.answers.answers import to_markdown
 from engine.chat.answers.review_list import ReviewAnswer
 from engine.chat.commands import Commands, parse_command
 from engine.chat.person import Person
-from engine.debate import BallotKind, Debate
-from engine.errors import NotAllowedError, NotFoundError, UsageError
-from engine.judging import Question
 from engine.line.intake import Defaults
 from engine.store import ExportFilter
+from engine.values.debate import BallotKind, Debate
+from engine.values.errors import NotAllowedError, NotFoundError, UsageError
+from engine.values.judging import Question
 from engine.votes.outcome import readable_from
 from tests.doubles.hall import DEFAULTS, LOBBY, Hall, Session
 

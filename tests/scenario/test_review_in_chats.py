@@ -7,8 +7,8 @@ import asyncio
 import pytest
 
 from bot.app import App
-from engine.judging import Question
 from engine.store import ExportFilter
+from engine.values.judging import Question
 from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.slack import Rules, SlackServer
 from tests.doubles.waiting import HANG_SECONDS

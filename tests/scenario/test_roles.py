@@ -8,7 +8,7 @@ import pytest
 
 from adapters.storage.database import Database
 from bot.settings.settings import PLATFORMS, load_settings
-from engine.errors import SettingsError, StoreError
+from engine.values.errors import SettingsError, StoreError
 from tests.doubles.command import rostrum
 
 SHARED = "postgresql+psycopg://rostrum@127.0.0.1:1/rostrum"

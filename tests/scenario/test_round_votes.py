@@ -11,13 +11,13 @@ import pytest
 from engine.dataset.entry import make_entry
 from engine.dataset.vote_table import VOTES
 from engine.dataset.voters import Pseudonyms
-from engine.debate import BallotKind, Status
-from engine.errors import VenueAwayError, VenueError
-from engine.judging import Question
 from engine.line.intake import Defaults
-from engine.messages import Message, Reveal, RoundInvite
-from engine.ports import ButtonPressed, Part, Reactions
 from engine.store import DebateRecord, ExportFilter
+from engine.values.debate import BallotKind, Status
+from engine.values.errors import VenueAwayError, VenueError
+from engine.values.judging import Question
+from engine.values.messages import Message, Reveal, RoundInvite
+from engine.values.ports import ButtonPressed, Part, Reactions
 from engine.words.cards import card_of
 from tests.doubles.hall import DEFAULTS, NO_CAPS, QUICK, Hall, Session, record_of
 from tests.doubles.rehearsed import DEFAULTS as REHEARSED

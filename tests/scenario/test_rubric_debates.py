@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from engine.jury.rubric import CLASSIC_SIX, DEBATE, Rubric, read_rubric
-from engine.messages import Reveal
+from engine.values.messages import Reveal
 from engine.words.cards import card_of
 from tests.doubles.whole_debate import DEFAULTS, Whole, hold_whole
 

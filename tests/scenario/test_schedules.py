@@ -11,12 +11,12 @@ import pytest
 import bot.app
 import engine.series.schedule
 from bot.app import App
-from engine.debate import Status
-from engine.options import Options
 from engine.series.recurring import AWAY, EMPTY, NO_PLACE, OVER_LIMIT, REFUSED, key_of
 from engine.series.spec import Place, Recurring, Series, read_when
 from engine.store.series import StoredSeries
-from engine.topics import built_in_topics
+from engine.values.debate import Status
+from engine.values.options import Options
+from engine.values.topics import built_in_topics
 from tests.doubles.model_server import ModelServer
 from tests.doubles.waiting import HANG_SECONDS
 from tests.scenario.chat_stage import Chat, OnDiscord

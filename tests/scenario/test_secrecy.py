@@ -10,7 +10,7 @@ import pytest
 import structlog
 from structlog.testing import capture_logs
 
-from engine.debate import Model, Status
+from engine.values.debate import Model, Status
 from tests.doubles import model_server as acts
 from tests.doubles.desk import conclude
 from tests.doubles.model_server import Body

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 import engine.delivery.unseeding
-from engine.judging import Question
+from engine.values.judging import Question
 from tests.doubles.faults import drop, status
 from tests.doubles.waiting import HANG_SECONDS, until
 from tests.scenario.chat_stage import NOBODY, Chat, close, said, vote

@@ -13,15 +13,15 @@ import pytest
 from structlog.testing import capture_logs
 
 from adapters.storage.file import lock
-from engine.debate import Cause, Model, Status
 from engine.delivery.ending import MODEL_REFUSED, why
-from engine.errors import LeaseLostError, UsageError
 from engine.floor import keeper
 from engine.series.plan import plan_series
 from engine.series.runner import Ending, Standing, standing_of
 from engine.series.saving import save_series
 from engine.series.spec import Series, read_series
 from engine.store.usage import UsageFilter
+from engine.values.debate import Cause, Model, Status
+from engine.values.errors import LeaseLostError, UsageError
 from tests.doubles.command import rostrum
 from tests.doubles.model_server import says, status
 from tests.doubles.waiting import HANG_SECONDS

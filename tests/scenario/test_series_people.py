@@ -11,8 +11,6 @@ from typing import Any
 import pytest
 
 import engine.series.schedule
-from engine.debate import Debate, Model, Status
-from engine.errors import BudgetError
 from engine.line.intake import Defaults
 from engine.series.plan import plan_series
 from engine.series.runner import standing_of
@@ -20,6 +18,8 @@ from engine.series.saving import save_series
 from engine.series.schedule import Schedule
 from engine.series.spec import Daily, People, Place, Series, read_series
 from engine.store.series import StoredSeries
+from engine.values.debate import Debate, Model, Status
+from engine.values.errors import BudgetError
 from tests.doubles.model_server import status
 from tests.doubles.waiting import HANG_SECONDS
 from tests.scenario.conftest import DEFAULTS, JURORS, Running, Stage
@@ -235,7 +235,7 @@ async def test_a_place_that_is_no_channel_costs_nothing_and_is_said(
 async def test_a_debate_that_could_not_be_posted_is_tried_again_at_the_next_time(
     stage: Stage, clock: Shifted
 ) -> None:
-    from engine.errors import VenueGoneError
+    from engine.values.errors import VenueGoneError
     from tests.doubles.venue import Fault
 
     stage.venue.misbehave("post", Fault(VenueGoneError("Rostrum may not post here.")))

@@ -13,11 +13,11 @@ import pytest
 
 from adapters.models.outcomes import CallAnswer
 from adapters.models.rehearsal import RehearsalModels, RehearsedCall
-from engine.debate import Model, Price
 from engine.series.plan import SeriesPlan, plan_series
 from engine.series.runner import Ending
 from engine.series.spec import Series, read_series
 from engine.store.usage import UsageFilter
+from engine.values.debate import Model, Price
 from tests.doubles.rehearsed import DEFAULTS
 from tests.scenario.conftest import Running
 from tests.scenario.test_series import hold

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from bot.series_report import make_files, read_report
-from engine.errors import NotFoundError
 from engine.series.report.caveats import CaveatKind
 from engine.series.report.report import SeriesReport
 from engine.series.report.wording import NO_DEBATES
 from engine.series.saving import save_series
+from engine.values.errors import NotFoundError
 from tests.doubles.command import rostrum
 from tests.doubles.model_server import status
 from tests.scenario.conftest import Stage

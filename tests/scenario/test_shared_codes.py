@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bot.app import App
-from engine.debate import Debate, Status
+from engine.values.debate import Debate, Status
 from tests.doubles.command import rostrum
 from tests.sample import NO_CAPS, new_debate
 from tests.scenario.chat_stage import Chat, vote

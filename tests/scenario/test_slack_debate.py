@@ -14,7 +14,7 @@ from pydantic import SecretStr
 from adapters.slack.install.workspaces import OneWorkspace
 from adapters.slack.rest import Rest
 from adapters.slack.whisper import Asker, Whisper
-from engine.debate import Status
+from engine.values.debate import Status
 from tests.doubles.model_server import ModelServer
 from tests.doubles.slack import Asked, Rules, SlackServer, delay
 from tests.doubles.slack.state import TEAM

@@ -9,9 +9,9 @@ from dataclasses import replace
 import pytest
 from structlog.testing import capture_logs
 
-from engine.debate import Status
-from engine.errors import SettingsError
 from engine.store import DeliveryState, ExportFilter
+from engine.values.debate import Status
+from engine.values.errors import SettingsError
 from tests.doubles.facts import Slack
 from tests.doubles.faults import When
 from tests.doubles.model_server import ModelServer

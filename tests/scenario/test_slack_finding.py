@@ -11,7 +11,7 @@ from adapters.slack.install.workspaces import OneWorkspace
 from adapters.slack.payload import Payload
 from adapters.slack.rest import Rest
 from adapters.slack.venue import Place, SlackVenue
-from engine.messages import Notice
+from engine.values.messages import Notice
 from tests.doubles.slack import Rules, SlackServer
 from tests.doubles.slack.state import TEAM, Message
 

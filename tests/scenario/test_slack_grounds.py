@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from engine.debate import BallotKind, Status
+from engine.values.debate import BallotKind, Status
 from tests.doubles.facts import Slack
 from tests.doubles.model_server import ModelServer
 from tests.doubles.slack import Rules, SlackServer, refused

@@ -16,7 +16,7 @@ from adapters.slack import client
 from bot.platforms import open_platforms
 from bot.run import serving
 from bot.settings.settings import Settings
-from engine.errors import SettingsError
+from engine.values.errors import SettingsError
 from tests.doubles.databases import is_file
 from tests.doubles.slack import Rules, SlackServer
 from tests.doubles.slack.state import TEAM

@@ -14,9 +14,9 @@ from structlog.testing import capture_logs
 from bot.app import App
 from bot.platforms import open_platforms
 from bot.run import serving
-from engine.debate import Status
-from engine.errors import SettingsError
 from engine.store import ExportFilter
+from engine.values.debate import Status
+from engine.values.errors import SettingsError
 from tests.doubles.databases import contents
 from tests.doubles.slack import Fault, Rules, SlackServer, drop, garbage, refused, status
 from tests.doubles.slack.methods import reaction

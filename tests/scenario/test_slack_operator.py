@@ -24,8 +24,8 @@ from bot.exits import FAILED, fail
 from bot.operate import disconnect_community
 from bot.platforms import open_platforms
 from bot.settings.settings import Settings
-from engine.errors import NotFoundError, RostrumError, SettingsError
 from engine.store.installs import Install
+from engine.values.errors import NotFoundError, RostrumError, SettingsError
 from tests.doubles.slack import SlackServer, status
 from tests.doubles.slack.web_api import CLIENT_ID, CLIENT_SECRET
 

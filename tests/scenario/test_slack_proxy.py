@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.platforms import Slack, open_platforms
-from engine.errors import SettingsError
+from engine.values.errors import SettingsError
 from tests.doubles.slack import Rules, SlackServer
 from tests.doubles.wire import proxying
 from tests.scenario.discord_stage import settings_of

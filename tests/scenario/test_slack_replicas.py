@@ -15,8 +15,8 @@ from adapters.slack.install.workspaces import Workspace
 from adapters.slack.rest import Rest
 from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
-from engine.errors import VenueGoneError
 from engine.store.installs import Install
+from engine.values.errors import VenueGoneError
 from tests.doubles.slack import SlackServer
 from tests.doubles.slack.state import BOT_USER, TEAM
 

@@ -12,7 +12,7 @@ import aiohttp
 import pytest
 
 from bot.app import App
-from engine.judging import How, VoteEvent
+from engine.values.judging import How, VoteEvent
 from tests.doubles.slack import Rules, SlackServer
 from tests.doubles.waiting import until_true
 from tests.scenario.discord_stage import free_port, until

@@ -8,12 +8,12 @@ from typing import Any
 import orjson
 import pytest
 
-from engine.debate import Model
 from engine.formats import FORMATS
-from engine.messages import Announcement, TurnPost
-from engine.ports import AttemptLog, Call, Reply
 from engine.prompts.library import load_prompts
-from engine.sources import SourceFile
+from engine.values.debate import Model
+from engine.values.messages import Announcement, TurnPost
+from engine.values.ports import AttemptLog, Call, Reply
+from engine.values.sources import SourceFile
 from engine.words.card import markdown_of
 from engine.words.cards import card_of
 from tests.doubles.whole_debate import DEFAULTS, HeardModels, Whole, hold_whole

@@ -11,7 +11,7 @@ import adapters.discord.attachments
 import adapters.slack.files
 from adapters.slack.rest import Rest
 from bot.app import App
-from engine.errors import VenueError
+from engine.values.errors import VenueError
 from tests.doubles.discord import Interaction
 from tests.doubles.facts import Slack
 from tests.doubles.faults import status

@@ -9,10 +9,10 @@ from bot.clock import SystemClock
 from engine.chat.privacy import forget, purge
 from engine.dataset.page import read_page
 from engine.dataset.page_rendering import write_html, write_markdown
-from engine.debate import Status
-from engine.errors import BudgetError, UsageError
 from engine.prompts.quoting import quote
-from engine.sources import SourceFile, SourceLimits
+from engine.values.debate import Status
+from engine.values.errors import BudgetError, UsageError
+from engine.values.sources import SourceFile, SourceLimits
 from engine.words.phrases import sum_up
 from tests.doubles import model_server as acts
 from tests.doubles.databases import traces

@@ -10,13 +10,13 @@ from engine.dataset.entry import make_entry
 from engine.dataset.turn_table import TURNS
 from engine.dataset.vote_table import VOTES
 from engine.dataset.voters import Pseudonyms
-from engine.debate import BallotKind, Debate, Status
-from engine.errors import VenueError
-from engine.judging import Question
 from engine.line.intake import Defaults
-from engine.messages import Message, Reveal
-from engine.ports import ButtonPressed, Part
 from engine.store import DebateRecord, ExportFilter
+from engine.values.debate import BallotKind, Debate, Status
+from engine.values.errors import VenueError
+from engine.values.judging import Question
+from engine.values.messages import Message, Reveal
+from engine.values.ports import ButtonPressed, Part
 from tests.doubles.hall import DEFAULTS, LOBBY, QUICK, Hall, Session, record_of
 from tests.doubles.venue import AttentiveVenue, StoredMessage
 from tests.doubles.waiting import HANG_SECONDS

@@ -15,8 +15,8 @@ from bot.stats import run_stats
 from engine.chat.answers.answers import to_markdown
 from engine.chat.commands import Commands, parse_command
 from engine.chat.person import Person
-from engine.debate import Debate
-from engine.errors import ExportError, UsageError
+from engine.values.debate import Debate
+from engine.values.errors import ExportError, UsageError
 from tests.doubles.command import rostrum
 from tests.doubles.databases import Run, opened
 from tests.scenario.conftest import DEFAULTS, Running, Stage

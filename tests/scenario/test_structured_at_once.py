@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from engine.floor.example import example
-from engine.ports import AnswerSchema
+from engine.values.ports import AnswerSchema
 from tests.doubles.model_server import Body
 from tests.doubles.rehearsed import WARM
 from tests.doubles.waiting import HANG_SECONDS

@@ -22,7 +22,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.text import columns
+from engine.values.text import columns
 from tests.doubles.command import run_to_end
 from tests.doubles.waiting import HANG_SECONDS
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from engine.debate import Length
+from engine.values.debate import Length
 from tests.doubles.model_server import Body
 from tests.scenario.conftest import DEFAULTS, Stage, judging
 

@@ -16,8 +16,8 @@ from adapters.models.backends import Backend
 from adapters.models.router import open_models
 from bot.settings.settings import STOP_SECONDS, Settings
 from bot.telemetry import open_counts
-from engine.debate import Status
-from engine.errors import SettingsError
+from engine.values.debate import Status
+from engine.values.errors import SettingsError
 from tests.doubles.collector import Collector
 from tests.doubles.hall import joined
 from tests.doubles.model_server import status

@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from engine.debate import Model
+from engine.values.debate import Model
 from tests.doubles.command import Ended, rostrum
 from tests.doubles.model_server import says, status
 from tests.scenario.conftest import DEFAULTS, JURORS, SIDES, Running, Stage

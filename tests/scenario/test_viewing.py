@@ -17,9 +17,9 @@ from adapters.web.pulses import MOST_OF_ONE, Pulses
 from adapters.web.reading import Reading
 from bot.viewing import viewing
 from engine.dataset.columns import SCHEMA_VERSION
-from engine.debate import Model, Status
-from engine.errors import RostrumError, SettingsError, StoreError, UsageError
 from engine.pages.stored import StoredLibrary
+from engine.values.debate import Model, Status
+from engine.values.errors import RostrumError, SettingsError, StoreError, UsageError
 from tests.doubles.waiting import HANG_SECONDS, until
 from tests.doubles.whole_debate import hold_whole
 from tests.sample import ballot, new_debate, run, turn, turn_post, verdict

@@ -8,9 +8,9 @@ from datetime import timedelta
 
 import pytest
 
-from engine.debate import Status
-from engine.errors import UsageError
-from engine.messages import Reveal
+from engine.values.debate import Status
+from engine.values.errors import UsageError
+from engine.values.messages import Reveal
 from tests.doubles.fixed_clock import FixedClock
 from tests.doubles.hall import DEFAULTS, QUICK, Hall, Session, with_sides
 from tests.doubles.venue import AttentiveVenue, Fault

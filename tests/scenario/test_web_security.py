@@ -25,12 +25,12 @@ from adapters.web.door import Door
 from adapters.web.public import PublicPages
 from adapters.web.pulses import Pulses
 from adapters.web.reading import Reading
-from engine.debate import Debate
-from engine.errors import StoreError
 from engine.pages.public import Public
 from engine.pages.stored import StoredLibrary
-from engine.permalinks import Permalinks
 from engine.store.community import CommunitySettings, PublicPart
+from engine.values.debate import Debate
+from engine.values.errors import StoreError
+from engine.values.ports import Permalinks
 from tests.doubles.databases import opened
 from tests.doubles.fixed_clock import FixedClock
 from tests.doubles.wire import ask, send

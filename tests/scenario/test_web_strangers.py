@@ -25,12 +25,12 @@ from bot.settings.settings import Settings
 from engine.dataset.bundle import Bundle
 from engine.dataset.columns import SCHEMA_VERSION
 from engine.dataset.manifest import MANIFEST, ExportedFile, Filters, Manifest
-from engine.debate import Status
-from engine.errors import NotFoundError, UsageError
 from engine.pages.folder import FolderLibrary
 from engine.pages.public import Download, Public
-from engine.permalinks import Permalinks
 from engine.store.community import CommunitySettings, PublicPart
+from engine.values.debate import Status
+from engine.values.errors import NotFoundError, UsageError
+from engine.values.ports import Permalinks
 from tests.doubles.fixed_clock import FixedClock
 from tests.doubles.waiting import HANG_SECONDS
 from tests.doubles.wire import ask

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from engine.debate import JurorHistory, Model, PanelMode, PanelSetup
-from engine.judging import Ballot, Verdict
 from engine.jury.aggregate import aggregate
 from engine.jury.ballot import Reading
 from engine.jury.plan import next_readings
 from engine.jury.rubric import DEBATE
+from engine.values.debate import JurorHistory, Model, PanelMode, PanelSetup
+from engine.values.judging import Ballot, Verdict
 
 SIDES = ("A", "B")
 NAMES = {"A": "Heron", "B": "Plover"}

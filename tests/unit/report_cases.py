@@ -7,12 +7,12 @@ from itertools import permutations
 from random import Random
 from typing import Any
 
-from engine.debate import Status
-from engine.ports import utc_now
 from engine.series.report.reading import EndedDebate, SeriesRows, Spoken, add_up
 from engine.series.spec import Series, read_series
 from engine.stats.row import Row
 from engine.store.series import SeriesDebate, SeriesReading, StoredSeries, Try
+from engine.values.debate import Status
+from engine.values.ports import utc_now
 from tests.unit.stats_rows import make_row, read
 
 

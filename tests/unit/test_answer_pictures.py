@@ -12,14 +12,14 @@ from engine.chat.answers.debates import DebateLine, ResultAnswer
 from engine.chat.answers.own_record import OwnRecordAnswer
 from engine.chat.answers.record_picture import Share
 from engine.chat.answers.statistics import LeaderboardAnswer
-from engine.debate import Criterion, Status
 from engine.drawing.svg import INK, RED
-from engine.language import speaking
-from engine.messages import File, JurorLine, Reveal
-from engine.ports import utc_now
 from engine.stats.pictures import MOST_MODELS
 from engine.stats.ratings import Leaderboard, ModelRatings, Rating
 from engine.store import Guessed
+from engine.values.debate import Criterion, Status
+from engine.values.language import speaking
+from engine.values.messages import File, JurorLine, Reveal
+from engine.values.ports import utc_now
 from engine.words.marks_picture import marks_picture
 from engine.words.reasons import reason_lines
 from tests.sample import reveal

@@ -51,15 +51,15 @@ from engine.chat.answers.schedules import ScheduleAnswer, ScheduleEndedAnswer, S
 from engine.chat.answers.statistics import AgreementAnswer, LeaderboardAnswer
 from engine.chat.answers.suggestions import SuggestedAnswer, TopicsAnswer
 from engine.chat.commands import COMMANDS
-from engine.debate import Status
 from engine.formats import FORMATS
-from engine.language import speaking
-from engine.messages import Estimate, LeagueTable
 from engine.stats.agreement import measure_agreement
 from engine.stats.ratings import rank_models
 from engine.store import OwnVote, Traces
 from engine.store.community import SETTING_NAMES
 from engine.store.suggestions import Suggestion
+from engine.values.debate import Status
+from engine.values.language import speaking
+from engine.values.messages import Estimate, LeagueTable
 from engine.words import translation
 from engine.words.translation import LANGUAGES
 from tests.doubles.archive import make_debate

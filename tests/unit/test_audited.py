@@ -10,8 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.errors import ModelError, UsageError
-from engine.findings import Adjustment
 from engine.formats import find_format
 from engine.formats.audited.bands import (
     DRAW_MOST,
@@ -30,7 +28,9 @@ from engine.formats.audited.scoring import (
     move_traits,
     total_points,
 )
-from engine.messages import Arc, Report, ScoreBoard
+from engine.values.errors import ModelError, UsageError
+from engine.values.judging import Adjustment
+from engine.values.messages import Arc, Report, ScoreBoard
 from tests.doubles.rehearsed import RehearsedDesk, hold, setup_for, survives_every_death
 
 SCORES: dict[str, float] = {

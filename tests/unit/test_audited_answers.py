@@ -17,7 +17,7 @@ from engine.formats.audited.answers import (
     pairwise_shape,
 )
 from engine.formats.audited.scoring import PRESSURES, SCALES
-from engine.ports import Reply
+from engine.values.ports import Reply
 
 T = TypeVar("T", bound=BaseModel)
 MOST = {

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from engine.errors import SettingsError
 from engine.formats.audited.scoring import PRESSURES, TRAITS, Archetypes
-from engine.messages import Report, ScoreBoard
 from engine.prompts.library import load_prompts
+from engine.values.errors import SettingsError
+from engine.values.messages import Report, ScoreBoard
 from engine.words.scores import board_lines
 from tests.doubles.rehearsed import RehearsedDesk
 from tests.unit.test_audited import (

@@ -9,9 +9,9 @@ from adapters.slack.render import parts as slack
 from adapters.terminal.render import plain
 from engine.chat.answers.answers import to_markdown
 from engine.chat.answers.debates import DebateLine, ResultAnswer
-from engine.debate import Status, Violation
-from engine.judging import Persuasion, Tally, Verdict, Why
-from engine.messages import JurorLine, Message, Progress, VoteInvite
+from engine.values.debate import Status, Violation
+from engine.values.judging import Persuasion, Tally, Verdict, Why
+from engine.values.messages import JurorLine, Message, Progress, VoteInvite
 from engine.words.cards import broken_rule, card_of, invite_terms
 from engine.words.reveal import jury_line
 from tests.doubles.archive import make_debate

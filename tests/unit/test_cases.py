@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from bot.cases import Source, _read_judgments
-from engine.debate import Model
-from engine.errors import UsageError
 from engine.line.calibration import plan_questions, price_questions
+from engine.values.debate import Model
+from engine.values.errors import UsageError
 from tests.scenario.conftest import DEFAULTS, JURORS, PRICE
 from tests.scenario.test_calibrate import judgments
 

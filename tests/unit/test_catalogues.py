@@ -7,7 +7,7 @@ import importlib
 import re
 from collections.abc import Iterator
 
-from engine.language import speaking
+from engine.values.language import speaking
 from engine.words.phrases import told_reason
 from engine.words.translation import LANGUAGES, catalogue
 from tests.unit.test_translation import ROOT, _strings

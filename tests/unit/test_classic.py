@@ -9,12 +9,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from engine.debate import Setup
-from engine.errors import ModelError, StoreError, UsageError
-from engine.findings import Artifact
 from engine.formats import find_format, format_of
 from engine.formats.classic import Classic
 from engine.prompts.quoting import quote
+from engine.values.debate import Setup
+from engine.values.errors import ModelError, StoreError, UsageError
+from engine.values.judging import Artifact
 from tests.doubles.desk import ScriptedDesk, conclude, floor_on, setup_of, tell
 
 ROUNDS = ("opening", "rebuttal", "assumptions", "closing")

@@ -33,12 +33,12 @@ from engine.chat.answers.management import (
 )
 from engine.chat.answers.privacy_notice import PrivacyAnswer
 from engine.chat.answers.record_picture import Share
-from engine.debate import Status
-from engine.judging import Persuasion, Tally, Verdict
-from engine.messages import Estimate, JurorLine
 from engine.store import Traces
 from engine.store.community import SETTING_NAMES
-from engine.topics import Topic
+from engine.values.debate import Status
+from engine.values.judging import Persuasion, Tally, Verdict
+from engine.values.messages import Estimate, JurorLine
+from engine.values.topics import Topic
 from engine.words.phrases import money
 from engine.words.reveal import UNREAD
 from tests.doubles.archive import NOON, make_debate

@@ -14,8 +14,8 @@ from engine.chat.choices import (
     model_choices,
     topic_choices,
 )
-from engine.debate import Model
-from engine.topics import built_in_topics
+from engine.values.debate import Model
+from engine.values.topics import built_in_topics
 from tests.doubles.archive import make_debate
 
 MODELS = [Model.parse(f"near/{name}") for name in ("maple", "oak", "oak", "fir")]

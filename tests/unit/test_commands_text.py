@@ -19,9 +19,9 @@ from engine.chat.invocation import (
     SuggestArguments,
     TopicsArguments,
 )
-from engine.debate import BallotKind, Scores, TurnOrder
-from engine.errors import UsageError
-from engine.options import parse_minutes
+from engine.values.debate import BallotKind, Scores, TurnOrder
+from engine.values.errors import UsageError
+from engine.values.options import parse_minutes
 
 MARKS = "\"“”„«»‘’'"
 PROSE = (

@@ -14,11 +14,11 @@ from engine.chat.settings import (
     overlay,
     setting_lines,
 )
-from engine.debate import BallotKind, Model
-from engine.errors import NotAllowedError, UsageError
 from engine.line.intake import Defaults, Order, complete
 from engine.store import Caps
 from engine.store.community import SETTING_NAMES, CommunitySettings
+from engine.values.debate import BallotKind, Model
+from engine.values.errors import NotAllowedError, UsageError
 
 ANA, BEN, CAM = (Model.parse(f"near/{name}#{name}kin") for name in ("ana", "ben", "cam"))
 JUDGE = Model.parse("near/judge")

@@ -20,10 +20,10 @@ from engine.dataset.manifest import Manifest
 from engine.dataset.tables import TABLES
 from engine.dataset.voters import Keys
 from engine.dataset.writer import ExportStage, Headway, Wanted, write_export
-from engine.debate import Model, Status
-from engine.errors import ExportError, NotFoundError, StoppedError, StoreError, UsageError
-from engine.judging import Verdict
 from engine.store import DebateRecord, ExportFilter
+from engine.values.debate import Model, Status
+from engine.values.errors import ExportError, NotFoundError, StoppedError, StoreError, UsageError
+from engine.values.judging import Verdict
 from tests.doubles.archive import (
     BIRCH,
     MAPLE,

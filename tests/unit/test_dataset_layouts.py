@@ -16,8 +16,8 @@ from engine.dataset.manifest import Manifest
 from engine.dataset.rowfiles import FileFormat
 from engine.dataset.voters import Keys
 from engine.dataset.writer import Wanted, write_export
-from engine.debate import Model, Status, Violation
-from engine.errors import NotFoundError, UsageError
+from engine.values.debate import Model, Status, Violation
+from engine.values.errors import NotFoundError, UsageError
 from tests.doubles.archive import (
     MAPLE,
     MemoryArchive,

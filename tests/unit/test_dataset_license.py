@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.dataset.license import describe, front_matter, read_license
-from engine.errors import UsageError
+from engine.values.errors import UsageError
 
 
 @pytest.mark.parametrize(

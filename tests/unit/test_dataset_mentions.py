@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.text import INVITE, MENTION, scrub
+from engine.values.text import INVITE, MENTION, scrub
 
 
 class TestScrub:

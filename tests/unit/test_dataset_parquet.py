@@ -18,10 +18,10 @@ from engine.dataset.rowfiles import FileFormat
 from engine.dataset.tables import TABLES
 from engine.dataset.voters import Keys
 from engine.dataset.writer import ExportStage, Headway, Wanted, write_export
-from engine.debate import Quotation, Source, Status
-from engine.errors import StoppedError
-from engine.judging import Question
 from engine.store import DebateRecord
+from engine.values.debate import Quotation, Source, Status
+from engine.values.errors import StoppedError
+from engine.values.judging import Question
 from tests.doubles.archive import (
     BIRCH,
     MAPLE,
@@ -219,7 +219,7 @@ def test_without_pyarrow_a_sentence_says_what_to_install() -> None:
 import sys
 sys.modules["pyarrow"] = None
 from engine.dataset.rowfiles import FileFormat
-from engine.errors import UsageError
+from engine.values.errors import UsageError
 FileFormat.JSONL.check()
 try:
     FileFormat.PARQUET.check()

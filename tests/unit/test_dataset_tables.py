@@ -15,7 +15,8 @@ from engine.dataset.entry import Entry, make_entry
 from engine.dataset.preferences import PREFERENCE, UNPAIRED
 from engine.dataset.tables import TABLES
 from engine.dataset.voters import Pseudonyms
-from engine.debate import (
+from engine.store import CallRecord, DebateRecord, ExportFilter, StandingAnswer
+from engine.values.debate import (
     BallotKind,
     Model,
     Quotation,
@@ -26,9 +27,7 @@ from engine.debate import (
     Usage,
     Violation,
 )
-from engine.findings import Adjustment, Artifact, Score
-from engine.judging import Question, Summary, Vote
-from engine.store import CallRecord, DebateRecord, ExportFilter, StandingAnswer
+from engine.values.judging import Adjustment, Artifact, Question, Score, Summary, Vote
 from tests.doubles.archive import (
     ASPEN,
     BIRCH,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.topics import SPLITS, fold_topic, split_of, topic_id
+from engine.values.topics import SPLITS, fold_topic, split_of, topic_id
 
 SALT = b"s" * 32
 CASES = st.sampled_from([str.upper, str.lower, str.title, str.swapcase, str.casefold, str])

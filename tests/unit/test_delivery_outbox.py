@@ -17,14 +17,14 @@ import engine.delivery.seeds
 from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
 from bot.clock import SystemClock
-from engine.debate import Debate, Status
 from engine.delivery.outbox import Delivery
-from engine.errors import LeaseLostError, VenueAwayError, VenueError, VenueGoneError
 from engine.floor.keeper import Keeper
 from engine.floor.wake import Bell
-from engine.messages import Message, Notice, VoteClosed, VoteInvite
-from engine.ports import Attempt, Call, Part, Venue, VenueLimits, utc_now
 from engine.store import AttemptStart, DeliveryState, Intent, Lease, Post
+from engine.values.debate import Debate, Status
+from engine.values.errors import LeaseLostError, VenueAwayError, VenueError, VenueGoneError
+from engine.values.messages import Message, Notice, VoteClosed, VoteInvite
+from engine.values.ports import Attempt, Call, Part, Venue, VenueLimits, utc_now
 from tests.doubles.venue import Fault, MemoryVenue
 from tests.doubles.waiting import HANG_SECONDS, until
 from tests.sample import BIRCH, MAPLE, create, new_debate, reveal, speech

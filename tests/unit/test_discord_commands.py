@@ -24,7 +24,7 @@ from adapters.discord.venue import DiscordVenue
 from engine.chat.answers.catalogue import HelpAnswer, HelpLine
 from engine.chat.commands import COMMANDS
 from engine.chat.invocation import Invocation
-from engine.errors import UsageError
+from engine.values.errors import UsageError
 from engine.words.buttons import ballot_buttons, debate_buttons, read_button
 from tests.doubles.facts import Discord
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from adapters.discord import render
 from adapters.discord.markup import LINE, shown
 from adapters.discord.payload import Payload, carries, nonce_of
-from engine.debate import BallotKind, Violation
-from engine.judging import Tally, Verdict
-from engine.messages import (
+from engine.values.debate import BallotKind, Violation
+from engine.values.judging import Tally, Verdict
+from engine.values.messages import (
     File,
     JurorLine,
     Message,

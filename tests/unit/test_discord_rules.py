@@ -25,7 +25,7 @@ from adapters.discord.permissions import (
 from adapters.discord.presence import Presence
 from adapters.discord.votes import emoji_of, reaction_of
 from engine.delivery.pace import ChannelPace
-from engine.errors import (
+from engine.values.errors import (
     MessageGoneError,
     SettingsError,
     VenueAwayError,
@@ -33,7 +33,7 @@ from engine.errors import (
     VenueGoneError,
     VenueLockedError,
 )
-from engine.marks import REACTIONS, split_variant
+from engine.values.text import REACTIONS, split_variant
 from tests.doubles.facts import Code, Discord
 from tests.doubles.skipped_time import skipped_time
 from tests.doubles.waiting import HANG_SECONDS

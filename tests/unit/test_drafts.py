@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.debate import Debate, Status
 from engine.floor.drafts import UPDATE_SECONDS, Drafting, read_growing, veil_growing
-from engine.ports import AnswerSchema
+from engine.values.debate import Debate, Status
+from engine.values.ports import AnswerSchema
 from tests.doubles.audience import Onlooker
 from tests.doubles.desk import setup_of
 from tests.doubles.skipped_time import skipped_time

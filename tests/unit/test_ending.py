@@ -8,7 +8,6 @@ from adapters.discord import texts as discord_texts
 from adapters.models.faults import full_fault, status_fault
 from adapters.models.outcomes import CallFault
 from adapters.slack import texts as slack_texts
-from engine.debate import Debate, Status
 from engine.delivery.ending import (
     HELD_UP,
     MODEL_FAILED,
@@ -21,7 +20,8 @@ from engine.delivery.ending import (
     waiting_for,
     why,
 )
-from engine.errors import (
+from engine.values.debate import Debate, Status
+from engine.values.errors import (
     ModelError,
     RostrumError,
     SettingsError,

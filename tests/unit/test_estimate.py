@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from engine.debate import Model, PanelMode, PanelSetup, Price, TurnOrder
 from engine.floor.floor import Floor
 from engine.formats.classic import Classic
 from engine.line import estimate as module
 from engine.line.estimate import estimate
-from engine.messages import Estimate
 from engine.prompts.library import DATA, Prompts, load_prompts
+from engine.values.debate import Model, PanelMode, PanelSetup, Price, TurnOrder
+from engine.values.messages import Estimate
 from tests.doubles.desk import setup_of
 
 FEW = {"words": 80.0, "decision_words": 20.0}

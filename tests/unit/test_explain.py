@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from engine.debate import Debate, Model, PanelSetup, Price, Sampling, Setup, Status
-from engine.errors import BudgetError, ModelError, RostrumError, StoppedError
-from engine.judging import Ballot, Verdict, Why
 from engine.jury.explain import Case, explain, explains, of_artifacts, to_artifact, writer
-from engine.ports import AnswerSchema, CallRole, ChatMessage, Reply
 from engine.prompts.library import Prompts, load_prompts
+from engine.values.debate import Debate, Model, PanelSetup, Price, Sampling, Setup, Status
+from engine.values.errors import BudgetError, ModelError, RostrumError, StoppedError
+from engine.values.judging import Ballot, Verdict, Why
+from engine.values.ports import AnswerSchema, CallRole, ChatMessage, Reply
 from tests.sample import ballot, make_setup, new_debate, stored
 
 PROMPTS = load_prompts()

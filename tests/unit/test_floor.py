@@ -10,11 +10,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from engine.debate import Violation
 from engine.floor.limits import TurnLimits
 from engine.formats.classic import Classic
-from engine.messages import TurnPost
 from engine.prompts.library import SPOKEN, Prompts, load_prompts
+from engine.values.debate import Violation
+from engine.values.messages import TurnPost
 from tests.doubles.desk import ScriptedDesk, floor_on, setup_of
 
 WORDS = TurnLimits(words=10, arguments=2)

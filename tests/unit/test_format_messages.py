@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from adapters.terminal.render import plain, pretty
-from engine.messages import Arc, ArcPoint, BoardRow, File, Message, Report, ScoreBoard
+from engine.values.messages import Arc, ArcPoint, BoardRow, File, Message, Report, ScoreBoard
 from engine.words.cards import card_of
 from engine.words.scores import board_lines, sparkline
 from tests.doubles.rehearsed import hold, setup_for

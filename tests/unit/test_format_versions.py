@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from engine.debate import Request, TurnOrder
-from engine.errors import PausedError, StoreError
 from engine.floor.floor import Floor
 from engine.floor.limits import TurnLimits
 from engine.formats import FORMATS, Format, format_of, length_of
 from engine.prompts.library import Prompts
+from engine.values.debate import Request, TurnOrder
+from engine.values.errors import PausedError, StoreError
 from tests.doubles.rehearsed import DiedError, RehearsedDesk, hold, setup_for, todays_prompts
 
 

@@ -17,8 +17,6 @@ from bot.settings.format_sections import (
     StructuredSettings,
     TeamSettings,
 )
-from engine.debate import Setup, Value
-from engine.errors import ModelError
 from engine.formats import FORMATS, find_format
 from engine.formats.audited.audited import AuditedLimits
 from engine.formats.classic import ClassicLimits
@@ -27,6 +25,8 @@ from engine.formats.roundtable.roundtable import RoundtableLimits
 from engine.formats.structured.answers import StructuredLimits
 from engine.formats.team.bench import TeamLimits
 from engine.prompts.library import load_prompts
+from engine.values.debate import Setup, Value
+from engine.values.errors import ModelError
 from tests.doubles.rehearsed import RehearsedDesk, hold, setup_for
 
 SMALL: dict[str, dict[str, Any]] = {

@@ -23,9 +23,9 @@ from bot import health as rooms
 from bot.health import Connected, Health, Presence, serve_health
 from bot.settings.sections import HealthSettings
 from bot.telemetry import Build
-from engine.debate import Model, Status
-from engine.messages import Notice
 from engine.store import Post
+from engine.values.debate import Model, Status
+from engine.values.messages import Notice
 from tests.doubles.waiting import HANG_SECONDS
 from tests.sample import NO_CAPS, new_debate
 from tests.scenario.discord_stage import free_port

@@ -8,11 +8,11 @@ import pytest
 
 import engine.votes.window
 from adapters.storage.store import SqlStore
-from engine.debate import BallotKind, Status
-from engine.errors import VenueAwayError, VenueError
-from engine.judging import How, Question
-from engine.messages import Reveal
-from engine.ports import CommunityLost, EventsMissed, ReactionSeen, ThreadDeleted, ThreadShut
+from engine.values.debate import BallotKind, Status
+from engine.values.errors import VenueAwayError, VenueError
+from engine.values.judging import How, Question
+from engine.values.messages import Reveal
+from engine.values.ports import CommunityLost, EventsMissed, ReactionSeen, ThreadDeleted, ThreadShut
 from tests.doubles.poll import OPTIONS, THREAD, Poll, open_poll, options_of
 from tests.doubles.venue import Fault
 from tests.doubles.waiting import HANG_SECONDS

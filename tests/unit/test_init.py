@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from bot.init.choose import propose
 from bot.init.env_file import merge
-from engine.errors import SettingsError
+from engine.values.errors import SettingsError
 
 ONLINE = "deepseek/v3 mistralai/mistral-large openai/gpt-5-mini google/gemini-3-flash qwen/qwen3"
 

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.blinding.vocabulary import read_vocabulary
-from engine.debate import Model, Price, Request, Sampling, Scores, Setup, TurnOrder
-from engine.errors import BudgetError, UsageError
 from engine.jury.history import PanelFit
 from engine.line.intake import Defaults, Order, check_prices, complete, freeze, jurors_of
 from engine.prompts.library import load_prompts
 from engine.store import Caps
+from engine.values.debate import Model, Price, Request, Sampling, Scores, Setup, TurnOrder
+from engine.values.errors import BudgetError, UsageError
 
 MODELS = tuple(Model.parse(f"near/{name}") for name in ("ana", "ben", "cleo"))
 JURORS = tuple(Model.parse(f"near/{name}") for name in ("judy", "jo", "ana-2#ana"))

@@ -12,9 +12,9 @@ from adapters.discord.render import DESCRIPTION
 from adapters.discord.render import parts as discord_parts
 from adapters.slack.payload import Payload as SlackPayload
 from adapters.slack.render import parts as slack_parts
-from engine.debate import BallotKind, Model
 from engine.line.invitation import CASE, case_of, cases_of, ending_of
-from engine.messages import VoteInvite
+from engine.values.debate import BallotKind, Model
+from engine.values.messages import VoteInvite
 from engine.words.translation import LANGUAGES
 from tests.doubles.archive import make_debate, make_turn
 

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.debate import Model
-from engine.errors import ModelError
 from engine.floor.schema import FLAG, TEXT, choice, number, record, several, whole
 from engine.formats.median import median_answer
 from engine.formats.team.rules import WEIGHTS
-from engine.messages import Report, ScoreBoard
+from engine.values.debate import Model
+from engine.values.errors import ModelError
+from engine.values.messages import Report, ScoreBoard
 from tests.doubles.rehearsed import RehearsedDesk, hold, setup_for, survives_every_death
 
 JUDGES = tuple(Model.parse(f"rehearsal/{name}") for name in ("ash", "yew", "fir"))

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.debate import JurorHistory, PanelMode
-from engine.judging import Ballot
 from engine.jury.aggregate import aggregate
 from engine.jury.ballot import Reading
 from engine.jury.history import fit
 from engine.store.journal import PastDebate
+from engine.values.debate import JurorHistory, PanelMode
+from engine.values.judging import Ballot
 from tests.slow import slow_after
 from tests.unit.jury_cases import AB, BA, SIDES, ballot, hold, jurors, leaning, panel, spoilt
 

@@ -9,8 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.debate import Model, Usage
-from engine.errors import UsageError
 from engine.jury.ballot import (
     TIE_WORDS,
     Outcome,
@@ -21,7 +19,9 @@ from engine.jury.ballot import (
     tie_word,
 )
 from engine.jury.rubric import DEBATE, RUBRICS, find_rubric
-from engine.ports import Reply
+from engine.values.debate import Model, Usage
+from engine.values.errors import UsageError
+from engine.values.ports import Reply
 
 NAMES = {"A": "Heron", "B": "Plover"}
 

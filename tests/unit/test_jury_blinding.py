@@ -14,9 +14,9 @@ from engine.blinding.blinding import blind
 from engine.blinding.identity import scrub
 from engine.blinding.transcript import Identities, Scribe
 from engine.blinding.vocabulary import draw_names, kin, read_vocabulary
-from engine.debate import Model, Turn
 from engine.jury.rubric import DEBATE
 from engine.prompts.library import load_prompts
+from engine.values.debate import Model, Turn
 
 NAMES = {"A": "Heron", "B": "Plover"}
 HIDDEN = ("deepseek/deepseek-v3.2", "deepseek", "gpt-4o-mini", "gpt")

@@ -8,8 +8,6 @@ from random import Random
 
 import pytest
 
-from engine.debate import Fit, JurorFit, PanelMode, PanelSetup
-from engine.judging import TIE, Ballot
 from engine.jury.aggregate import aggregate
 from engine.jury.ballot import Reading
 from engine.jury.fitting import fit_jurors
@@ -20,6 +18,8 @@ from engine.jury.plan import WORTHWHILE, next_readings
 from engine.jury.roster import seat_panel
 from engine.jury.sight import stake_of
 from engine.store.journal import PastDebate
+from engine.values.debate import Fit, JurorFit, PanelMode, PanelSetup
+from engine.values.judging import TIE, Ballot
 from tests.unit.jury_cases import AB, BA, SIDES, hold, jurors, leaning, panel, spoilt
 
 ROSTER = jurors(8)

@@ -7,11 +7,11 @@ import math
 import numpy as np
 import pytest
 
-from engine.debate import Fit
 from engine.jury.errors import with_errors
 from engine.jury.fitting import fit_jurors
 from engine.jury.hearing import Heard, HeardDebate
 from engine.jury.likelihood import KIN, SHARED, VARIANCE_SD
+from engine.values.debate import Fit
 
 JURORS, FAMILIES = 9, 3
 HERD = 4  # of the jurors, where they err together

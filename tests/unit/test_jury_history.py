@@ -7,10 +7,10 @@ from random import Random
 
 import pytest
 
-from engine.debate import JurorHistory
-from engine.judging import Ballot
 from engine.jury.history import fit
 from engine.store.journal import PastDebate
+from engine.values.debate import JurorHistory
+from engine.values.judging import Ballot
 from tests.unit.jury_cases import AB, BA, leaning, spoilt
 
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from engine.debate import Model, Request
-from engine.errors import UsageError
 from engine.formats.format import Roles
 from engine.line.mirror import add_up, check_mirrored, exchange
-from engine.messages import Estimate
+from engine.values.debate import Model, Request
+from engine.values.errors import UsageError
+from engine.values.messages import Estimate
 
 ANA, BEN, CLEO = (Model.parse(f"near/{name}") for name in ("ana", "ben", "cleo"))
 TWO = Roles(("A", "B"))

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from engine.debate import Fit, JurorFit
 from engine.jury.fitting import fit_jurors
 from engine.jury.hearing import Heard, HeardDebate
 from engine.jury.lbfgs import minimise
@@ -27,6 +26,7 @@ from engine.jury.model import (
     weigh,
 )
 from engine.jury.sight import SURE
+from engine.values.debate import Fit, JurorFit
 
 JURORS, FAMILIES = 12, 6
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from engine.debate import PanelMode
-from engine.judging import Ballot
 from engine.jury.ballot import Reading
 from engine.jury.plan import next_readings
+from engine.values.debate import PanelMode
+from engine.values.judging import Ballot
 from tests.unit.jury_cases import AB, BA, SIDES, hold, leaning, panel, spoilt
 
 

@@ -7,8 +7,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.debate import JurorHistory, Model, PanelMode, PanelSetup
 from engine.jury.roster import seat_panel
+from engine.values.debate import JurorHistory, Model, PanelMode, PanelSetup
 
 
 def _model(text: str) -> Model:

@@ -8,8 +8,6 @@ from statistics import median
 
 import pytest
 
-from engine.debate import Fit, JurorFit, Model, PanelMode, PanelSetup
-from engine.judging import TIE, Ballot
 from engine.jury.aggregate import BEHIND, MOST_JURORS, UNPROVEN
 from engine.jury.ballot import Reading
 from engine.jury.fitting import fit_jurors
@@ -21,6 +19,8 @@ from engine.jury.roster import seat_panel
 from engine.jury.sight import PROVEN, bet, combine, stake_of
 from engine.line.learning import fit_all
 from engine.store.journal import PastDebate
+from engine.values.debate import Fit, JurorFit, Model, PanelMode, PanelSetup
+from engine.values.judging import TIE, Ballot
 from tests.slow import slow_after
 from tests.unit.jury_cases import AB, SIDES, hold, jurors, leaning, spoilt
 

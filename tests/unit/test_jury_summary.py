@@ -9,14 +9,14 @@ import pytest
 from adapters.models.options import RehearsalOptions
 from adapters.models.scenes import Scene
 from adapters.models.speeches import LANGUAGES, compose
-from engine.debate import Debate, Status
-from engine.errors import BudgetError, ModelError, RostrumError
 from engine.formats.classic import Classic
-from engine.judging import Summary, Tally, Verdict
 from engine.jury.panel import open_transcript
 from engine.jury.summary import summarise
-from engine.messages import Reveal
 from engine.prompts.library import load_prompts
+from engine.values.debate import Debate, Status
+from engine.values.errors import BudgetError, ModelError, RostrumError
+from engine.values.judging import Summary, Tally, Verdict
+from engine.values.messages import Reveal
 from engine.words.reveal import reveal_lines
 from tests.doubles.desk import ScriptedDesk, floor_on, setup_of, tell
 

@@ -10,10 +10,10 @@ import pytest
 
 from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
-from engine.errors import LeaseLostError, PausedError, StoppedError
 from engine.floor.keeper import LEASE_SECONDS, Keeper
 from engine.floor.wake import Bell
 from engine.store import Caps, Lease
+from engine.values.errors import LeaseLostError, PausedError, StoppedError
 from tests.doubles.desk import setup_of
 from tests.doubles.waiting import HANG_SECONDS
 from tests.sample import create, new_debate

@@ -21,8 +21,8 @@ import pytest
 from pydantic import TypeAdapter
 
 from adapters.terminal.render import plain
-from engine.judging import TIE
-from engine.messages import MESSAGE, Announcement, Reveal
+from engine.values.judging import TIE
+from engine.values.messages import MESSAGE, Announcement, Reveal
 from engine.words.phrases import captioned
 from engine.words.translation import LANGUAGES
 

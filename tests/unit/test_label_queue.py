@@ -7,11 +7,11 @@ from datetime import date
 
 import pytest
 
-from engine.errors import UsageError
-from engine.judging import Verdict
 from engine.labelling.queue import queue_of
 from engine.store import DebateRecord
 from engine.store.labelling import Queued
+from engine.values.errors import UsageError
+from engine.values.judging import Verdict
 from engine.votes.offers import doubt_of, offer
 from tests.doubles.archive import answers_of, id_of, make_debate, make_turn, make_vote
 

@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from engine.judging import How, Question, Vote, VoteEvent
 from engine.tally.questions import options_of, stance_name
 from engine.tally.tally import turn_labels
+from engine.values.judging import How, Question, Vote, VoteEvent
 from engine.votes.labels import persuasion
 from tests.sample import event, vote
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engine.errors import UsageError
 from engine.prompts.languages import check_language, language_name
+from engine.values.errors import UsageError
 
 
 @pytest.mark.parametrize("code", ["en", "tr", "zh-Hant", "pt-BR", "sr-Latn-RS", "gsw", "gv"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.language import speaking
+from engine.values.language import speaking
 from engine.words.phrases import about_minutes, lasting
 
 

@@ -9,10 +9,6 @@ import pytest
 from PIL import Image
 
 from adapters.pictures.png import to_png
-from engine.debate import Model
-from engine.judging import TIE, Tally, Verdict
-from engine.language import speaking
-from engine.messages import BoardRow, LeagueTable, Reveal
 from engine.series.league import Decided, League, System
 from engine.series.matches import (
     MOST_MATCHES,
@@ -25,7 +21,11 @@ from engine.series.matches import (
     standing,
 )
 from engine.series.referee import LONGEST_NAME
-from engine.text import columns
+from engine.values.debate import Model
+from engine.values.judging import TIE, Tally, Verdict
+from engine.values.language import speaking
+from engine.values.messages import BoardRow, LeagueTable, Reveal
+from engine.values.text import columns
 from engine.words.cards import card_of
 from engine.words.league import league_lines
 from engine.words.translation import LANGUAGES

@@ -20,8 +20,8 @@ from adapters.models.attempts import RetryPolicy
 from adapters.models.rehearsal import RehearsalModels
 from bot.log import about, configure, escape_controls
 from bot.settings.sections import LogSettings
-from engine.errors import StoreError
-from engine.ports import AttemptLog, Call, Reply
+from engine.values.errors import StoreError
+from engine.values.ports import AttemptLog, Call, Reply
 from tests.doubles.hall import Hall
 
 SECRET = "s3cr3t-t0ken/ü"

@@ -8,7 +8,7 @@ from pydantic import SecretStr
 from adapters.models.backends import PRESETS, Backend
 from adapters.models.connection import pool_size
 from adapters.models.router import open_models
-from engine.errors import SettingsError
+from engine.values.errors import SettingsError
 
 KEY = SecretStr("sk-canary-0123456789")
 

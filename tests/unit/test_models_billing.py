@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from engine.debate import Origin, Price
-from engine.ports import Reply
+from engine.values.debate import Origin, Price
+from engine.values.ports import Reply
 from tests.doubles import model_server as acts
 from tests.doubles.attempt_log import RecordedAttempts
 from tests.doubles.model_server import EVENT_STREAM as STREAM

@@ -23,9 +23,9 @@ from adapters.models.discovery import KnownServer, find_local_servers, probe
 from adapters.models.moderation import HttpModerator
 from adapters.models.outcomes import CallFault
 from adapters.models.router import open_models
-from engine.debate import RETRIEVAL, Model
-from engine.errors import ModelError
-from engine.ports import Call, FaultKind, Reply
+from engine.values.debate import RETRIEVAL, Model
+from engine.values.errors import ModelError
+from engine.values.ports import Call, FaultKind, Reply
 from tests.doubles import model_server as acts
 from tests.doubles.attempt_log import RecordedAttempts
 from tests.doubles.model_server import Act, ModelServer

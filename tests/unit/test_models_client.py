@@ -18,9 +18,9 @@ from adapters.models.attempts import RetryPolicy
 from adapters.models.backends import Backend
 from adapters.models.discovery import probe
 from adapters.models.router import ModelRouter, open_models
-from engine.debate import Model, Price, Sampling, Usage
-from engine.errors import ModelError, RefusedError
-from engine.ports import AnswerSchema, Call, ChatMessage, Reply
+from engine.values.debate import Model, Price, Sampling, Usage
+from engine.values.errors import ModelError, RefusedError
+from engine.values.ports import AnswerSchema, Call, ChatMessage, Reply
 from tests.doubles import model_server as acts
 from tests.doubles.attempt_log import RecordedAttempts
 from tests.doubles.command import printed_by

@@ -10,7 +10,7 @@ from pydantic import SecretStr
 
 from adapters.models.backends import Backend
 from adapters.models.discovery import KnownServer, find_local_servers, probe
-from engine.errors import ModelError
+from engine.values.errors import ModelError
 from tests.doubles.model_server import ModelServer
 from tests.doubles.waiting import HANG_SECONDS
 from tests.scenario.discord_stage import free_port

@@ -12,9 +12,9 @@ from adapters.models.marks import MOST, places
 from adapters.models.prices import read_prices
 from adapters.models.router import open_models
 from bench.wheel.line import defaults_with, open_line
-from engine.debate import Price, Usage
 from engine.line.intake import Order
-from engine.ports import Call, ChatMessage
+from engine.values.debate import Price, Usage
+from engine.values.ports import Call, ChatMessage
 from tests.doubles import model_server as acts
 from tests.doubles.attempt_log import RecordedAttempts
 from tests.doubles.model_server import MarkedCache, ModelServer, text_of

@@ -13,9 +13,9 @@ from adapters.models.backends import PRESETS, Backend
 from adapters.models.bundled import bundled_price
 from adapters.models.connection import ConnectionPool
 from adapters.models.prices import PriceBook
-from engine.debate import Model, Origin, Price, Tier
-from engine.ports import Attempt
 from engine.store import Store
+from engine.values.debate import Model, Origin, Price, Tier
+from engine.values.ports import Attempt
 from tests.doubles import model_server as acts
 from tests.doubles.attempt_log import RecordedAttempts
 from tests.doubles.command import printed_by

@@ -23,11 +23,11 @@ from adapters.models.backends import Backend, JsonForm
 from adapters.models.outcomes import CallFault
 from adapters.models.pacing import Gate
 from adapters.models.router import ModelRouter, open_models
-from engine.debate import Model, Sampling
-from engine.errors import ModelError, RefusedError
 from engine.floor.loop_pace import Pace
 from engine.floor.structured import read_object
-from engine.ports import AnswerSchema, Call, ChatMessage, FaultKind, Reply
+from engine.values.debate import Model, Sampling
+from engine.values.errors import ModelError, RefusedError
+from engine.values.ports import AnswerSchema, Call, ChatMessage, FaultKind, Reply
 from tests.doubles import model_server as acts
 from tests.doubles.attempt_log import RecordedAttempts
 from tests.doubles.loopback import close

@@ -18,11 +18,11 @@ from adapters.models.options import RehearsalOptions
 from adapters.models.rehearsal import RehearsalModels
 from adapters.models.scenes import Scene, chance
 from adapters.models.speeches import LANGUAGES, Point, compose
-from engine.debate import Model, Sampling
-from engine.errors import ModelError, UsageError
 from engine.jury.ballot import ballot_schema, read_ballot
-from engine.ports import AnswerSchema, Call, ChatMessage, Reply
-from engine.text import count_arguments, count_words, split_closing
+from engine.values.debate import Model, Sampling
+from engine.values.errors import ModelError, UsageError
+from engine.values.ports import AnswerSchema, Call, ChatMessage, Reply
+from engine.values.text import count_arguments, count_words, split_closing
 from tests.doubles.attempt_log import RecordedAttempts
 
 ROUNDS = ("opening", "rebuttal", "assumptions", "closing")

@@ -13,9 +13,9 @@ import pytest
 from adapters.models.attempts import RetryPolicy
 from adapters.models.backends import Backend
 from adapters.models.router import ModelRouter, open_models
-from engine.debate import Model, Price, Sampling
-from engine.errors import ModelError
-from engine.ports import Call, ChatMessage, Reply
+from engine.values.debate import Model, Price, Sampling
+from engine.values.errors import ModelError
+from engine.values.ports import Call, ChatMessage, Reply
 from tests.doubles import model_server as acts
 from tests.doubles.attempt_log import RecordedAttempts
 from tests.doubles.deadlines import deadlines_by_event

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.chat.motion import LONGEST_MOTION, motion_of
-from engine.errors import UsageError
+from engine.values.errors import UsageError
 
 
 @pytest.mark.parametrize(

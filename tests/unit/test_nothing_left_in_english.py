@@ -16,10 +16,10 @@ from engine.chat.answers.catalogue import ModelsAnswer
 from engine.chat.answers.debates import DebateLine
 from engine.chat.answers.management import SettingLine, SettingsAnswer
 from engine.chat.home import HomePage, LiveLine
-from engine.debate import Status
 from engine.formats import FORMATS
-from engine.language import speaking
 from engine.store.community import SETTING_NAMES
+from engine.values.debate import Status
+from engine.values.language import speaking
 from engine.words.buttons import ButtonAction
 from engine.words.forms import form_of
 from tests.contract.test_every_message import messages

@@ -7,9 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.settings.settings import Settings
-from engine.debate import BallotKind, Request, TurnOrder
-from engine.errors import UsageError
-from engine.options import (
+from engine.store.community import SETTING_NAMES, CommunitySettings
+from engine.values.debate import BallotKind, Request, TurnOrder
+from engine.values.errors import UsageError
+from engine.values.options import (
     BUILT_IN,
     IN_A_CHAT,
     LIMITS,
@@ -18,7 +19,6 @@ from engine.options import (
     nearest,
     read_options,
 )
-from engine.store.community import SETTING_NAMES, CommunitySettings
 
 SAID = st.builds(
     Options,

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from bot.debate import order_of
-from engine.debate import Setup
-from engine.errors import UsageError
+from engine.values.debate import Setup
+from engine.values.errors import UsageError
 from tests.doubles.rehearsed import RehearsedDesk, hold, setup_for
 
 FILE = """\ufeff# Who sits at the table

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.overlap import (
+from engine.values.overlap import (
     is_quoted,
     least_edits,
     least_overlap,

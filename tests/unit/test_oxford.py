@@ -6,8 +6,8 @@ import pytest
 
 from engine.formats.format import Decision
 from engine.formats.oxford import Oxford
-from engine.judging import Question, Verdict, Vote
 from engine.prompts.quoting import quote
+from engine.values.judging import Question, Verdict, Vote
 from tests.doubles.rehearsed import hold, setup_for, survives_every_death
 from tests.sample import vote
 

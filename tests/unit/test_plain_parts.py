@@ -10,7 +10,7 @@ from adapters.discord.payload import Payload as DiscordPayload
 from adapters.slack import render as slack
 from adapters.slack.payload import Payload as SlackPayload
 from engine.delivery.gaps import numbered
-from engine.text import chop, clean
+from engine.values.text import chop, clean
 from tests.doubles.facts import Discord, Slack
 from tests.sample import speech
 

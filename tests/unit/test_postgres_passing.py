@@ -20,15 +20,15 @@ from adapters.storage.store import SqlStore
 from adapters.storage.vote_log import append
 from bot.app import MainLine
 from bot.role import Role
-from engine.debate import Status
-from engine.errors import StoreError
 from engine.floor import keeper
 from engine.floor.keeper import Keeper
 from engine.floor.wake import Bell
 from engine.line.intake import Order
 from engine.line.run import Runner
-from engine.ports import SharedTime, machine_now, utc_now
 from engine.prompts.library import load_prompts
+from engine.values.debate import Status
+from engine.values.errors import StoreError
+from engine.values.ports import SharedTime, machine_now, utc_now
 from tests.doubles.rehearsed import DEFAULTS
 from tests.doubles.venue import MemoryVenue
 from tests.doubles.waiting import HANG_SECONDS
@@ -106,9 +106,9 @@ async def test_a_process_goes_by_the_databases_clock_from_its_first_look(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real, shared = machine_now, SharedTime()
-    monkeypatch.setattr("engine.ports.SHARED_TIME", shared)
+    monkeypatch.setattr("engine.values.ports.SHARED_TIME", shared)
     monkeypatch.setattr(postgres, "SHARED_TIME", shared)
-    for module in ("engine.ports", "adapters.storage.postgres"):
+    for module in ("engine.values.ports", "adapters.storage.postgres"):
         monkeypatch.setattr(f"{module}.machine_now", lambda: real() + timedelta(minutes=5))
     await asyncio.to_thread(database.peek)  # as a start does, before anything is written
     assert abs(utc_now() - real()) < timedelta(seconds=1)

@@ -16,7 +16,7 @@ from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
 from adapters.storage.migrate import make_ready, migrate, newest, require_newest
 from bot.copying import _of_target
-from engine.errors import StoreError
+from engine.values.errors import StoreError
 from tests.doubles.databases import PostgresDouble
 from tests.doubles.wire import Wire, wired
 from tests.slow import slow_after

@@ -10,8 +10,8 @@ from engine.chat.answers.answers import Answer, to_markdown
 from engine.chat.answers.privacy_notice import ForgottenAnswer, OptedAnswer, PrivacyAnswer
 from engine.chat.commands import parse_command
 from engine.chat.invocation import ForgetArguments, Invocation
-from engine.errors import UsageError
 from engine.store import Traces
+from engine.values.errors import UsageError
 
 MUCH = Traces(
     known=True,

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from engine.debate import Model, Sampling
 from engine.floor.example import example
 from engine.floor.structured import example_texts
 from engine.jury.ballot import ballot_schema, read_ballot
 from engine.jury.explain import explain
 from engine.jury.rubric import ANSWERS, DEBATE, Rubric
-from engine.ports import AnswerSchema, CallRole, ChatMessage, Reply
 from engine.prompts.library import load_prompts
+from engine.values.debate import Model, Sampling
+from engine.values.ports import AnswerSchema, CallRole, ChatMessage, Reply
 from tests.doubles.rehearsed import RehearsedDesk, hold, setup_for
 from tests.unit.test_explain import GOOD, PROMPTS, Juror, case_of
 

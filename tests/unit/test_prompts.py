@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import SettingsError
 from engine.floor.limits import TurnLimits
 from engine.formats.roundtable.roundtable import Personas
 from engine.prompts.library import JUDGED, SPOKEN, Prompts, load_prompts
+from engine.values.errors import SettingsError
 from tests.doubles.desk import ScriptedDesk, floor_on, setup_of
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from engine.dataset.voters import Keys
 from engine.dataset.writer import Wanted, write_export
-from engine.judging import Verdict
 from engine.store import DebateRecord
+from engine.values.judging import Verdict
 from tests.doubles.archive import (
     MemoryArchive,
     make_ballot,

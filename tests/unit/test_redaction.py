@@ -16,8 +16,7 @@ from adapters.models.backends import PRESETS
 from adapters.models.outcomes import CallAnswer, CallFault
 from adapters.models.redaction import redact
 from engine.delivery.ending import MODEL_FAILED, refusal_of
-from engine.errors import ModelError
-from engine.failures import failure_in, without_words
+from engine.values.errors import ModelError, failure_in, without_words
 
 KEYS = {
     "openai": "sk-proj-Ab12Cd34Ef56",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engine.debate import Violation
 from engine.floor.refusals import declines, refusal
+from engine.values.debate import Violation
 
 DECLINED = [
     "I'm sorry, but I can't assist with that.",

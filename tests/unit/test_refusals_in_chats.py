@@ -14,10 +14,10 @@ from slack_sdk.errors import SlackApiError
 from adapters.discord import errors as of_discord
 from adapters.slack import errors as of_slack
 from engine.delivery.ending import refusal_of, without_settings
-from engine.errors import UsageError, VenueError
 from engine.formats import FORMATS
 from engine.formats.format import Format, read_own
-from engine.language import ENGLISH, speaking
+from engine.values.errors import UsageError, VenueError
+from engine.values.language import ENGLISH, speaking
 from engine.words.phrases import WAITS_TO_POST
 from engine.words.translation import LANGUAGES, say_stored
 from tests.doubles.facts import Code

@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from adapters.models.speeches import LANGUAGES, STAGES, Point, load_script
-from engine.text import count_words
+from engine.values.text import count_words
 from tests.doubles.rehearsed import RehearsedDesk, hold, setup_for
 from tests.slow import slow_after
 

@@ -8,13 +8,13 @@ from itertools import product
 import pytest
 from rich.cells import cell_len
 
-from engine.debate import Model
 from engine.formats.audited.answers import CONVERGENCES, PATTERNS
 from engine.formats.audited.audited import ADAPT
 from engine.formats.structured.briefing import TITLE
 from engine.formats.structured.trace import STANDINGS, Trace, consensus_of, line
-from engine.language import speaking
-from engine.messages import Report
+from engine.values.debate import Model
+from engine.values.language import speaking
+from engine.values.messages import Report
 from engine.words.translation import LANGUAGES, catalogue, say
 from tests.doubles.rehearsed import RehearsedDesk, hold, setup_for
 from tests.slow import slow_after

@@ -17,9 +17,9 @@ from adapters.pictures import png
 from adapters.pictures.png import OTHER_SCRIPTS, drawn, to_png
 from engine.drawing.lettering import width_of, wrap
 from engine.drawing.svg import draw, write
-from engine.judging import Tally, Verdict
-from engine.language import speaking
-from engine.messages import File, Reveal
+from engine.values.judging import Tally, Verdict
+from engine.values.language import speaking
+from engine.values.messages import File, Reveal
 from engine.words.result_picture import MARGIN, MOTION, WIDTH, result_picture
 from tests.slow import slow_after
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.judging import Verdict
 from engine.store import DebateRecord
+from engine.values.judging import Verdict
 from engine.votes.offers import DRAWN, OFFERED, Doubt, doubt_of, offer
 from tests.doubles.archive import answers_of, make_debate, make_vote
 

@@ -12,15 +12,15 @@ from adapters.discord.payload import Payload as DiscordPayload
 from adapters.slack import render as slack
 from adapters.slack.payload import Payload as SlackPayload
 from engine.blinding.transcript import BlindTurn, Round
-from engine.debate import BallotKind, Model, Scores, Setup, Turn, TurnOrder
-from engine.errors import ModelError, UsageError
 from engine.formats import find_format
 from engine.formats.roundtable.roundtable import NAME_CHARS
-from engine.judging import Tally, Verdict
 from engine.jury.rubric import find_rubric
-from engine.messages import JurorLine, Notice, Report, Reveal, TurnPost, VoteInvite
 from engine.prompts.library import load_prompts
 from engine.tally.questions import vote_options
+from engine.values.debate import BallotKind, Model, Scores, Setup, Turn, TurnOrder
+from engine.values.errors import ModelError, UsageError
+from engine.values.judging import Tally, Verdict
+from engine.values.messages import JurorLine, Notice, Report, Reveal, TurnPost, VoteInvite
 from engine.words.details import detail_lines
 from engine.words.reveal import reveal_lines
 from tests.doubles.rehearsed import RehearsedDesk, hold, setup_for, survives_every_death

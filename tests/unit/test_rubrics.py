@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from engine.errors import UsageError
 from engine.jury.ballot import ballot_schema, read_ballot
 from engine.jury.rubric import CLASSIC_SIX, DEBATE, RUBRICS, find_rubric, own_criteria, read_rubric
 from engine.prompts.library import load_prompts
+from engine.values.errors import UsageError
 
 OWN = """
 name = "Policy"

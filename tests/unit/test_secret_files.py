@@ -10,7 +10,7 @@ import pytest
 
 from bot.settings import secret_files
 from bot.settings.settings import find_secrets, load_settings
-from engine.errors import SettingsError
+from engine.values.errors import SettingsError
 
 SECRET = "hunter2-very-secret-value"
 

@@ -13,13 +13,13 @@ import engine.delivery.seeds
 import engine.delivery.unseeding
 from adapters.storage.store import SqlStore
 from bot.clock import SystemClock
-from engine.debate import BallotKind
 from engine.delivery.seeds import Seeds
 from engine.delivery.unseeding import Unseeding
-from engine.errors import VenueAwayError, VenueError, VenueGoneError
 from engine.floor.wake import Bell
-from engine.judging import Question
-from engine.ports import Reactions
+from engine.values.debate import BallotKind
+from engine.values.errors import VenueAwayError, VenueError, VenueGoneError
+from engine.values.judging import Question
+from engine.values.ports import Reactions
 from engine.votes.reading import Recovered
 from tests.doubles.poll import OPTIONS, THREAD, Poll, open_poll
 from tests.doubles.venue import Fault, MemoryVenue

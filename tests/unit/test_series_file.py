@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from engine.errors import UsageError
 from engine.series.expand import Planned, expand
 from engine.series.pairing import Swiss, pair_up
 from engine.series.saving import check_unchanged
 from engine.series.spec import Series, read_series
-from engine.topics import Topic
+from engine.values.errors import UsageError
+from engine.values.topics import Topic
 
 BASE: dict[str, Any] = {
     "name": "spring",

@@ -10,7 +10,6 @@ from random import Random
 import numpy as np
 import pytest
 
-from engine.judging import TIE
 from engine.series.design import PRIOR, Design, Seats, Tally, learn, rate_seats, width_of
 from engine.series.expand import Planned
 from engine.series.informative import Informative
@@ -18,6 +17,7 @@ from engine.series.pairing import Chooser, choose
 from engine.series.spec import Series, read_series
 from engine.stats.contests import reach
 from engine.stats.likelihood import chances
+from engine.values.judging import TIE
 
 STRENGTHS = {"near/m0": 1.2, "near/m1": 0.9, "near/m2": 0.0, "near/m3": -0.8, "near/m4": -1.3}
 

@@ -6,8 +6,6 @@ from typing import Any
 
 import pytest
 
-from engine.debate import Status
-from engine.ports import utc_now
 from engine.series.report.caveats import CaveatKind
 from engine.series.report.jurors import juror_pairs
 from engine.series.report.reading import EndedDebate, SeriesRows, Spoken, add_up
@@ -18,6 +16,8 @@ from engine.series.report.wording import CAVEATS, word_caveats, write_page
 from engine.series.spec import Series
 from engine.stats.row import Row
 from engine.store.series import SeriesDebate, SeriesReading, StoredSeries, Try
+from engine.values.debate import Status
+from engine.values.ports import utc_now
 from tests.unit.report_cases import make_file, make_series
 from tests.unit.stats_rows import make_row, read
 

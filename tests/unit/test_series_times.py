@@ -7,9 +7,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from engine.errors import UsageError
 from engine.series.spec import Daily, People, Place, read_when
 from engine.series.times import first_time, next_time
+from engine.values.errors import UsageError
 
 BERLIN = "Europe/Berlin"
 PLACE = Place(platform="memory", channel="lobby")

@@ -11,9 +11,9 @@ import pytest
 from pydantic import ValidationError
 
 from bot.settings.settings import Settings, load_settings
-from engine.debate import Model, PanelMode, Price, Sampling, Scores, TurnOrder
-from engine.errors import SettingsError
 from engine.jury.rubric import CLASSIC_SIX, DEBATE
+from engine.values.debate import Model, PanelMode, Price, Sampling, Scores, TurnOrder
+from engine.values.errors import SettingsError
 
 SECRET = "hunter2-very-secret-value"
 HUGE = "9" * 21

@@ -16,8 +16,8 @@ from adapters.slack.connection import Connection, Missed
 from adapters.slack.install.workspaces import Workspaces
 from adapters.slack.rest import Rest
 from adapters.slack.venue import SlackVenue
-from engine.errors import VenueAwayError
-from engine.ports import EventsLost, EventsMissed, Inbound
+from engine.values.errors import VenueAwayError
+from engine.values.ports import EventsLost, EventsMissed, Inbound
 from tests.doubles.waiting import HANG_SECONDS
 
 

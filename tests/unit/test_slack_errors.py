@@ -11,14 +11,14 @@ from slack_sdk.errors import SlackApiError
 
 from adapters.slack.errors import Act, explain, limited_for
 from engine.delivery.ending import refusal_of
-from engine.errors import (
+from engine.values.errors import (
     MessageGoneError,
     VenueAwayError,
     VenueError,
     VenueGoneError,
     VenueLockedError,
 )
-from engine.language import speaking
+from engine.values.language import speaking
 
 
 def refusal(name: str, status: int = 200, headers: Any = None, **more: str) -> SlackApiError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from adapters.in_order import InOrder
-from engine.ports import CommunityLost, EventsMissed, Inbound, ReactionSeen
+from engine.values.ports import CommunityLost, EventsMissed, Inbound, ReactionSeen
 from tests.doubles.waiting import HANG_SECONDS
 
 

@@ -21,10 +21,11 @@ from adapters.slack.payload import Payload, carries
 from adapters.slack.venue import LIMITS, Place
 from adapters.slack.votes import NAMES, held_by, is_whole, reaction_of
 from engine.chat.answers.management import SettingLine, SettingsAnswer
-from engine.debate import BallotKind, Violation
 from engine.delivery.pace import GAP_SECONDS, ChannelPace
-from engine.marks import split_variant
-from engine.messages import (
+from engine.store.community import SETTING_NAMES
+from engine.tally.questions import vote_options
+from engine.values.debate import BallotKind, Violation
+from engine.values.messages import (
     Announcement,
     Arc,
     ArcPoint,
@@ -34,9 +35,7 @@ from engine.messages import (
     TurnPost,
     VoteInvite,
 )
-from engine.store.community import SETTING_NAMES
-from engine.tally.questions import vote_options
-from engine.text import clean
+from engine.values.text import clean, split_variant
 from engine.words.buttons import read_button
 from tests.doubles.facts import Slack
 from tests.doubles.hall import DEFAULTS

@@ -11,7 +11,7 @@ from pydantic import SecretStr
 from adapters.slack.errors import Act
 from adapters.slack.rest import Rest
 from adapters.slack.tiers import METHODS, MINUTE, Tiers
-from engine.errors import VenueAwayError
+from engine.values.errors import VenueAwayError
 from tests.doubles.facts import Slack
 from tests.doubles.skipped_time import skipped_time
 

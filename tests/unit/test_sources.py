@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from engine.debate import Source
-from engine.errors import UsageError
-from engine.sources import (
+from engine.values.debate import Source
+from engine.values.errors import UsageError
+from engine.values.sources import (
     SourceFile,
     SourceLimits,
     check_files,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from engine.debate import Model
-from engine.errors import UsageError
 from engine.line.intake import Defaults, Order, complete
 from engine.line.mirror import exchange
-from engine.options import BUILT_IN, Options
+from engine.values.debate import Model
+from engine.values.errors import UsageError
+from engine.values.options import BUILT_IN, Options
 from tests.doubles.rehearsed import DEFAULTS
 
 REFUSED = {

@@ -9,7 +9,6 @@ from random import Random
 import numpy as np
 import pytest
 
-from engine.judging import TIE
 from engine.stats.adjusted import Effect, Unknown, adjust, adjust_models
 from engine.stats.bradley_terry import StrengthFit, fit_matchups
 from engine.stats.contests import Matchup
@@ -18,6 +17,7 @@ from engine.stats.ratings import POINTS, rank_models
 from engine.stats.row import Row
 from engine.stats.wording import UNKNOWN, word_effect
 from engine.tally.tally import Z95
+from engine.values.judging import TIE
 from tests.slow import slow_after
 from tests.unit.stats_rows import make_row
 

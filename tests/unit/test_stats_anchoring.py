@@ -6,11 +6,11 @@ import pytest
 
 from engine.chat.answers.answers import to_markdown
 from engine.chat.answers.statistics import AgreementAnswer
-from engine.judging import Question
 from engine.stats.agreement import measure_agreement
 from engine.stats.anchoring import measure_anchoring
 from engine.stats.row import row_of
 from engine.store import DebateRecord
+from engine.values.judging import Question
 from tests.doubles.archive import answers_of, make_debate, make_vote
 from tests.unit.stats_rows import make_row
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from bot.stats import _guessing
-from engine.judging import Question, Vote
 from engine.stats.agreement import measure_agreement
 from engine.stats.guessing import Guessed, leads_in, measure_guesses
 from engine.stats.row import Row, row_of
 from engine.store import DebateRecord
 from engine.tally.tally import wilson
+from engine.values.judging import Question, Vote
 from tests.doubles.archive import make_ballot, make_debate, make_record, make_vote
 from tests.sample import BIRCH, MAPLE
 

@@ -9,9 +9,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from engine.debate import Fit, JurorFit
 from engine.stats.panel import best_panels, right, view_fit
 from engine.store.learning import Evidence
+from engine.values.debate import Fit, JurorFit
 
 SKILLS = {"near/a": 1.4, "near/b": 1.1, "near/c": 0.9, "near/d": 0.7, "near/e": 0.5}
 FAMILIES = dict(zip(SKILLS, ("x", "x", "y", "z", "w"), strict=True))

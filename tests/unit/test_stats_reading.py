@@ -11,13 +11,13 @@ from dataclasses import replace
 
 import pytest
 
-from engine.debate import Model, PanelSetup, Status, TurnOrder
-from engine.errors import StoppedError, StoreError
-from engine.judging import Verdict
 from engine.stats.agreement import measure_agreement
 from engine.stats.reading import read_rows, work_out
 from engine.stats.row import Row, row_of
 from engine.store import DebateRecord, ExportFilter
+from engine.values.debate import Model, PanelSetup, Status, TurnOrder
+from engine.values.errors import StoppedError, StoreError
+from engine.values.judging import Verdict
 from tests.doubles.archive import (
     ASPEN,
     MemoryArchive,

@@ -13,15 +13,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.storage.store import SqlStore
-from engine.debate import Debate, Model, Price, Sampling
-from engine.errors import BudgetError, LeaseLostError, PausedError, RostrumError
 from engine.floor.keeper import LEASE_SECONDS, Keeper
 from engine.floor.loop_pace import Pace
 from engine.floor.steps import Steps, Tries, tokens_in
 from engine.floor.wake import Bell
-from engine.ports import AnswerSchema, Attempt, AttemptLog, Call, ChatMessage, Reply
 from engine.store import Caps
 from engine.store.journal import prompt_hash
+from engine.values.debate import Debate, Model, Price, Sampling
+from engine.values.errors import BudgetError, LeaseLostError, PausedError, RostrumError
+from engine.values.ports import AnswerSchema, Attempt, AttemptLog, Call, ChatMessage, Reply
 from tests.doubles.desk import setup_of
 from tests.sample import ID, create, new_debate
 

@@ -17,7 +17,7 @@ from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
 from adapters.storage.migrate import make_ready, require_newest
 from adapters.storage.store import SqlStore
-from engine.errors import NotFoundError, StoreError
+from engine.values.errors import NotFoundError, StoreError
 from tests.doubles.waiting import HANG_SECONDS
 
 NOBODY = 65534

@@ -20,10 +20,10 @@ from adapters.storage.leases import guard
 from adapters.storage.outbox import insert_posts
 from adapters.storage.people import ensure_person, find_key, forget
 from adapters.storage.store import SqlStore
-from engine.debate import Status
-from engine.errors import BudgetError, LeaseLostError, StoreError
-from engine.ports import SharedTime, machine_now, utc_now
 from engine.store import Lease
+from engine.values.debate import Status
+from engine.values.errors import BudgetError, LeaseLostError, StoreError
+from engine.values.ports import SharedTime, machine_now, utc_now
 from tests.doubles.databases import PostgresDouble
 from tests.doubles.waiting import HANG_SECONDS
 from tests.doubles.wire import Wire, wired
@@ -352,13 +352,13 @@ async def test_leases_and_the_time_of_day_are_the_databases(
     store: SqlStore, others: SqlStore, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real, shared = machine_now, SharedTime()
-    monkeypatch.setattr("engine.ports.SHARED_TIME", shared)
+    monkeypatch.setattr("engine.values.ports.SHARED_TIME", shared)
     monkeypatch.setattr(postgres, "SHARED_TIME", shared)
     assert await store.leases.claim("debate/x", "first", 60)
     assert abs(shared.ahead) < timedelta(seconds=0.1)
     for minutes in (5, -5):
         off = timedelta(minutes=minutes)
-        for module in ("engine.ports", "adapters.storage.postgres"):
+        for module in ("engine.values.ports", "adapters.storage.postgres"):
             monkeypatch.setattr(f"{module}.machine_now", lambda off=off: real() + off)
         assert await others.leases.claim("debate/x", "second", 60) is None
         assert await others.leases.renew("first", 60) == {"debate/x": 1}

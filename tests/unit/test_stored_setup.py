@@ -13,11 +13,11 @@ from engine.chat.commands import parse_command
 from engine.chat.invocation import StartArguments
 from engine.chat.person import Person
 from engine.chat.settings import change_settings, order_of, overlay
-from engine.debate import Setup
 from engine.jury.history import fit
 from engine.line.intake import complete, freeze
 from engine.prompts.library import load_prompts
 from engine.store.community import CommunitySettings
+from engine.values.debate import Setup
 
 STORED = Path(__file__).with_name("stored")
 SEED, NUMBER = 7, 12

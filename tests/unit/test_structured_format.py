@@ -9,8 +9,6 @@ from typing import Any
 import orjson
 import pytest
 
-from engine.debate import TurnOrder
-from engine.errors import ModelError
 from engine.formats import find_format
 from engine.formats.structured.answers import RESPONSES
 from engine.formats.structured.briefing import Briefing
@@ -23,9 +21,11 @@ from engine.formats.structured.trace import (
     line,
     read_gap,
 )
-from engine.language import speaking
-from engine.messages import Report
-from engine.text import columns
+from engine.values.debate import TurnOrder
+from engine.values.errors import ModelError
+from engine.values.language import speaking
+from engine.values.messages import Report
+from engine.values.text import columns
 from engine.words.translation import LANGUAGES
 from tests.doubles.rehearsed import RehearsedDesk, hold, setup_for, survives_every_death
 

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.debate import BallotKind
-from engine.judging import How, Vote, VoteEvent
-from engine.ports import Reactions
 from engine.store.votes import NewEvent
 from engine.tally.tally import count, standing_votes
+from engine.values.debate import BallotKind
+from engine.values.judging import How, Vote, VoteEvent
+from engine.values.ports import Reactions
 from engine.votes.recovery import reconcile
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

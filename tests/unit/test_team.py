@@ -9,10 +9,10 @@ from typing import Any
 import orjson
 import pytest
 
-from engine.debate import Model
-from engine.errors import ModelError, UsageError
 from engine.formats.team.rules import WEIGHTS
-from engine.messages import Notice, Progress, Report, ScoreBoard, TurnPost
+from engine.values.debate import Model
+from engine.values.errors import ModelError, UsageError
+from engine.values.messages import Notice, Progress, Report, ScoreBoard, TurnPost
 from engine.words.cards import card_of, progressed, turn_title
 from tests.doubles.rehearsed import RehearsedDesk, hold, setup_for, survives_every_death
 from tests.slow import slow_after

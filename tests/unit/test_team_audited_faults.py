@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from engine.debate import Setup
-from engine.errors import ModelError
-from engine.judging import Verdict
-from engine.messages import TurnPost
+from engine.values.debate import Setup
+from engine.values.errors import ModelError
+from engine.values.judging import Verdict
+from engine.values.messages import TurnPost
 from tests.doubles.rehearsed import DiedError, RehearsedDesk, hold, setup_for
 from tests.slow import slow_after
 

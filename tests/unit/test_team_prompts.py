@@ -10,10 +10,10 @@ from typing import Any
 import orjson
 import pytest
 
-from engine.errors import ModelError, SettingsError
 from engine.formats.team.manual import Manual
 from engine.formats.team.rules import KINDS, WEIGHTS
 from engine.prompts.library import load_prompts
+from engine.values.errors import ModelError, SettingsError
 from tests.doubles.rehearsed import RehearsedDesk, hold, setup_for
 
 CROSS = [f"turn/cross-{n}/{seat}" for n, seat in enumerate(("A2", "B2", "A3", "B3"), 1)]

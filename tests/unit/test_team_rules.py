@@ -8,8 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.debate import Turn, Violation
-from engine.findings import Adjustment
 from engine.formats.team.channels import (
     JUDGE,
     JUDGE_NOTES,
@@ -31,6 +29,8 @@ from engine.formats.team.rules import (
     reported,
     twice_running,
 )
+from engine.values.debate import Turn, Violation
+from engine.values.judging import Adjustment
 from tests import sample
 
 SEATS = tuple(f"{side}{number}" for side in "AB" for number in range(1, 5))

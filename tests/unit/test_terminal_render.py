@@ -6,9 +6,9 @@ import pytest
 from rich.console import Console
 
 from adapters.terminal.render import parts, plain, pretty
-from engine.debate import Violation
-from engine.judging import Persuasion, RoundTally, Tally, Verdict
-from engine.messages import (
+from engine.values.debate import Violation
+from engine.values.judging import Persuasion, RoundTally, Tally, Verdict
+from engine.values.messages import (
     MESSAGE,
     AgainInvite,
     ConfidenceInvite,

@@ -10,8 +10,8 @@ import pytest
 from rich.console import Console
 
 from adapters.terminal.venue import TerminalVenue
-from engine.messages import Announcement, Message, TurnPost
-from engine.ports import Draft
+from engine.values.messages import Announcement, Message, TurnPost
+from engine.values.ports import Draft
 from tests.doubles.waiting import until_shown
 from tests.unit.test_terminal_render import ANNOUNCEMENT
 

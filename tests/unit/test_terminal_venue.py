@@ -8,9 +8,9 @@ import pytest
 from rich.console import Console
 
 from adapters.terminal.venue import TerminalVenue
-from engine.errors import VenueError
-from engine.messages import MESSAGE, File, Notice, Report, VoteClosed, VoteInvite
-from engine.ports import Inbound, Part, Reactions, ReactionSeen, VenueLimits
+from engine.values.errors import VenueError
+from engine.values.messages import MESSAGE, File, Notice, Report, VoteClosed, VoteInvite
+from engine.values.ports import Inbound, Part, Reactions, ReactionSeen, VenueLimits
 from tests.doubles.waiting import until_shown
 
 OPTIONS = ("A", "B", "tie", "weak")

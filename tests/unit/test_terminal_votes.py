@@ -19,7 +19,7 @@ from adapters.terminal.votes import (
     parse_votes,
     vote_by_keys,
 )
-from engine.errors import UsageError
+from engine.values.errors import UsageError
 from tests.doubles.waiting import HANG_SECONDS, until
 
 OPTIONS = ("A", "B", "tie", "weak")

@@ -7,7 +7,7 @@ import regex
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from engine.text import (
+from engine.values.text import (
     clean,
     count_arguments,
     count_repeats,

@@ -12,11 +12,11 @@ from structlog.testing import capture_logs
 
 import engine.votes.window
 from adapters.storage.store import SqlStore
-from engine.debate import Status
-from engine.errors import VenueAwayError, VenueError
-from engine.judging import How, Question, TurnLabel, VoteEvent
-from engine.ports import EventsMissed, Reactions
 from engine.store import DeliveryState, ExportFilter
+from engine.values.debate import Status
+from engine.values.errors import VenueAwayError, VenueError
+from engine.values.judging import How, Question, TurnLabel, VoteEvent
+from engine.values.ports import EventsMissed, Reactions
 from tests.doubles.poll import THREAD, Poll, open_poll
 from tests.doubles.venue import MemoryVenue
 from tests.doubles.waiting import HANG_SECONDS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.topics import built_in_topics, find_topic, has_blocked
+from engine.values.topics import built_in_topics, find_topic, has_blocked
 
 
 def test_the_built_in_motions_can_be_debated() -> None:

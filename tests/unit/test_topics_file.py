@@ -13,9 +13,9 @@ import pytest
 from bot.settings.settings import load_settings
 from bot.settings.topics_file import read_topics
 from engine.chat.choices import topic_choices
-from engine.errors import SettingsError, UsageError
 from engine.line.intake import Order, complete
-from engine.topics import Topic, built_in_topics
+from engine.values.errors import SettingsError, UsageError
+from engine.values.topics import Topic, built_in_topics
 from tests.doubles.rehearsed import DEFAULTS
 
 TOML = """

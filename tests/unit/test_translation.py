@@ -18,7 +18,6 @@ import pytest
 from engine.chat.answers.catalogue import HELP
 from engine.chat.commands import COMMANDS, with_usage
 from engine.chat.lifecycle import BY_MANAGER, BY_STARTER
-from engine.debate import Status
 from engine.delivery.ending import (
     HELD_UP,
     MODEL_AWAY,
@@ -32,7 +31,9 @@ from engine.delivery.ending import (
     refusal_of,
     without_settings,
 )
-from engine.errors import (
+from engine.formats import FORMATS
+from engine.values.debate import Status
+from engine.values.errors import (
     BudgetError,
     NotAllowedError,
     NotFoundError,
@@ -41,9 +42,8 @@ from engine.errors import (
     UsageError,
     VenueError,
 )
-from engine.formats import FORMATS
-from engine.language import Text, speaking
-from engine.options import hint
+from engine.values.language import Text, speaking
+from engine.values.options import hint
 from engine.words.phrases import WAITS_TO_POST, money, round_name, round_names
 from engine.words.translation import (
     LANGUAGES,

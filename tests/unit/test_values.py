@@ -9,8 +9,8 @@ from importlib import import_module
 import adapters
 import bot
 import engine
-from engine.debate import Value
 from engine.line.ahead import build_values
+from engine.values.debate import Value
 
 
 def _subclasses(value: type[Value]) -> Iterator[type[Value]]:

@@ -9,10 +9,10 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.debate import BallotKind
-from engine.judging import How, VoteEvent
-from engine.ports import Reactions
 from engine.tally.tally import standing_votes
+from engine.values.debate import BallotKind
+from engine.values.judging import How, VoteEvent
+from engine.values.ports import Reactions
 from engine.votes.recovery import reconcile
 
 OPTIONS = ("A", "B", "tie", "weak")

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.judging import How, VoteEvent
-from engine.ports import Reactions
 from engine.tally.hands import is_undecided
 from engine.tally.tally import standing_votes
+from engine.values.judging import How, VoteEvent
+from engine.values.ports import Reactions
 from engine.votes.recovery import UNHEARD, EventOrder, reconcile
 
 OPTIONS = ("A", "B", "tie")

@@ -15,7 +15,7 @@ from adapters.web.application import FAILURES, HEADERS, furnish
 from adapters.web.assets import address_of, assets
 from adapters.web.session import FORM_TOKEN, Session, Sessions, require_token
 from adapters.web.writing import KNOWN
-from engine.errors import NotFoundError, StoreError
+from engine.values.errors import NotFoundError, StoreError
 from engine.words.translation import LANGUAGES, catalogue
 
 TEMPLATES = Path(adapters.web.__file__).with_name("templates")

@@ -29,7 +29,7 @@ from adapters.web.accounts import (
     open_code,
 )
 from adapters.web.tries import MOST_ADDRESSES, PROXIES, Tries, client_of
-from engine.errors import NotAllowedError, VenueAwayError, VenueError
+from engine.values.errors import NotAllowedError, VenueAwayError, VenueError
 from tests.doubles.accounts import CLIENT_ID, CLIENT_SECRET, TEAM, AccountsServer, Key
 
 BACK = "https://rostrum.example/sign-in/here"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from engine.judging import Ballot, Verdict
 from engine.jury.why import mean_marks, quote, representative, told_reasons
-from engine.text import whole_sentences
+from engine.values.judging import Ballot, Verdict
+from engine.values.text import whole_sentences
 from tests.sample import ballot, make_setup
 
 SETUP = make_setup()

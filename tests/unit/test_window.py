@@ -19,13 +19,13 @@ import engine.votes.closing
 import engine.votes.window
 from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
-from engine.debate import Debate, Status
-from engine.errors import NotToldYetError, StoreError, VenueAwayError, VenueError
-from engine.judging import Log, Tally, Vote, VoteEvent
-from engine.language import speaking
-from engine.messages import Notice, Reveal
-from engine.ports import EventsLost, Reactions, ReactionSeen, VenueLimits
 from engine.tally.tally import agreement
+from engine.values.debate import Debate, Status
+from engine.values.errors import NotToldYetError, StoreError, VenueAwayError, VenueError
+from engine.values.judging import Log, Tally, Vote, VoteEvent
+from engine.values.language import speaking
+from engine.values.messages import Notice, Reveal
+from engine.values.ports import EventsLost, Reactions, ReactionSeen, VenueLimits
 from engine.votes.outcome import tally_of
 from engine.words.translation import say_stored
 from tests.doubles.poll import OPTIONS, THREAD, USERS, Poll, open_poll, options_of

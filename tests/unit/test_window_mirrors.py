@@ -12,13 +12,13 @@ import pytest
 
 import engine.votes.window
 from adapters.storage.store import SqlStore
-from engine.debate import Debate, Status
-from engine.errors import StoreError, VenueAwayError
 from engine.floor.keeper import Keeper
 from engine.floor.wake import Bell
-from engine.judging import Vote
-from engine.messages import Notice, VoteClosed
 from engine.store import DeliveryState, ExportFilter, Lease
+from engine.values.debate import Debate, Status
+from engine.values.errors import StoreError, VenueAwayError
+from engine.values.judging import Vote
+from engine.values.messages import Notice, VoteClosed
 from tests.doubles.poll import OPTIONS, HandSetClock, WatchedBell, watcher
 from tests.doubles.venue import Fault, MemoryVenue
 from tests.doubles.waiting import HANG_SECONDS

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from engine.debate import Fit, JurorFit, Model, Price
 from engine.jury.roster import seat_panel
 from engine.line.worth import weigh_costs
+from engine.values.debate import Fit, JurorFit, Model, Price
 
 CHEAP, DEAR, BEST = (Model.parse(f"near/{name}") for name in ("cheap", "dear", "best"))
 PRICES = {

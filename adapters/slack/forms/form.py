@@ -23,10 +23,10 @@ from adapters.slack.forms.fields import (
 from engine.chat.answers.catalogue import ModelsAnswer
 from engine.chat.choices import language_labels
 from engine.chat.invocation import StartArguments
-from engine.errors import UsageError
 from engine.formats import FORMATS
-from engine.options import IN_A_CHAT, STANCES, read_option, read_options
-from engine.sources import pasted
+from engine.values.errors import UsageError
+from engine.values.options import IN_A_CHAT, STANCES, read_option, read_options
+from engine.values.sources import pasted
 from engine.words.phrases import TOPIC_HINT
 from engine.words.translation import say
 

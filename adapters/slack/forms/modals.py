@@ -34,8 +34,8 @@ from engine.chat.motion import motion_of
 from engine.chat.person import Person
 from engine.chat.settings import find_mistakes
 from engine.delivery.ending import refusal_of
-from engine.errors import NotAllowedError, RostrumError, VenueError
-from engine.language import speaking, spoken
+from engine.values.errors import NotAllowedError, RostrumError, VenueError
+from engine.values.language import speaking, spoken
 from engine.words.buttons import ButtonAction, read_button
 from engine.words.forms import form_of as words_of
 

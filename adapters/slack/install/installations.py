@@ -16,11 +16,11 @@ from adapters.slack.answering import PLATFORM
 from adapters.slack.install.workspaces import Workspace
 from adapters.slack.people import Profiles
 from adapters.slack.rest import Rest
-from engine.errors import VenueAwayError, VenueError, VenueGoneError
 from engine.line.intake import NOT_ALLOWED
 from engine.store.installs import Install, Installs
 from engine.store.people import People
-from engine.text import clean, headline
+from engine.values.errors import VenueAwayError, VenueError, VenueGoneError
+from engine.values.text import clean, headline
 
 LONGEST_NAME = 255  # characters; Slack's own limit is lower
 BUCKETS = 16  # of workspaces, divided among processes; those of each version have to agree

@@ -32,10 +32,10 @@ from adapters.slack import texts
 from adapters.slack.errors import KNOWN, UNREADABLE, Answered
 from adapters.slack.install.installations import Installations, team_name
 from adapters.slack.install.manifest import INSTALL_PATH, REDIRECT_PATH, SCOPES
-from engine.errors import RostrumError, VenueError
-from engine.language import ENGLISH, speaking
-from engine.ports import utc_now
 from engine.store.installs import Installs
+from engine.values.errors import RostrumError, VenueError
+from engine.values.language import ENGLISH, speaking
+from engine.values.ports import utc_now
 from engine.words.translation import LANGUAGES, say
 
 STATE_SECONDS = 600

@@ -8,9 +8,9 @@ from typing import Protocol
 from adapters.slack import texts
 from adapters.slack.people import Profiles
 from adapters.slack.rest import Rest
-from engine.errors import VenueGoneError
 from engine.store.installs import Installs
 from engine.store.people import People
+from engine.values.errors import VenueGoneError
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import ClassVar, NamedTuple
 
-from engine.debate import Value
-from engine.messages import File
+from engine.values.debate import Value
+from engine.values.messages import File
 from engine.words.buttons import Button
 
 

@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterator
 from typing import ClassVar
 
 from engine.chat.answers.answers import Answer, Wording
-from engine.debate import Value
 from engine.prompts.languages import NAMES
-from engine.topics import Topic
+from engine.values.debate import Value
+from engine.values.topics import Topic
 from engine.words.phrases import money, to_read
 from engine.words.translation import called_language, say
 

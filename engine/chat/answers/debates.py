@@ -7,11 +7,10 @@ from datetime import datetime
 from typing import Literal
 
 from engine.chat.answers.answers import Answer, Wording
-from engine.debate import Debate, Status, Value
-from engine.language import Text
-from engine.marks import marked
-from engine.messages import Estimate, File, Reveal, Where
-from engine.text import headline
+from engine.values.debate import Debate, Status, Value
+from engine.values.language import Text
+from engine.values.messages import Estimate, File, Reveal, Where
+from engine.values.text import headline, marked
 from engine.words.buttons import Button, again_buttons
 from engine.words.cards import result_pages, with_heading
 from engine.words.details import detail_lines

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from engine.chat.answers.answers import Answer, Wording
 from engine.chat.answers.debates import DebateLine
-from engine.text import headline
+from engine.values.text import headline
 from engine.words.buttons import Button, deletion_buttons
 from engine.words.translation import say
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from engine.chat.answers.answers import Answer, Wording
-from engine.messages import LeagueTable
+from engine.values.messages import LeagueTable
 from engine.words.league import league_lines, league_title
 from engine.words.translation import plural, say, say_stored
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from engine.chat.answers.answers import Answer, SentFile, Wording
 from engine.chat.answers.statistics import left_out
-from engine.debate import Value
+from engine.values.debate import Value
 from engine.words.translation import plural, say
 
 CHANGED = "Changed: {names}."

@@ -7,10 +7,10 @@ from typing import ClassVar
 
 from engine.chat.answers.answers import Answer, Wording
 from engine.chat.answers.record_picture import Share, Shown, record_picture
-from engine.debate import Value
-from engine.messages import File
 from engine.store import Guessed, OwnVote
-from engine.text import headline
+from engine.values.debate import Value
+from engine.values.messages import File
+from engine.values.text import headline
 from engine.words.phrases import option_name
 from engine.words.translation import plural, say
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.judging import Question
+from engine.values.judging import Question
 from engine.votes.hearing import Heard
 from engine.words.phrases import option_name
 from engine.words.translation import say

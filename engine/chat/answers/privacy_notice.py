@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from engine.chat.answers.answers import Answer, SentFile, Wording
-from engine.language import Text
 from engine.store import Traces
 from engine.store.community import PublicPart
+from engine.values.language import Text
 from engine.words.translation import day, plural, say
 
 OF_YOU = "**Your data**"

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from engine.drawing.lettering import fit
 from engine.drawing.svg import BLUE, EMPTY, GOLD, bar, darken, draw, write
-from engine.messages import File
+from engine.values.messages import File
 from engine.words.translation import say
 
 ENOUGH = 10  # times; with fewer, chance decides

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 
 from engine.chat.answers.answers import Answer, Wording
-from engine.debate import Value
 from engine.store.votes import Outcome
 from engine.tally.questions import CONFIDENCES, GROUNDS
-from engine.text import headline
+from engine.values.debate import Value
+from engine.values.text import headline
 from engine.words.buttons import LABEL_LENGTH, Button, Menu, Row, remark_id
 from engine.words.phrases import option_name
 from engine.words.translation import say

@@ -7,8 +7,8 @@ from typing import ClassVar
 
 from engine.chat.answers.answers import Answer, Wording
 from engine.chat.answers.debates import DebateLine
-from engine.debate import Value
-from engine.text import headline
+from engine.values.debate import Value
+from engine.values.text import headline
 from engine.votes.offers import Why
 from engine.words.phrases import option_name
 from engine.words.translation import say

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from engine.chat.answers.answers import Answer, Wording
-from engine.debate import Value
-from engine.text import headline
-from engine.topics import RANDOM
+from engine.values.debate import Value
+from engine.values.text import headline
+from engine.values.topics import RANDOM
 from engine.words.translation import say, say_stored
 
 NEW = "The schedule is set. `{prefix} schedule off` ends it."

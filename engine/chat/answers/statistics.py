@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from engine.chat.answers.answers import Answer, Wording
-from engine.messages import File
 from engine.stats.agreement import Agreement
 from engine.stats.figure import FEWEST
 from engine.stats.jurors import JurorFigures
@@ -19,6 +18,7 @@ from engine.stats.wording import (
     word_share,
 )
 from engine.store import Guessed
+from engine.values.messages import File
 from engine.words.translation import plural, say
 
 STANDINGS = 20

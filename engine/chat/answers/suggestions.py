@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 from engine.chat.answers.answers import Answer, Wording
 from engine.chat.answers.catalogue import IdeasAnswer
 from engine.store.suggestions import Suggestion
-from engine.text import headline
+from engine.values.text import headline
 from engine.words.buttons import Button, approval_buttons, upvote_button
 from engine.words.translation import plural, say
 

@@ -7,14 +7,14 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
-from engine.debate import Request, TurnOrder, Value
-from engine.errors import UsageError
 from engine.floor.floor import Floor
 from engine.floor.limits import TurnLimits
 from engine.formats.audited.judge import Audit
 from engine.formats.audited.result import conclude
 from engine.formats.audited.scoring import Archetypes
 from engine.formats.format import Format, Lengths, Names, Roles, Sized
+from engine.values.debate import Request, TurnOrder, Value
+from engine.values.errors import UsageError
 from engine.words.translation import say
 
 NAME = "audited"

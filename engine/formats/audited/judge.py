@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from engine.findings import Artifact, Score
 from engine.floor.floor import Floor
 from engine.floor.shapes import Shape, ShapedAnswer, kept
 from engine.formats.audited.answers import (
@@ -31,9 +30,10 @@ from engine.formats.audited.scoring import (
     total_points,
 )
 from engine.formats.judges import ask_judges
-from engine.marks import marked
-from engine.messages import Report
 from engine.store import Post
+from engine.values.judging import Artifact, Score
+from engine.values.messages import Report
+from engine.values.text import marked
 from engine.words.translation import say
 
 S = TypeVar("S", bound=BaseModel)

@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from engine.debate import Turn, Value
-from engine.findings import Adjustment
 from engine.formats.audited.answers import Absolute
 from engine.formats.audited.bands import PLACES, Outcome, find_bands, settle
 from engine.formats.audited.scoring import SCALES, Points, total_points
-from engine.overlap import is_quoted
+from engine.values.debate import Turn, Value
+from engine.values.judging import Adjustment
+from engine.values.overlap import is_quoted
 
 
 class TurnJudgment(NamedTuple):

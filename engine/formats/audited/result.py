@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from engine.findings import Artifact
 from engine.floor.floor import Floor
 from engine.floor.shapes import ShapedAnswer, kept
 from engine.formats.audited.answers import (
@@ -20,10 +19,10 @@ from engine.formats.audited.answers import (
 from engine.formats.audited.judge import NAME, Audit, ask_judge, spaced, tell_entry
 from engine.formats.audited.scoring import SCALES, UNCALIBRATED, mean_total
 from engine.formats.judges import tell_judges
-from engine.judging import TIE, Verdict
-from engine.marks import marked
-from engine.messages import Arc, ArcPoint, BoardRow, Report, ScoreBoard
 from engine.store import Post
+from engine.values.judging import TIE, Artifact, Verdict
+from engine.values.messages import Arc, ArcPoint, BoardRow, Report, ScoreBoard
+from engine.values.text import marked
 from engine.words.translation import number, say
 
 COLUMNS = ("logic", "rhet.", "tact.", "total")

@@ -11,8 +11,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from engine.debate import Value
 from engine.formats.audited.bands import Outcome
+from engine.values.debate import Value
 
 SCALES: dict[str, float] = {"logic": 40.0, "rhetoric": 30.0, "tactics": 30.0}
 COMPONENTS = {

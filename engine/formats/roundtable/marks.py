@@ -11,14 +11,13 @@ from functools import partial
 
 from pydantic import BaseModel, ConfigDict
 
-from engine.findings import Artifact, Score
 from engine.floor.floor import Floor
 from engine.floor.schema import TEXT, by_key, named, record, whole
 from engine.floor.shapes import Fault, Shape, ShapedAnswer, is_whole
 from engine.formats.judges import ask_judges, tell_judges
 from engine.formats.roundtable.result import NAME, called, conclude, renamed
-from engine.judging import TIE, Verdict
 from engine.jury.rubric import ANSWERS, HIGHEST, LOWEST, Rubric
+from engine.values.judging import TIE, Artifact, Score, Verdict
 from engine.words.translation import number, say
 
 RUBRIC: Rubric = ANSWERS

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from engine.findings import Artifact, Score
 from engine.floor.floor import Floor
-from engine.judging import TIE, Verdict
-from engine.messages import Report
-from engine.overlap import mean_overlaps, most_central
 from engine.store import Post
-from engine.text import rename
+from engine.values.judging import TIE, Artifact, Score, Verdict
+from engine.values.messages import Report
+from engine.values.overlap import mean_overlaps, most_central
+from engine.values.text import rename
 from engine.words.phrases import sentence_case
 from engine.words.translation import number, say
 

@@ -12,16 +12,16 @@ from typing import NamedTuple
 from pydantic import Field
 
 from engine.blinding.identity import scrub
-from engine.debate import Request, Turn, TurnOrder, Value
-from engine.errors import UsageError
 from engine.floor.floor import Floor
 from engine.floor.limits import TurnLimits
 from engine.formats.format import Format, Lengths, Names, Roles, Sized
 from engine.formats.roundtable.marks import mark_answers
 from engine.formats.roundtable.result import NAME, converge
-from engine.overlap import least_overlap
 from engine.prompts.library import Prompts
-from engine.text import clean, headline, split_draft
+from engine.values.debate import Request, Turn, TurnOrder, Value
+from engine.values.errors import UsageError
+from engine.values.overlap import least_overlap
+from engine.values.text import clean, headline, split_draft
 from engine.words.translation import say
 
 FIRST, FINAL = "draft", "final answer"

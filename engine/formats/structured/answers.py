@@ -7,12 +7,12 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict
 
-from engine.debate import Value
 from engine.floor.schema import TEXT, by_key, choice, named, prose, record, several, whole
 from engine.floor.shapes import Fault, Shape, is_whole
 from engine.formats.structured.leaning import Leaning
 from engine.formats.structured.trace import STANDINGS, Argument
 from engine.jury.rubric import HIGHEST, LOWEST, Rubric
+from engine.values.debate import Value
 
 # The meaning of each type of response, in the debaters' prompts.
 RESPONSES = {

@@ -9,8 +9,6 @@ from typing import NamedTuple
 import orjson
 from pydantic import Field
 
-from engine.debate import Request, Value
-from engine.findings import POSITION, Artifact, Score
 from engine.floor.floor import Floor
 from engine.floor.shapes import ShapedAnswer
 from engine.formats.judges import tell_judges
@@ -26,11 +24,12 @@ from engine.formats.structured.trace import (
     read_gap,
     table,
 )
-from engine.judging import TIE, Verdict
 from engine.jury.rubric import Rubric
-from engine.marks import marked
-from engine.messages import File, Report
 from engine.store import Post
+from engine.values.debate import Request, Value
+from engine.values.judging import POSITION, TIE, Artifact, Score, Verdict
+from engine.values.messages import File, Report
+from engine.values.text import marked
 from engine.words.cards import ARGUES
 from engine.words.translation import number, say
 

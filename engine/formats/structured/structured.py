@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
-from engine.debate import Request, TurnOrder, Value
 from engine.floor.floor import QUESTIONS, Floor
 from engine.floor.limits import TurnLimits
 from engine.floor.shapes import ShapedAnswer
@@ -31,7 +30,8 @@ from engine.formats.structured.briefing import Arguments, assess, conclude, keep
 from engine.formats.structured.leaning import Leaning
 from engine.formats.structured.trace import Argument, Response
 from engine.jury.rubric import DEBATE, EVIDENCE_FIRST, Rubric
-from engine.text import headline
+from engine.values.debate import Request, TurnOrder, Value
+from engine.values.text import headline
 
 NAME = "structured"
 RUBRICS = {"panel": DEBATE, "evidence_first": EVIDENCE_FIRST}

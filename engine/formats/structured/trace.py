@@ -11,8 +11,8 @@ from typing import Literal
 
 import regex
 
-from engine.debate import Value
-from engine.marks import marked
+from engine.values.debate import Value
+from engine.values.text import marked
 from engine.words.translation import say
 
 Consensus = Literal["agreed", "claimed", "retracted", "disputed"]

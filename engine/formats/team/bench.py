@@ -8,8 +8,6 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from engine.debate import Length, Turn, Value
-from engine.findings import Artifact
 from engine.floor.floor import Floor
 from engine.floor.limits import TurnLimits
 from engine.floor.schema import TEXT, choice, named
@@ -25,9 +23,10 @@ from engine.formats.team.manual import (
     Manual,
     Personality,
 )
-from engine.marks import marked
 from engine.prompts.quoting import Record, Speech
-from engine.text import clean
+from engine.values.debate import Length, Turn, Value
+from engine.values.judging import Artifact
+from engine.values.text import clean, marked
 from engine.words import phrases
 from engine.words.translation import say
 

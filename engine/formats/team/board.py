@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from engine.findings import Adjustment
 from engine.formats.team.manual import SEATS
 from engine.formats.team.rules import Scored, Totals, count_up
-from engine.marks import marked
-from engine.messages import BoardRow, Report, ScoreBoard
+from engine.values.judging import Adjustment
+from engine.values.messages import BoardRow, Report, ScoreBoard
+from engine.values.text import marked
 from engine.words.phrases import headed, round_name
 from engine.words.translation import number, plural, say
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from engine.debate import side_of
-from engine.ports import KEPT
 from engine.prompts.quoting import Record, Speech
+from engine.values.debate import side_of
+from engine.values.ports import KEPT
 
 PUBLIC, JUDGE_NOTES = "public", "judge_notes"
 JUDGE = "judge"

@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from engine.debate import side_of
 from engine.formats.team.manual import SEATS
+from engine.values.debate import side_of
 
 OTHER = {"A": "B", "B": "A"}
 

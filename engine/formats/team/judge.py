@@ -10,8 +10,6 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
-from engine.debate import Turn
-from engine.findings import Adjustment, Artifact, Score
 from engine.floor.beside import Beside
 from engine.floor.floor import Floor
 from engine.floor.schema import TEXT, choice, named, record, several, whole
@@ -31,11 +29,12 @@ from engine.formats.team.rules import (
     reported,
     twice_running,
 )
-from engine.judging import Verdict
-from engine.marks import marked
-from engine.messages import Report
-from engine.ports import KEPT
 from engine.store import Post
+from engine.values.debate import Turn
+from engine.values.judging import Adjustment, Artifact, Score, Verdict
+from engine.values.messages import Report
+from engine.values.ports import KEPT
+from engine.values.text import marked
 from engine.words.phrases import headed
 from engine.words.translation import say
 

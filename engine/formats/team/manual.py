@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import model_validator
 
-from engine.debate import Value
-from engine.errors import UsageError
 from engine.formats.team.rules import KINDS
+from engine.values.debate import Value
+from engine.values.errors import UsageError
 
 NAME = "team"
 SEATS = tuple(f"{side}{number}" for side in "AB" for number in range(1, 5))

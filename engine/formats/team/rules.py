@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from statistics import fmean
 
-from engine.debate import Turn, Value
-from engine.findings import Adjustment
+from engine.values.debate import Turn, Value
+from engine.values.judging import Adjustment
 
 WEIGHTS: Mapping[str, float] = {
     "logic": 0.25,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from engine.debate import Length, Request, TurnOrder, Value
 from engine.floor.beside import Beside
 from engine.floor.floor import Floor
 from engine.formats.format import Format, Lengths, Names, Roles, Sized
@@ -13,6 +12,7 @@ from engine.formats.team.clock import OTHER
 from engine.formats.team.judge import Judge
 from engine.formats.team.manual import CLOSERS, NAME, SEATS, Manual, read_personalities
 from engine.formats.team.rules import Scoring
+from engine.values.debate import Length, Request, TurnOrder, Value
 
 EXCHANGES = ("A2", "B2", "A3", "B3")  # the seats that ask, in order
 # Of both teams, as many as the default clock usually allows; the short one allows exactly these.

@@ -9,11 +9,11 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from engine.blinding.vocabulary import kin
-from engine.debate import Model, Value
 from engine.series.report.reading import SeriesRows
 from engine.series.spec import Series
 from engine.stats.figure import FEWEST
 from engine.stats.ratings import Rating
+from engine.values.debate import Model, Value
 
 if TYPE_CHECKING:
     from engine.series.report.report import SeriesReport

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 
-from engine.debate import Value
 from engine.stats.agreement import categories_of
 from engine.stats.bootstrap import mean_of
 from engine.stats.figure import Figure, Observation, estimate
 from engine.stats.kappa import kappa_of, kappa_sums
 from engine.stats.row import Row
+from engine.values.debate import Value
 
 
 class JurorPair(Value):

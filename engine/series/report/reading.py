@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from engine.debate import Turn
-from engine.errors import StoppedError
 from engine.stats.row import Row, row_of
 from engine.store import DebateRecord
 from engine.store.series import SeriesDebate, SeriesReading, SeriesStore, StoredSeries, Try
+from engine.values.debate import Turn
+from engine.values.errors import StoppedError
 
 COUNTED = ("tokens_in", "tokens_out", "tokens_reasoning", "tokens_cached")
 

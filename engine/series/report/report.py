@@ -8,7 +8,6 @@ from datetime import datetime
 from math import ceil
 from statistics import fmean, median
 
-from engine.debate import Value
 from engine.series.report.caveats import Caveat, find_caveats
 from engine.series.report.jurors import JurorPair, juror_pairs
 from engine.series.report.reading import COUNTED, CallSums, EndedDebate, SeriesRows
@@ -20,6 +19,7 @@ from engine.stats.agreement import Agreement, measure_agreement
 from engine.stats.contests import Matchup
 from engine.stats.ratings import Leaderboard, contests_of, rank_models
 from engine.stats.row import Row
+from engine.values.debate import Value
 
 SCHEMA_VERSION = 1
 

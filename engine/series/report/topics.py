@@ -8,8 +8,8 @@ from math import sqrt
 from random import Random
 from typing import NamedTuple
 
-from engine.debate import Value
 from engine.stats.row import Row
+from engine.values.debate import Value
 
 FEWEST = 2  # debates of a model on a topic, for a win rate
 SHUFFLES = 200

@@ -26,7 +26,7 @@ from engine.stats.wording import (
     word_record,
     word_share,
 )
-from engine.text import dollars
+from engine.values.text import dollars
 from engine.words.translation import plural
 
 TITLE = "Series {name}"

@@ -28,8 +28,8 @@ from adapters.discord.venue import DiscordVenue
 from engine.chat.cooldown import Cooldown
 from engine.chat.invocation import Invocation
 from engine.chat.person import Person
-from engine.errors import MISFITS, RostrumError
 from engine.store.community import CommunitySettings
+from engine.values.errors import MISFITS, RostrumError
 from tests.doubles.fixed_clock import FixedClock
 from tests.doubles.rehearsed import DEFAULTS
 from tests.fuzz.loop import wait

@@ -23,10 +23,10 @@ from bot.cases import read_source
 from bot.pushing import _checked
 from engine.dataset.columns import SCHEMA_VERSION
 from engine.dataset.manifest import MANIFEST, listed_files
-from engine.errors import RostrumError
 from engine.pages.folder import FolderLibrary
 from engine.pages.items import ListPage
 from engine.store.listings import Sought
+from engine.values.errors import RostrumError
 from tests.fuzz.loop import wait
 from tests.fuzz.target import Target
 from tests.fuzz.targets.texts import SHARED

@@ -17,16 +17,16 @@ from adapters.models.moderation import HttpModerator
 from adapters.models.outcomes import CallAnswer, CallFault, Outcome
 from adapters.models.prices import model_entries, read_prices
 from adapters.models.search import SearchModels
-from engine.debate import Model
 from engine.floor.research import read_results
 from engine.floor.shapes import read_shape
 from engine.floor.structured import MAX_CHARS
 from engine.formats.audited.answers import absolute_shape, pairwise_shape
 from engine.formats.structured.answers import cross_shape, judgment_shape
-from engine.judging import TIE
 from engine.jury.ballot import read_ballot
 from engine.jury.rubric import DEBATE, RUBRICS
-from engine.ports import Reply
+from engine.values.debate import Model
+from engine.values.judging import TIE
+from engine.values.ports import Reply
 from tests.fuzz.loop import wait
 from tests.fuzz.target import Target
 

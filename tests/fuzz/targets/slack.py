@@ -29,7 +29,7 @@ from adapters.slack.install.workspaces import OneWorkspace
 from adapters.slack.rest import Identity, Rest, SlackObject
 from adapters.slack.venue import SlackVenue
 from engine.chat.commands import parse_command
-from engine.errors import MISFITS, NotAllowedError, RostrumError
+from engine.values.errors import MISFITS, NotAllowedError, RostrumError
 from tests.doubles.rehearsed import DEFAULTS
 from tests.fuzz.loop import wait
 from tests.fuzz.target import Target

@@ -20,9 +20,9 @@ from engine.chat.commands import parse_command
 from engine.chat.settings import find_mistakes
 from engine.dataset.label_files import read_labels
 from engine.jury.rubric import read_rubric
-from engine.options import Options, read_option
 from engine.pages.items import read_sought, write_sought
-from engine.sources import SourceFile, SourceLimits, check_quotations, read_sources
+from engine.values.options import Options, read_option
+from engine.values.sources import SourceFile, SourceLimits, check_quotations, read_sources
 from engine.votes.imported import Fault
 from engine.words.buttons import read_button
 from tests.doubles.rehearsed import DEFAULTS

@@ -24,8 +24,8 @@ from adapters.web.forms import URLENCODED, read_form
 from adapters.web.label_forms import filled, read_answer
 from adapters.web.management import _paid, _terms, _where
 from adapters.web.session import Sessions
-from engine.errors import MISFITS
 from engine.labelling.sheet import Sheet, SheetAnswer
+from engine.values.errors import MISFITS
 from tests.fuzz.loop import wait
 from tests.fuzz.target import Target
 

@@ -12,7 +12,7 @@ from importlib.resources import files
 
 import regex
 
-from engine.debate import Value
+from engine.values.debate import Value
 
 RANDOM = "random"  # asks for a topic of the list
 LONGEST_STANCE = 200  # characters

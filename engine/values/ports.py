@@ -7,19 +7,86 @@ knows which one it uses.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from functools import cached_property
 from itertools import accumulate
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import orjson
 from pydantic import Field
 
-from engine.debate import Model, Moderation, Origin, Price, Sampling, Usage, Value
-from engine.messages import Message
+from engine.values.debate import (
+    Cause,
+    Debate,
+    Model,
+    Moderation,
+    Origin,
+    Price,
+    Sampling,
+    Status,
+    Usage,
+    Value,
+)
+from engine.values.messages import Message
+
+# Where debates and communities are on the web.
+
+
+class Permalinks(NamedTuple):
+    """Addresses below a `url`; without one, pages are served nowhere, and each address is empty."""
+
+    url: str = ""
+
+    def debate(self, debate_id: str) -> str:
+        """Return where a debate is, by its id, as its code could be guessed."""
+        return f"{self.url}/d/{debate_id.lower()}" if self.url else ""
+
+    def community(self, page: str | None) -> str:
+        """Return where a community is; empty for one without a page."""
+        return f"{self.url}/c/{page}" if self.url and page else ""
+
+
+# What happens in this process, for metrics and traces.
+
+
+class Watch(Protocol):
+    """Hears what happens, to count or trace it: quick, never waits and never raises."""
+
+    def debate(self, debate: Debate, *, resumed: bool) -> AbstractContextManager[None]:
+        """Watch a debate's script and panel, which are the body; its errors pass through."""
+
+    def ended(self, status: Status, cause: Cause | None = None) -> None:
+        """Hear that this process ended a debate; `cause` is of an early end."""
+
+    def answered(self, platform: str, question: str, how: str, outcome: str, number: int) -> None:
+        """Hear what became of `number` answers of people (engine/store/votes.py)."""
+
+    def lease_lost(self, name: str) -> None:
+        """Hear that another process took over a lease that this one held."""
+
+
+class Unwatched:
+    """The watch of a process that has none."""
+
+    def debate(self, debate: Debate, *, resumed: bool) -> AbstractContextManager[None]:
+        """Do nothing."""
+        return nullcontext()
+
+    def ended(self, status: Status, cause: Cause | None = None) -> None:
+        """Do nothing."""
+
+    def answered(self, platform: str, question: str, how: str, outcome: str, number: int) -> None:
+        """Do nothing."""
+
+    def lease_lost(self, name: str) -> None:
+        """Do nothing."""
+
+
+UNWATCHED = Unwatched()
+
 
 # --- time ------------------------------------------------------------------------------
 
@@ -372,7 +439,7 @@ class Reactions:
 class ReactionSeen:
     """A reaction event; `added` is False for a removed one.
 
-    `option` is a reaction of engine/marks.py: a contender, `tie` or `weak`; on a turn `up` or
+    `option` is a reaction of engine/values/text.py: a contender, `tie` or `weak`; on a turn `up` or
     `down` (👍 👎); in a question of stance those and `unsure` (🤷). Its variant may follow.
     Bots' reactions are left out.
     `event` is the platform's id of the event, if a repetition has the same id, and `given_at` is

@@ -13,7 +13,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from engine.errors import UsageError
+from engine.values.errors import UsageError
 
 RETRIEVAL = "retrieval"  # the backend that a search endpoint is, where an operator has set one
 REHEARSAL = "rehearsal"  # the built-in backend: prepared text, no language model
@@ -306,7 +306,7 @@ class Source(Value):
 
 
 class Quotation(Value):
-    """Words that a turn quotes as from a source, and where code found them (engine/sources.py).
+    """Words that a turn quotes as from a source, and where code found them (see sources.py).
 
     `source` is the number that the turn named, from 1. `found_in` is the source that has the words,
     None if none has; `share` is how much of them stands there, or in the named source, 0–1.
@@ -321,8 +321,8 @@ class Quotation(Value):
 class Turn(Value):
     """One public utterance of a seat.
 
-    `number` counts from 1 through the debate; `place` from 1 within the round, in the order
-    of speaking; `words` is the product's one word count (see engine/text.py). `quotations` are
+    `number` counts from 1 through the debate; `place` from 1 within the round, in the order of
+    speaking; `words` is the product's one word count (see engine/values/text.py). `quotations` are
     those marked as from a source, and `asked` the audience's questions that it answers.
     """
 
@@ -490,9 +490,9 @@ class PanelSetup(Value):
 class Request(Value):
     """What a person asked for, complete: nothing is left to a default that could change.
 
-    `sides` maps a contender to its model; `drawn` names the contenders whose model was drawn
-    at random; `seats` gives single seats (`A1`) a model of their own; `judges` are the format's
-    own; `sources` are put before every side. The rest are the options of engine/options.py, and
+    `sides` maps a contender to its model; `drawn` names the contenders whose model was drawn at
+    random; `seats` gives single seats (`A1`) a model of their own; `judges` are the format's own;
+    `sources` are put before every side. The rest are the options of engine/values/options.py, and
     their limits.
     """
 

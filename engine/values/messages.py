@@ -15,9 +15,9 @@ from typing import Annotated, Literal, NamedTuple
 
 from pydantic import Field, TypeAdapter
 
-from engine.debate import BallotKind, Criterion, Length, Rehearsal, Value, Violation
-from engine.judging import Persuasion, Question, RoundTally, Tally, Verdict, Why
-from engine.language import spoken
+from engine.values.debate import BallotKind, Criterion, Length, Rehearsal, Value, Violation
+from engine.values.judging import Persuasion, Question, RoundTally, Tally, Verdict, Why
+from engine.values.language import spoken
 
 Phase = Literal[
     "queued",

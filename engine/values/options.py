@@ -15,10 +15,10 @@ from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, JsonValue, field_validator
 
-from engine.debate import BallotKind, Length, PanelMode, Request, Scores, TurnOrder, Value
-from engine.errors import UsageError
-from engine.language import Text
-from engine.text import READING, headline
+from engine.values.debate import BallotKind, Length, PanelMode, Request, Scores, TurnOrder, Value
+from engine.values.errors import UsageError
+from engine.values.language import Text
+from engine.values.text import READING, headline
 
 E = TypeVar("E", bound=StrEnum)
 Reader = Callable[[str, str], Any]

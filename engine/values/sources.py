@@ -1,7 +1,7 @@
 """Sources that all sides read, and the check of what a turn quotes from them.
 
 A quotation is marked by the source's name behind it: “exact words” [Source 2]. Whether a source has
-those words is decided by near-match (engine/overlap.py), not by a model.
+those words is decided by near-match (engine/values/overlap.py), not by a model.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from pathlib import PurePath
 from typing import NamedTuple
 
-from engine.debate import Quotation, Source, Value
-from engine.errors import UsageError
-from engine.overlap import NEAR, share_of
-from engine.text import clean, headline, is_visible
+from engine.values.debate import Quotation, Source, Value
+from engine.values.errors import UsageError
+from engine.values.overlap import NEAR, share_of
+from engine.values.text import clean, headline, is_visible
 
 SUFFIXES = (".txt", ".text", ".md", ".markdown")
 NAME = "Source {number}"
