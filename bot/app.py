@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from adapters.dispatch.local import LocalDispatcher
 from adapters.metrics.counts import Counts
-from adapters.models.moderation import HttpModerator
 from adapters.models.router import ModelRouter, open_models
 from adapters.storage.database import START_SECONDS
 from adapters.storage.migrate import make_ready
@@ -25,9 +24,8 @@ from bot.reading import open_database, read_store
 from bot.role import Role
 from bot.settings.settings import STOP_SECONDS, Settings
 from bot.sharing import Sharing, open_sharing
-from bot.telemetry import open_counts
+from engine.debate import Debate, Model
 from engine.delivery.outbox import Delivery
-from engine.floor.fleet import Fleet
 from engine.floor.keeper import Keeper
 from engine.line.intake import Defaults
 from engine.line.run import Runner
@@ -42,6 +40,7 @@ from engine.votes.window import VoteWindow
 
 if TYPE_CHECKING:
     from engine.chat.commands import Commands
+    from engine.floor.fleet import Fleet
     from engine.series.runner import SeriesRunner, Standing
     from engine.series.schedule import Schedule
     from engine.series.spec import Series
@@ -113,7 +112,27 @@ def open_configured_models(settings: Settings, fleet: Fleet | None = None) -> Mo
 def open_moderator(settings: Settings) -> Moderator | None:
     """Return what asks the moderation model; None where none is set."""
     endpoint = settings.moderation.endpoint()
-    return HttpModerator(endpoint) if endpoint else None
+    if endpoint is None:
+        return None
+    from adapters.models.moderation import HttpModerator  # few set one
+
+    return HttpModerator(endpoint)
+
+
+def open_counts(settings: Settings) -> Counts:
+    """Return what watches this process: counts, and traces if they are set.
+
+    Raises SettingsError if those cannot be made.
+    """
+    sides = (settings.default_a, settings.default_b)
+    known: tuple[Model, ...] = tuple(side for side in sides if side is not None)
+    known += (*settings.models, *settings.jurors, *settings.default_judges)
+    known += tuple(settings.default_seats.values())
+    if not settings.traces:
+        return Counts(known)
+    from bot.telemetry import open_traces  # few set them
+
+    return open_traces(known)
 
 
 async def find_debate(settings: Settings, debate_id: str) -> Debate:

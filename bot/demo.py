@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import shlex
 import shutil
 import sys
@@ -9,11 +10,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
-from adapters.models.discovery import find_local_servers
+from adapters.models import LM_STUDIO, OLLAMA
 from adapters.storage.file import ADDRESS, BESIDE, lock
 from adapters.terminal.record import records_of
 from adapters.terminal.votes import parse_stances, parse_sure
@@ -41,7 +43,11 @@ from engine.prompts.languages import check_language
 from engine.values.errors import UsageError
 from engine.values.topics import built_in_topics
 
+if TYPE_CHECKING:
+    from adapters.models.discovery import LocalServer
+
 STANCE_SECONDS = 2.0  # no one has to wait for absent people
+KNOCK_SECONDS = 0.3
 PLACE = "debate"  # the folder of the database, in that of the export
 
 QUESTIONS = {
@@ -90,7 +96,7 @@ async def run_demo(given: Mapping[str, Any]) -> None:
             await _start(session, order, stances, database)
         with _set_aside(database.parent) as aside:
             counts = await export_into(_settings_of(aside / database.name), out, Wanted())
-        servers = await find_local_servers()
+        servers = await local_servers()
         activate = _unknown_script("activate")
         said = texts.demo_outro(counts, out, out / PLACE, activate, servers)
         console.print(said, markup=False)
@@ -164,6 +170,25 @@ def _unknown_script(name: str) -> str:
 def _settings_of(database: Path) -> Settings:
     address = SecretStr(f"{ADDRESS}{database}")
     return Settings(database_url=address, stance_seconds=STANCE_SECONDS)
+
+
+async def local_servers() -> list[LocalServer]:
+    """Find model servers on this machine; what asks them is imported once a usual port is open."""
+    if not any(await asyncio.gather(*map(_listens, (OLLAMA, LM_STUDIO)))):
+        return []
+    from adapters.models.discovery import find_local_servers  # and with it aiohttp
+
+    return await find_local_servers()
+
+
+async def _listens(address: str) -> bool:
+    there = urlsplit(address)
+    with suppress(OSError):
+        async with asyncio.timeout(KNOCK_SECONDS):
+            _, writer = await asyncio.open_connection(there.hostname, there.port)
+        writer.close()
+        return True
+    return False
 
 
 @contextmanager

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ulid import ULID
 
 from adapters.storage.database import Database
 from bot.role import Role
 from bot.settings.settings import Settings
-from engine.floor.fleet import Fleet, Member
 from engine.floor.keeper import Keeper
 from engine.floor.wake import Bell
 from engine.store import Store
 from engine.values.debate import RETRIEVAL
 from engine.values.ports import Dispatcher
+
+if TYPE_CHECKING:
+    from engine.floor.fleet import Fleet
 
 
 @dataclass
@@ -39,6 +41,8 @@ class Sharing:
         if self.carry is not None:
             yield self.carry()
         if self.fleet is not None:
+            from engine.floor.fleet import Member
+
             yield Member(self.fleet, store, keeper, self.bell).run()
 
 
@@ -49,6 +53,7 @@ def open_sharing(settings: Settings, database: Database, role: Role) -> Sharing:
         return sharing
     # Only here: PostgreSQL's driver and Procrastinate come with the extra `scale`.
     from adapters.storage.listening import Exchange
+    from engine.floor.fleet import Fleet
 
     url = settings.database_direct_url or settings.database_url
     joints = (database, sharing.bell, sharing.holder)

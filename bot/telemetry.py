@@ -112,19 +112,10 @@ class Watching(Counts):
         await asyncio.to_thread(self._traces.close)
 
 
-def open_counts(settings: Settings) -> Counts:
-    """Return what watches this process: counts, and traces if they are set.
-
-    Raises SettingsError if those cannot be made.
-    """
-    sides = (settings.default_a, settings.default_b)
-    given: tuple[Model, ...] = tuple(side for side in sides if side is not None)
-    given += (*settings.models, *settings.jurors, *settings.default_judges)
-    given += tuple(settings.default_seats.values())
-    if not settings.traces:
-        return Counts(given)
+def open_traces(known: Iterable[Model]) -> Watching:
+    """Return what counts and traces this process. Raises SettingsError if it cannot be made."""
     try:
         from adapters.traces.spans import Traces  # and with it OpenTelemetry
     except ModuleNotFoundError as error:
         raise SettingsError(NO_TRACES) from error
-    return Watching(given, Traces(__version__))
+    return Watching(known, Traces(__version__))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Literal, Self
+from typing import Self
 from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr
 
+from adapters.models import LM_STUDIO, OLLAMA, OPENAI, JsonForm
 from adapters.models.habits import Habits, Rung
 from engine.values.debate import REHEARSAL, RETRIEVAL, Value
 from engine.values.errors import SettingsError
@@ -39,7 +40,6 @@ class Preset:
     habits: Habits = field(default_factory=Habits)
 
 
-JsonForm = Literal["schema", "object", "prompt"]
 JSON_FORMS: tuple[JsonForm, ...] = ("schema", "object", "prompt")  # as the rungs of the ladder
 AT_ONCE, PATIENCE_S = 4, 600.0  # calls and seconds, of a server on one's own machine
 
@@ -52,7 +52,7 @@ PRESETS: dict[str, Preset] = {
     # key; of more than some 15 requests a minute with the same both, some miss theirs:
     # developers.openai.com/api/docs/guides/prompt-caching.
     "openai": Preset(
-        "https://api.openai.com/v1",
+        OPENAI,
         session="prompt_cache_key",
         habits=Habits(cap="max_completion_tokens"),
     ),
@@ -69,14 +69,14 @@ PRESETS: dict[str, Preset] = {
     "deepseek": Preset("https://api.deepseek.com/v1", habits=_OBJECT_FIRST),
     "zhipu": Preset("https://open.bigmodel.cn/api/paas/v4", habits=_OBJECT_FIRST),
     "ollama": Preset(
-        "http://127.0.0.1:11434/v1",
+        OLLAMA,
         local=True,
         key=False,
         max_concurrency=AT_ONCE,
         timeout_s=PATIENCE_S,
     ),
     "lmstudio": Preset(
-        "http://127.0.0.1:1234/v1",
+        LM_STUDIO,
         local=True,
         key=False,
         max_concurrency=AT_ONCE,
@@ -204,7 +204,7 @@ def faults_of(
     try:
         habits = _find_preset(name, preset.strip().lower() if preset else None)
     except SettingsError as error:
-        faults, base_url = [str(error)], base_url or PRESETS["openai"].base_url
+        faults, base_url = [str(error)], base_url or OPENAI
     checks: tuple[Callable[[], object], ...] = (
         lambda: _checked_name(name),
         lambda: _checked_address(name, base_url or habits.base_url),

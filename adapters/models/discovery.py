@@ -6,7 +6,8 @@ import asyncio
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from adapters.models.backends import PRESETS, Backend
+from adapters.models import LM_STUDIO, OLLAMA
+from adapters.models.backends import Backend
 from adapters.models.connection import ConnectionPool, read_whole
 from adapters.models.faults import status_fault
 from adapters.models.outcomes import CallFault
@@ -39,8 +40,8 @@ class KnownServer(NamedTuple):
 
 
 PLACES = (
-    KnownServer("ollama", "Ollama", PRESETS["ollama"].base_url),
-    KnownServer("lmstudio", "LM Studio", PRESETS["lmstudio"].base_url),
+    KnownServer("ollama", "Ollama", OLLAMA),
+    KnownServer("lmstudio", "LM Studio", LM_STUDIO),
 )
 
 

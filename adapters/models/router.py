@@ -7,17 +7,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from adapters.models.attempts import RetryPolicy
-from adapters.models.backends import Backend, SearchEndpoint
-from adapters.models.client import HttpModels
-from adapters.models.search import SearchModels, origin_of
-from engine.floor.fleet import Fleet
 from engine.values.debate import REHEARSAL, RETRIEVAL, Model, Price
 from engine.values.errors import SettingsError, UsageError
 from engine.values.options import hint
 from engine.values.ports import AttemptLog, Call, Models, Reply
 
 if TYPE_CHECKING:
+    from adapters.models.backends import Backend, SearchEndpoint
+    from adapters.models.client import HttpModels
     from adapters.models.rehearsal import RehearsalModels
+    from adapters.models.search import SearchModels
+    from engine.floor.fleet import Fleet
 
 _REHEARSAL_WAIT_S = 0.05  # offline, waiting does not help
 
@@ -26,16 +26,19 @@ class ModelRouter:
     """Every model of every backend, the built-in rehearsal one included."""
 
     def __init__(
-        self, online: HttpModels, policy: RetryPolicy, search: SearchModels | None = None
+        self,
+        policy: RetryPolicy,
+        online: HttpModels | None = None,
+        search: SearchModels | None = None,
     ) -> None:
-        self._online = online
         self._policy = policy
+        self._online = online
         self._search = search
 
     @property
     def backends(self) -> tuple[str, ...]:
         """The names of all backends."""
-        return (REHEARSAL, *self._online.backends)
+        return (REHEARSAL, *(self._online.backends if self._online else ()))
 
     async def complete(self, call: Call, log: AttemptLog) -> Reply:
         """Ask a model. Raises ModelError, or UsageError for an unknown backend."""
@@ -47,7 +50,10 @@ class ModelRouter:
 
     async def context(self, model: Model) -> int | None:
         """Return how many tokens a prompt and its answer may have together; None if unknown."""
-        return await self._online.context(model) if self._route(model) is self._online else None
+        online = self._online
+        if online is None or self._route(model) is not online:
+            return None
+        return await online.context(model)
 
     def pace(self, model: Model) -> float:
         """Return a model's usual seconds per call; raises UsageError as `complete` does."""
@@ -55,7 +61,8 @@ class ModelRouter:
 
     async def aclose(self) -> None:
         """Close every connection."""
-        await self._online.aclose()
+        if self._online is not None:
+            await self._online.aclose()
 
     @cached_property
     def _rehearsal(self) -> RehearsalModels:
@@ -69,7 +76,7 @@ class ModelRouter:
             return self._rehearsal
         if model.backend == RETRIEVAL and self._search is not None:
             return self._search
-        if model.backend in self._online.backends:
+        if self._online is not None and model.backend in self._online.backends:
             return self._online
         near = hint(model.backend, self.backends) or f"known are {', '.join(self.backends)}."
         raise UsageError(f"There is no backend “{model.backend}” (asked for {model.ref}); {near}")
@@ -100,12 +107,15 @@ def open_models(
         )
     if search is not None and search.model:  # a model that searches is a backend like others
         named[RETRIEVAL] = search.backend(search.url)
-    fleet = fleet or Fleet()
+    if not named and search is None:
+        return ModelRouter(policy)
+    from adapters.models.client import HttpModels  # only now: a rehearsal has no use for HTTP
+
     online = HttpModels(named, prices or {}, policy, fleet, secrets)
     if search is None or search.model:
-        return ModelRouter(online, policy)
+        return ModelRouter(policy, online)
+    from adapters.models.search import SearchModels, origin_of
+
     at = search.backend(origin_of(search.url))
-    pool = online.connection
-    return ModelRouter(
-        online, policy, SearchModels(at, search.url, policy, pool, fleet, online.secrets)
-    )
+    joints = (policy, online.connection, fleet, online.secrets)
+    return ModelRouter(policy, online, SearchModels(at, search.url, *joints))

@@ -13,7 +13,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
 
-from adapters.models.backends import PRESETS, JsonForm, ModerationEndpoint, SearchEndpoint
+from adapters.models import OPENAI, JsonForm
+from adapters.models.backends import ModerationEndpoint, SearchEndpoint
 from bot.settings.format_sections import MOST
 from bot.settings.sources import Section, json_object
 from engine.jury.rubric import RUBRICS, Rubric, find_rubric, read_rubric
@@ -24,7 +25,6 @@ from engine.values.errors import UsageError
 _USER = re.compile(r"(\w+/)?\w+")
 _WEB = re.compile(r"https?://[^/\s]+(/\S*)?")
 SHORTEST_KEY = 16
-OPENAI = PRESETS["openai"].base_url
 _SQLITE, _POSTGRES = "sqlite+aiosqlite:///", "postgresql://"
 _SERVERS = (_POSTGRES, "postgres://", "postgresql+psycopg://")
 

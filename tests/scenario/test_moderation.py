@@ -30,7 +30,8 @@ HARMFUL = "Only idiots drink coffee"
 
 @pytest.fixture
 async def guard(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[ModelServer]:
-    monkeypatch.setattr("bot.app.HttpModerator", partial(HttpModerator, policy=QUICK))
+    patient = partial(HttpModerator, policy=QUICK)
+    monkeypatch.setattr("adapters.models.moderation.HttpModerator", patient)
     async with ModelServer() as server:
         yield server
 

@@ -14,8 +14,8 @@ from ulid import ULID
 
 from adapters.models.backends import Backend
 from adapters.models.router import open_models
+from bot.app import open_counts
 from bot.settings.settings import STOP_SECONDS, Settings
-from bot.telemetry import open_counts
 from engine.values.debate import Status
 from engine.values.errors import SettingsError
 from tests.doubles.collector import Collector

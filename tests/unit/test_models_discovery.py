@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from functools import partial
 
 import pytest
 from pydantic import SecretStr
@@ -11,6 +12,7 @@ from pydantic import SecretStr
 from adapters.models.backends import Backend
 from adapters.models.discovery import KnownServer, find_local_servers, probe
 from engine.values.errors import ModelError
+from bot.demo import local_servers
 from tests.doubles.model_server import ModelServer
 from tests.doubles.waiting import HANG_SECONDS
 from tests.scenario.discord_stage import free_port
@@ -47,6 +49,18 @@ async def test_servers_on_this_machine_are_found_and_the_rest_is_silent() -> Non
         (found,) = await find_local_servers(places)
     assert (found.preset, found.base_url) == ("ollama", server.base_url)
     assert found.models == ("m0", "m1", "m2", "m3", "m4")
+
+
+async def test_a_demo_finds_a_server_that_listens(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with ModelServer() as server:
+        place = KnownServer("ollama", "Ollama", server.base_url)
+        found = partial(find_local_servers, (place,))
+        monkeypatch.setattr("adapters.models.discovery.find_local_servers", found)
+        monkeypatch.setattr("bot.demo.LM_STUDIO", f"http://127.0.0.1:{free_port()}/v1")
+        monkeypatch.setattr("bot.demo.OLLAMA", server.base_url)
+        assert [one.base_url for one in await local_servers()] == [server.base_url]
+        monkeypatch.setattr("bot.demo.OLLAMA", f"http://127.0.0.1:{free_port()}/v1")
+        assert await local_servers() == [], "no port was open"
 
 
 async def test_a_server_that_never_answers_takes_no_time() -> None:

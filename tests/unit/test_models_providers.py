@@ -16,10 +16,10 @@ from aiohttp import web
 from pydantic import SecretStr
 from structlog.testing import capture_logs
 
-from adapters.models import connection
+from adapters.models import JsonForm, connection
 from adapters.models.answers import Content, read_text
 from adapters.models.attempts import RetryPolicy, wait_after
-from adapters.models.backends import Backend, JsonForm
+from adapters.models.backends import Backend
 from adapters.models.outcomes import CallFault
 from adapters.models.pacing import Gate
 from adapters.models.router import ModelRouter, open_models
