@@ -24,7 +24,6 @@ from bot.reading import open_database, read_store
 from bot.role import Role
 from bot.settings.settings import STOP_SECONDS, Settings
 from bot.sharing import Sharing, open_sharing
-from engine.debate import Debate, Model
 from engine.delivery.outbox import Delivery
 from engine.floor.keeper import Keeper
 from engine.line.intake import Defaults
@@ -32,7 +31,7 @@ from engine.line.run import Runner
 from engine.line.service import Service
 from engine.prompts.library import Prompts, load_prompts
 from engine.store import Caps, Store
-from engine.values.debate import Debate
+from engine.values.debate import Debate, Model
 from engine.values.options import Options
 from engine.values.ports import Audience, Clock, Dispatcher, Models, Moderator, Permalinks, Venue
 from engine.values.sources import SourceLimits

@@ -11,8 +11,8 @@ from pydantic import SecretStr
 
 from adapters.models.backends import Backend
 from adapters.models.discovery import KnownServer, find_local_servers, probe
-from engine.values.errors import ModelError
 from bot.demo import local_servers
+from engine.values.errors import ModelError
 from tests.doubles.model_server import ModelServer
 from tests.doubles.waiting import HANG_SECONDS
 from tests.scenario.discord_stage import free_port
