@@ -12,26 +12,13 @@ from engine.words.translation import say
 PREFIX = "rostrum"
 STOP = "Stop"
 STATUS = "Status"
-WITHDRAW = "Withdraw my vote"
 WHY = "Why?"
-SAY_WHY = "Say why"
-GUESS_MODELS = "Guess the models"
 DETAILS = "Details"
-UPVOTE = "▲ {upvotes} · {topic}"
-APPROVE = "Approve {number}"
-REMOVE = "Remove {number}"
-DELETE = "Delete for good"
-DELETE_BOTH = "Delete both"
 ASK = "Ask"
 UNASK = "Remove"
-SUPPORT = "👍 {number}"
-ACCEPT = "Take part"
-DECLINE = "No, thanks"
-WRITE = "Write your turn"
 DONE = "Done"
 IN_PLACE = ("ground", "clear", "guess", "page")
 REMATCH = "Rematch"
-SWAP = "Swap sides"
 ACTIONS = (
     *("stop", "status", "vote", "review", "why", "details", "upvote", "approve", "remove"),
     *("delete", "delete_both"),
@@ -102,7 +89,7 @@ def result_buttons(code: str) -> tuple[Button, ...]:
 
 def question_buttons(code: str, language: str, numbers: Sequence[int]) -> tuple[Button, ...]:
     """Return the buttons to ask a question, to support one by its number, and to remove one."""
-    named = (Button(f"{PREFIX}:vote:{n}", say(SUPPORT, number=n)) for n in numbers)
+    named = (Button(f"{PREFIX}:vote:{n}", say("👍 {number}", number=n)) for n in numbers)
     removes = (Button(f"{PREFIX}:unask:{code}.{language}", say(UNASK)),) if numbers else ()
     return (Button(f"{PREFIX}:ask:{code}.{language}", say(ASK)), *named, *removes)
 
@@ -110,15 +97,15 @@ def question_buttons(code: str, language: str, numbers: Sequence[int]) -> tuple[
 def consent_buttons(code: str) -> tuple[Button, ...]:
     """Return the buttons with which a person agrees to argue a side, or does not."""
     return (
-        Button(f"{PREFIX}:accept:{code}", say(ACCEPT)),
-        Button(f"{PREFIX}:decline:{code}", say(DECLINE)),
+        Button(f"{PREFIX}:accept:{code}", say("Take part")),
+        Button(f"{PREFIX}:decline:{code}", say("No, thanks")),
     )
 
 
 def speak_buttons(code: str, language: str, words: int) -> tuple[Button, ...]:
     """Return the buttons to write a turn of at most `words`, and to end one written in a thread."""
     return (
-        Button(f"{PREFIX}:write:{code}.{language}.{words}", say(WRITE)),
+        Button(f"{PREFIX}:write:{code}.{language}.{words}", say("Write your turn")),
         Button(f"{PREFIX}:done:{code}", say(DONE)),
     )
 
@@ -126,7 +113,7 @@ def speak_buttons(code: str, language: str, words: int) -> tuple[Button, ...]:
 def again_buttons(code: str, *, two: bool) -> tuple[Button, ...]:
     """Return the buttons that hold a revealed debate once more; `two` sides can be swapped."""
     rematch = Button(f"{PREFIX}:rematch:{code}", say(REMATCH))
-    return (rematch, Button(f"{PREFIX}:swap:{code}", say(SWAP))) if two else (rematch,)
+    return (rematch, Button(f"{PREFIX}:swap:{code}", say("Swap sides"))) if two else (rematch,)
 
 
 def ballot_buttons(
@@ -138,33 +125,33 @@ def ballot_buttons(
         Button(f"{PREFIX}:vote:{option}", headline(name, LABEL_LENGTH), option)
         for option, name in names.items()
     )
-    return (*named, Button(f"{PREFIX}:withdraw", say(WITHDRAW)))
+    return (*named, Button(f"{PREFIX}:withdraw", say("Withdraw my vote")))
 
 
 def upvote_button(number: int, topic: str, upvotes: int) -> Button:
     """Return the button that wants a suggested topic debated, or no longer."""
-    said = say(UPVOTE, upvotes=upvotes, topic=topic)
+    said = say("▲ {upvotes} · {topic}", upvotes=upvotes, topic=topic)
     return Button(f"{PREFIX}:upvote:{number}", headline(said, LABEL_LENGTH))
 
 
 def approval_buttons(number: int) -> tuple[Button, ...]:
     """Return the buttons of managers for a topic that waits for them."""
     return (
-        Button(f"{PREFIX}:approve:{number}", say(APPROVE, number=number)),
-        Button(f"{PREFIX}:remove:{number}", say(REMOVE, number=number), danger=True),
+        Button(f"{PREFIX}:approve:{number}", say("Approve {number}", number=number)),
+        Button(f"{PREFIX}:remove:{number}", say("Remove {number}", number=number), danger=True),
     )
 
 
 def deletion_buttons(code: str, *, both: bool) -> tuple[Button, ...]:
     """Return the buttons that confirm the deletion of a debate, and of its mirror."""
-    one = Button(f"{PREFIX}:delete:{code}", say(DELETE), danger=True)
-    more = Button(f"{PREFIX}:delete_both:{code}", say(DELETE_BOTH), danger=True)
+    one = Button(f"{PREFIX}:delete:{code}", say("Delete for good"), danger=True)
+    more = Button(f"{PREFIX}:delete_both:{code}", say("Delete both"), danger=True)
     return (one, more) if both else (one,)
 
 
 def remark_button(code: str, *, reasons: bool) -> Button:
     """Return the button with which a voter says more about their vote."""
-    return Button(f"{PREFIX}:remark:{code}", say(SAY_WHY if reasons else GUESS_MODELS))
+    return Button(f"{PREFIX}:remark:{code}", say("Say why" if reasons else "Guess the models"))
 
 
 def remark_id(what: str, code: str, of: str) -> str:

@@ -18,7 +18,6 @@ from engine.words.tables import closing_fence
 from engine.words.translation import say
 
 WARNING = "⚠️ {said}"
-OPTION = "{mark} {name}"
 WHOLE = "1/1"  # the piece of a message that was not split
 BESIDE = "gap"  # in the references of what stands in place of a message
 T = TypeVar("T")
@@ -40,7 +39,7 @@ class BallotPaper(NamedTuple):
     def beside(self, emojis: Mapping[str, str], option: str) -> str:
         """Return an option's display name beside the emoji of its reaction."""
         name = option_name(option, self.stances, bare=True)
-        return OPTION.format(mark=emojis[option], name=name)
+        return f"{emojis[option]} {name}"
 
 
 class Speaker(NamedTuple):

@@ -79,34 +79,15 @@ SWAPPED = (
     "Swapped sides: each model of {debate} now argues the other side. You can know who is who, so "
     "this vote names no winner for the record."
 )
-ON_THE_WEB = "[Read it on the web]({link})"
-KNOWN_TERMS = "The models are known, so every vote is an opinion."
 TOPIC_LENGTH = 200  # characters, of the debate that a reveal is of
-CONDITIONS = "**Conditions:** {conditions}"
-SOURCES = "**Sources that everyone reads:** {sources}"
-SEARCHES = (
-    "Before it begins, each side may look something up once; everyone reads what is found.",
-    "Before it begins, each side may look things up {n} times; everyone reads what is found.",
-)
-FORMAT = "**{format}**: {about}"
-FORMAT_ALONE = "**{format}**: {rounds}"
 LENGTHS: Mapping[Length, str] = {
     Length.SHORT: "{format} (short)",
     Length.LONG: "{format} (long)",
 }
 SIDES = {"A": "**{side}** argues for it", "B": "**{side}** argues against it"}
 ARGUES = "**{side}** argues: {stance}"
-SIDE = "**{side}** takes part"
-JURY = ("{n} juror reads it {how}", "{n} jurors read it {how}")
-JURY_UP_TO = "{fewest} to {most} jurors read it {how}"
-JURY_SINGLE = "a single juror reads it {how}"
 BLIND = {True: "blind", False: "with names"}
-AT_THE_TABLE = "At the table: {names}"
 VOTE_LASTS = "the vote lasts {span}"
-WORDS = "{words} words"
-WORDS_OF = "{words} of {limit} words"
-TIME_OF = "{used} of {given}"
-VIOLATION = "**Rule broken:** {rule}"
 VIOLATIONS = {
     "too_many_words": "{measured:g} words; the limit is {limit:g}",
     "too_few_words": "{measured:g} words; at least {limit:g} are needed",
@@ -132,8 +113,6 @@ VIOLATIONS = {
     "short_reasoning": "reasoning of {measured:g} characters; at least {limit:g} are needed",
     "short_evidence": "evidence of {measured:g} characters; at least {limit:g} are needed",
 }
-OTHER_VIOLATION = "{kind} ({measured:g}, at most {limit:g})"
-COUNTED_VIOLATION = "{kind} ({measured:g})"
 STATE = "State"
 STATES: Mapping[Phase, str] = {
     "queued": "⏳ Waiting to start",
@@ -156,86 +135,20 @@ OVER: Mapping[Where, str] = {
     "nowhere": "✅ Finished, but the result could not be posted. The command `result` shows it.",
 }
 VOTE_TIED = "🗳️ Vote now in {thread}: closes {until}, together with its mirror {mirror}"
-VOTE_WAITS = "🗳️ Vote now in {thread}: closes together with its mirror {mirror}"
-HELD_UP = "⏳ {reason} See {thread}."
 WRITES = "✍️ {writing} is writing the {round} · {turns} of {total} turns posted in {thread}"
 WRITE = "✍️ {writing} are writing the {round} · {turns} of {total} turns posted in {thread}"
-WRITES_BY_THE_CLOCK = "✍️ {writing} is writing the {round} · {turns} turns posted in {thread}"
-RUNS_BY_THE_CLOCK = "🗣️ {round}{turns} turns posted in {thread}"
-IN_ROUND = "{round}: "
-TURN = "{seat} · {round} · turn {number} of {total}"
-TURN_OF_UNKNOWN = "{seat} · {round} · turn {number}"
-STANCE_LASTS = "The debate begins in {span}."
 INVITE = "Vote"
-INVITE_ASKS = "**Who debated better?**"
-INVITE_ASKS_ANSWERS = "**Which final answer is best?**"
-INVITE_TERMS = "{lasts} · {quorum}"
-CASES = "What each side says at the end:"
-CASES_ANSWERS = "What each of them answers:"
-CASE = "**{side}:** {text}"
-READ_ON = "[Read it from the first turn]({link})"
-CLOSES = "Closes {until}"
 INVITE_MIRRORED = "It closes together with the vote on the mirrored debate."
-QUORUM = ("{n} vote is enough", "needs {n} votes")
-ANY_QUORUM = "every vote counts"
-STANCE_BEFORE = "Before the debate"
-STANCE_AFTER = "After the debate"
-STANCE_ASKS = "Where do you stand?"
-ROUND = "After {round}"
-ROUND_ASKS = "**Who is ahead?**"
-ROUND_ASKS_ANSWERS = "**Whose answer leads?**"
-ROUND_LASTS = "Open until the next round ends. The reveal shows what people said."
-SURE = "How clear was it?"
-SURE_ASKS = "How far ahead is your choice?"
-SURE_LASTS = "Optional. It closes with the vote, which counts the same without it."
 PERSON_ARGUES = "**{side}** is a person, not a model"
 BY_A_PERSON = "written by a person"
-GUEST = "Will you argue a side?"
-GUEST_ASKS = (
-    "You were asked to argue **{side}** in this debate, as a person against an AI model. It has "
-    "{turns} for you, with up to {minutes} for each. Your words are posted here, people and a jury "
-    "of models judge them, and they are part of the record, without your name."
-)
-GUEST_TURNS = ("{n} turn", "{n} turns")
-GUEST_LASTS = "Nothing begins before you agree. Without an answer in {lasts} it is called off."
-SPEAK = "It is your turn: {round}"
-SPEAK_ASKS = "**{side}**, write your turn now. You have {lasts}."
-SPEAK_WITHIN = ("At most {n} word.", "At most {n} words.")
-SPEAK_HOW = (
-    "Use the button, or write below and press Done; what stands there when the time is up counts. "
-    "Pictures do not count."
-)
 QUESTIONS = "Questions from the audience"
-QUESTIONS_ASK = "**What should both sides answer before they close?**"
-QUESTIONS_LAST = (
-    "Open for {lasts}: ask something, or support a question (👍). Both sides answer the two with "
-    "most support. No one sees who asked."
-)
-QUESTIONS_PUT = "**Both sides now answer:**"
-NO_QUESTIONS = "No one asked anything, so the debate goes on."
 LISTED = "**{number}** · {text}"
-MORE_ASKED = ("{n} more question was asked.", "{n} more questions were asked.")
-AGAIN = "Now that you know the models"
-AGAIN_ASKS = (
-    "{asks} You now know the models and the result. Answer again, even if you "
-    "have not changed your mind. Your vote above stays unchanged."
-)
-AGAIN_LASTS = "You can answer for {lasts}."
-CLOSED = "The vote is closed"
 CLOSED_EARLY = "The vote was closed early"
-CLOSED_WITH = ("{n} vote was cast.", "{n} votes were cast.")
 REVEAL = "Reveal"
 LEVELS = {"info": "Note", "warning": "Warning", "error": "Error"}
 
 SCHEDULE = "Schedule"
-SKIPPED = "The debate of {due} was skipped. {why}"
-FOLLOWING = "Next one: {time}. As long as the cause is the same, this is not said again."
 ALERT_TITLE = "Warning"
-ALERT = (
-    "Today's debates in this community have used or reserved at least {percent:g} % of the "
-    "{usd:.2f} USD for a day. Debate {code} passed that mark. Once nothing is left, new debates "
-    "have to wait until tomorrow (UTC)."
-)
 UNNAMED: Mapping[str, str] = {
     "deleted": "In debate {code} both sides now speak under Rostrum's own name, as its webhook in "
     "the channel was deleted. Rostrum makes a new one for later debates; take Manage Webhooks from "
@@ -247,9 +160,6 @@ UNNAMED: Mapping[str, str] = {
     "scope": "In debate {code} both sides speak under Rostrum's own name, as it lacks the scope "
     "chat:write.customize. An admin can add it to the app and reinstall the app.",
 }
-ALERT_DO = (
-    "`/debate settings` shows the amount and can lower it; the operator of Rostrum can raise it."
-)
 
 
 @in_its_language
@@ -269,10 +179,7 @@ def card_of(message: Message) -> Card:  # noqa: C901 - one case a message
         case RoundInvite():
             return _round(message)
         case ConfidenceInvite():
-            paper = BallotPaper(say(SURE_ASKS), message.options, message.ballot, inline=True)
-            return Card(
-                say(SURE), "vote", ballot=paper, small=say(SURE_LASTS), buttons=_buttons(paper)
-            )
+            return _confidence(message)
         case QuestionsInvite():
             return _questions(message)
         case QuestionsClosed():
@@ -282,8 +189,12 @@ def card_of(message: Message) -> Card:  # noqa: C901 - one case a message
         case SpeakInvite():
             return _speak(message)
         case VoteClosed():
-            title = say(CLOSED_EARLY if message.early else CLOSED)
-            return Card(title, "vote", lines=(plural(CLOSED_WITH, message.votes),))
+            title = say(CLOSED_EARLY if message.early else "The vote is closed")
+            return Card(
+                title,
+                "vote",
+                lines=(plural(("{n} vote was cast.", "{n} votes were cast."), message.votes),),
+            )
         case Reveal():
             return _reveal(message)
         case Notice():
@@ -291,8 +202,7 @@ def card_of(message: Message) -> Card:  # noqa: C901 - one case a message
         case Alert():
             return Card(say(ALERT_TITLE), "warning", lines=tuple(_alerted(message)))
         case Skipped():
-            said = say(SKIPPED, due=message.due, why=told_reason(message.why))
-            return Card(say(SCHEDULE), "info", lines=(said, say(FOLLOWING, time=message.following)))
+            return _skipped(message)
         case Report():
             return Card(message.title, message.side, text=message.text, files=message.files)
         case LeagueTable():
@@ -328,12 +238,41 @@ def plain_text(message: Message) -> str:
     return "\n".join(filter(None, (card.title, markdown_of(card, {}), card.small)))
 
 
+def _skipped(skipped: Skipped) -> Card:
+    said = say(
+        "The debate of {due} was skipped. {why}",
+        due=skipped.due,
+        why=told_reason(skipped.why),
+    )
+    return Card(
+        say(SCHEDULE),
+        "info",
+        lines=(
+            said,
+            say(
+                "Next one: {time}. As long as the cause is the same, this is not said again.",
+                time=skipped.following,
+            ),
+        ),
+    )
+
+
 def _alerted(alert: Alert) -> Iterator[str]:
     if alert.unnamed:
         yield say(UNNAMED[alert.unnamed], code=alert.code)
         return
-    yield say(ALERT, percent=alert.percent, usd=alert.usd, code=alert.code)
-    yield say(ALERT_DO)
+    yield say(
+        "Today's debates in this community have used or reserved at least {percent:g} % of the "
+        "{usd:.2f} USD for a day. Debate {code} passed that mark. Once nothing is left, new "
+        "debates have to wait until tomorrow (UTC).",
+        percent=alert.percent,
+        usd=alert.usd,
+        code=alert.code,
+    )
+    yield say(
+        "`/debate settings` shows the amount and can lower it; the operator of Rostrum can raise "
+        "it."
+    )
 
 
 # --- the announcement --------------------------------------------------------------------
@@ -374,7 +313,7 @@ def _news(debate: Announcement, progress: Progress, result: Reveal) -> Card:
 
 def _on_the_web(page: str) -> tuple[str, ...]:
     """Return the link to where everyone can read a debate, if there is one."""
-    return (say(ON_THE_WEB, link=page),) if page else ()
+    return (say("[Read it on the web]({link})", link=page),) if page else ()
 
 
 def _again_buttons(debate: Announcement, progress: Progress) -> tuple[Button, ...]:
@@ -398,20 +337,31 @@ def _repeated(before: Before | None) -> tuple[str, ...]:
 
 def _terms(debate: Announcement) -> Iterator[str]:
     if debate.conditions:
-        yield say(CONDITIONS, conditions=debate.conditions)
+        yield say("**Conditions:** {conditions}", conditions=debate.conditions)
     if debate.sources:
-        yield say(SOURCES, sources=" · ".join(debate.sources))
+        yield say("**Sources that everyone reads:** {sources}", sources=" · ".join(debate.sources))
     if debate.searches:
-        yield plural(SEARCHES, debate.searches)
+        yield plural(
+            (
+                "Before it begins, each side may look something up once; everyone reads what is "
+                "found.",
+                "Before it begins, each side may look things up {n} times; everyone reads what is "
+                "found.",
+            ),
+            debate.searches,
+        )
     yield ""
     if debate.stances:
         yield from (say(ARGUES, side=marked(s), stance=said) for s, said in debate.stances.items())
     elif debate.names:
         yield say(
-            AT_THE_TABLE, names=" · ".join(f"**{debate.names[s]}**" for s in debate.contenders)
+            "At the table: {names}",
+            names=" · ".join(f"**{debate.names[s]}**" for s in debate.contenders),
         )
     else:
-        yield " · ".join(say(SIDES.get(s, SIDE), side=marked(s)) for s in debate.contenders)
+        yield " · ".join(
+            say(SIDES.get(s, "**{side}** takes part"), side=marked(s)) for s in debate.contenders
+        )
     if debate.guest:
         yield say(PERSON_ARGUES, side=marked(debate.guest))
     yield _format(debate)
@@ -425,7 +375,7 @@ def _format(debate: Announcement) -> str:
     about = say(debate.about) if debate.about else ""
     length = LENGTHS.get(debate.length)
     format = say(length, format=debate.format) if length else debate.format
-    template = FORMAT if about else FORMAT_ALONE
+    template = "**{format}**: {about}" if about else "**{format}**: {rounds}"
     rounds = round_names(debate.rounds)
     said = say(template, format=format, about=about, rounds=rounds)
     reading = debate.estimate.reading
@@ -437,10 +387,10 @@ def _jury(debate: Announcement) -> str:
     how, n = say(BLIND[debate.blind]), debate.jurors
     fewest, most = debate.readers or (n, n)
     if debate.single:
-        return say(JURY_SINGLE, how=how)
+        return say("a single juror reads it {how}", how=how)
     if fewest == most:
-        return plural(JURY, most, how=how)
-    return say(JURY_UP_TO, fewest=fewest, most=most, how=how)
+        return plural(("{n} juror reads it {how}", "{n} jurors read it {how}"), most, how=how)
+    return say("{fewest} to {most} jurors read it {how}", fewest=fewest, most=most, how=how)
 
 
 def _stoppable(debate: Announcement) -> bool:
@@ -456,7 +406,7 @@ def progressed(progress: Progress, *, thread: str, until: str = "") -> str:
         _state(progress),
         turns=progress.turns,
         total=progress.total or progress.turns,
-        round=named if progress.writing or not named else say(IN_ROUND, round=named),
+        round=named if progress.writing or not named else say("{round}: ", round=named),
         writing=say(", ").join(map(marked, progress.writing)),
         thread=thread,
         until=until,
@@ -467,13 +417,21 @@ def progressed(progress: Progress, *, thread: str, until: str = "") -> str:
 
 def _state(progress: Progress) -> str:
     if progress.phase in ("running", "voting") and progress.reason:
-        return HELD_UP
+        return "⏳ {reason} See {thread}."
     if progress.phase == "running" and progress.writing and progress.total:
         return WRITES if len(progress.writing) == 1 else WRITE
     if progress.phase == "running" and not progress.total:
-        return WRITES_BY_THE_CLOCK if progress.writing else RUNS_BY_THE_CLOCK
+        return (
+            "✍️ {writing} is writing the {round} · {turns} turns posted in {thread}"
+            if progress.writing
+            else "🗣️ {round}{turns} turns posted in {thread}"
+        )
     if progress.phase == "voting" and progress.mirror:
-        return VOTE_WAITS if progress.until is None else VOTE_TIED
+        return (
+            "🗳️ Vote now in {thread}: closes together with its mirror {mirror}"
+            if progress.until is None
+            else VOTE_TIED
+        )
     if progress.phase == "closed":
         return OVER[progress.revealed or "thread"]
     return STATES[progress.phase]
@@ -483,7 +441,7 @@ def _state(progress: Progress) -> str:
 
 
 def _turn(turn: TurnPost) -> Card:
-    broken = tuple(say(VIOLATION, rule=broken_rule(one)) for one in turn.violations)
+    broken = tuple(say("**Rule broken:** {rule}", rule=broken_rule(one)) for one in turn.violations)
     checked = ("", turn.quotations) if turn.quotations else ()
     return Card(
         turn_title(turn),
@@ -498,7 +456,11 @@ def _turn(turn: TurnPost) -> Card:
 
 def turn_title(turn: TurnPost) -> str:
     """Return the title of a turn: speaker, round and number."""
-    template = TURN if turn.total else TURN_OF_UNKNOWN
+    template = (
+        "{seat} · {round} · turn {number} of {total}"
+        if turn.total
+        else "{seat} · {round} · turn {number}"
+    )
     return say(
         template,
         seat=turn.name or turn.seat,
@@ -519,13 +481,13 @@ def _used(turn: TurnPost) -> str:
         return used
     time = _clock(turn.seconds)
     if turn.seconds_limit:
-        time = say(TIME_OF, used=time, given=_clock(turn.seconds_limit))
+        time = say("{used} of {given}", used=time, given=_clock(turn.seconds_limit))
     return f"{used} · {time}"
 
 
 def words_used(words: int, limit: int) -> str:
     """Return a word count and its limit; a limit of 0 is none."""
-    return say(WORDS_OF if limit else WORDS, words=words, limit=limit)
+    return say("{words} of {limit} words" if limit else "{words} words", words=words, limit=limit)
 
 
 def _clock(seconds: int) -> str:
@@ -534,7 +496,7 @@ def _clock(seconds: int) -> str:
 
 def broken_rule(broken: Violation) -> str:
     """Return the rule that a turn broke, with the measured value and the limit."""
-    other = OTHER_VIOLATION if broken.limit else COUNTED_VIOLATION
+    other = "{kind} ({measured:g}, at most {limit:g})" if broken.limit else "{kind} ({measured:g})"
     kind = broken.kind.replace("_", " ")
     template = VIOLATIONS.get(broken.kind, other)
     return say(template, kind=say(kind), measured=broken.measured, limit=broken.limit)
@@ -561,66 +523,121 @@ def _invite(invite: VoteInvite) -> Card:
 def _recall(invite: VoteInvite) -> Iterator[str]:
     """Yield what was debated: each side's case in a line, and where it begins."""
     if invite.cases:
-        yield say(CASES_ANSWERS if invite.names else CASES)
+        yield say(
+            "What each of them answers:" if invite.names else "What each side says at the end:"
+        )
     for side, text in invite.cases.items():
-        yield say(CASE, side=invite.names.get(side, marked(side)), text=text)
+        yield say("**{side}:** {text}", side=invite.names.get(side, marked(side)), text=text)
     if invite.guest:
         yield say(PERSON_ARGUES, side=marked(invite.guest))
     if invite.link:
-        yield say(READ_ON, link=invite.link)
+        yield say("[Read it from the first turn]({link})", link=invite.link)
     if invite.topic:
         yield ""
 
 
 def closes(card: Card, until: Callable[[datetime], str]) -> str:
     """Return when people can no longer answer, as a platform writes times; empty if unknown."""
-    return say(CLOSES, until=until(card.closes)) if card.closes else ""
+    return say("Closes {until}", until=until(card.closes)) if card.closes else ""
 
 
 def invite_terms(invite: VoteInvite) -> str:
     """Return a vote's quorum, and how long it lasts unless the time of its close is shown."""
     if invite.known:
-        return say(KNOWN_TERMS)
-    quorum = plural(QUORUM, invite.quorum) if invite.quorum else say(ANY_QUORUM)
+        return say("The models are known, so every vote is an opinion.")
+    quorum = (
+        plural(("{n} vote is enough", "needs {n} votes"), invite.quorum)
+        if invite.quorum
+        else say("every vote counts")
+    )
     if invite.until is not None:
         return sentence_case(quorum)
     lasts = say(VOTE_LASTS, span=lasting(invite.minutes))
-    terms = say(INVITE_TERMS, lasts=sentence_case(lasts), quorum=quorum)
+    terms = say("{lasts} · {quorum}", lasts=sentence_case(lasts), quorum=quorum)
     return f"{terms} · {say(INVITE_MIRRORED)}" if invite.mirrored else terms
 
 
 def _stance(invite: StanceInvite) -> Card:
     paper = BallotPaper(
-        say(STANCE_ASKS), invite.options, invite.ballot, not invite.stances, invite.stances
+        say("Where do you stand?"),
+        invite.options,
+        invite.ballot,
+        not invite.stances,
+        invite.stances,
     )
-    small = "" if invite.seconds is None else say(STANCE_LASTS, span=lasting(invite.seconds / 60))
-    title = say(STANCE_AFTER if invite.after else STANCE_BEFORE)
+    small = (
+        ""
+        if invite.seconds is None
+        else say("The debate begins in {span}.", span=lasting(invite.seconds / 60))
+    )
+    title = say("After the debate" if invite.after else "Before the debate")
     return Card(title, "vote", invite.topic, ballot=paper, small=small, buttons=_buttons(paper))
 
 
 def _again(invite: AgainInvite) -> Card:
     paper, minutes = _vote_on(invite), invite.minutes
-    paper = paper._replace(asks=say(AGAIN_ASKS, asks=paper.asks))
-    small = say(AGAIN_LASTS, lasts=lasting(minutes))
-    return Card(say(AGAIN), "vote", ballot=paper, small=small, buttons=_buttons(paper))
+    paper = paper._replace(
+        asks=say(
+            "{asks} You now know the models and the result. Answer again, even if you have not "
+            "changed your mind. Your vote above stays unchanged.",
+            asks=paper.asks,
+        )
+    )
+    small = say("You can answer for {lasts}.", lasts=lasting(minutes))
+    return Card(
+        say("Now that you know the models"),
+        "vote",
+        ballot=paper,
+        small=small,
+        buttons=_buttons(paper),
+    )
 
 
 def _round(invite: RoundInvite) -> Card:
-    asks = say(ROUND_ASKS_ANSWERS if invite.names else ROUND_ASKS)
+    asks = say("**Whose answer leads?**" if invite.names else "**Who is ahead?**")
     captions = {**invite.stances, **invite.names}
     paper = BallotPaper(asks, invite.options, invite.ballot, True, captions)
-    title, buttons = say(ROUND, round=round_name(invite.round)), _buttons(paper)
-    return Card(title, "vote", ballot=paper, small=say(ROUND_LASTS), buttons=buttons)
+    title, buttons = say("After {round}", round=round_name(invite.round)), _buttons(paper)
+    return Card(
+        title,
+        "vote",
+        ballot=paper,
+        small=say("Open until the next round ends. The reveal shows what people said."),
+        buttons=buttons,
+    )
+
+
+def _confidence(invite: ConfidenceInvite) -> Card:
+    paper = BallotPaper(
+        say("How far ahead is your choice?"), invite.options, invite.ballot, inline=True
+    )
+    return Card(
+        say("How clear was it?"),
+        "vote",
+        ballot=paper,
+        small=say("Optional. It closes with the vote, which counts the same without it."),
+        buttons=_buttons(paper),
+    )
 
 
 def _questions(invite: QuestionsInvite) -> Card:
-    more = (plural(MORE_ASKED, invite.more),) if invite.more else ()
+    more = (
+        (plural(("{n} more question was asked.", "{n} more questions were asked."), invite.more),)
+        if invite.more
+        else ()
+    )
     listed = (say(LISTED, number=number, text=literal(text)) for number, text in invite.listed)
     return Card(
         say(QUESTIONS),
         "vote",
-        text="\n".join((say(QUESTIONS_ASK), "", *listed, *more)).rstrip(),
-        small=say(QUESTIONS_LAST, lasts=lasting(invite.minutes)),
+        text="\n".join(
+            (say("**What should both sides answer before they close?**"), "", *listed, *more)
+        ).rstrip(),
+        small=say(
+            "Open for {lasts}: ask something, or support a question (👍). Both sides answer the "
+            "two with most support. No one sees who asked.",
+            lasts=lasting(invite.minutes),
+        ),
         buttons=question_buttons(
             invite.code, invite.language, tuple(number for number, _ in invite.listed)
         ),
@@ -629,41 +646,59 @@ def _questions(invite: QuestionsInvite) -> Card:
 
 def _guest(invite: GuestInvite) -> Card:
     asks = say(
-        GUEST_ASKS,
+        "You were asked to argue **{side}** in this debate, as a person against an AI model. It "
+        "has {turns} for you, with up to {minutes} for each. Your words are posted here, people "
+        "and a jury of models judge them, and they are part of the record, without your name.",
         side=marked(invite.side),
-        turns=plural(GUEST_TURNS, invite.most),
+        turns=plural(("{n} turn", "{n} turns"), invite.most),
         minutes=lasting(invite.turn_minutes),
     )
     return Card(
-        say(GUEST),
+        say("Will you argue a side?"),
         "vote",
         lines=(asks,),
-        small=say(GUEST_LASTS, lasts=lasting(invite.minutes)),
+        small=say(
+            "Nothing begins before you agree. Without an answer in {lasts} it is called off.",
+            lasts=lasting(invite.minutes),
+        ),
         buttons=consent_buttons(invite.code),
     )
 
 
 def _speak(invite: SpeakInvite) -> Card:
-    asks = say(SPEAK_ASKS, side=marked(invite.side), lasts=lasting(invite.minutes))
-    within = (plural(SPEAK_WITHIN, invite.words),) if invite.words else ()
+    asks = say(
+        "**{side}**, write your turn now. You have {lasts}.",
+        side=marked(invite.side),
+        lasts=lasting(invite.minutes),
+    )
+    within = (
+        (plural(("At most {n} word.", "At most {n} words."), invite.words),) if invite.words else ()
+    )
     return Card(
-        say(SPEAK, round=round_name(invite.round)),
+        say("It is your turn: {round}", round=round_name(invite.round)),
         invite.side,
         lines=(" ".join((asks, *within)),),
-        small=say(SPEAK_HOW),
+        small=say(
+            "Use the button, or write below and press Done; what stands there when the time is up "
+            "counts. Pictures do not count."
+        ),
         buttons=speak_buttons(invite.code, invite.language, invite.words),
     )
 
 
 def _put(closed: QuestionsClosed) -> Card:
     if not closed.put:
-        return Card(say(QUESTIONS), "vote", lines=(say(NO_QUESTIONS),))
+        return Card(
+            say(QUESTIONS), "vote", lines=(say("No one asked anything, so the debate goes on."),)
+        )
     put = (say(LISTED, number=i, text=literal(text)) for i, text in enumerate(closed.put, 1))
-    return Card(say(QUESTIONS), "vote", text="\n".join((say(QUESTIONS_PUT), "", *put)))
+    return Card(
+        say(QUESTIONS), "vote", text="\n".join((say("**Both sides now answer:**"), "", *put))
+    )
 
 
 def _vote_on(invite: VoteInvite | AgainInvite) -> BallotPaper:
-    asks = say(INVITE_ASKS_ANSWERS if invite.names else INVITE_ASKS)
+    asks = say("**Which final answer is best?**" if invite.names else "**Who debated better?**")
     captions = {**invite.stances, **invite.names}
     return BallotPaper(asks, invite.options, invite.ballot, False, captions)
 

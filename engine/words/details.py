@@ -11,46 +11,7 @@ from engine.values.text import headline
 from engine.words.phrases import BRIEF_STANCE, NO_STANCES, money, option_name
 from engine.words.translation import plural, say
 
-GUESSES = "Guesses at {side}: {right} of {n} right ({low:.0f}–{high:.0f}%; by chance {chance:.0f}%)"
-JUDGES = "Also judged by {judges}"
-PEOPLE = "**People:** {counts}"
-SHARE = "{side}'s share {share:.0f}% ({low:.0f}–{high:.0f}%)"
-ALL_VOTES = (
-    "With {n} vote that is not independent: {counts}",
-    "With {n} votes that are not independent: {counts}",
-)
-JURY_CHOSE = "**Jury: {winner}** ({detail})"
-JURY_STANCE = "“{stance}”"
-JURY_TIED = "**Jury: a tie** ({detail})"
-JURY_NOTHING = "**Jury:** no verdict, {problem} ({detail})"
-JURY_UNPROVEN = (
-    "**Jury:** no verdict yet. Readings: {counts} ({detail}). These jurors have not yet shown that "
-    "they see more than order or chance. More debates can show it, or the operator's `rostrum "
-    "calibrate`."
-)
-TOO_FEW = "too few jurors gave an answer that counts"
-ONE_READING = "the juror read it twice, and both readings must count"
-ONE_ORDER = "every juror read it in the same order, which could have decided it"
-SURE = "{p:.0f}% sure that {side} won"
-CHANCE = "{side} {p:.0f}%"
-READERS = ("{n} juror read it", "{n} jurors read it")
-VALID = ("{n} reading counted", "{n} readings counted")
-INVALID = "{n} not counted"
-EFFECTIVE = "worth {n:.1f} independent votes"
-ORDER_ALONE = "no side led in every order of reading"
-NOT_BLIND = "jurors saw the models' names"
-RANGE = "{low}–{high}"
-SCORED = "Jurors scored {names}."
-SCORED_ALIKE = "Jurors scored {names} ({range} each)."
-SINGLE = "a single juror"
-JUROR = "- `{juror}`: {readings}"
-READING = "{verdict} (read {order})"
-READING_INVALID = "no answer that counts (read {order})"
-FROM = "from {name} on"
 CONTRADICTORY = "contradicts its own scores"
-RECUSED = "; not counted, as it is related to a debater"
-NOT_COMPARED = "People and jury cannot be compared: at least one of them did not decide."
-SPENT = ("{n} model call, {cost}", "{n} model calls, {cost}")
 
 
 def detail_lines(reveal: Reveal) -> Iterator[str]:
@@ -62,23 +23,38 @@ def detail_lines(reveal: Reveal) -> Iterator[str]:
     if reveal.criteria:
         yield _scored(reveal.criteria)
     if reveal.agree is None:
-        yield say(NOT_COMPARED)
+        yield say("People and jury cannot be compared: at least one of them did not decide.")
     if reveal.judges:
-        yield say(JUDGES, judges=say(", ").join(f"`{judge}`" for judge in reveal.judges))
-    yield plural(SPENT, reveal.calls, cost=money(reveal.usd))
+        yield say(
+            "Also judged by {judges}",
+            judges=say(", ").join(f"`{judge}`" for judge in reveal.judges),
+        )
+    yield plural(
+        ("{n} model call, {cost}", "{n} model calls, {cost}"), reveal.calls, cost=money(reveal.usd)
+    )
 
 
 def _votes(reveal: Reveal) -> Iterator[str]:
     tally, contenders = reveal.tally, tuple(reveal.models)
-    said = say(PEOPLE, counts=counts_of(tally.deciding, reveal.names))
+    said = say("**People:** {counts}", counts=counts_of(tally.deciding, reveal.names))
     if tally.share is not None and tally.low is not None and tally.high is not None:
         bounds = {"low": 100 * tally.low, "high": 100 * tally.high}
         said += say("; ") + say(
-            SHARE, side=option_name(contenders[0], reveal.names), share=100 * tally.share, **bounds
+            "{side}'s share {share:.0f}% ({low:.0f}–{high:.0f}%)",
+            side=option_name(contenders[0], reveal.names),
+            share=100 * tally.share,
+            **bounds,
         )
     yield said
     if tally.others:
-        yield plural(ALL_VOTES, tally.others, counts=counts_of(tally.counts, reveal.names))
+        yield plural(
+            (
+                "With {n} vote that is not independent: {counts}",
+                "With {n} votes that are not independent: {counts}",
+            ),
+            tally.others,
+            counts=counts_of(tally.counts, reveal.names),
+        )
 
 
 def _guesses(reveal: Reveal) -> Iterator[str]:
@@ -87,7 +63,14 @@ def _guesses(reveal: Reveal) -> Iterator[str]:
         right, n = reveal.guessed[side]
         shares = {"low": 100 * low, "high": 100 * high}
         shares["chance"] = 100 / max(reveal.menu, 1)
-        yield say(GUESSES, side=option_name(side, reveal.names), right=right, n=n, **shares)
+        yield say(
+            "Guesses at {side}: {right} of {n} right ({low:.0f}–{high:.0f}%; by chance "
+            "{chance:.0f}%)",
+            side=option_name(side, reveal.names),
+            right=right,
+            n=n,
+            **shares,
+        )
 
 
 def counts_of(counts: Mapping[str, int], names: Mapping[str, str] = NO_STANCES) -> str:
@@ -105,41 +88,51 @@ def readings_of(reveal: Reveal) -> str:
 def _jury(reveal: Reveal) -> str:
     verdict, names = reveal.verdict, reveal.names
     stance = reveal.stances.get(verdict.winner or "")
-    own = (say(JURY_STANCE, stance=headline(stance, BRIEF_STANCE)),) if stance else ()
+    own = (say("“{stance}”", stance=headline(stance, BRIEF_STANCE)),) if stance else ()
     said = say(", ").join((*own, *_details(reveal)))
     if verdict.readings:
-        return say(JURY_UNPROVEN, counts=readings_of(reveal), detail=said)
+        return say(
+            "**Jury:** no verdict yet. Readings: {counts} ({detail}). These jurors have not yet "
+            "shown that they see more than order or chance. More debates can show it, or the "
+            "operator's `rostrum calibrate`.",
+            counts=readings_of(reveal),
+            detail=said,
+        )
     if verdict.winner is None:
-        return say(JURY_NOTHING, problem=_problem(verdict), detail=said)
-    template = JURY_TIED if verdict.winner == TIE else JURY_CHOSE
+        return say(
+            "**Jury:** no verdict, {problem} ({detail})", problem=_problem(verdict), detail=said
+        )
+    template = (
+        "**Jury: a tie** ({detail})" if verdict.winner == TIE else "**Jury: {winner}** ({detail})"
+    )
     return say(template, winner=option_name(verdict.winner, names), detail=said)
 
 
 def _problem(verdict: Verdict) -> str:
     """Return why there is no verdict, as people say it."""
     if verdict.single:
-        return say(ONE_READING)
+        return say("the juror read it twice, and both readings must count")
     if verdict.valid < 2:
-        return say(TOO_FEW)
-    return say(ONE_ORDER)
+        return say("too few jurors gave an answer that counts")
+    return say("every juror read it in the same order, which could have decided it")
 
 
 def _details(reveal: Reveal) -> Iterator[str]:
     verdict = reveal.verdict
     if verdict.single:
-        yield say(SINGLE)
+        yield say("a single juror")
     yield from _chances(verdict, reveal.names)
     if readers := len({line.juror for line in reveal.jurors}):
-        yield plural(READERS, readers)
-    yield plural(VALID, verdict.valid)
+        yield plural(("{n} juror read it", "{n} jurors read it"), readers)
+    yield plural(("{n} reading counted", "{n} readings counted"), verdict.valid)
     if verdict.invalid:
-        yield say(INVALID, n=verdict.invalid)
+        yield say("{n} not counted", n=verdict.invalid)
     if verdict.effective_votes is not None:
-        yield say(EFFECTIVE, n=verdict.effective_votes)
+        yield say("worth {n:.1f} independent votes", n=verdict.effective_votes)
     if verdict.order_alone:
-        yield say(ORDER_ALONE)
+        yield say("no side led in every order of reading")
     if not verdict.blind:
-        yield say(NOT_BLIND)
+        yield say("jurors saw the models' names")
 
 
 def _chances(verdict: Verdict, names: Mapping[str, str]) -> Iterator[str]:
@@ -148,20 +141,24 @@ def _chances(verdict: Verdict, names: Mapping[str, str]) -> Iterator[str]:
     chances = {side: min(max(100 * p, 1.0), 99.0) for side, p in verdict.p.items()}
     if len(chances) == 2 and verdict.winner in chances:
         side = verdict.winner
-        yield say(SURE, side=option_name(side, names), p=chances[side])
+        yield say("{p:.0f}% sure that {side} won", side=option_name(side, names), p=chances[side])
     else:
-        yield from (say(CHANCE, side=option_name(s, names), p=p) for s, p in chances.items())
+        yield from (
+            say("{side} {p:.0f}%", side=option_name(s, names), p=p) for s, p in chances.items()
+        )
 
 
 def _scored(criteria: Sequence[Criterion]) -> str:
     """Return what jurors scored, the range once where it is the same for all."""
-    ranges = [say(RANGE, low=one.lowest, high=one.highest) for one in criteria]
+    ranges = [say("{low}–{high}", low=one.lowest, high=one.highest) for one in criteria]
     if len(set(ranges)) == 1:
         return say(
-            SCORED_ALIKE, names=say(", ").join(say(c.name) for c in criteria), range=ranges[0]
+            "Jurors scored {names} ({range} each).",
+            names=say(", ").join(say(c.name) for c in criteria),
+            range=ranges[0],
         )
     named = (f"{say(one.name)} {range}" for one, range in zip(criteria, ranges, strict=True))
-    return say(SCORED, names=say(", ").join(named))
+    return say("Jurors scored {names}.", names=say(", ").join(named))
 
 
 def _jurors(lines: Iterable[JurorLine], names: Mapping[str, str]) -> Iterator[str]:
@@ -171,14 +168,16 @@ def _jurors(lines: Iterable[JurorLine], names: Mapping[str, str]) -> Iterator[st
         by_juror.setdefault(line.juror, []).append(line)
     for juror, read in by_juror.items():
         readings = say("; ").join(_reading(one, names) for one in read)
-        yield say(JUROR, juror=juror, readings=readings) + (say(RECUSED) if read[0].recused else "")
+        yield say("- `{juror}`: {readings}", juror=juror, readings=readings) + (
+            say("; not counted, as it is related to a debater") if read[0].recused else ""
+        )
 
 
 def _reading(line: JurorLine, names: Mapping[str, str]) -> str:
     order = say(", ").join(map(option_name, line.order))
     if names:  # each juror reads them all, from another one on
-        order = say(FROM, name=option_name(line.order[0], names))
+        order = say("from {name} on", name=option_name(line.order[0], names))
     if line.verdict is None:
-        return say(READING_INVALID, order=order)
-    said = say(READING, verdict=option_name(line.verdict, names), order=order)
+        return say("no answer that counts (read {order})", order=order)
+    said = say("{verdict} (read {order})", verdict=option_name(line.verdict, names), order=order)
     return f"{said}, {say(CONTRADICTORY)}" if line.contradictory else said

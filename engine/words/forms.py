@@ -7,17 +7,8 @@ from typing import NamedTuple
 from engine.words.buttons import PREFIX, ButtonAction
 from engine.words.translation import plural, say
 
-ASK_TITLE = "Ask both sides"
-ASK_LABEL = "Your question"
-ASK_HINT = "One question, in a sentence or two"
 ASK_SEND = "Ask"
-REMOVE_TITLE = "Remove a question"
-REMOVE_LABEL = "Its number"
-REMOVE_HINT = "Your own, or any if you manage this place"
 REMOVE_SEND = "Remove"
-WRITE_TITLE = "Write your turn"
-WRITE_LABEL = "Your turn"
-WRITE_HINT = "Sent at once, as it is"
 WRITE_WITHIN = ("Sent at once; at most {n} word", "Sent at once; at most {n} words")
 WRITE_SEND = "Send"
 CANCEL = "Cancel"
@@ -57,17 +48,23 @@ def form_of(pressed: ButtonAction) -> Form:
     """Return the form that a button opens, in the language spoken."""
     form_id = f"{PREFIX}:{pressed.what}:{pressed.of}"
     if pressed.what == "ask":
-        asks = Field("text", say(ASK_LABEL), say(ASK_HINT), LONGEST_TYPED, long=True)
-        return Form(form_id, say(ASK_TITLE), say(ASK_SEND), say(CANCEL), (asks,))
+        asks = Field(
+            "text",
+            say("Your question"),
+            say("One question, in a sentence or two"),
+            LONGEST_TYPED,
+            long=True,
+        )
+        return Form(form_id, say("Ask both sides"), say(ASK_SEND), say(CANCEL), (asks,))
     if pressed.what == "write":
         return _turn_form(form_id, pressed.of.rpartition(".")[2])
-    number = Field("number", say(REMOVE_LABEL), say(REMOVE_HINT), 4)
-    return Form(form_id, say(REMOVE_TITLE), say(REMOVE_SEND), say(CANCEL), (number,))
+    number = Field("number", say("Its number"), say("Your own, or any if you manage this place"), 4)
+    return Form(form_id, say("Remove a question"), say(REMOVE_SEND), say(CANCEL), (number,))
 
 
 def _turn_form(form_id: str, words: str) -> Form:
     """Return the form for a turn of at most so many words; 0: as many as wanted."""
     most = int(words) if words.isdecimal() else 0
-    hint = plural(WRITE_WITHIN, most) if most else say(WRITE_HINT)
-    turn = Field("text", say(WRITE_LABEL), hint, LONGEST_TURN, long=True)
-    return Form(form_id, say(WRITE_TITLE), say(WRITE_SEND), say(CANCEL), (turn,))
+    hint = plural(WRITE_WITHIN, most) if most else say("Sent at once, as it is")
+    turn = Field("text", say("Your turn"), hint, LONGEST_TURN, long=True)
+    return Form(form_id, say("Write your turn"), say(WRITE_SEND), say(CANCEL), (turn,))

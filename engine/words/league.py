@@ -8,9 +8,6 @@ from engine.values.messages import LeagueMatch, LeagueTable, ScoreBoard
 from engine.words.scores import board_lines
 from engine.words.translation import plural, say
 
-GOING = "League: {played} of {total} matches"
-OVER = "League: the final standing"
-STOPPED = "League: stopped by a manager"
 COLUMNS = ("won", "points")
 WON: Mapping[str, str] = {
     "people": "**{one}** beat {other}: people decided.",
@@ -20,24 +17,15 @@ TIED: Mapping[str, str] = {
     "people": "{one} and {other} tied: people decided.",
     "jury": "{one} and {other} tied: the jury decided.",
 }
-NO_RESULT = "{one} against {other} ended without a result."
-LOT = "Their matches had no winner, so {model} goes on by lot."
-UNMET = ("{n} model has met no one yet.", "{n} models have met no one yet.")
-PLACE = "{name}: points {points}"
-ALT = "The standing by points. {places}."
-NEXT = "**Next match:** {time}"
-SOON = "The next match begins soon."
-CHAMPION = "🏆 **{models}** won the league."
-LEVEL = "🏆 **{models}** are level at the top."
 
 
 def league_title(table: LeagueTable) -> str:
     """Return the title of a standing."""
     if table.outcome == "over":
-        return say(OVER)
+        return say("League: the final standing")
     if table.outcome == "stopped":
-        return say(STOPPED)
-    return say(GOING, played=table.played, total=table.total)
+        return say("League: stopped by a manager")
+    return say("League: {played} of {total} matches", played=table.played, total=table.total)
 
 
 def league_lines(table: LeagueTable) -> Iterator[str]:
@@ -45,7 +33,7 @@ def league_lines(table: LeagueTable) -> Iterator[str]:
     if table.latest is not None:
         yield _latest(table.latest)
     if table.lot:
-        yield say(LOT, model=f"`{table.lot}`")
+        yield say("Their matches had no winner, so {model} goes on by lot.", model=f"`{table.lot}`")
     if table.rows:
         yield ""
         yield from board_lines(
@@ -53,14 +41,18 @@ def league_lines(table: LeagueTable) -> Iterator[str]:
         )
         yield ""
     if table.unmet and table.outcome == "going":
-        yield plural(UNMET, table.unmet)
+        yield plural(
+            ("{n} model has met no one yet.", "{n} models have met no one yet."), table.unmet
+        )
     yield from _ending(table)
 
 
 def league_alt(table: LeagueTable) -> str:
     """Return what the picture of a standing shows, in words."""
-    places = (say(PLACE, name=row.name, points=row.cells[-1]) for row in table.rows)
-    return say(ALT, places="; ".join(places))
+    places = (
+        say("{name}: points {points}", name=row.name, points=row.cells[-1]) for row in table.rows
+    )
+    return say("The standing by points. {places}.", places="; ".join(places))
 
 
 def _latest(match: LeagueMatch) -> str:
@@ -69,12 +61,21 @@ def _latest(match: LeagueMatch) -> str:
         return say(WON[match.by], **names)
     if match.how == "tied":
         return say(TIED[match.by], **names)
-    return say(NO_RESULT, **names)
+    return say("{one} against {other} ended without a result.", **names)
 
 
 def _ending(table: LeagueTable) -> Iterator[str]:
     if table.champions:
         models = ", ".join(f"`{model}`" for model in table.champions)
-        yield say(LEVEL if len(table.champions) > 1 else CHAMPION, models=models)
+        yield say(
+            "🏆 **{models}** are level at the top."
+            if len(table.champions) > 1
+            else "🏆 **{models}** won the league.",
+            models=models,
+        )
     elif table.outcome == "going":
-        yield say(NEXT, time=table.next_match) if table.next_match else say(SOON)
+        yield (
+            say("**Next match:** {time}", time=table.next_match)
+            if table.next_match
+            else say("The next match begins soon.")
+        )

@@ -24,9 +24,6 @@ LETTERS, SMALL = 20.0, 16.0  # pixels, as the class large, and of a note
 LOWEST, HIGHEST = 1, 10  # of the usual rubric
 
 TITLE = "The jury's mean marks"
-DOTS = "One dot is one juror."
-ALT = "{title}. {marks}."
-CRITERION = "{criterion}: {marks}"
 
 
 def marks_picture(reveal: Reveal) -> File | None:
@@ -39,7 +36,7 @@ def marks_picture(reveal: Reveal) -> File | None:
     ]
     y = 44.0 + ROW * (1 + len(reveal.marks))
     if len(juror_sheets(reveal)) > 1:
-        parts.append(write(MARGIN, y, say(DOTS), "faint", size=SMALL))
+        parts.append(write(MARGIN, y, say("One dot is one juror."), "faint", size=SMALL))
         y += GAP
     for criterion in criteria_of(reveal.marks):
         y += GAP + NAME
@@ -97,5 +94,7 @@ def _alt(reveal: Reveal) -> str:
             f"{unmarked(option_name(side, reveal.names))} {number(sheet[criterion], '.1f')}"
             for side, sheet in reveal.marks.items()
         )
-        said.append(say(CRITERION, criterion=say(criterion), marks=say(", ").join(marks)))
-    return say(ALT, title=say(TITLE), marks="; ".join(said))
+        said.append(
+            say("{criterion}: {marks}", criterion=say(criterion), marks=say(", ").join(marks))
+        )
+    return say("{title}. {marks}.", title=say(TITLE), marks="; ".join(said))

@@ -20,32 +20,14 @@ REHEARSALS: Mapping[Rehearsal, str] = {
     "jury": "Rehearsal models sit on the jury. They are not language models, so its verdict is a "
     "placeholder.",
 }
-REHEARSAL = "🎭 **Rehearsal:** {who}"
-SOON = "less than a minute"
-ROUGHLY = "about {span}"
 DAYS = ("{n} day", "{n} days")
 HOURS = ("{n} hour", "{n} hours")
 MINUTES = ("{n} minute", "{n} minutes")
-SECONDS = ("{n} second", "{n} seconds")
-SPAN = "{first} {second}"
-TAKES = "Takes {span}"
-ABOUT = "≈ {cost}"
-TO_READ = ("about {n} minute to read", "about {n} minutes to read")
-USD = "${amount}"
 FREE = "free"
-COST_UNKNOWN = "cost unknown"
 ROUNDS = {  # where a round's own name is too short to be understood
     "cross": "cross-examination",
     "free": "free debate",
 }
-ROUND = "{round} {number}"
-SOURCE = "Source {number}"
-FOUND = "{n} found"
-ELSEWHERE = "{n} in another source than named"
-MISSING = "{n} not in {source}"
-CHECKED = "Quotations: {found}"
-A_PERSON = "a person"
-NONE_GOOD = "none is good"
 OPTIONS = {
     "tie": "tie",
     "weak": "neither",
@@ -64,8 +46,6 @@ OPTIONS = {
 }
 NO_STANCES: Mapping[str, str] = {}
 SIDE_OF_THUMB = {"up": "A", "down": "B"}
-SIDE_AND_STANCE = "{side}: {stance}"
-SIDE_IN_BRACKETS = "{side} ({stance})"
 BRIEF_STANCE = 60  # characters
 HOW_TO_VOTE: Mapping[BallotKind, str] = {
     BallotKind.OPEN: "React below. Only your last reaction counts.",
@@ -102,8 +82,6 @@ WAITS_TO_CHECK = (
 )
 FILE_LEFT_OUT = "(File not shown: {name})"
 TOPIC_HINT = "A motion to argue for and against"
-REVIEW_HINT = "{code}: who debated better?"
-REVIEW_HINT_ANSWERS = "{code}: which final answer is best?"
 COMMAND_BUG = (
     "That is a bug in Rostrum; the details are in its log. Please let the people who run it know."
 )
@@ -117,11 +95,11 @@ def option_name(option: str, stances: Mapping[str, str] = NO_STANCES, *, bare: b
     """
     if any(side.isdigit() for side in stances):
         return stances.get(option) or (
-            say(NONE_GOOD) if option == "weak" else say(OPTIONS.get(option, option))
+            say("none is good") if option == "weak" else say(OPTIONS.get(option, option))
         )
     shown = option if bare else marked(option)
     if option in stances:
-        return say(SIDE_AND_STANCE, side=shown, stance=stances[option])
+        return say("{side}: {stance}", side=shown, stance=stances[option])
     side = SIDE_OF_THUMB.get(option, "")
     return stances.get(side) or say(OPTIONS.get(option, shown))
 
@@ -138,17 +116,19 @@ def sided(side: str, stances: Mapping[str, str]) -> str:
     bold = f"**{stances.get(side, side) if side.isdigit() else marked(side)}**"
     if side not in stances or side.isdigit():
         return bold
-    return say(SIDE_IN_BRACKETS, side=bold, stance=headline(stances[side], BRIEF_STANCE))
+    return say("{side} ({stance})", side=bold, stance=headline(stances[side], BRIEF_STANCE))
 
 
 def model_called(ref: str) -> str:
     """Return a model as people read it: “a person” for what stands in place of one."""
-    return say(A_PERSON) if ref == SOMEBODY.ref else ref
+    return say("a person") if ref == SOMEBODY.ref else ref
 
 
 def review_hint(code: str, names: Mapping[str, str]) -> str:
     """Return what a menu asks of a revealed debate; `names` are those of agents who answered."""
-    return say(REVIEW_HINT_ANSWERS if names else REVIEW_HINT, code=code)
+    return say(
+        "{code}: which final answer is best?" if names else "{code}: who debated better?", code=code
+    )
 
 
 def told_reason(reason: str) -> str:
@@ -158,36 +138,36 @@ def told_reason(reason: str) -> str:
 
 def rehearsed(who: Rehearsal) -> str:
     """Return a note on which participants are rehearsal models."""
-    return say(REHEARSAL, who=say(REHEARSALS[who]))
+    return say("🎭 **Rehearsal:** {who}", who=say(REHEARSALS[who]))
 
 
 def estimated(estimate: Estimate) -> str:
     """Return how long a debate is expected to take, and its cost."""
     cost = money(estimate.usd)
     if estimate.usd:
-        cost = say(ABOUT, cost=cost)
-    takes = say(TAKES, span=about_minutes(estimate.minutes))
+        cost = say("≈ {cost}", cost=cost)
+    takes = say("Takes {span}", span=about_minutes(estimate.minutes))
     return f"{sentence_case(takes)} · {cost}"
 
 
 def to_read(minutes: float) -> str:
     """Return how long a debate takes to read; at least a minute."""
-    return plural(TO_READ, max(1, round(minutes)))
+    return plural(("about {n} minute to read", "about {n} minutes to read"), max(1, round(minutes)))
 
 
 def about_minutes(minutes: float) -> str:
     """Return a duration, rounded: to the minute, from three hours to the hour, then to the day."""
     if minutes < 1:
-        return say(SOON)
+        return say("less than a minute")
     unit = 1440 if minutes >= 2880 else 60 if minutes >= 180 else 1
-    return say(ROUGHLY, span=lasting(round(minutes / unit) * unit))
+    return say("about {span}", span=lasting(round(minutes / unit) * unit))
 
 
 def lasting(minutes: float) -> str:
     """Return a set time as people say it: “30 seconds”, “90 minutes”, “2 days 5 hours”."""
     seconds = max(1, round(minutes * 60))
     if seconds < 60 or (seconds < 300 and seconds % 60):
-        return plural(SECONDS, seconds)
+        return plural(("{n} second", "{n} seconds"), seconds)
     whole = round(seconds / 60)
     if whole < 60 or (whole < 120 and whole % 60):
         return plural(MINUTES, whole)
@@ -200,14 +180,14 @@ def lasting(minutes: float) -> str:
 def _span(first: tuple[Forms, int], second: tuple[Forms, int]) -> str:
     """Return a duration in two units; the second may be 0."""
     larger, smaller = plural(*first), plural(*second)
-    return say(SPAN, first=larger, second=smaller) if second[1] else larger
+    return say("{first} {second}", first=larger, second=smaller) if second[1] else larger
 
 
 def money(usd: float | None) -> str:
     """Return a cost in the one way that people read it; nothing to pay is free."""
     if usd is None:
-        return say(COST_UNKNOWN)
-    return say(USD, amount=_amount(usd)) if usd else say(FREE)
+        return say("cost unknown")
+    return say("${amount}", amount=_amount(usd)) if usd else say(FREE)
 
 
 def _amount(usd: float) -> str:
@@ -221,7 +201,7 @@ def round_name(name: str) -> str:
     base, dash, number = name.rpartition("-")
     if not dash or not number.isdecimal():
         return say(ROUNDS.get(name, name))
-    return say(ROUND, round=say(ROUNDS.get(base, base)), number=number)
+    return say("{round} {number}", round=say(ROUNDS.get(base, base)), number=number)
 
 
 def round_names(names: Sequence[str]) -> str:
@@ -237,7 +217,7 @@ def round_names(names: Sequence[str]) -> str:
 
 def source_name(number: int) -> str:
     """Return what people call a source, by its number from 1."""
-    return say(SOURCE, number=number)
+    return say("Source {number}", number=number)
 
 
 def sum_up(quotations: Sequence[Quotation]) -> str:
@@ -245,11 +225,18 @@ def sum_up(quotations: Sequence[Quotation]) -> str:
     outcomes = Counter(map(outcome_of, quotations))
     missing = Counter(one.source for one in quotations if outcome_of(one) == IN_NONE)
     parts = [
-        *([say(FOUND, n=outcomes[IN_NAMED])] if outcomes[IN_NAMED] else []),
-        *([say(ELSEWHERE, n=outcomes[IN_OTHER])] if outcomes[IN_OTHER] else []),
-        *(say(MISSING, n=n, source=source_name(at)) for at, n in sorted(missing.items())),
+        *([say("{n} found", n=outcomes[IN_NAMED])] if outcomes[IN_NAMED] else []),
+        *(
+            [say("{n} in another source than named", n=outcomes[IN_OTHER])]
+            if outcomes[IN_OTHER]
+            else []
+        ),
+        *(
+            say("{n} not in {source}", n=n, source=source_name(at))
+            for at, n in sorted(missing.items())
+        ),
     ]
-    return say(CHECKED, found=say(", ").join(parts)) if parts else ""
+    return say("Quotations: {found}", found=say(", ").join(parts)) if parts else ""
 
 
 def headed(name: str) -> str:

@@ -12,11 +12,6 @@ from engine.words.translation import number, say
 
 Sheet: TypeAlias = Mapping[str, Mapping[str, float]]  # by contender and criterion
 
-REASON = "- `{juror}` for **{winner}**: {text}"
-SILENT = "- `{juror}` for **{winner}**"
-MARKED = "{sides}: {marks}"
-MARKS = "**Mean marks:**"
-
 
 def reason_lines(reveal: Reveal) -> Iterator[str]:
     """Yield each juror's reasons and marks, and below them the mean marks for each criterion."""
@@ -25,13 +20,17 @@ def reason_lines(reveal: Reveal) -> Iterator[str]:
         winner, marks = option_name(line.verdict or "", reveal.names), mean_sheet(read)
         if not line.reasons and not marks:
             continue
-        template = REASON if line.reasons else SILENT
+        template = (
+            "- `{juror}` for **{winner}**: {text}"
+            if line.reasons
+            else "- `{juror}` for **{winner}**"
+        )
         yield say(template, juror=juror, winner=winner, text=line.reasons)
         if marks:
             yield f"  {_marked(reveal, marks)}"
     if reveal.marks:
         yield ""
-        yield say(MARKS)
+        yield say("**Mean marks:**")
     for criterion in criteria_of(reveal.marks):
         marked = (
             f"{option_name(side, reveal.names)} {number(sheet[criterion], '.1f')}"
@@ -78,4 +77,4 @@ def _marked(reveal: Reveal, marks: Sheet) -> str:
         for name in criteria_of(marks)
     )
     sides = "–".join(option_name(side, reveal.names) for side in marks)
-    return say(MARKED, sides=sides, marks=say(", ").join(named))
+    return say("{sides}: {marks}", sides=sides, marks=say(", ").join(named))

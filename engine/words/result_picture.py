@@ -23,7 +23,6 @@ MOTION_LINES, LINE, ROW = 3, 36, 36
 OUTCOME_LINES, LEADING = 2, 26
 NAME_ROOM = 400  # pixels for a side; the rest is its model's
 BAR = 26
-ALT = "The result of “{topic}”. {people}. {jury}. {sides}."
 PLAIN = str.maketrans("", "", "*`" + "".join(SIDES.values()))
 
 
@@ -31,7 +30,13 @@ def result_picture(reveal: Reveal) -> File:
     """Return the picture of a result as an SVG file, which adapters draw."""
     people, jury = _plain(people_line(reveal)), _plain(jury_line(reveal))
     sides = _plain(say(", ").join(who_was_who(reveal)))
-    alt = say(ALT, topic=reveal.topic, people=people, jury=jury, sides=sides)
+    alt = say(
+        "The result of “{topic}”. {people}. {jury}. {sides}.",
+        topic=reveal.topic,
+        people=people,
+        jury=jury,
+        sides=sides,
+    )
     motion = wrap(reveal.topic, WIDTH - 2 * MARGIN, MOTION, MOTION_LINES)
     parts, y = [], MARGIN + MOTION
     for text in motion:

@@ -28,69 +28,24 @@ ASIDE = {
     "starter": "The result cannot be posted where this debate ran. You started it, so you get the "
     "result here.",
 }
-MODEL = "{side} was `{model}`"
-WAS_PERSON = "{side} was a person"
-DRAWN = "{side} was `{model}`, drawn at random"
-REPLACED = "`{was}` became unavailable; `{now}` took its place."
 GUESSED = ("{right} of {n} voter guessed it", "{right} of {n} voters guessed it")
 GUESSED_BY_ONE = {0: "the only guess was wrong", 1: "the only guess was right"}
-SEAT = "{seat} `{model}`"
-PEOPLE = "People: {outcome}"
-CHOSEN = "**{winner}** ({counts})"
-KNOWING = "**{winner}** ({counts}), knowing the models"
-TIED = "**a tie** ({counts})"
 NOT_DECIDED = "no winner ({counts})"
-TOO_FEW_OF = "too few votes ({counts}), needs {n}"
-TOO_FEW_INDEPENDENT = "too few independent votes ({counts}), needs {n}"
-SWAYED = "no winner ({counts}), as none of these votes was independent"
-NO_VOTES = "no votes"
-WITH_OTHERS = (
-    "{counts}; with {n} vote that is not independent {all}",
-    "{counts}; with {n} votes that are not independent {all}",
-)
-SCORE = "{first}–{second}"
-JURY = "Jury: {outcome}"
-JURY_CHOSE = "**{winner}**, {sure}"
-JURY_AGREED = "**{winner}**, {sure} ({n} of {of})"
-JURY_SPLIT = "**{winner}**, {sure} ({counts})"
-AT_ODDS = ("{counts}; {n} contradicts itself", "{counts}; {n} contradict themselves")
-JURY_TIED = "**a tie**"
-JURY_NOTHING = "no verdict"
-JURY_UNPROVEN = "no verdict yet (readings: {counts})"
 VERY_SURE, SURE, FAIRLY_SURE, UNSURE = "very sure", "sure", "fairly sure", "by a narrow margin"
 SURE_FROM = {0.9: VERY_SURE, 0.75: SURE, 0.6: FAIRLY_SURE}
 AGREE = {True: "People and jury **agree**.", False: "People and jury **disagree**."}
-AHEAD = "Ahead after {rounds}"
-AFTER_ROUND = "{round}: {counts}"
-GAPS = (
-    "{n} message may be missing from the debate's thread, so the vote has no winner.",
-    "{n} messages may be missing from the debate's thread, so the vote has no winner.",
-)
 UNREAD = (
     "The reactions could not be read before the vote closed. The counts are the last known ones, "
     "so no one is declared the people's winner."
 )
 WHY = "**Why the jury decided so:** {text}"
 QUOTED = "**Why the jury decided so**, in a juror's words: “{text}”"
-BEST = "- Best point of **{side}**: {text}"
-DIFFERED = "- Where jurors differed: {text}"
 RECONCILED = {
     "convergence": "The table's own result: **{own}**. The jury's: **{panel}**. The table's is the "
     "answer that shares most words with the others; the jury judged which answer is best.",
     "answers": "The table's own judges: **{own}**. The jury: **{panel}**. Both marked the same "
     "final answers, but they are different readers, and their marks are weighed differently.",
 }
-RECONCILED_BY_PARTS = (
-    "The format's own judge: **{own}**. The jury: **{panel}**. The judge added up scores for the "
-    "parts of the debate, by the format's rules; the jury judged which side argued better as a "
-    "whole."
-)
-IN_SHORT = "**In short:** {text}"
-SHORTENED = "**In short** (shortened)**:** {text}"
-MOVED = (
-    "{moved} of {n} person changed sides: {counts} (stances before and after).",
-    "{moved} of {n} people changed sides: {counts} (stances before and after).",
-)
 
 
 def reveal_lines(reveal: Reveal) -> Iterator[str]:
@@ -101,7 +56,13 @@ def reveal_lines(reveal: Reveal) -> Iterator[str]:
     if reveal.unread:
         yield say(UNREAD)
     elif reveal.gaps:
-        yield plural(GAPS, reveal.gaps)
+        yield plural(
+            (
+                "{n} message may be missing from the debate's thread, so the vote has no winner.",
+                "{n} messages may be missing from the debate's thread, so the vote has no winner.",
+            ),
+            reveal.gaps,
+        )
     if reveal.course:
         yield _course(reveal)
     if reveal.persuasion is not None and reveal.persuasion.people:
@@ -115,7 +76,11 @@ def reveal_lines(reveal: Reveal) -> Iterator[str]:
     summary = reveal.verdict.summary
     if summary is not None and summary.text:
         yield ""
-        said = SHORTENED if summary.fit in ("trimmed", "cut") else IN_SHORT
+        said = (
+            "**In short** (shortened)**:** {text}"
+            if summary.fit in ("trimmed", "cut")
+            else "**In short:** {text}"
+        )
         yield say(said, text=summary.text)
 
 
@@ -137,12 +102,12 @@ def outcome_line(reveal: Reveal) -> str:
 
 def people_line(reveal: Reveal) -> str:
     """Return who won with people."""
-    return say(PEOPLE, outcome=_people(reveal))
+    return say("People: {outcome}", outcome=_people(reveal))
 
 
 def jury_line(reveal: Reveal) -> str:
     """Return who won with the jury."""
-    return say(JURY, outcome=_jury(reveal))
+    return say("Jury: {outcome}", outcome=_jury(reveal))
 
 
 def captions_of(reveal: Reveal) -> dict[str, str]:
@@ -163,35 +128,39 @@ def who_was_who(reveal: Reveal) -> Iterator[str]:
 
 
 def _was(model: str) -> str:
-    return WAS_PERSON if model == SOMEBODY.ref else MODEL
+    return "{side} was a person" if model == SOMEBODY.ref else "{side} was `{model}`"
 
 
 def why_lines(why: Why, names: Mapping[str, str]) -> Iterator[str]:
     """Yield why the jury decided so: a sentence, the best points, and where jurors differed."""
     yield say(QUOTED if why.quoted else WHY, text=why.text)
     for side, text in why.best.items():
-        yield say(BEST, side=option_name(side, names), text=text)
+        yield say("- Best point of **{side}**: {text}", side=option_name(side, names), text=text)
     if why.differed:
-        yield say(DIFFERED, text=why.differed)
+        yield say("- Where jurors differed: {text}", text=why.differed)
 
 
 def _people(reveal: Reveal) -> str:
     tally = reveal.tally
     if not any(tally.counts.values()):
-        return say(NO_VOTES)
+        return say("no votes")
     if reveal.opinion in reveal.models and not (reveal.gaps or reveal.unread):
         counts = _counted(reveal, _ranked(reveal, reveal.opinion))
-        return say(KNOWING, winner=_winner(reveal.opinion, reveal), counts=counts)
+        return say(
+            "**{winner}** ({counts}), knowing the models",
+            winner=_winner(reveal.opinion, reveal),
+            counts=counts,
+        )
     if reveal.opinion:
         return say(NOT_DECIDED, counts=_counted(reveal))
     if tally.winner is None or reveal.unread:
         said = NOT_DECIDED if reveal.gaps or reveal.unread else _too_few(reveal)
         return say(said, counts=_counted(reveal), n=reveal.quorum)
     if tally.winner == TIE:
-        return say(TIED, counts=_counted(reveal, tuple(reveal.models)))
+        return say("**a tie** ({counts})", counts=_counted(reveal, tuple(reveal.models)))
     first = tally.winner
     counts = _counted(reveal, _ranked(reveal, first))
-    return say(CHOSEN, winner=_winner(first, reveal), counts=counts)
+    return say("**{winner}** ({counts})", winner=_winner(first, reveal), counts=counts)
 
 
 def _ranked(reveal: Reveal, first: str) -> tuple[str, ...]:
@@ -202,8 +171,12 @@ def _too_few(reveal: Reveal) -> str:
     """Return how to say that the votes decide nothing: only independent ones do."""
     tally = reveal.tally
     if sum(tally.counts.values()) < reveal.quorum:
-        return TOO_FEW_OF
-    return TOO_FEW_INDEPENDENT if any(tally.gold.values()) else SWAYED
+        return "too few votes ({counts}), needs {n}"
+    return (
+        "too few independent votes ({counts}), needs {n}"
+        if any(tally.gold.values())
+        else "no winner ({counts}), as none of these votes was independent"
+    )
 
 
 def _winner(side: str, reveal: Reveal) -> str:
@@ -222,7 +195,15 @@ def _counted(reveal: Reveal, sides: tuple[str, ...] = ()) -> str:
     if not tally.others:
         return counts
     both = _score(reveal, tally.counts, sides)
-    return plural(WITH_OTHERS, tally.others, counts=counts, all=both)
+    return plural(
+        (
+            "{counts}; with {n} vote that is not independent {all}",
+            "{counts}; with {n} votes that are not independent {all}",
+        ),
+        tally.others,
+        counts=counts,
+        all=both,
+    )
 
 
 def _score(reveal: Reveal, counts: Mapping[str, int], sides: tuple[str, ...]) -> str:
@@ -231,32 +212,36 @@ def _score(reveal: Reveal, counts: Mapping[str, int], sides: tuple[str, ...]) ->
         return counts_of({option: n for option, n in counts.items() if n}, reveal.names)
     first, second = (counts.get(side, 0) for side in sides)
     others = {option: n for option, n in counts.items() if n and option not in sides}
-    score = say(SCORE, first=first, second=second)
+    score = say("{first}–{second}", first=first, second=second)
     return f"{score} · {counts_of(others, reveal.names)}" if others else score
 
 
 def _jury(reveal: Reveal) -> str:
     verdict = reveal.verdict
     if verdict.readings:
-        return say(JURY_UNPROVEN, counts=readings_of(reveal))
+        return say("no verdict yet (readings: {counts})", counts=readings_of(reveal))
     if verdict.winner is None:
-        return say(JURY_NOTHING)
+        return say("no verdict")
     if verdict.winner == TIE:
-        return say(JURY_TIED)
+        return say("**a tie**")
     winner, sure = _winner(verdict.winner, reveal), say(_sureness(verdict))
     choices = [choice for choice in _choices(reveal.jurors) if choice]
     at_odds = len({line.juror for line in reveal.jurors if line.contradictory and not line.recused})
     if not choices:
-        return say(JURY_CHOSE, winner=winner, sure=sure)
+        return say("**{winner}**, {sure}", winner=winner, sure=sure)
     counts = Counter(choices)
     n = counts[verdict.winner]
     if n == len(choices) and not at_odds:
-        return say(JURY_AGREED, winner=winner, sure=sure, n=n, of=n)
+        return say("**{winner}**, {sure} ({n} of {of})", winner=winner, sure=sure, n=n, of=n)
     options = [option for option in (*reveal.models, TIE) if counts[option]]
     told = counts_of({option: counts[option] for option in options}, reveal.names)
     if at_odds:
-        told = plural(AT_ODDS, at_odds, counts=told)
-    return say(JURY_SPLIT, winner=winner, sure=sure, counts=told)
+        told = plural(
+            ("{counts}; {n} contradicts itself", "{counts}; {n} contradict themselves"),
+            at_odds,
+            counts=told,
+        )
+    return say("**{winner}**, {sure} ({counts})", winner=winner, sure=sure, counts=told)
 
 
 def _sureness(verdict: Verdict) -> str:
@@ -286,16 +271,27 @@ def _who_was_who(reveal: Reveal) -> Iterator[str]:
     captions = _stood_for(reveal)
     for side, model in reveal.models.items():
         named = sided(side, captions)
-        told = [say(DRAWN if side in reveal.drawn else _was(model), side=named, model=model)]
+        told = [
+            say(
+                "{side} was `{model}`, drawn at random" if side in reveal.drawn else _was(model),
+                side=named,
+                model=model,
+            )
+        ]
         if side in reveal.guessed:
             right, n = reveal.guessed[side]
             told.append(say(GUESSED_BY_ONE[right]) if n == 1 else plural(GUESSED, n, right=right))
         yield " · ".join(told)
-    yield from (say(REPLACED, was=was, now=now) for was, now in reveal.replaced)
+    yield from (
+        say("`{was}` became unavailable; `{now}` took its place.", was=was, now=now)
+        for was, now in reveal.replaced
+    )
     if reveal.rehearsal:
         yield rehearsed(reveal.rehearsal)
     if reveal.seats:
-        yield " · ".join(say(SEAT, seat=seat, model=m) for seat, m in reveal.seats.items())
+        yield " · ".join(
+            say("{seat} `{model}`", seat=seat, model=m) for seat, m in reveal.seats.items()
+        )
 
 
 def _course(reveal: Reveal) -> str:
@@ -304,13 +300,21 @@ def _course(reveal: Reveal) -> str:
     for one in reveal.course:
         chosen = [(option, n) for option, n in one.counts.items() if n]
         counts = say(", ").join(f"{option_name(option, reveal.names)} {n}" for option, n in chosen)
-        said.append(say(AFTER_ROUND, round=round_name(one.round), counts=counts))
-    return say(AHEAD, rounds=" · ".join(said))
+        said.append(say("{round}: {counts}", round=round_name(one.round), counts=counts))
+    return say("Ahead after {rounds}", rounds=" · ".join(said))
 
 
 def _persuasion(persuasion: Persuasion) -> str:
     moved = persuasion.moved
-    return plural(MOVED, persuasion.people, moved=sum(moved.values()), counts=counts_of(moved))
+    return plural(
+        (
+            "{moved} of {n} person changed sides: {counts} (stances before and after).",
+            "{moved} of {n} people changed sides: {counts} (stances before and after).",
+        ),
+        persuasion.people,
+        moved=sum(moved.values()),
+        counts=counts_of(moved),
+    )
 
 
 def _reconciled(reveal: Reveal) -> Iterator[str]:
@@ -321,7 +325,12 @@ def _reconciled(reveal: Reveal) -> Iterator[str]:
     if own.rubric != "stance":  # that is what people think of the topic
         yield ""
         yield say(
-            RECONCILED.get(own.rubric, RECONCILED_BY_PARTS),
+            RECONCILED.get(
+                own.rubric,
+                "The format's own judge: **{own}**. The jury: **{panel}**. The judge added up "
+                "scores for the parts of the debate, by the format's rules; the jury judged which "
+                "side argued better as a whole.",
+            ),
             own=option_name(own.winner or "", reveal.names),
             panel=option_name(panel.winner or "", reveal.names),
         )

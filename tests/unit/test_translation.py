@@ -132,6 +132,7 @@ def _named(module: ModuleType, said: ast.expr, function: ast.AST) -> Iterator[st
     if isinstance(said, ast.JoinedStr):  # what only operators read
         return
     keys = {id(n.slice) for n in ast.walk(said) if isinstance(n, ast.Subscript)}
+    keys |= {id(n.elts[0]) for n in ast.walk(said) if isinstance(n, ast.Tuple)}  # a singular
     found = [n for n in ast.walk(said) if isinstance(n, ast.Constant) and id(n) not in keys]
     literals = [n.value for n in found]
     yield from (text for text in literals if isinstance(text, str))
