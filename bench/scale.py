@@ -361,7 +361,7 @@ class Bench:
         """Open a platform and a database for processes, which end with the body."""
         with tempfile.TemporaryDirectory(prefix="rostrum-bench-") as name:
             folder = Path(name)
-            async with Remote.spawned(folder, "--generous") as discord:
+            async with Remote.spawned(folder) as discord:
                 database = Database(url, writable=False)
                 town = Town(folder, url, database, discord, Calls(0.0), self.model_url)
                 town.command = COMMAND

@@ -52,7 +52,7 @@ class Booth:
 class Hall(ABC):
     """The double, and what the crowd does in it."""
 
-    control: Control
+    control: Control[Any]
 
     def __init__(self) -> None:
         self.ballots: dict[str, Booth] = {}
@@ -71,7 +71,7 @@ class Hall(ABC):
         """Listen, and write the port into a file, until killed."""
         watching = asyncio.create_task(self.watch())
         try:
-            await self.control.serve(port_file, 0, self.app())
+            await self.control.serve(port_file, self.app())
         finally:
             watching.cancel()
 
@@ -389,5 +389,7 @@ class SlackHall(Hall):
 
 HALLS: dict[str, type[Hall]] = {"discord": DiscordHall, "slack": SlackHall}
 
-if __name__ == "__main__":
+
+def main() -> None:
+    """Serve the hall of a platform: `PORT_FILE PLATFORM`."""
     asyncio.run(HALLS[sys.argv[2]]().serve(Path(sys.argv[1])))

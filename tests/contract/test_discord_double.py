@@ -538,7 +538,7 @@ async def test_hooks_see_a_request_before_and_after_it_is_stored(
 
 
 async def test_in_a_process_of_its_own_it_outlives_its_callers(tmp_path: Path) -> None:
-    async with Remote.spawned(tmp_path, "--generous") as remote:
+    async with Remote.spawned(tmp_path) as remote:
         state = await remote.state()
         url = f"{remote.api_url}/channels/{state['channel']}/messages"
         headers = {"Authorization": f"Bot {state['token']}"}

@@ -440,7 +440,7 @@ async def test_a_file_is_uploaded_and_shared(slack: SlackServer, web: AsyncWebCl
 
 
 async def test_it_is_driven_in_a_process_of_its_own(tmp_path: Path) -> None:
-    async with Remote.spawned(tmp_path, "--generous") as slack:
+    async with Remote.spawned(tmp_path) as slack:
         state = await slack.state()
         web = AsyncWebClient(token="xoxb-a-token-for-the-double", base_url=slack.api_url)
         web.retry_handlers = []
@@ -456,7 +456,7 @@ async def test_it_is_driven_in_a_process_of_its_own(tmp_path: Path) -> None:
 
 
 async def test_where_it_falls_silent_nothing_more_is_carried_out(tmp_path: Path) -> None:
-    async with Remote.spawned(tmp_path, "--generous") as slack:
+    async with Remote.spawned(tmp_path) as slack:
         channel = (await slack.state())["channel"]
         web = AsyncWebClient(token="xoxb-a-token-for-the-double", base_url=slack.api_url)
         web.retry_handlers = []
@@ -474,7 +474,7 @@ async def test_where_it_falls_silent_nothing_more_is_carried_out(tmp_path: Path)
 
 
 async def test_a_wait_in_vain_says_what_it_found(tmp_path: Path) -> None:
-    async with Remote.spawned(tmp_path, "--generous") as slack:
+    async with Remote.spawned(tmp_path) as slack:
         await slack.fail(hang(), "chat.update", text="canary")
         with pytest.raises(TimeoutError) as late:
             await slack.until(lambda state: state["hanging"], 1.0)

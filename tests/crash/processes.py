@@ -339,7 +339,7 @@ async def town(
     async with AsyncExitStack() as stack:
         stack.callback(postgres.drop, name)
         model_url = await stack.enter_async_context(model_server(calls))
-        discord = await stack.enter_async_context(Remote.spawned(folder, "--generous"))
+        discord = await stack.enter_async_context(Remote.spawned(folder))
         database = Database(postgres.url(name), writable=False)
         stack.push_async_callback(database.close)
         made = Town(folder, postgres.url(name), database, discord, calls, model_url, begin=fork)

@@ -119,7 +119,7 @@ async def hold(
     bot: type[DiscordBot], scene: Scene, lead: Callable[[DiscordBot], Awaitable[None]], doomed: bool
 ) -> Held:
     """Hold a debate on a platform of its own."""
-    async with Remote.spawned(scene.folder, "--generous") as discord:
+    async with Remote.spawned(scene.folder) as discord:
         await discord.set_rules(nonce_seconds=0.0)
         await discord.act("allow", "manage_webhooks")
         return await bot.hold(scene, discord, lead, doomed=doomed)

@@ -92,7 +92,7 @@ async def hold(
     bot: type[SlackBot], scene: Scene, lead: Callable[[SlackBot], Awaitable[None]], doomed: bool
 ) -> Held:
     """Hold a debate on a platform of its own."""
-    async with Remote.spawned(scene.folder, "--generous") as slack:
+    async with Remote.spawned(scene.folder) as slack:
         return await bot.hold(scene, slack, lead, doomed=doomed)
 
 

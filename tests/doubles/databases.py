@@ -186,8 +186,7 @@ def _free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-# What a database of either kind holds, read and changed past the product.
-
+# --- what a database of either kind holds, read and changed past the product ------------
 
 TABLES = "SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema() ORDER BY 1"
 Run: TypeAlias = Callable[..., list[Mapping[str, Any]]]

@@ -160,8 +160,7 @@ class Code(IntEnum):
     TOO_MANY_THREADS = 160006, 400, "Maximum number of active threads reached"
 
 
-# The references of posted messages, as each platform keeps them.
-
+# --- the references of posted messages, as each platform keeps them ---------------------
 
 _SMALL_PRINT = re.compile(r"(?:^|[ ])#(\d+)(b?)(?: · ([\d.]+/\d+))? · (\w+)$", re.MULTILINE)
 

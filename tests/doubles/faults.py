@@ -170,15 +170,9 @@ def _pattern(path: str) -> re.Pattern[str]:
     return re.compile(escaped)
 
 
-# What may go wrong on Discord alone.
-
-
 def denied(code: Code) -> Fault:
     """Answer with an error's code, and the status and words that it comes with."""
     return Fault("status", status=code.status, code=code.value, message=code.said)
-
-
-# What may go wrong on Slack alone.
 
 
 def refused(error: str, seconds: float = 0.0) -> Fault:

@@ -38,7 +38,7 @@ from tests.doubles.venue import MemoryVenue, StoredMessage
 from tests.doubles.waiting import HANG_SECONDS, until_asked
 from tests.sample import NO_CAPS as NO_CAPS
 
-# The product's main line, joined as one process joins it, on a database and on platforms.
+# --- the product's main line, joined as one process joins it, on a database and on platforms ---
 
 
 class Joined(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any, Self
 
@@ -52,8 +52,7 @@ class LoopbackServer(ABC):
             await close(self._runner)
 
 
-# What every platform's double is: a server on loopback with a clock of its own.
-
+# --- what every platform's double is: a server on loopback with a clock of its own ------
 
 CROWD = 4096  # connections that may come at once, as a platform takes them
 
@@ -79,6 +78,8 @@ class Listening(ABC):
     clock: Clock
     faults: Faults
     sent: Sequence[Any]
+    rules: Any  # numbers that a test may change by name
+    fail: Callable[..., None]
     host = "127.0.0.1"  # in the addresses that it gives
     port = 0
     _runner: web.AppRunner | None = None

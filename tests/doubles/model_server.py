@@ -501,7 +501,7 @@ async def _break_off(request: web.Request, content: bytes) -> web.StreamResponse
     return response
 
 
-# A search endpoint on loopback that records what it is asked, and fails on request.
+# --- a search endpoint on loopback that records what it is asked, and fails on request ---
 
 
 @dataclass

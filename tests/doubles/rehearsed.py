@@ -228,10 +228,9 @@ def _sorted(values: Sequence[Post] | Sequence[Note]) -> list[str]:
     return sorted(value.model_dump_json() for value in values)
 
 
-# Debates in which every text holds a word, and what they fill into every template.
-#
-# `filled_in` holds them once; `planted` then puts any text in the word's place.
+# --- debates in which every text holds a word, and what they fill into every template ---
 
+# `filled_in` holds them once; `planted` then puts any text in the word's place.
 
 WORD = "zqplantedqz"
 QUESTIONS = (f"Why {WORD}, and for whom?", f"Is {WORD} dear?")

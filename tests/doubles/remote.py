@@ -14,68 +14,35 @@ async with Remote.spawned(tmp_path) as discord:
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import asdict
+from operator import attrgetter
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import aiohttp
 import orjson
 from aiohttp import web
 
 from tests.doubles.command import ROOT, Forked, environment_of, fork, kill_group, streams_to
-from tests.doubles.faults import Fault, Faults
+from tests.doubles.faults import Fault
+from tests.doubles.loopback import Listening
 from tests.doubles.waiting import PROCESS_SECONDS, until_asked
 
-# Driving a platform's double from another process: what `Remote` asks for, over HTTP.
-
-
+D = TypeVar("D", bound=Listening)
 Json = dict[str, Any]
-ITSELF = ""  # the double, where others are its parts
+SHOWN = 8  # of the newest calls, messages and answers, where a state was not reached
 
 
-class Double(Protocol):
-    """What every platform's double has."""
+class Control(ABC, Generic[D]):
+    """The routes under `/control`: what `Remote` asks for, over HTTP."""
 
-    faults: Faults
-    port: int
-
-    @property
-    def rules(self) -> object:
-        """Numbers that a test may change by name."""
-        ...
-
-    @property
-    def sent(self) -> Sequence[Any]:
-        """Every text that the bot sent."""
-        ...
-
-    @property
-    def fail(self) -> Callable[..., None]:
-        """Let a fault happen."""
-        ...
-
-    def app(self, app: web.Application | None = None) -> web.Application:
-        """Make its application, or add its routes to one."""
-        ...
-
-    async def start(self, port: int = 0, app: web.Application | None = None) -> None:
-        """Listen on loopback."""
-        ...
-
-
-class Control(ABC):
-    """The routes under `/control`."""
-
-    acts: ClassVar[Mapping[str, frozenset[str]]]
-    """The methods that may be asked for: those of the double itself, and of parts of it."""
     refusals: ClassVar[tuple[type[Exception], ...]]
 
-    def __init__(self, double: Double) -> None:
+    def __init__(self, double: D) -> None:
         self._double = double
 
     @abstractmethod
@@ -98,9 +65,9 @@ class Control(ABC):
         app.router.add_post("/control/calm", self._calm)
         return self._double.app(app)
 
-    async def serve(self, port_file: Path, port: int, app: web.Application | None = None) -> None:
+    async def serve(self, port_file: Path, app: web.Application | None = None) -> None:
         """Listen, and write the port into a file in one step, until killed."""
-        await self._double.start(port, app or self.app())
+        await self._double.start(app=app or self.app())
         written = port_file.with_suffix(".new")
         await asyncio.to_thread(written.write_text, str(self._double.port))
         await asyncio.to_thread(written.replace, port_file)
@@ -108,11 +75,7 @@ class Control(ABC):
 
     async def _act(self, request: web.Request) -> web.Response:
         asked: Json = orjson.loads(await request.read())
-        name, part = asked["name"], asked["part"]
-        if name not in self.acts[part]:
-            return _answer({"error": f"There is no act {name!r}."}, 404)
-        owner: Any = self._double if part == ITSELF else getattr(self._double, part)
-        act: Callable[..., Any] = getattr(owner, name)
+        act = attrgetter(asked["name"])(self._double)
         try:
             done = act(*asked["args"], **asked["kwargs"])
             if hasattr(done, "__await__"):
@@ -123,7 +86,7 @@ class Control(ABC):
 
     async def _fail(self, request: web.Request) -> web.Response:
         asked: Json = orjson.loads(await request.read())
-        self._double.fail(Fault(**asked.pop("fault")), **asked)
+        self._double.fail(Fault(**asked.pop("fault")), *asked.pop("where"), **asked)
         return _answer({})
 
     async def _rules(self, request: web.Request) -> web.Response:
@@ -146,23 +109,10 @@ class Control(ABC):
         return _answer(self.known())
 
 
-def run(platform: str, make: Callable[[bool], Control]) -> None:
-    """Read the command line and serve; `make` is told whether rates are never limited."""
-    parser = argparse.ArgumentParser(description=f"{platform} on loopback")
-    parser.add_argument("port_file", type=Path)
-    parser.add_argument("--port", type=int, default=0)
-    parser.add_argument("--generous", action="store_true", help="never limit rates")
-    given = parser.parse_args()
-    asyncio.run(make(given.generous).serve(given.port_file, given.port))
-
-
 def _answer(body: Any, status: int = 200) -> web.Response:
     return web.Response(
         status=status, body=orjson.dumps(body), headers={"Content-Type": "application/json"}
     )
-
-
-SHOWN = 8  # of the newest calls, messages and answers, where a state was not reached
 
 
 class RemoteError(AssertionError):
@@ -170,11 +120,10 @@ class RemoteError(AssertionError):
 
 
 class RemoteDouble:
-    """A client of `/control`; each platform says where its double is, and what parts it has."""
+    """A client of `/control`; each platform says what runs its double, and the path of its API."""
 
     package: ClassVar[str]
     api: ClassVar[str]
-    """The path of its API."""
 
     def __init__(self, port: int, session: aiohttp.ClientSession) -> None:
         self.api_url = f"http://127.0.0.1:{port}{self.api}"
@@ -184,9 +133,9 @@ class RemoteDouble:
     @classmethod
     @asynccontextmanager
     async def spawned(cls, folder: Path, *options: str) -> AsyncIterator[Self]:
-        """Run the double beside the test; options as of `python -m` with its package."""
+        """Run the double beside the test, where nobody has to wait."""
         port_file = folder / f"{cls.package}.port"
-        code = f"from runpy import run_module; run_module({cls.package!r}, run_name='__main__')"
+        code = f"from {cls.package} import main; main()"
         with streams_to(folder / f"{cls.package}.log") as streams:
             words = (str(port_file), *options)
             process = await fork(code, ROOT, words, environment_of({}), streams)
@@ -224,8 +173,12 @@ class RemoteDouble:
             raise
 
     async def act(self, name: str, *args: Any, **kwargs: Any) -> Any:
-        """Do what the double has a method for; raises RemoteError when it refuses."""
-        return await self._act(ITSELF, name, args, kwargs)
+        """Do what the double, or a part of it, has a method for; raises RemoteError if refused."""
+        return (await self._post("act", {"name": name, "args": args, "kwargs": kwargs}))["done"]
+
+    async def fail(self, fault: Fault, *where: str, **which: int | str) -> None:
+        """Let a fault happen, as the double's own `fail` does."""
+        await self._post("fail", {"fault": asdict(fault), "where": where, **which})
 
     async def set_rules(self, **rules: float | bool) -> None:
         """Change its `Rules` by name."""
@@ -238,15 +191,6 @@ class RemoteDouble:
     async def calm(self) -> None:
         """Let every request go well from now on."""
         await self._post("calm", {})
-
-    async def _act(
-        self, part: str, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> Any:
-        asked = {"part": part, "name": name, "args": args, "kwargs": kwargs}
-        return (await self._post("act", asked))["done"]
-
-    async def _fail(self, fault: Fault, **which: int | str) -> None:
-        await self._post("fail", {"fault": asdict(fault), **which})
 
     async def _get(self, what: str) -> Any:
         async with self._session.get(f"{self._base}/{what}") as response:

@@ -45,7 +45,7 @@ from engine.values.text import clean, split_markdown
 from engine.words.card import Reference, markdown_of
 from engine.words.cards import card_of, progressed
 
-# How each message reads where there is nothing but plain text.
+# --- how each message reads where there is nothing but plain text -----------------------
 
 
 def wording(message: Message) -> str:  # noqa: C901 - one case a message
@@ -520,7 +520,7 @@ class MemoryVenue:
         return self.messages[message]
 
 
-# A platform in memory that also keeps what each message meant.
+# --- a platform in memory that also keeps what each message meant -----------------------
 
 
 class AttentiveVenue(MemoryVenue):

@@ -142,8 +142,8 @@ def wired(port: int) -> Iterator[Wire]:
         wire.close()
 
 
-# An HTTP proxy on loopback: requests by absolute address, and tunnels by CONNECT.
-#
+# --- an HTTP proxy on loopback: requests by absolute address, and tunnels by CONNECT ----
+
 # It takes every host for this machine, so that names which nothing else knows lead somewhere.
 
 
@@ -195,10 +195,9 @@ async def proxying() -> AsyncIterator[Proxy]:
         server.close()
 
 
-# A load balancer as Slack's requests meet it: a request that one server refuses goes to the next.
-#
-# Only what was never taken is sent again, as balancers do with what is not theirs to repeat.
+# --- a load balancer: a request that one server refuses goes to the next ------------------
 
+# Only what was never taken is sent again, as balancers do with what is not theirs to repeat.
 
 DROPPED = {"host", "content-length", "transfer-encoding", "connection"}
 
@@ -261,8 +260,7 @@ async def balancing(*ports: int) -> AsyncIterator[Balancer]:
         await runner.cleanup()
 
 
-# Requests as bytes, and answers as bytes: what no client library would send or would hide.
-
+# --- requests as bytes, and answers as bytes: what no client library would send or would hide ---
 
 SECONDS = 10.0  # that only end a hang
 

@@ -18,7 +18,7 @@ async with DiscordServer(rates=Rates.generous()) as discord:
 ```
 Users are olga (owner of the server), ada, ben and cleo; `add_user("robo", bot=True)` adds
 others. It holds no code of the engine, so that it can be the oracle of a test. In a process of
-its own it is `python -m tests.doubles.discord PORT_FILE`, driven with `Remote`.
+its own it is driven with `Remote`.
 """
 
 from __future__ import annotations

@@ -196,8 +196,7 @@ def check_thread(body: Json) -> None:
     faulty.check()
 
 
-# What Discord accepts as an application's commands.
-
+# --- what Discord accepts as an application's commands ----------------------------------
 
 CHAT_INPUT: Final = 1
 SUBCOMMAND, GROUP = 1, 2

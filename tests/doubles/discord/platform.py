@@ -392,8 +392,7 @@ class Platform:
         return bool(in_channel(self.world, channel, user) & FLAGS[permission])
 
 
-# Incoming webhooks: made by a bot with Manage Webhooks, and posting under any name.
-
+# --- incoming webhooks: made by a bot with Manage Webhooks, and posting under any name ---
 
 FORBIDDEN = ("clyde", "discord")
 RESERVED = ("everyone", "here")

@@ -2,58 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
+import sys
 from dataclasses import asdict
-from typing import Any, ClassVar
+from pathlib import Path
+from typing import Any
 
 from tests.doubles.discord.interactions import Interaction
+from tests.doubles.discord.rest import Rates
 from tests.doubles.discord.server import DiscordServer
 from tests.doubles.discord.state import Message, Refusal, channel_json, message_json
-from tests.doubles.faults import Fault
-from tests.doubles.remote import ITSELF, Control, Json, RemoteDouble
-
-# What of Discord's double can be driven from another process, and how it is shown.
+from tests.doubles.remote import Control, Json, RemoteDouble
 
 
-ACTS = frozenset(
-    (
-        "add_user",
-        "advance",
-        "allow",
-        "archive",
-        "autocomplete",
-        "clear_emoji",
-        "clear_reactions",
-        "delete_message",
-        "delete_thread",
-        "deny",
-        "invite_bot",
-        "kick_bot",
-        "lock",
-        "press",
-        "react",
-        "say",
-        "slash",
-        "unreact",
-    )
-)
-GATEWAY_ACTS = frozenset(
-    ("disconnect", "drop", "flow", "forget_sessions", "invalidate", "reconnect", "repeat")
-)
-
-
-class DiscordControl(Control):
+class DiscordControl(Control[DiscordServer]):
     """The double itself, and its gateway."""
 
-    acts: ClassVar = {ITSELF: ACTS, "gateway": GATEWAY_ACTS}
     refusals = (Refusal, AssertionError)
-
-    def __init__(self, discord: DiscordServer) -> None:
-        super().__init__(discord)
-        self._discord = discord
 
     def known(self) -> Json:
         """Return everything that it knows."""
-        discord = self._discord
+        discord = self._double
         gateway, world = discord.gateway, discord.world
         return {
             "api_url": discord.api_url,
@@ -83,12 +52,12 @@ class DiscordControl(Control):
     def show(self, thing: object) -> Json | None:
         """Return a message or an interaction."""
         if isinstance(thing, Message):
-            names = self._discord.world.users
+            names = self._double.world.users
             holders = {
                 reaction.emoji: sorted(names[user].name for user in reaction.holders)
                 for reaction in thing.reactions.values()
             }
-            shown = message_json(self._discord.world, thing, self._discord.origin)
+            shown = message_json(self._double.world, thing, self._double.origin)
             return {**shown, "text": thing.text, "holders": holders, "nonce": thing.nonce}
         if isinstance(thing, Interaction):
             return {
@@ -109,15 +78,14 @@ class DiscordControl(Control):
 class Remote(RemoteDouble):
     """A client of `/control`."""
 
-    package = "tests.doubles.discord"
+    package = "tests.doubles.discord.remote"
     api = "/api/v10"
 
     async def gateway(self, name: str, *args: Any, **kwargs: Any) -> None:
         """Do what its gateway has a method for."""
-        await self._act("gateway", name, args, kwargs)
+        await self.act(f"gateway.{name}", *args, **kwargs)
 
-    async def fail(
-        self, fault: Fault, method: str = "*", path: str = "/**", **which: int | str
-    ) -> None:
-        """Let a fault happen, as `DiscordServer.fail` does."""
-        await self._fail(fault, method=method, path=path, **which)
+
+def main() -> None:
+    """Serve until killed; the argument is a file for the port."""
+    asyncio.run(DiscordControl(DiscordServer(rates=Rates.generous())).serve(Path(sys.argv[1])))

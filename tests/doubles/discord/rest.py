@@ -21,11 +21,6 @@ from tests.doubles.facts import Code, Discord
 from tests.doubles.faults import Fault, Faults
 from tests.doubles.loopback import Clock
 
-# Rate limits by bucket, told in headers, enforced with 429, and watched.
-#
-# A client that reads the headers never meets a limit; whoever does is written to `violations`.
-
-
 # A timer of the client may fire this much before the window has quite ended.
 TOLERANCE = 0.02
 

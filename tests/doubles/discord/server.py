@@ -54,9 +54,6 @@ from tests.doubles.facts import Code
 from tests.doubles.faults import Fault, Faults
 from tests.doubles.loopback import Clock, Listening
 
-# What people do on the platform: use commands, react, moderate.
-
-
 TYPES: dict[int, tuple[type, ...]] = {3: (str,), 4: (int,), 5: (bool,), 10: (int, float)}
 RESOLVED = {6: "users", 7: "channels", 8: "roles", 9: "users", 11: "attachments"}
 
@@ -65,19 +62,217 @@ class NotOfferedError(AssertionError):
     """Discord's client would not let the person do this."""
 
 
-class People:
-    """Everything that is done by somebody else than the bot.
+def _component(message: Message, custom_id: str) -> int:
+    for row in message.components:
+        for part in row.get("components", []):
+            if part.get("custom_id") == custom_id:
+                if part.get("disabled"):
+                    raise NotOfferedError(f"{custom_id} is disabled.")
+                return int(part["type"])
+    raise NotOfferedError(f"No component {custom_id!r} under: {' '.join(texts(message.embeds))}")
 
-    Users are given by id or name, messages and channels by id. What Discord refuses to a person
-    raises Refusal; what its client does not even offer raises NotOfferedError.
+
+def _check_value(option: Json, value: Any) -> None:
+    kind, name = option["type"], option["name"]
+    if kind not in TYPES or not isinstance(value, TYPES[kind]):
+        raise NotOfferedError(f"{value!r} is not for option {name} of type {kind}.")
+    if option.get("choices") and value not in [c["value"] for c in option["choices"]]:
+        raise NotOfferedError(f"{value!r} is no choice of {name}.")
+    size = len(value) if isinstance(value, str) else value
+    unit = "length" if isinstance(value, str) else "value"
+    most = option.get(f"max_{unit}", 6000 if unit == "length" else None)
+    least = option.get(f"min_{unit}")
+    if (most is not None and size > most) or (least is not None and size < least):
+        raise NotOfferedError(f"{name} takes from {least} to {most}.")
+
+
+def _check_values(modal: Json, values: dict[str, str]) -> None:
+    for item in modal_inputs(modal):
+        text = values.get(item["custom_id"], item.get("value") or "")
+        least = item.get("min_length") or (1 if item.get("required", True) else 0)
+        if not (least <= len(text) <= (item.get("max_length") or 4000)):
+            raise NotOfferedError(f"{item['custom_id']} does not take {len(text)} characters.")
+
+
+def _filled(row: Json, values: dict[str, str]) -> Json:
+    def fill(item: Json) -> Json:
+        text = values.get(item["custom_id"], item.get("value") or "")
+        return {"type": item["type"], "id": 2, "custom_id": item["custom_id"], "value": text}
+
+    if row.get("type") == LABEL:
+        return {"type": LABEL, "id": 1, "component": fill(row["component"])}
+    return {"type": 1, "id": 1, "components": [fill(item) for item in row.get("components", [])]}
+
+
+TOKEN = "MTAwMDAwMDAwMDAwMDAwMDAwMA.GdOubl.a-token-for-the-double-only-000000000"
+PEOPLE = ("olga", "ada", "ben", "cleo")
+BOT_PERMISSIONS = (
+    "view_channel",
+    "send_messages",
+    "send_messages_in_threads",
+    "create_public_threads",
+    "add_reactions",
+    "read_message_history",
+    "embed_links",
+    "attach_files",
+    "manage_messages",
+)
+
+
+class DiscordServer(Listening):
+    """Discord on loopback, with one server, one channel, its owner olga and three members.
+
+    People's acts are here too: users are given by id or name, messages and channels by id. What
+    Discord refuses to a person raises Refusal; what its client does not even offer raises
+    NotOfferedError.
     """
 
-    world: World
-    platform: Platform
-    gateway: Gateway
-    interactions: Interactions
-    channel: Channel
-    origin: str
+    def __init__(self, *, rates: Rates | None = None, rules: Rules | None = None) -> None:
+        self.clock = Clock()
+        self.world = World(self.clock)
+        self.rules = rules or Rules()
+        self.sent: list[Sent] = []
+        self.faults = Faults()
+        self.gateway = Gateway(self.world, self._note)
+        self.platform = Platform(self.world, self.gateway.emit, self.rules)
+        self.interactions = Interactions(self.platform)
+        self.limiter = Limiter(self.clock, rates or Rates())
+        self.rest = Rest(self.limiter, self.faults, self.sent)
+        self.token = TOKEN
+        self.users = {name: self.world.new_user(name) for name in PEOPLE}
+        self.guild = self.add_guild("Hall", self.users["olga"].id)
+        self.channel = self.add_channel("debates")
+
+    # --- making more of it ------------------------------------------------------------------
+
+    @property
+    def token(self) -> str:
+        """The bot's token; setting another revokes it."""
+        return self.rest.token
+
+    @token.setter
+    def token(self, token: str) -> None:
+        self.rest.token = self.gateway.token = token
+
+    def add_user(
+        self, name: str, *, bot: bool = False, guild: Id | None = None, **days: int
+    ) -> User:
+        """Let somebody join a server; `bot` for another bot, `days` as in `new_user`."""
+        user = self.world.new_user(name, bot=bot, **days)
+        self.users[name] = user
+        self._guild(guild).members[user.id] = set()
+        return user
+
+    def add_guild(self, name: str, owner: Id, *, with_bot: bool = True) -> Guild:
+        """Make a server whose members are all users so far."""
+        owner_id = self.world.user(owner).id
+        made = Guild(self.world.new_id(), name, owner_id, joined=self.clock.now())
+        self.world.guilds[made.id] = made
+        made.roles[made.id] = Role(made.id, "@everyone", EVERYONE)
+        mine = Role(self.world.new_id(), self.world.bot.name, bits(*BOT_PERMISSIONS))
+        made.roles[mine.id] = mine
+        made.members = {user.id: set() for user in self.users.values()}
+        if with_bot:
+            made.members[self.world.bot.id] = {mine.id}
+        return made
+
+    def add_channel(self, name: str, guild: Id | None = None, *, kind: int = TEXT) -> Channel:
+        """Make a channel: of text, unless another kind is given."""
+        owner = self.guild if guild is None else self.world.guild(guild)
+        made = Channel(self.world.new_id(), owner.id, name, type=kind)
+        self.world.channels[made.id] = made
+        return made
+
+    def add_role(self, name: str, *permissions: str, holder: Id | None = None) -> Role:
+        """Make a role of the first server and give it to somebody."""
+        made = Role(self.world.new_id(), name, bits(*permissions))
+        self.guild.roles[made.id] = made
+        if holder is not None:
+            self.guild.members[self.world.user(holder).id].add(made.id)
+        return made
+
+    # --- reading it ---------------------------------------------------------------------------
+
+    @property
+    def api_url(self) -> str:
+        """The address of the API, including the version."""
+        return f"{self.origin}{BASE}"
+
+    @property
+    def bot(self) -> User:
+        """The bot's user."""
+        return self.world.bot
+
+    @property
+    def violations(self) -> list[Violation]:
+        """Every request over a rate limit; a good client leaves this empty."""
+        return self.limiter.violations
+
+    def messages(self, channel: Id | None = None) -> list[Message]:
+        """Return the messages of a channel or thread, oldest first."""
+        return self.world.in_order(self._place(channel).id)
+
+    def threads(self, channel: Id | None = None) -> list[Channel]:
+        """Return the threads of a channel, oldest first."""
+        return sorted(self.world.threads(self._place(channel).id), key=lambda t: int(t.id))
+
+    def holders(self, message: Id, emoji: str) -> set[str]:
+        """Return the names of the people who hold an emoji: no bots."""
+        held = self.world.find_message(message).holders(emoji)
+        users = [self.world.user(user) for user in held]
+        return {user.name for user in users if not user.bot}
+
+    # --- making trouble -------------------------------------------------------------------------
+
+    def fail(
+        self,
+        fault: Fault,
+        method: str = "*",
+        path: str = "/**",
+        *,
+        times: int = 1,
+        skip: int = 0,
+        text: str = "",
+    ) -> None:
+        """Let a fault happen to the next requests that match; see `Faults.plan`."""
+        self.faults.plan(fault, method, path, times=times, skip=skip, text=text)
+
+    # --- running it ---------------------------------------------------------------------
+
+    def app(self, app: web.Application | None = None) -> web.Application:
+        """Make the web application (or add to one): API, gateway and files."""
+        app = web.Application(client_max_size=64 * 2**20) if app is None else app
+        routes = Routes(self.platform, self.interactions, self.gateway, lambda: self.origin)
+        for method, template, handler in routes.table():
+            self.rest.add(app, method, template, handler)
+        app.router.add_get("/gateway", self.gateway.connect)
+        app.router.add_get("/gateway/", self.gateway.connect)
+        app.router.add_get("/attachments/{channel}/{id}/{name}", self._file)
+        app.router.add_route("*", "/{rest:.*}", _unknown)
+        return app
+
+    def listens(self, authority: str) -> None:
+        self.gateway.url = f"ws://{authority}/gateway"
+
+    async def cut(self) -> None:
+        self.gateway.drop()
+        await asyncio.sleep(0)
+
+    async def _file(self, request: web.Request) -> web.Response:
+        wanted = request.match_info["id"]
+        fault = self.faults.meet("GET", request.path, "")
+        if fault is not None:
+            return web.Response(status=fault.status)
+        if wanted in self.world.attached:
+            return web.Response(body=self.world.attached[wanted].data)
+        for message in self.world.in_order(request.match_info["channel"]):
+            for file in message.attachments:
+                if file.id == wanted:
+                    return web.Response(body=file.data)
+        return web.Response(status=404)
+
+    def _note(self, method: str, path: str, text: str) -> None:
+        self.sent.append(Sent(self.clock.now(), method, path, text))
 
     # --- reactions and messages ---------------------------------------------------------
 
@@ -457,214 +652,6 @@ class People:
 
     def _owner(self, channel: Id) -> str:
         return self.world.guild(self.world.channel(channel).guild_id).owner_id
-
-
-def _component(message: Message, custom_id: str) -> int:
-    for row in message.components:
-        for part in row.get("components", []):
-            if part.get("custom_id") == custom_id:
-                if part.get("disabled"):
-                    raise NotOfferedError(f"{custom_id} is disabled.")
-                return int(part["type"])
-    raise NotOfferedError(f"No component {custom_id!r} under: {' '.join(texts(message.embeds))}")
-
-
-def _check_value(option: Json, value: Any) -> None:
-    kind, name = option["type"], option["name"]
-    if kind not in TYPES or not isinstance(value, TYPES[kind]):
-        raise NotOfferedError(f"{value!r} is not for option {name} of type {kind}.")
-    if option.get("choices") and value not in [c["value"] for c in option["choices"]]:
-        raise NotOfferedError(f"{value!r} is no choice of {name}.")
-    size = len(value) if isinstance(value, str) else value
-    unit = "length" if isinstance(value, str) else "value"
-    most = option.get(f"max_{unit}", 6000 if unit == "length" else None)
-    least = option.get(f"min_{unit}")
-    if (most is not None and size > most) or (least is not None and size < least):
-        raise NotOfferedError(f"{name} takes from {least} to {most}.")
-
-
-def _check_values(modal: Json, values: dict[str, str]) -> None:
-    for item in modal_inputs(modal):
-        text = values.get(item["custom_id"], item.get("value") or "")
-        least = item.get("min_length") or (1 if item.get("required", True) else 0)
-        if not (least <= len(text) <= (item.get("max_length") or 4000)):
-            raise NotOfferedError(f"{item['custom_id']} does not take {len(text)} characters.")
-
-
-def _filled(row: Json, values: dict[str, str]) -> Json:
-    def fill(item: Json) -> Json:
-        text = values.get(item["custom_id"], item.get("value") or "")
-        return {"type": item["type"], "id": 2, "custom_id": item["custom_id"], "value": text}
-
-    if row.get("type") == LABEL:
-        return {"type": LABEL, "id": 1, "component": fill(row["component"])}
-    return {"type": 1, "id": 1, "components": [fill(item) for item in row.get("components", [])]}
-
-
-TOKEN = "MTAwMDAwMDAwMDAwMDAwMDAwMA.GdOubl.a-token-for-the-double-only-000000000"
-PEOPLE = ("olga", "ada", "ben", "cleo")
-BOT_PERMISSIONS = (
-    "view_channel",
-    "send_messages",
-    "send_messages_in_threads",
-    "create_public_threads",
-    "add_reactions",
-    "read_message_history",
-    "embed_links",
-    "attach_files",
-    "manage_messages",
-)
-
-
-class DiscordServer(People, Listening):
-    """Discord on loopback, with one server, one channel, its owner olga and three members."""
-
-    def __init__(self, *, rates: Rates | None = None, rules: Rules | None = None) -> None:
-        self.clock = Clock()
-        self.world = World(self.clock)
-        self.rules = rules or Rules()
-        self.sent: list[Sent] = []
-        self.faults = Faults()
-        self.gateway = Gateway(self.world, self._note)
-        self.platform = Platform(self.world, self.gateway.emit, self.rules)
-        self.interactions = Interactions(self.platform)
-        self.limiter = Limiter(self.clock, rates or Rates())
-        self.rest = Rest(self.limiter, self.faults, self.sent)
-        self.token = TOKEN
-        self.users = {name: self.world.new_user(name) for name in PEOPLE}
-        self.guild = self.add_guild("Hall", self.users["olga"].id)
-        self.channel = self.add_channel("debates")
-
-    # --- making more of it ------------------------------------------------------------------
-
-    @property
-    def token(self) -> str:
-        """The bot's token; setting another revokes it."""
-        return self.rest.token
-
-    @token.setter
-    def token(self, token: str) -> None:
-        self.rest.token = self.gateway.token = token
-
-    def add_user(
-        self, name: str, *, bot: bool = False, guild: Id | None = None, **days: int
-    ) -> User:
-        """Let somebody join a server; `bot` for another bot, `days` as in `new_user`."""
-        user = self.world.new_user(name, bot=bot, **days)
-        self.users[name] = user
-        self._guild(guild).members[user.id] = set()
-        return user
-
-    def add_guild(self, name: str, owner: Id, *, with_bot: bool = True) -> Guild:
-        """Make a server whose members are all users so far."""
-        owner_id = self.world.user(owner).id
-        made = Guild(self.world.new_id(), name, owner_id, joined=self.clock.now())
-        self.world.guilds[made.id] = made
-        made.roles[made.id] = Role(made.id, "@everyone", EVERYONE)
-        mine = Role(self.world.new_id(), self.world.bot.name, bits(*BOT_PERMISSIONS))
-        made.roles[mine.id] = mine
-        made.members = {user.id: set() for user in self.users.values()}
-        if with_bot:
-            made.members[self.world.bot.id] = {mine.id}
-        return made
-
-    def add_channel(self, name: str, guild: Id | None = None, *, kind: int = TEXT) -> Channel:
-        """Make a channel: of text, unless another kind is given."""
-        owner = self.guild if guild is None else self.world.guild(guild)
-        made = Channel(self.world.new_id(), owner.id, name, type=kind)
-        self.world.channels[made.id] = made
-        return made
-
-    def add_role(self, name: str, *permissions: str, holder: Id | None = None) -> Role:
-        """Make a role of the first server and give it to somebody."""
-        made = Role(self.world.new_id(), name, bits(*permissions))
-        self.guild.roles[made.id] = made
-        if holder is not None:
-            self.guild.members[self.world.user(holder).id].add(made.id)
-        return made
-
-    # --- reading it ---------------------------------------------------------------------------
-
-    @property
-    def api_url(self) -> str:
-        """The address of the API, including the version."""
-        return f"{self.origin}{BASE}"
-
-    @property
-    def bot(self) -> User:
-        """The bot's user."""
-        return self.world.bot
-
-    @property
-    def violations(self) -> list[Violation]:
-        """Every request over a rate limit; a good client leaves this empty."""
-        return self.limiter.violations
-
-    def messages(self, channel: Id | None = None) -> list[Message]:
-        """Return the messages of a channel or thread, oldest first."""
-        return self.world.in_order(self._place(channel).id)
-
-    def threads(self, channel: Id | None = None) -> list[Channel]:
-        """Return the threads of a channel, oldest first."""
-        return sorted(self.world.threads(self._place(channel).id), key=lambda t: int(t.id))
-
-    def holders(self, message: Id, emoji: str) -> set[str]:
-        """Return the names of the people who hold an emoji: no bots."""
-        held = self.world.find_message(message).holders(emoji)
-        users = [self.world.user(user) for user in held]
-        return {user.name for user in users if not user.bot}
-
-    # --- making trouble -------------------------------------------------------------------------
-
-    def fail(
-        self,
-        fault: Fault,
-        method: str = "*",
-        path: str = "/**",
-        *,
-        times: int = 1,
-        skip: int = 0,
-        text: str = "",
-    ) -> None:
-        """Let a fault happen to the next requests that match; see `Faults.plan`."""
-        self.faults.plan(fault, method, path, times=times, skip=skip, text=text)
-
-    # --- running it ---------------------------------------------------------------------
-
-    def app(self, app: web.Application | None = None) -> web.Application:
-        """Make the web application (or add to one): API, gateway and files."""
-        app = web.Application(client_max_size=64 * 2**20) if app is None else app
-        routes = Routes(self.platform, self.interactions, self.gateway, lambda: self.origin)
-        for method, template, handler in routes.table():
-            self.rest.add(app, method, template, handler)
-        app.router.add_get("/gateway", self.gateway.connect)
-        app.router.add_get("/gateway/", self.gateway.connect)
-        app.router.add_get("/attachments/{channel}/{id}/{name}", self._file)
-        app.router.add_route("*", "/{rest:.*}", _unknown)
-        return app
-
-    def listens(self, authority: str) -> None:
-        self.gateway.url = f"ws://{authority}/gateway"
-
-    async def cut(self) -> None:
-        self.gateway.drop()
-        await asyncio.sleep(0)
-
-    async def _file(self, request: web.Request) -> web.Response:
-        wanted = request.match_info["id"]
-        fault = self.faults.meet("GET", request.path, "")
-        if fault is not None:
-            return web.Response(status=fault.status)
-        if wanted in self.world.attached:
-            return web.Response(body=self.world.attached[wanted].data)
-        for message in self.world.in_order(request.match_info["channel"]):
-            for file in message.attachments:
-                if file.id == wanted:
-                    return web.Response(body=file.data)
-        return web.Response(status=404)
-
-    def _note(self, method: str, path: str, text: str) -> None:
-        self.sent.append(Sent(self.clock.now(), method, path, text))
 
 
 async def _unknown(request: web.Request) -> web.Response:

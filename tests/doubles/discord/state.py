@@ -13,9 +13,6 @@ from typing import Any, Final, Protocol
 from tests.doubles.facts import Code
 from tests.doubles.loopback import Clock
 
-# What Discord says when it refuses: an HTTP status and one of its JSON error codes.
-
-
 Json = dict[str, Any]
 
 
@@ -362,8 +359,7 @@ class World:
         return [c for c in self.channels.values() if c.parent_id == str(parent)]
 
 
-# Who may do what where, computed as Discord documents it.
-
+# --- who may do what where, computed as Discord documents it ----------------------------
 
 FLAGS: Final = {
     "administrator": 1 << 3,
@@ -470,8 +466,7 @@ def require_sending(world: World, channel: Channel, user_id: str) -> None:
     require(world, channel, user_id, sending)
 
 
-# State as the JSON that Discord sends.
-
+# --- state as the JSON that Discord sends -----------------------------------------------
 
 BURST_COLOUR = "#5865f2"
 

@@ -18,8 +18,8 @@ async with SlackServer() as slack:
     assert slack.violations == [] and "secret" not in slack.sent_text
 ```
 Users are olga (an admin), ada, ben and cleo; `add_user("robo", bot=True)` adds others. It holds no
-code of the engine, so that it can be the oracle of a test. In a process of its own it is
-`python -m tests.doubles.slack PORT_FILE`, driven with `Remote`.
+code of the engine, so that it can be the oracle of a test. In a process of its own it
+is driven with `Remote`.
 """
 
 from __future__ import annotations

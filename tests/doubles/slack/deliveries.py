@@ -20,10 +20,9 @@ from aiohttp import WSMsgType, web
 from tests.doubles.slack.state import APP, Json, Rules, Team, World
 from tests.doubles.waiting import HANG_SECONDS
 
-# Socket Mode: connections by ticket, envelopes and their acknowledgements, and every trouble.
-#
-# An envelope goes to one of the connections, as on Slack.
+# --- Socket Mode: connections by ticket, envelopes, and every trouble -------------------
 
+# An envelope goes to one of the connections, as on Slack.
 
 MOST_CONNECTIONS = 10
 LINGER = 0.2  # seconds that a refreshed connection stays open beside its successor

@@ -21,8 +21,7 @@ from tests.doubles.slack.state import (
 )
 from tests.doubles.slack.web_api import Method, OAuth
 
-# What Slack refuses of a message or a view: sizes and shapes, by its documentation.
-
+# --- what Slack refuses of a message or a view: sizes and shapes, by its documentation ---
 
 SIZES = {"section": Slack.SECTION, "header": Slack.HEADER}
 KINDS = {

@@ -2,50 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
+import sys
 from dataclasses import asdict
-from typing import Any, ClassVar
+from pathlib import Path
+from typing import Any
 
-from tests.doubles.faults import Fault
-from tests.doubles.remote import ITSELF, Control, Json, RemoteDouble
+from tests.doubles.remote import Control, Json, RemoteDouble
 from tests.doubles.slack.deliveries import DidNotRespondError
 from tests.doubles.slack.server import SlackServer
-from tests.doubles.slack.state import Asked, Message, Refusal
-
-# What of Slack's double can be driven from another process, and how it is shown.
+from tests.doubles.slack.state import Asked, Message, Refusal, Rules
 
 
-ACTS = frozenset(
-    (
-        "add_user",
-        "advance",
-        "archive",
-        "delete_channel",
-        "delete_message",
-        "kick_bot",
-        "press",
-        "react",
-        "revoke",
-        "slash",
-        "uninstall",
-        "unreact",
-    )
-)
-SOCKET_ACTS = frozenset(("drop", "refresh", "refuse", "silence"))
-
-
-class SlackControl(Control):
+class SlackControl(Control[SlackServer]):
     """The double itself, and its socket."""
 
-    acts: ClassVar = {ITSELF: ACTS, "socket": SOCKET_ACTS}
     refusals = (Refusal, AssertionError, DidNotRespondError)
-
-    def __init__(self, slack: SlackServer) -> None:
-        super().__init__(slack)
-        self._slack = slack
 
     def known(self) -> Json:
         """Return everything that it knows."""
-        slack = self._slack
+        slack = self._double
         return {
             "api_url": slack.api_url,
             "channel": slack.channel.id,
@@ -65,7 +41,7 @@ class SlackControl(Control):
     def show(self, thing: object) -> Json | None:
         """Return a message or an interaction."""
         if isinstance(thing, Message):
-            names = self._slack.world.users
+            names = self._double.world.users
             held = {
                 name: sorted(names[user].name for user in users)
                 for name, users in thing.reactions.items()
@@ -80,13 +56,14 @@ class SlackControl(Control):
 class Remote(RemoteDouble):
     """A client of `/control`."""
 
-    package = "tests.doubles.slack"
+    package = "tests.doubles.slack.remote"
     api = "/api"
 
     async def socket(self, name: str, *args: Any, **kwargs: Any) -> None:
         """Do what its socket has a method for."""
-        await self._act("socket", name, args, kwargs)
+        await self.act(f"socket.{name}", *args, **kwargs)
 
-    async def fail(self, fault: Fault, method: str = "**", **which: int | str) -> None:
-        """Let a fault happen, as `SlackServer.fail` does."""
-        await self._fail(fault, method=method, **which)
+
+def main() -> None:
+    """Serve until killed; the argument is a file for the port."""
+    asyncio.run(SlackControl(SlackServer(rules=Rules.generous())).serve(Path(sys.argv[1])))

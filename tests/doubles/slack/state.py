@@ -16,9 +16,6 @@ from tests.doubles.facts import Slack
 from tests.doubles.loopback import Clock
 from tests.doubles.waiting import HANG_SECONDS
 
-# How Slack says no: `{"ok": false, "error": …}` with status 200.
-
-
 Json = dict[str, Any]
 
 
@@ -33,9 +30,6 @@ class Refusal(Exception):  # noqa: N818 - an answer of the platform, not an erro
     def body(self) -> Json:
         """Return what is answered."""
         return {"ok": False, "error": self.error, **self.more}
-
-
-# The numbers of the platform that a test may change.
 
 
 @dataclass
@@ -288,7 +282,7 @@ class World:
         return sorted(every, key=lambda message: float(message.ts))
 
 
-# What people ask of the app, with the trigger and response URL that go with it.
+# --- what people ask of the app, with the trigger and response URL that go with it ------
 
 
 @dataclass

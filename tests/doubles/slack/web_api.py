@@ -21,11 +21,6 @@ from tests.doubles.faults import Fault, Faults
 from tests.doubles.loopback import Clock
 from tests.doubles.slack.state import APP, Json, Refusal, Rules, Team, World
 
-# Slack's rate limits: a tier for each method, and one message a second for each channel.
-#
-# What is over a limit is answered with 429 and kept as a violation; a good client leaves none.
-
-
 POSTS = ("chat.postMessage", "chat.postEphemeral")
 # What shows a message in a channel, and which argument names it; a file that is shared does too.
 SHOWN_IN = {"chat.postMessage": "channel", "files.completeUploadExternal": "channel_id"}
@@ -85,8 +80,7 @@ class Limiter:
         return max(1.0, seconds)
 
 
-# Installing an app by OAuth: what a workspace's admin grants, and the code that stands for it.
-
+# --- installing an app by OAuth: what an admin grants, and the code for it ----------------
 
 AUTHORIZE = "/oauth/v2/authorize"
 CLIENT_ID, CLIENT_SECRET = "12345.67890", "a-client-secret-for-the-double"
