@@ -31,7 +31,7 @@ from bench.past_debates import SYLLABLES, Past
 from engine.pages.stored import StoredLibrary
 from engine.values.debate import Debate, Fit, JurorFit, Status
 from tests.doubles.databases import PostgresDouble
-from tests.sample import ballot, new_debate, run, turn, turn_post, verdict
+from tests.kit import ballot, new_debate, run, turn, turn_post, verdict
 from tests.scenario.test_public_debates import post, shown, tell
 from tests.scenario.test_reading import reading
 

@@ -38,7 +38,7 @@ from tests.crash.processes import Calls, Town
 from tests.doubles.discord import Remote
 from tests.doubles.discord.state import EPOCH_MS
 from tests.doubles.remote import Json
-from tests.doubles.waiting import until_true
+from tests.kit import until_true
 
 COMMAND = """
 from adapters.discord import way_out

@@ -14,8 +14,7 @@ from adapters.discord.venue import DiscordVenue
 from adapters.proxies import proxy_of
 from adapters.site import Site
 from adapters.slack import texts
-from adapters.slack.connection import Connection as SlackConnection
-from adapters.slack.connection import Transport
+from adapters.slack.connection import Connection as SlackConnection, Transport
 from adapters.slack.http import HttpTransport
 from adapters.slack.install.installations import Installations
 from adapters.slack.install.oauth import Credentials, Installer

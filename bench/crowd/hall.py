@@ -27,12 +27,10 @@ from tests.doubles.discord.server import DiscordServer
 from tests.doubles.discord.state import Message as DiscordMessage
 from tests.doubles.facts import in_small_print, on_slack
 from tests.doubles.remote import Control, Json
-from tests.doubles.slack.deliveries import DidNotRespondError
-from tests.doubles.slack.deliveries import Told as Event
+from tests.doubles.slack.deliveries import DidNotRespondError, Told as Event
 from tests.doubles.slack.remote import SlackControl
 from tests.doubles.slack.server import SlackServer
-from tests.doubles.slack.state import Message as SlackMessage
-from tests.doubles.slack.state import Rules
+from tests.doubles.slack.state import Message as SlackMessage, Rules
 
 LOOK_SECONDS = 0.01
 UNSURE_SECONDS = 2.0  # what was told so shortly before a session was lost may not have been heard

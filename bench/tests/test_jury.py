@@ -58,7 +58,7 @@ from bench.wheel.jury_world import (
 from engine.jury.model import weigh
 from engine.values.errors import UsageError
 from engine.values.judging import TIE
-from tests.doubles.waiting import HANG_SECONDS
+from tests.kit import HANG_SECONDS
 
 ROOT = Path(__file__).parents[2]
 DEFAULT, MILD, HARSH, HERD = WORLDS

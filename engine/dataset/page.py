@@ -15,8 +15,7 @@ from engine.values.judging import RETRIEVED, Ballot
 from engine.values.language import speaking
 from engine.values.messages import Reveal
 from engine.values.sources import named
-from engine.values.text import rename
-from engine.values.text import scrub as scrub_mentions
+from engine.values.text import rename, scrub as scrub_mentions
 from engine.votes.result import read_reveal
 from engine.words.cards import broken_rule, words_used
 from engine.words.details import detail_lines

@@ -20,10 +20,10 @@ from engine.values.text import (
     headline,
     is_divided,
     is_visible,
+    scrub as without_mentions,
     split_closing,
     whole_sentences,
 )
-from engine.values.text import scrub as without_mentions
 
 CASE, CASE_OF_MANY = 180, 110  # characters of a side's case, of two sides and of more
 TOPIC = 300  # characters

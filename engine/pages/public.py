@@ -22,8 +22,7 @@ from engine.pages.preview import sealed_picture
 from engine.pages.stored import Shows, StoredLibrary
 from engine.series.referee import read_record, table_of
 from engine.series.report.page import ReportPage
-from engine.series.report.pictures import Picture as Drawing
-from engine.series.report.pictures import draw_report
+from engine.series.report.pictures import Picture as Drawing, draw_report
 from engine.series.report.reading import SeriesRows, read_series_rows
 from engine.series.report.report import make_report
 from engine.series.report.wording import write_results
@@ -40,8 +39,7 @@ from engine.values.errors import NotFoundError
 from engine.values.language import speaking
 from engine.values.messages import File, LeagueTable, Outcome
 from engine.values.ports import Clock
-from engine.values.text import headline
-from engine.values.text import scrub as scrub_mentions
+from engine.values.text import headline, scrub as scrub_mentions
 from engine.votes.result import read_reveal
 from engine.words.result_picture import result_picture
 from engine.words.reveal import outcome_line

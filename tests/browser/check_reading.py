@@ -24,8 +24,7 @@ from tests.browser.conftest import DESKTOP, NARROW, PHONE, Open, assert_accessib
 from tests.browser.guard import Guard
 from tests.doubles.hall import Hall
 from tests.doubles.venue import AttentiveVenue
-from tests.doubles.whole_debate import DEFAULTS as WHOLE
-from tests.doubles.whole_debate import LIMITS, HeardModels
+from tests.doubles.whole_debate import DEFAULTS as WHOLE, LIMITS, HeardModels
 from tests.scenario.shelf import CANARIES, INVISIBLE, Shelf
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

@@ -27,8 +27,8 @@ from engine.prompts.library import load_prompts
 from tests.doubles.databases import PostgresDouble
 from tests.doubles.rehearsed import DEFAULTS
 from tests.doubles.venue import MemoryVenue
-from tests.doubles.waiting import until_true
 from tests.doubles.wire import wired
+from tests.kit import until_true
 
 MOST_SECONDS = 0.15  # that a second process may add at the median
 

@@ -27,8 +27,7 @@ from engine.values.messages import Notice
 from engine.values.ports import VenueLimits, utc_now
 from engine.votes.window import VoteWindow
 from tests.doubles.venue import MemoryVenue
-from tests.doubles.waiting import HANG_SECONDS, until
-from tests.sample import create, new_debate
+from tests.kit import HANG_SECONDS, create, new_debate, until
 
 COUNT = 4
 QUICK = VenueLimits(typing_seconds=5, send_seconds=0.3)

@@ -32,7 +32,7 @@ from tests.doubles.discord import (
     limited,
     status,
 )
-from tests.doubles.waiting import HANG_SECONDS
+from tests.kit import HANG_SECONDS
 
 A = "🅰️"
 

@@ -16,9 +16,7 @@ from engine.delivery.ending import NO_ROOM, why
 from engine.floor.wake import Bell
 from engine.values.debate import Model
 from tests.doubles.databases import PostgresDouble
-from tests.doubles.desk import setup_of
-from tests.doubles.waiting import until, until_true
-from tests.sample import NO_CAPS, create, new_debate
+from tests.kit import NO_CAPS, create, new_debate, setup_of, until, until_true
 
 Think = Callable[[str], Awaitable[None]]
 JOBS = "SELECT CAST(status AS text) AS status, queue_name FROM procrastinate_jobs ORDER BY id"

@@ -43,7 +43,7 @@ from engine.values.messages import (
 from engine.words import translation
 from engine.words.translation import LANGUAGES
 from tests.contract.test_venue import PLATFORMS, Stage, post, terminal
-from tests.sample import announcement, reveal, speech
+from tests.kit import announcement, reveal, speech
 from tests.scenario.test_languages import ENGLISH, NAMES, Missed
 
 OWN = "Çığ 42"  # what models and people wrote

@@ -20,8 +20,8 @@ from engine.values.debate import Model, Origin, Price, Sampling
 from engine.values.errors import BudgetError, LeaseLostError, ModelError, UsageError
 from engine.values.ports import AnswerSchema, Call, ChatMessage
 from tests.doubles import model_server as acts
-from tests.doubles.attempt_log import RecordedAttempts
 from tests.doubles.model_server import ModelServer
+from tests.kit import RecordedAttempts
 
 QUICK = RetryPolicy(tries=4, first_wait=0.001)
 

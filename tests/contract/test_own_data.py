@@ -29,7 +29,7 @@ from engine.store import ExportFilter, StandingAnswer
 from engine.store.series import StoredSeries
 from engine.values.debate import Status
 from tests.doubles.databases import opened, traces
-from tests.sample import NOW, create, new_debate, run
+from tests.kit import NOW, create, new_debate, run
 
 ANN, BOB = "ann-4711-user", "bob-0815-user"
 MINE, THEIRS = "mine-of-ann", "theirs-of-bob"

@@ -17,7 +17,7 @@ from engine.floor.keeper import Keeper
 from engine.floor.shares import Shares, Standing
 from engine.floor.wake import Bell
 from engine.values.errors import VenueAwayError
-from tests.doubles.waiting import until
+from tests.kit import until
 
 
 @pytest.fixture(autouse=True)

@@ -30,7 +30,7 @@ from tests.doubles.slack import (
     status,
 )
 from tests.doubles.slack.web_api import CLIENT_ID, CLIENT_SECRET
-from tests.doubles.waiting import HANG_SECONDS
+from tests.kit import HANG_SECONDS
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ from engine.values.errors import (
 )
 from engine.values.judging import Question
 from engine.values.ports import Attempt, Part, Reply
-from tests.sample import (
+from tests.kit import (
     LATER,
     NO_CAPS,
     NOW,

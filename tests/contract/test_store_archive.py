@@ -9,7 +9,7 @@ import pytest
 
 from engine.store import Closing, DebateRecord, ExportFilter, Store, count_rehearsals
 from engine.values.debate import Status
-from tests.sample import (
+from tests.kit import (
     NO_CAPS,
     NOW,
     ballot,

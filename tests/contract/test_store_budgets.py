@@ -21,8 +21,7 @@ from engine.values.debate import Debate, Status
 from engine.values.errors import BudgetError, NotFoundError
 from engine.values.messages import Alert
 from engine.values.ports import Attempt, Reply, utc_now
-from tests.sample import NO_CAPS, NOW, Running, new_debate, notice, run
-from tests.sample import create as create_debate
+from tests.kit import NO_CAPS, NOW, Running, create as create_debate, new_debate, notice, run
 
 ONE_DOLLAR = NO_CAPS.model_copy(update={"community_daily_usd": 1.0})
 TWO_A_DAY = NO_CAPS.model_copy(update={"user_daily_debates": 2})

@@ -11,7 +11,7 @@ from engine.store import Closing, ExportFilter, Shown, Store
 from engine.store.community import CommunitySettings, PublicPart
 from engine.values.debate import BallotKind, Model, Status
 from engine.values.errors import UsageError
-from tests.sample import LATER, NOW, create, new_debate, run, turn, turn_post
+from tests.kit import LATER, NOW, create, new_debate, run, turn, turn_post
 
 SET = CommunitySettings(
     models=(Model.parse("near/ana#kin"),),

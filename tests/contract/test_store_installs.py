@@ -16,7 +16,7 @@ from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
 from engine.store.installs import Install
 from engine.values.errors import SettingsError
-from tests.sample import LATER, NOW
+from tests.kit import LATER, NOW
 
 OLD, NEW = "an-old-key-of-the-operator", "a-new-key-of-the-operator"
 TOKEN = "xoxb-canary-of-a-workspace"

@@ -12,18 +12,7 @@ from engine.values.debate import Status, Usage
 from engine.values.errors import StoppedError, ThreadGoneError
 from engine.values.judging import Vote, VoteEvent
 from engine.values.ports import Attempt, Reply
-from tests.sample import (
-    NOW,
-    ballot,
-    make_call,
-    new_debate,
-    real,
-    run,
-    turn,
-    turn_post,
-    verdict,
-    vote,
-)
+from tests.kit import NOW, ballot, make_call, new_debate, real, run, turn, turn_post, verdict, vote
 
 
 async def test_a_debate_without_calls_has_an_empty_journal(store: Store) -> None:

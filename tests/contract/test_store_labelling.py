@@ -18,9 +18,9 @@ from engine.values.debate import Status
 from engine.values.errors import NotFoundError, UsageError
 from engine.values.judging import Question
 from tests.doubles.databases import traces
-from tests.doubles.fixed_clock import FixedClock
-from tests.sample import (
+from tests.kit import (
     NOW,
+    FixedClock,
     ballot,
     cast,
     create,

@@ -8,7 +8,7 @@ from engine.store import ExportFilter, Lease, Store
 from engine.store.learning import SESSION, Evidence, Learnt
 from engine.values.errors import LeaseLostError
 from engine.values.judging import Ballot
-from tests.sample import NOW, ballot, new_debate, real, run, verdict
+from tests.kit import NOW, ballot, new_debate, real, run, verdict
 
 FITTING = "fit"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from engine.store import Closing, Post, Store
 from engine.store.listings import Found, Sought
 from engine.values.debate import Model, Status
-from tests.sample import NOW, create, new_debate, reveal, run
+from tests.kit import NOW, create, new_debate, reveal, run
 
 PINE = Model(backend="near", name="pine_1%", family="pine")
 

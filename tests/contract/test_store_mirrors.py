@@ -9,7 +9,7 @@ from engine.store import Closing, DeliveryState, ExportFilter, Post, Store
 from engine.values.debate import Status
 from engine.values.judging import Question, VoteEvent
 from engine.votes.outcome import standing
-from tests.sample import (
+from tests.kit import (
     LATER,
     NO_CAPS,
     NOW,

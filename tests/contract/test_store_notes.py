@@ -12,7 +12,7 @@ from engine.values.debate import Status
 from engine.values.errors import LeaseLostError
 from engine.values.judging import UNANSWERED, Adjustment, Artifact, Score, Verdict, VoteEvent
 from engine.values.ports import utc_now
-from tests.sample import NOW, Running, notice, run, verdict
+from tests.kit import NOW, Running, notice, run, verdict
 
 STEP = "turn/opening/A"
 DOCKED = Adjustment(

@@ -13,7 +13,7 @@ from engine.store import Asked, Closing, DeliveryState, Intent, Post, Store
 from engine.values.debate import Status
 from engine.values.messages import Notice
 from engine.values.ports import Part, utc_now
-from tests.sample import (
+from tests.kit import (
     LATER,
     NO_CAPS,
     NOW,

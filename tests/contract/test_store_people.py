@@ -26,7 +26,7 @@ from engine.store import (
 from engine.store.votes import NewEvent
 from engine.values.debate import Status
 from engine.values.errors import NotAllowedError
-from tests.sample import (
+from tests.kit import (
     LATER,
     NOW,
     Running,

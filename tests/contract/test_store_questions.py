@@ -25,7 +25,7 @@ from engine.store.votes import NewEvent
 from engine.values.debate import BallotKind, Status
 from engine.values.errors import LeaseLostError
 from engine.values.judging import How, Log, Question, VoteEvent
-from tests.sample import (
+from tests.kit import (
     LATER,
     NO_CAPS,
     NOW,

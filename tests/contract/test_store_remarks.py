@@ -8,7 +8,7 @@ from typing import Any
 from engine.store import Remark, Remarked, Store, Traces
 from engine.values.debate import BallotKind
 from engine.values.judging import Question
-from tests.sample import LATER, NOW, Running, cast, new_debate, run
+from tests.kit import LATER, NOW, Running, cast, new_debate, run
 
 MENU = ("house/oak", "house/elm")
 

@@ -7,7 +7,7 @@ import asyncio
 from engine.store import Store
 from engine.values.debate import Debate, Status
 from engine.values.errors import UsageError
-from tests.sample import NO_CAPS, Running, create, make_setup, new_debate
+from tests.kit import NO_CAPS, Running, create, make_setup, new_debate
 
 
 async def again(store: Store, before: str) -> Debate:

@@ -15,7 +15,7 @@ from engine.store.series import StoredSeries
 from engine.values.debate import Status
 from engine.values.errors import BudgetError, NotFoundError, UsageError
 from engine.values.judging import Artifact
-from tests.sample import (
+from tests.kit import (
     NO_CAPS,
     NOW,
     Running,

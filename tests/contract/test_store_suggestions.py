@@ -11,7 +11,7 @@ from engine.store import Store
 from engine.store.suggestions import MOST_OF_COMMUNITY, MOST_OF_PERSON, Suggested, Suggestion
 from engine.values.debate import Status
 from engine.values.errors import NotAllowedError, NotFoundError, UsageError
-from tests.sample import LATER, NOW, create, new_debate, run
+from tests.kit import LATER, NOW, create, new_debate, run
 
 CLUB = ("chat", "club")
 

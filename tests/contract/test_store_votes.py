@@ -13,7 +13,7 @@ from engine.values.debate import Status
 from engine.values.errors import LeaseLostError
 from engine.values.judging import How, VoteEvent
 from engine.values.messages import Notice
-from tests.sample import LATER, NOW, Running, asking, cast, new_debate, notice, run, vote
+from tests.kit import LATER, NOW, Running, asking, cast, new_debate, notice, run, vote
 
 SOON = NOW + timedelta(minutes=1)
 

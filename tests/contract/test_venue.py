@@ -51,8 +51,7 @@ from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.slack import Rules, SlackServer
 from tests.doubles.slack.state import TEAM
 from tests.doubles.venue import Fault, MemoryVenue
-from tests.doubles.waiting import HANG_SECONDS
-from tests.sample import announcement, speech
+from tests.kit import HANG_SECONDS, announcement, speech
 
 OPTIONS = ("A", "B", "tie", "weak")
 REFERENCE = re.compile(r"#\d+(?: · \d+/\d+)?(?: · k7f2qz)?")

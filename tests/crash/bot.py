@@ -19,7 +19,7 @@ from tests.crash.lives import CONNECTED, LIVES, LOG, READY
 from tests.doubles.command import ROOT, Forked, environment_of, fork, kill_group
 from tests.doubles.faults import When
 from tests.doubles.remote import Json, RemoteDouble
-from tests.doubles.waiting import PROCESS_SECONDS
+from tests.kit import PROCESS_SECONDS
 
 P = TypeVar("P", bound=RemoteDouble)
 B = TypeVar("B")

@@ -27,7 +27,7 @@ from tests.crash.inputs import ORDER, Inputs
 from tests.crash.lives import READY
 from tests.doubles.command import ROOT, Child, ask, environment_of, streams_to
 from tests.doubles.venue import MemoryVenue
-from tests.doubles.waiting import PROCESS_SECONDS
+from tests.kit import PROCESS_SECONDS
 
 MOST_DEBATES = 12
 SAID = "said"

@@ -16,7 +16,7 @@ from engine.values.debate import Debate, Length, Model, Price, Sampling, Status
 from engine.values.judging import Ballot, Verdict
 from engine.values.ports import utc_now
 from tests.doubles.hall import DEFAULTS, LOBBY, NO_CAPS
-from tests.sample import create, new_debate, vote
+from tests.kit import create, new_debate, vote
 
 ORDER = Order(
     platform="memory", community="club", place=LOBBY, user="ann", format="classic", seed=7

@@ -27,13 +27,12 @@ from adapters.storage.store import SqlStore
 from adapters.storage.tables import metadata
 from bench.wheel.loopback import Answering
 from engine.values.debate import Model
-from tests.doubles import waiting
 from tests.doubles.command import Forked, environment_of, fork, streams_to
 from tests.doubles.databases import PostgresDouble
 from tests.doubles.discord import Remote
 from tests.doubles.discord.server import TOKEN
 from tests.doubles.remote import Json, RemoteError
-from tests.doubles.waiting import PROCESS_SECONDS
+from tests.kit import PROCESS_SECONDS, waits
 from tests.scenario.discord_stage import OPTIONS
 
 # As the command line, but leases run out sooner where a test waits for that, and messages of a
@@ -52,8 +51,8 @@ from bot.cli import main
 main()
 """
 STARTED = "rostrum started"
-until = partial(waiting.until, seconds=PROCESS_SECONDS)
-until_true = partial(waiting.until_true, seconds=PROCESS_SECONDS)
+until = partial(waits.until, seconds=PROCESS_SECONDS)
+until_true = partial(waits.until_true, seconds=PROCESS_SECONDS)
 SERVING = ("run", "gateway")
 NAMES = [f"near/{name}#{name}" for name in ("maple", "cedar")]
 JURORS = [f"near/{name}#{name}" for name in ("birch", "elm", "rowan")]

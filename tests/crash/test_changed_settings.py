@@ -14,7 +14,7 @@ import orjson
 
 from tests.crash.conftest import Scene
 from tests.doubles.command import ROOT
-from tests.doubles.waiting import PROCESS_SECONDS
+from tests.kit import PROCESS_SECONDS
 
 TOPIC = "Tea is better than coffee"
 SLOW = "?latency=0.4"  # time enough to kill it in the middle

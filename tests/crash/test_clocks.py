@@ -10,7 +10,7 @@ import pytest
 from engine.floor.keeper import LEASE_SECONDS, RENEW_SECONDS
 from tests.crash.processes import COMMAND, alone, town, until, until_true
 from tests.doubles.databases import PostgresDouble
-from tests.doubles.waiting import within
+from tests.kit import within
 
 CALL_SECONDS = 0.2
 TAKEOVER_SECONDS = 15.0

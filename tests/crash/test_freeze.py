@@ -14,7 +14,7 @@ import pytest
 from engine.floor.keeper import LEASE_SECONDS, RENEW_SECONDS
 from tests.crash.conftest import Scene
 from tests.doubles.command import Child
-from tests.doubles.waiting import PROCESS_SECONDS
+from tests.kit import PROCESS_SECONDS
 from tests.slow import slow_after
 
 POINTS = (

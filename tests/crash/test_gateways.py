@@ -22,10 +22,17 @@ from tests.doubles.command import ROOT
 from tests.doubles.databases import PostgresDouble
 from tests.doubles.discord import DiscordServer, Rates, hang
 from tests.doubles.slack import Rules, SlackServer
-from tests.doubles.waiting import PROCESS_SECONDS, until, within
 from tests.doubles.wire import balancing
-from tests.scenario.discord_stage import JURORS, MODELS, OPTIONS, author, counted_in, free_port
-from tests.scenario.discord_stage import reference as reference_of
+from tests.kit import PROCESS_SECONDS, until, within
+from tests.scenario.discord_stage import (
+    JURORS,
+    MODELS,
+    OPTIONS,
+    author,
+    counted_in,
+    free_port,
+    reference as reference_of,
+)
 
 TAKEOVER = 15.0  # seconds
 PROMPT = 3.0  # seconds in which people's commands have to be answered

@@ -16,7 +16,7 @@ from engine.labelling.labelling import Labelling
 from engine.store.labelling import Terms
 from tests.contract.test_store_labelling import debates, labels
 from tests.doubles.command import ROOT, environment_of, fork, kill_group, streams_to
-from tests.doubles.waiting import PROCESS_SECONDS, until
+from tests.kit import PROCESS_SECONDS, until
 from tests.scenario.test_label_pages import Browser, answer
 
 SERVE = "from tests.crash.label_pages import serve; serve()"

@@ -23,7 +23,7 @@ from tests.crash.inputs import ORDER
 from tests.crash.test_kill import choices, essence
 from tests.doubles.command import rostrum
 from tests.doubles.databases import PostgresDouble
-from tests.doubles.waiting import PROCESS_SECONDS
+from tests.kit import PROCESS_SECONDS
 from tests.slow import slow_after
 
 pytestmark = pytest.mark.sqlite  # it begins in a file

@@ -26,8 +26,8 @@ from tests.crash.processes import (
     until_true,
 )
 from tests.doubles.databases import PostgresDouble
-from tests.doubles.waiting import Starved, within
 from tests.doubles.wire import wired
+from tests.kit import Starved, within
 
 CALL_SECONDS = 0.3
 TAKEOVER_SECONDS = 15.0

@@ -21,10 +21,10 @@ from engine.dataset.voters import Keys
 from engine.dataset.writer import Wanted, write_export
 from engine.values.debate import Quotation, Source
 from engine.values.judging import Question
-from tests.doubles.archive import (
+from tests.doubles.archive import MemoryArchive
+from tests.kit import (
     BIRCH,
     MAPLE,
-    MemoryArchive,
     id_of,
     make_debate,
     make_label,

@@ -30,7 +30,7 @@ from bot.settings.settings import STOP_SECONDS
 from tests.deployment.dockerfile import Image, can_confine, is_sent
 from tests.doubles.databases import PostgresDouble
 from tests.doubles.discord import DiscordServer, Rates
-from tests.doubles.waiting import HANG_SECONDS
+from tests.kit import HANG_SECONDS
 from tests.scenario.discord_stage import free_port, until
 
 ROOT = Path(__file__).parents[2]

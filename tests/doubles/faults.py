@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tests.doubles.facts import Code
-from tests.doubles.waiting import HANG_SECONDS
+from tests.kit import HANG_SECONDS
 
 Kind = Literal["status", "delay", "drop", "hang", "garbage"]
 When = Literal["before", "after"]

@@ -35,8 +35,7 @@ from engine.values.ports import (
     VenueLimits,
 )
 from tests.doubles.venue import MemoryVenue, StoredMessage
-from tests.doubles.waiting import HANG_SECONDS, until_asked
-from tests.sample import NO_CAPS as NO_CAPS
+from tests.kit import HANG_SECONDS, NO_CAPS as NO_CAPS, until_asked
 
 # --- the product's main line, joined as one process joins it, on a database and on platforms ---
 

@@ -22,8 +22,7 @@ from engine.values.ports import ButtonPressed, Inbound
 from engine.votes.hearing import Heard
 from engine.votes.window import VoteWindow
 from tests.doubles.venue import MemoryVenue
-from tests.doubles.waiting import HANG_SECONDS
-from tests.sample import ballot, create, new_debate, verdict
+from tests.kit import HANG_SECONDS, ballot, create, new_debate, verdict
 
 THREAD, OPTIONS = "thread", ("A", "B", "tie", "weak")
 USERS = ("ann", "bob", "cem", "dee", "eve")

@@ -30,8 +30,7 @@ from engine.values.errors import ModelError, RostrumError
 from engine.values.judging import UNANSWERED, Artifact, Score
 from engine.values.language import speaking
 from engine.values.ports import AnswerSchema, Call, CallRole, ChatMessage, Reply
-from tests.doubles.attempt_log import RecordedAttempts
-from tests.sample import new_debate, stored
+from tests.kit import RecordedAttempts, new_debate, stored
 
 WARM = {"debater": 0.7, "closing": 0.5, "cross": 0.5, "juror": 0.2, "judge": 0.2, "captain": 0.2}
 MODELS = tuple(Model.parse(f"rehearsal/{name}") for name in ("maple", "cedar", "oak", "larch"))

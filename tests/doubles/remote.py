@@ -30,7 +30,7 @@ from aiohttp import web
 from tests.doubles.command import ROOT, Forked, environment_of, fork, kill_group, streams_to
 from tests.doubles.faults import Fault
 from tests.doubles.loopback import Listening
-from tests.doubles.waiting import PROCESS_SECONDS, until_asked
+from tests.kit import PROCESS_SECONDS, until_asked
 
 D = TypeVar("D", bound=Listening)
 Json = dict[str, Any]

@@ -23,7 +23,7 @@ from adapters.storage.migrate import make_ready, migrate, newest, require_newest
 from adapters.storage.store import SqlStore
 from adapters.storage.tables import metadata
 from engine.values.errors import StoreError
-from tests.doubles.waiting import HANG_SECONDS
+from tests.kit import HANG_SECONDS
 
 FILES = sorted((Path(migrations.__file__).parent / "versions").glob("rev_*.py"))
 

@@ -12,7 +12,7 @@ from tests.doubles.facts import Slack
 from tests.doubles.faults import Fault
 from tests.doubles.slack import Asked, refused
 from tests.doubles.slack.state import Message as SlackMessage
-from tests.doubles.waiting import until
+from tests.kit import until
 from tests.scenario import discord_stage, slack_stage
 from tests.scenario.discord_stage import DiscordStage, author
 from tests.scenario.slack_stage import SlackStage, title

@@ -32,12 +32,10 @@ from engine.store import DebateRecord, ExportFilter
 from engine.values.debate import Debate, Model, Price, Sampling
 from engine.values.errors import VenueAwayError
 from engine.values.ports import Clock, VenueLimits
-from tests.doubles.desk import conclude
 from tests.doubles.hall import Hall, has_ended, joined
 from tests.doubles.model_server import Body, ModelServer
 from tests.doubles.venue import MemoryVenue, StoredMessage
-from tests.doubles.waiting import HANG_SECONDS, until_asked
-from tests.sample import NO_CAPS as NO_CAPS
+from tests.kit import HANG_SECONDS, NO_CAPS as NO_CAPS, conclude, until_asked
 
 if TYPE_CHECKING:
     from tests.doubles.discord import DiscordServer

@@ -33,8 +33,7 @@ from engine.values.ports import VenueLimits, utc_now
 from tests.doubles.discord import DiscordServer, Interaction
 from tests.doubles.discord.state import Channel, Message
 from tests.doubles.facts import on_discord
-from tests.doubles.waiting import HANG_SECONDS, until_asked
-from tests.doubles.waiting import until as until
+from tests.kit import HANG_SECONDS, until as until, until_asked
 from tests.scenario.told_votes import told_votes
 
 # On a busy machine too only that is in doubt which is meant to be.

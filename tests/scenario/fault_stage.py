@@ -26,7 +26,7 @@ from engine.values.ports import VenueLimits
 from tests.doubles.hall import joined
 from tests.doubles.model_server import Act, Body, ModelServer, answers_in
 from tests.doubles.venue import MemoryVenue
-from tests.doubles.waiting import HANG_SECONDS
+from tests.kit import HANG_SECONDS
 from tests.scenario.conftest import (
     DEFAULTS,
     NO_CAPS,

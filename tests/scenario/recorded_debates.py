@@ -34,12 +34,10 @@ from engine.values.judging import Question
 from engine.values.messages import Announcement, Message
 from engine.values.options import BUILT_IN
 from engine.values.ports import VenueLimits
-from tests.doubles.fixed_clock import FixedClock
-from tests.doubles.hall import DEFAULTS as USUAL
-from tests.doubles.hall import LOBBY, Hall, Session, has_ended
+from tests.doubles.hall import DEFAULTS as USUAL, LOBBY, Hall, Session, has_ended
 from tests.doubles.rehearsed import DEFAULTS as REHEARSED
 from tests.doubles.venue import AttentiveVenue, StoredMessage
-from tests.doubles.waiting import HANG_SECONDS, until_asked
+from tests.kit import HANG_SECONDS, FixedClock, until_asked
 
 BEGINNING = datetime(2001, 9, 9, 12, tzinfo=UTC)
 LIMITS = VenueLimits(typing_seconds=60, send_seconds=4, state_seconds=0.02)

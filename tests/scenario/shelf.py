@@ -8,8 +8,8 @@ from typing import NamedTuple
 from adapters.storage.database import Database
 from adapters.storage.migrate import migrate
 from engine.values.debate import Debate, Model, Status
-from tests.doubles.desk import conclude
 from tests.doubles.model_server import Body, ModelServer
+from tests.kit import conclude
 from tests.scenario.conftest import (
     DEFAULTS,
     SUMMARY,

@@ -29,7 +29,7 @@ from engine.values.ports import VenueLimits
 from tests.doubles.facts import on_slack
 from tests.doubles.slack import Asked, SlackServer
 from tests.doubles.slack.state import Message
-from tests.doubles.waiting import HANG_SECONDS
+from tests.kit import HANG_SECONDS
 from tests.scenario.discord_stage import SWIFT, served, settings_of, state, until
 from tests.scenario.told_votes import told_votes
 

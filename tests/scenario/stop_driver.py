@@ -13,8 +13,7 @@ from typing import Any
 from adapters import site
 from adapters.discord import client
 from adapters.dispatch import procrastinate
-from adapters.slack import client as slack_client
-from adapters.slack import socket
+from adapters.slack import client as slack_client, socket
 from adapters.storage import postgres
 from bot import cli, run, stopping
 from bot.app import App

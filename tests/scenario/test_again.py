@@ -16,9 +16,8 @@ from engine.values.debate import BallotKind, Debate
 from engine.values.judging import Question
 from engine.values.ports import ButtonPressed
 from tests.doubles.databases import traces
-from tests.doubles.fixed_clock import FixedClock
 from tests.doubles.hall import DEFAULTS, Hall, Session, record_of
-from tests.doubles.waiting import HANG_SECONDS
+from tests.kit import HANG_SECONDS, FixedClock
 
 ANN = "190384756102938475"
 BALLOTS = list(BallotKind)

@@ -19,9 +19,12 @@ from tests.doubles.slack import SlackServer, refused
 from tests.doubles.slack.state import Message as SlackMessage
 from tests.scenario.conftest import play
 from tests.scenario.discord_stage import DiscordStage, author, ended, until
-from tests.scenario.slack_stage import SlackStage, title
-from tests.scenario.slack_stage import ended as ended_on_slack
-from tests.scenario.slack_stage import voting as voting_on_slack
+from tests.scenario.slack_stage import (
+    SlackStage,
+    ended as ended_on_slack,
+    title,
+    voting as voting_on_slack,
+)
 from tests.scenario.test_last_words import private
 
 NEARLY: dict[str, Any] = {

@@ -18,7 +18,7 @@ from engine.values.debate import Status
 from tests.doubles.databases import PostgresDouble
 from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.slack import Rules, SlackServer
-from tests.doubles.waiting import HANG_SECONDS, until
+from tests.kit import HANG_SECONDS, until
 from tests.scenario.chat_stage import Chat, OnDiscord, OnSlack, close
 from tests.scenario.discord_stage import DiscordStage, author, voting
 from tests.scenario.slack_stage import SlackStage

@@ -9,8 +9,8 @@ import pytest
 
 import engine.floor.drafts
 from engine.values.debate import Sampling, Status
-from tests.doubles.audience import Onlooker
 from tests.doubles.hall import Hall, has_ended, with_sides
+from tests.kit import Onlooker
 
 ROLES = ("debater", "cross", "closing", "judge", "juror")
 TURN = re.compile(r"(\w+), (\S+), turn \d of \d")

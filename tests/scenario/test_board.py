@@ -21,7 +21,7 @@ from engine.values.ports import VenueLimits
 from engine.words.card import Reference
 from tests.doubles.hall import DEFAULTS, LOBBY, QUICK, Hall, with_sides
 from tests.doubles.venue import AttentiveVenue, Fault, MemoryVenue, StoredMessage
-from tests.doubles.waiting import HANG_SECONDS
+from tests.kit import HANG_SECONDS
 
 GAP = 0.05
 BRIEF = DEFAULTS.model_copy(update={"vote_minutes": 0.002})

@@ -22,7 +22,7 @@ from engine.store.usage import UsageFilter
 from engine.values.debate import Model
 from tests.doubles.command import rostrum
 from tests.doubles.model_server import status
-from tests.doubles.waiting import until
+from tests.kit import until
 from tests.scenario.conftest import DEFAULTS, JURORS, PRICE, Running, Stage, play, prompt, shown
 
 PAIRS = 12

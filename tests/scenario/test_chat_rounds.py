@@ -13,7 +13,7 @@ from engine.store import DebateRecord, ExportFilter
 from engine.values.judging import Question
 from engine.values.text import REACTIONS, marked
 from tests.doubles.faults import status
-from tests.doubles.waiting import HANG_SECONDS, until
+from tests.kit import HANG_SECONDS, until
 from tests.scenario.chat_stage import NOBODY, Chat, OnDiscord, close, said, vote
 from tests.scenario.discord_stage import counted_in, known, voting
 from tests.scenario.slack_stage import SlackStage

@@ -22,7 +22,7 @@ import orjson
 import pytest
 
 from tests.doubles.command import ROOT, Ended, rostrum
-from tests.doubles.waiting import HANG_SECONDS
+from tests.kit import HANG_SECONDS
 
 COMMANDS = (
     "demo",

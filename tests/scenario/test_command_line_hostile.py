@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.doubles.command import ROOT, rostrum
-from tests.doubles.waiting import HANG_SECONDS
+from tests.kit import HANG_SECONDS
 from tests.slow import slow_after
 
 ODD = "caf\udce9"  # as an argument: bytes that are no UTF-8

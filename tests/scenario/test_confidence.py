@@ -18,7 +18,7 @@ from engine.values.messages import ConfidenceInvite, Reveal
 from engine.values.ports import ButtonPressed, Reactions
 from tests.doubles.hall import DEFAULTS, QUICK, Hall, Session, record_of
 from tests.doubles.venue import AttentiveVenue
-from tests.doubles.waiting import HANG_SECONDS
+from tests.kit import HANG_SECONDS
 
 
 class HalfReadVenue(AttentiveVenue):

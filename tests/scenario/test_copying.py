@@ -30,8 +30,7 @@ from engine.store.installs import Install
 from engine.values.errors import RostrumError, StoreError
 from tests.doubles.command import ROOT, Ended, rostrum
 from tests.doubles.databases import PASSWORD, PostgresDouble
-from tests.doubles.waiting import HANG_SECONDS
-from tests.sample import NOW
+from tests.kit import HANG_SECONDS, NOW
 from tests.slow import slow_after
 
 DEBATES, VOTES = 3, 5

@@ -13,8 +13,8 @@ from engine.store import ExportFilter
 from engine.values.debate import CUT_SHORT, Violation
 from engine.values.errors import BudgetError
 from tests.doubles import model_server as acts
-from tests.doubles.attempt_log import RecordedAttempts
 from tests.doubles.model_server import Act, ModelServer
+from tests.kit import RecordedAttempts
 from tests.scenario.conftest import DEFAULTS, SIDES, Stage, judging
 from tests.unit.test_models_providers import ask, call_of, opened
 

@@ -10,7 +10,7 @@ from bot.app import App
 from engine.values.errors import NotFoundError
 from tests.doubles.discord.state import FLAGS
 from tests.doubles.faults import status
-from tests.doubles.waiting import until
+from tests.kit import until
 from tests.scenario.chat_stage import Chat, OnDiscord, vote
 from tests.scenario.discord_stage import DiscordStage, known
 

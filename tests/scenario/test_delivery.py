@@ -22,7 +22,7 @@ from engine.values.messages import Message, TurnPost
 from engine.values.ports import Part, VenueLimits, utc_now
 from tests.doubles.hall import DEFAULTS, QUICK, Hall, with_sides
 from tests.doubles.venue import Fault, StoredMessage
-from tests.doubles.waiting import HANG_SECONDS, until
+from tests.kit import HANG_SECONDS, until
 
 BRIEF = DEFAULTS.model_copy(update={"vote_minutes": 0.002})
 TALKATIVE = with_sides("maple?words=1400&over=always", "willow").model_copy(

@@ -23,7 +23,7 @@ from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.discord.state import guild_create_json
 from tests.doubles.facts import Discord
 from tests.doubles.model_server import ModelServer
-from tests.doubles.waiting import HANG_SECONDS
+from tests.kit import HANG_SECONDS
 from tests.scenario import crowd
 from tests.scenario.conftest import play
 from tests.scenario.discord_stage import (

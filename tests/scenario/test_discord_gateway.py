@@ -27,8 +27,8 @@ from engine.values.errors import SettingsError
 from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.facts import Code
 from tests.doubles.faults import denied, drop, garbage, limited, status
-from tests.doubles.waiting import HANG_SECONDS
 from tests.doubles.wire import proxying
+from tests.kit import HANG_SECONDS
 from tests.scenario.discord_stage import (
     SWIFT,
     DiscordStage,

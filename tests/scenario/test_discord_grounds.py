@@ -16,7 +16,7 @@ from tests.doubles.databases import change, is_file
 from tests.doubles.discord import Code, DiscordServer, Rates, denied, status
 from tests.doubles.discord.state import FORUM, MEDIA, NEWS, STAGE, VOICE, Channel, Message
 from tests.doubles.model_server import ModelServer
-from tests.doubles.waiting import HANG_SECONDS
+from tests.kit import HANG_SECONDS
 from tests.scenario.conftest import play
 from tests.scenario.discord_stage import DiscordStage, author, ended, state, until, voting
 

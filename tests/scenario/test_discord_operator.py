@@ -28,7 +28,7 @@ from tests.doubles.collector import Collector
 from tests.doubles.databases import is_file
 from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.discord.state import Message
-from tests.doubles.waiting import HANG_SECONDS
+from tests.kit import HANG_SECONDS
 from tests.scenario.discord_stage import DiscordStage, free_port, reference, until
 
 ROSTRUM = Path(sys.executable).with_name("rostrum")

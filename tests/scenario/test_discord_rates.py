@@ -15,7 +15,7 @@ from bot.app import App
 from engine.values.debate import Status
 from tests.doubles.discord import DiscordServer, Rate, Rates, delay
 from tests.doubles.discord.state import Message
-from tests.doubles.waiting import HANG_SECONDS, Starved
+from tests.kit import HANG_SECONDS, Starved
 from tests.scenario.discord_stage import OPTIONS, DiscordStage, author, reference, until
 
 VOTES = 15

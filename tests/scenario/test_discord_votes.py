@@ -16,7 +16,7 @@ from engine.values.debate import Status
 from engine.votes.outcome import standing
 from tests.doubles.discord import DiscordServer, Rates, status
 from tests.doubles.discord.state import Message, Refusal
-from tests.doubles.waiting import HANG_SECONDS
+from tests.kit import HANG_SECONDS
 from tests.scenario.discord_stage import (
     OPTIONS,
     DiscordStage,

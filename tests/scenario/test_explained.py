@@ -12,7 +12,7 @@ import engine.line.run
 from engine.values.debate import Status
 from engine.values.messages import Reveal
 from tests.doubles import model_server as acts
-from tests.doubles.waiting import HANG_SECONDS
+from tests.kit import HANG_SECONDS
 from tests.scenario.conftest import DEFAULTS, EXPLAINED, Running, Stage, explaining, play
 
 ASKED = DEFAULTS.model_copy(update={"why": True, "vote_minutes": 30})

@@ -28,8 +28,7 @@ from engine.values.judging import Ballot, Verdict, VoteEvent
 from engine.values.messages import Notice
 from engine.values.ports import Attempt, Call, ChatMessage, Reply
 from engine.votes.outcome import standing
-from tests.doubles.archive import MAPLE, NOON, make_ballot, make_debate, make_turn
-from tests.sample import cast, create, new_debate
+from tests.kit import MAPLE, NOON, cast, create, make_ballot, make_debate, make_turn, new_debate
 
 USERS = [f"U0CANARY{number}" for number in range(6)]
 SAID = "Tea <@U0CANARY1> wakes."

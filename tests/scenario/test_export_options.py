@@ -17,7 +17,7 @@ from engine.dataset.writer import ExportStage, Headway, Wanted, export
 from engine.store import ExportFilter
 from engine.values.debate import Status
 from engine.values.errors import UsageError
-from tests.doubles.archive import NOON
+from tests.kit import NOON
 from tests.scenario.test_export import begin, debate_of, hold_debate, table
 
 

@@ -15,9 +15,8 @@ from engine.jury.explain import STEP
 from engine.line.intake import Defaults
 from engine.store import DebateRecord
 from engine.values.debate import Debate, Model, Scores, Status
-from tests.doubles.rehearsed import DEFAULTS as REHEARSED
-from tests.doubles.rehearsed import JURORS, MODELS
-from tests.doubles.waiting import until_true
+from tests.doubles.rehearsed import DEFAULTS as REHEARSED, JURORS, MODELS
+from tests.kit import until_true
 from tests.scenario.conftest import NO_CAPS, Running, Stage, in_thread
 
 DEFAULTS = REHEARSED.model_copy(

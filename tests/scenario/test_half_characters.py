@@ -14,8 +14,8 @@ from engine.values.debate import Status, Violation
 from engine.values.ports import Attempt, Reply
 from engine.values.text import clean
 from tests.doubles import model_server as acts
-from tests.doubles.attempt_log import RecordedAttempts
 from tests.doubles.model_server import ModelServer
+from tests.kit import RecordedAttempts
 from tests.scenario.conftest import Stage, judging
 from tests.unit.test_models_streaming import Ear, call_of, opened
 

@@ -18,8 +18,8 @@ from bot.health import Health
 from bot.role import Role
 from bot.run import serving
 from tests.doubles.databases import PASSWORD, PostgresDouble
-from tests.doubles.waiting import HANG_SECONDS
 from tests.doubles.wire import wired
+from tests.kit import HANG_SECONDS
 from tests.scenario.discord_stage import free_port, settings_of
 from tests.unit.test_health import ask, fetch, read, served
 

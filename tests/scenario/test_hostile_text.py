@@ -10,9 +10,9 @@ from engine.prompts.quoting import quote
 from engine.values.debate import Status
 from engine.values.text import clean
 from engine.words.card import Reference
-from tests.doubles.desk import conclude
 from tests.doubles.model_server import Body
 from tests.doubles.venue import StoredMessage
+from tests.kit import conclude
 from tests.scenario.conftest import Stage, fair_ballot, is_closing, judging, prompt
 from tests.slow import slow_after
 

@@ -17,7 +17,7 @@ from engine.store import ExportFilter
 from engine.values.errors import UsageError
 from engine.values.judging import Question
 from engine.votes.imported import Fault, Imported, Label, import_labels
-from tests.doubles.archive import NOON
+from tests.kit import NOON
 from tests.scenario.test_export import hold_debate, table, write
 
 NOW = datetime(2026, 4, 1, tzinfo=UTC)

@@ -13,7 +13,7 @@ from bot.usage import show_usage
 from engine.store import Store
 from engine.values.debate import Status
 from engine.values.ports import utc_now
-from tests.sample import NO_CAPS, new_debate, run
+from tests.kit import NO_CAPS, new_debate, run
 from tests.scenario.discord_stage import settings_of
 
 SHOWN: dict[str, Any] = {

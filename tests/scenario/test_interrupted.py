@@ -13,7 +13,7 @@ from adapters.web.links import Served
 from bot.showing import list_debates, show_debate
 from engine.pages.items import read_sought, write_sought
 from engine.pages.stored import StoredLibrary
-from tests.sample import new_debate, run
+from tests.kit import new_debate, run
 
 
 @pytest.mark.postgresql

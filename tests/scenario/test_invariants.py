@@ -24,7 +24,7 @@ from engine.store import ExportFilter
 from tests.doubles.databases import select
 from tests.doubles.hall import Hall
 from tests.doubles.venue import MemoryVenue
-from tests.doubles.waiting import HANG_SECONDS
+from tests.kit import HANG_SECONDS
 
 # Pure Python over whole debates: each of these takes long enough to hold up every other debate.
 HEAVY = (

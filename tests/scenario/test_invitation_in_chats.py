@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tests.doubles.waiting import until
+from tests.kit import until
 from tests.scenario.chat_stage import Chat, OnDiscord, Shown, said, vote
 from tests.scenario.discord_stage import pass_deadline, voting
 

@@ -27,7 +27,7 @@ from engine.store.usage import UsageFilter
 from engine.values.debate import Debate, Model
 from engine.values.errors import NotFoundError, StoppedError, UsageError
 from engine.values.ports import AttemptLog, Call, Reply
-from tests.doubles.waiting import HANG_SECONDS
+from tests.kit import HANG_SECONDS
 from tests.scenario.conftest import NO_CAPS, Running, Stage
 from tests.scenario.test_format_debates import hold
 

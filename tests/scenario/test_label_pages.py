@@ -45,7 +45,7 @@ from tests.doubles.accounts import CLIENT_ID, CLIENT_SECRET, AccountsServer
 from tests.doubles.hall import LOBBY, Hall
 from tests.doubles.venue import AttentiveVenue
 from tests.doubles.whole_debate import DEFAULTS, LIMITS, HeardModels
-from tests.sample import NOW
+from tests.kit import NOW
 
 HOSTILE = 'Is <script>alert(1)</script> "quoted" & \u202ereversed text a topic?'
 FIELD = re.compile(r'<input type="hidden" name="(\w+)"(?: id="\w+")? value="([^"]*)">')

@@ -21,9 +21,8 @@ from engine.stats.agreement import measure_agreement
 from engine.stats.reading import work_out
 from engine.store import ExportFilter
 from engine.store.labelling import Annotator, Terms
-from tests.doubles.archive import NOON
 from tests.doubles.command import rostrum
-from tests.doubles.fixed_clock import FixedClock
+from tests.kit import NOON, FixedClock
 from tests.scenario.test_export import hold_debate, table, write
 
 MODELS = ("--a", "rehearsal/maple", "--b", "rehearsal/willow")

@@ -10,7 +10,7 @@ import pytest
 from engine.values.language import speaking
 from engine.words.cards import REVEAL
 from engine.words.translation import say
-from tests.doubles.waiting import until
+from tests.kit import until
 from tests.scenario.chat_stage import Chat
 from tests.scenario.discord_stage import voting
 from tests.scenario.test_languages import ENGLISH, NAMES

@@ -13,12 +13,14 @@ from engine.chat import following
 from engine.values.debate import Debate, Status
 from tests.doubles.discord import Code, DiscordServer, Interaction, Rates, Rules, denied, drop
 from tests.doubles.discord.state import DIRECT, Message
-from tests.doubles.slack import Rules as SlackRules
-from tests.doubles.slack import SlackServer, refused
+from tests.doubles.slack import Rules as SlackRules, SlackServer, refused
 from tests.scenario.discord_stage import HASTY, DiscordStage, author, ended, until, voting
-from tests.scenario.slack_stage import SlackStage, title
-from tests.scenario.slack_stage import ended as ended_on_slack
-from tests.scenario.slack_stage import voting as voting_on_slack
+from tests.scenario.slack_stage import (
+    SlackStage,
+    ended as ended_on_slack,
+    title,
+    voting as voting_on_slack,
+)
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from engine.store import DebateRecord, ExportFilter
 from engine.values.debate import Model, PanelMode
 from engine.values.ports import utc_now
 from tests.doubles.model_server import status
-from tests.doubles.waiting import until
+from tests.kit import until
 from tests.scenario.conftest import JURORS, Running, Stage
 from tests.scenario.test_series import PRICED, hold, series
 

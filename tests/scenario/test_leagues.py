@@ -13,7 +13,7 @@ import bot.app
 import engine.series.schedule
 from bot.app import App
 from engine.values.debate import Status
-from tests.doubles.waiting import HANG_SECONDS
+from tests.kit import HANG_SECONDS
 from tests.scenario.chat_stage import Chat, OnDiscord
 from tests.scenario.test_series_people import Shifted
 

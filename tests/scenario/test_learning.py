@@ -25,10 +25,8 @@ from engine.store.learning import Evidence, Learnt
 from engine.values.debate import Fit
 from engine.values.judging import Ballot
 from engine.values.ports import utc_now
-from tests.doubles.fixed_clock import FixedClock
 from tests.doubles.model_server import hang
-from tests.doubles.waiting import until
-from tests.sample import NOW
+from tests.kit import NOW, FixedClock, until
 from tests.scenario.conftest import DEFAULTS, Stage, judging
 
 JURORS = ("near/a", "near/b", "near/c", "near/d", "near/e")

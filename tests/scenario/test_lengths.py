@@ -15,8 +15,7 @@ from engine.values.messages import Announcement
 from engine.values.options import read_option
 from engine.words.cards import card_of
 from engine.words.phrases import estimated
-from tests.doubles.rehearsed import DEFAULTS as REHEARSED
-from tests.doubles.rehearsed import setup_for
+from tests.doubles.rehearsed import DEFAULTS as REHEARSED, setup_for
 from tests.doubles.whole_debate import DEFAULTS, hold_whole
 
 JURORS = tuple(

@@ -14,8 +14,8 @@ from engine.values.debate import Debate, Model, Price, Status, TurnOrder
 from engine.values.errors import BudgetError, UsageError
 from engine.values.judging import Summary
 from tests.doubles import model_server as acts
-from tests.doubles.desk import conclude
 from tests.doubles.model_server import Body
+from tests.kit import conclude
 from tests.scenario.conftest import (
     DEFAULTS,
     JURORS,

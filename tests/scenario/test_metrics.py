@@ -26,11 +26,10 @@ from engine.values.debate import Model, Status
 from engine.values.errors import LeaseLostError
 from engine.values.ports import Attempt
 from tests.doubles.databases import change
-from tests.doubles.hall import DEFAULTS as HALL
-from tests.doubles.hall import Session, hearing, joined
+from tests.doubles.hall import DEFAULTS as HALL, Session, hearing, joined
 from tests.doubles.model_server import refuse, status
 from tests.doubles.venue import AttentiveVenue
-from tests.doubles.waiting import HANG_SECONDS
+from tests.kit import HANG_SECONDS
 from tests.scenario.conftest import DEFAULTS, PRICE, QUICK, Running, Stage
 from tests.scenario.test_votes import vote
 from tests.unit.test_health import Samples, fetch, read, served

@@ -12,7 +12,7 @@ from bot.app import App
 from engine.dataset.writer import export
 from engine.store import ExportFilter
 from engine.values.debate import Debate, Status
-from tests.doubles.waiting import HANG_SECONDS
+from tests.kit import HANG_SECONDS
 from tests.scenario.chat_stage import Chat
 from tests.scenario.test_export import table
 

@@ -17,7 +17,7 @@ from engine.values.debate import Status
 from engine.values.judging import Question
 from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.facts import Slack
-from tests.doubles.waiting import HANG_SECONDS, until_asked
+from tests.kit import HANG_SECONDS, until_asked
 from tests.scenario.chat_stage import Chat
 from tests.scenario.discord_stage import SWIFT, DiscordStage, known, state, until, voting
 

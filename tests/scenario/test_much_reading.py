@@ -20,8 +20,7 @@ from engine.store import Archive, DebateRecord, ExportFilter
 from engine.values.debate import Model, Retrieval
 from engine.values.errors import NotAllowedError, RostrumError
 from engine.values.language import speaking
-from tests.doubles.fixed_clock import FixedClock
-from tests.sample import NOW
+from tests.kit import NOW, FixedClock
 from tests.scenario.conftest import DEFAULTS, Running
 
 ANN = Person(platform="memory", community="club", place="lobby", user="ann", max_bytes=2**20)

@@ -21,11 +21,14 @@ from tests.doubles.discord.state import Message
 from tests.doubles.facts import Slack
 from tests.doubles.faults import drop
 from tests.doubles.slack import refused
-from tests.doubles.waiting import HANG_SECONDS
+from tests.kit import HANG_SECONDS
 from tests.scenario.discord_stage import HASTY, MODELS, DiscordStage, author, ended, until, voting
-from tests.scenario.slack_stage import SlackStage, title
-from tests.scenario.slack_stage import ended as slack_ended
-from tests.scenario.slack_stage import voting as slack_voting
+from tests.scenario.slack_stage import (
+    SlackStage,
+    ended as slack_ended,
+    title,
+    voting as slack_voting,
+)
 
 NAMED = re.compile(r"🔵 A · [A-Z][a-z]+|🔴 B · [A-Z][a-z]+")
 REFERENCE = re.compile(r"#(\d+) · (\w+)")

@@ -19,7 +19,7 @@ from engine.values.ports import Attempt, AttemptLog, Call, Reply
 from tests.doubles.hall import DEFAULTS, NO_CAPS, QUICK, Hall, Session, with_sides
 from tests.doubles.rehearsed import WARM
 from tests.doubles.venue import MemoryVenue
-from tests.doubles.waiting import HANG_SECONDS
+from tests.kit import HANG_SECONDS
 
 TEXTS = {"note", "summary", "review", "direction", "narrative", "explanation", "reason", "claim"}
 TOLD = {  # whose words are read after the vote

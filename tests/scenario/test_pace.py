@@ -12,10 +12,9 @@ import pytest
 import engine.delivery.outbox
 from engine.values.debate import Status
 from engine.values.messages import Announcement, TurnPost
-from tests.doubles.fixed_clock import FixedClock
 from tests.doubles.hall import DEFAULTS, LOBBY, QUICK, Hall, Session
 from tests.doubles.venue import AttentiveVenue
-from tests.doubles.waiting import until, until_true
+from tests.kit import FixedClock, until, until_true
 
 PACED = DEFAULTS.model_copy(update={"pace": 238})
 LOOK_SECONDS = 0.01

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from adapters.storage.store import SqlStore
-from tests.doubles.waiting import until
+from tests.kit import until
 from tests.scenario.chat_stage import Chat, OnDiscord, Shown, close, said
 from tests.scenario.discord_stage import voting
 from tests.scenario.test_slack_home import opened

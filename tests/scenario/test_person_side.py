@@ -26,8 +26,8 @@ from engine.words.cards import progressed
 from engine.words.phrases import WAITS_TO_CHECK
 from tests.doubles.hall import DEFAULTS, LOBBY, QUICK, Hall, Session
 from tests.doubles.venue import AttentiveVenue
-from tests.doubles.waiting import HANG_SECONDS, until
 from tests.doubles.whole_debate import KEYS, HeardModels
+from tests.kit import HANG_SECONDS, until
 
 MINUTES = 5.0
 LIMITS = replace(QUICK, state_seconds=0.02, edit_seconds=0.01)  # with a card that follows

@@ -31,8 +31,7 @@ from engine.values.errors import NotAllowedError, NotFoundError, UsageError
 from engine.values.ports import utc_now
 from tests.doubles.databases import is_file, traces
 from tests.doubles.hall import DEFAULTS, LOBBY, Hall, Session
-from tests.doubles.waiting import HANG_SECONDS
-from tests.sample import cast, create, new_debate, run
+from tests.kit import HANG_SECONDS, cast, create, new_debate, run
 
 ANN = "190384756102938475"
 BOB = "283746501928374650"

@@ -9,11 +9,14 @@ import pytest
 
 from tests.doubles.databases import traces
 from tests.doubles.slack import Rules, SlackServer
-from tests.scenario.discord_stage import OPTIONS, DiscordStage, known
-from tests.scenario.discord_stage import counted as counted_on_discord
-from tests.scenario.discord_stage import voting as voting_on_discord
-from tests.scenario.slack_stage import SlackStage
-from tests.scenario.slack_stage import counted as counted_on_slack
+from tests.scenario.discord_stage import (
+    OPTIONS,
+    DiscordStage,
+    counted as counted_on_discord,
+    known,
+    voting as voting_on_discord,
+)
+from tests.scenario.slack_stage import SlackStage, counted as counted_on_slack
 
 
 @pytest.fixture

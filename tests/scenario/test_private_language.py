@@ -6,8 +6,7 @@ import pytest
 
 from tests.doubles.discord import Code, denied
 from tests.scenario.discord_stage import DiscordStage, until
-from tests.scenario.slack_stage import SlackStage
-from tests.scenario.slack_stage import voting as slack_voting
+from tests.scenario.slack_stage import SlackStage, voting as slack_voting
 from tests.scenario.test_languages import ENGLISH, NAMES
 
 EDIT = ("PATCH", "/webhooks/*/*/messages/@original")

@@ -49,14 +49,14 @@ from engine.values.errors import (
 from engine.values.judging import VoteEvent
 from engine.values.ports import Permalinks
 from engine.votes.outcome import standing
-from tests.doubles.fixed_clock import FixedClock
 from tests.doubles.hall import DEFAULTS
 from tests.doubles.venue import MemoryVenue
-from tests.doubles.waiting import HANG_SECONDS
-from tests.sample import (
+from tests.kit import (
+    HANG_SECONDS,
     LATER,
     NO_CAPS,
     NOW,
+    FixedClock,
     Running,
     announcement,
     ballot,

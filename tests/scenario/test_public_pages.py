@@ -29,13 +29,10 @@ from engine.store.community import CommunitySettings, PublicPart
 from engine.values.debate import Debate, Status
 from engine.values.ports import Permalinks
 from tests.doubles.faults import hang
-from tests.doubles.fixed_clock import FixedClock
-from tests.doubles.waiting import HANG_SECONDS, until
-from tests.sample import NOW, new_debate, run, turn, turn_post
+from tests.kit import HANG_SECONDS, NOW, FixedClock, new_debate, run, turn, turn_post, until
 from tests.scenario.chat_stage import Chat, OnDiscord, close, vote
 from tests.scenario.discord_stage import DiscordStage, settings_of, voting
-from tests.scenario.test_leagues import begun, league
-from tests.scenario.test_leagues import vote as decide
+from tests.scenario.test_leagues import begun, league, vote as decide
 from tests.scenario.test_rematches import NAMES
 from tests.scenario.test_series_people import Shifted
 from tests.scenario.test_suggested_topics import change

@@ -15,8 +15,9 @@ from engine.dataset.manifest import Manifest
 from engine.dataset.voters import Keys
 from engine.dataset.writer import Wanted, write_export
 from engine.values.errors import ExportError, UsageError
-from tests.doubles.archive import MemoryArchive, make_debate, make_record
+from tests.doubles.archive import MemoryArchive
 from tests.doubles.hub import SIGNATURE, TOKEN, Hub
+from tests.kit import make_debate, make_record
 
 # huggingface_hub sends large files in a way that httpx2 would like it to spell otherwise.
 pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")

@@ -7,7 +7,7 @@ import asyncio
 from bot.app import App
 from engine.values.judging import Question
 from tests.doubles.model_server import ModelServer, status
-from tests.doubles.waiting import HANG_SECONDS, until
+from tests.kit import HANG_SECONDS, until
 from tests.scenario.chat_stage import Chat, close, said
 from tests.scenario.discord_stage import voting
 from tests.scenario.test_moderation import guard

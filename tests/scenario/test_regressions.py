@@ -16,10 +16,9 @@ from engine.values.errors import BudgetError, UsageError
 from engine.values.judging import How
 from engine.values.messages import Announcement, Reveal
 from tests.doubles import model_server as acts
-from tests.doubles.hall import DEFAULTS as OFFLINE
-from tests.doubles.hall import QUICK, Hall
+from tests.doubles.hall import DEFAULTS as OFFLINE, QUICK, Hall
 from tests.doubles.venue import AttentiveVenue, Fault, MemoryVenue
-from tests.doubles.waiting import HANG_SECONDS
+from tests.kit import HANG_SECONDS
 from tests.scenario.conftest import DEFAULTS, NO_CAPS, SWIFT, Running, Stage
 
 DEAR = Price(usd_in=0, usd_out=100)  # with 900 tokens written a call costs 0.09 USD, at most 0.1

@@ -20,7 +20,7 @@ from engine.values.judging import Question
 from tests.doubles.hall import record_of
 from tests.doubles.slack import SlackServer
 from tests.doubles.slack.state import Message as SlackMessage
-from tests.doubles.waiting import HANG_SECONDS
+from tests.kit import HANG_SECONDS
 from tests.scenario.chat_stage import Chat, OnDiscord, Private, close, said, vote
 from tests.scenario.discord_stage import DiscordStage, known, until, voting
 from tests.scenario.slack_stage import SlackStage

@@ -24,8 +24,7 @@ from engine.values.ports import utc_now
 from tests.doubles.command import rostrum
 from tests.doubles.databases import select, traces
 from tests.doubles.hall import DEFAULTS, Hall
-from tests.doubles.waiting import HANG_SECONDS
-from tests.sample import NOW, new_debate, run
+from tests.kit import HANG_SECONDS, NOW, new_debate, run
 from tests.scenario.test_command_line import contents
 from tests.scenario.test_command_line_erasing import ask
 from tests.scenario.test_privacy import ANN, BOB, voted

@@ -31,8 +31,8 @@ from engine.values.errors import SettingsError
 from engine.values.sources import SourceFile
 from tests.doubles import model_server as acts
 from tests.doubles.model_server import Body, SearchServer
-from tests.doubles.waiting import until
 from tests.doubles.whole_debate import HeardModels
+from tests.kit import until
 from tests.scenario.conftest import (
     DEFAULTS,
     NO_CAPS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from engine.values.text import marked
-from tests.doubles.waiting import until
+from tests.kit import until
 from tests.scenario.chat_stage import Chat, OnDiscord, close, said, vote
 from tests.scenario.discord_stage import known, voting
 

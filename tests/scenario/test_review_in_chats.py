@@ -11,10 +11,12 @@ from engine.store import ExportFilter
 from engine.values.judging import Question
 from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.slack import Rules, SlackServer
-from tests.doubles.waiting import HANG_SECONDS
-from tests.scenario.discord_stage import DiscordStage
-from tests.scenario.discord_stage import ended as ended_on_discord
-from tests.scenario.discord_stage import until as until_seen
+from tests.kit import HANG_SECONDS
+from tests.scenario.discord_stage import (
+    DiscordStage,
+    ended as ended_on_discord,
+    until as until_seen,
+)
 from tests.scenario.slack_stage import SlackStage, ended, voting
 
 AGAIN = "Now that you know the models"

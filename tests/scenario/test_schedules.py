@@ -18,7 +18,7 @@ from engine.values.debate import Status
 from engine.values.options import Options
 from engine.values.topics import built_in_topics
 from tests.doubles.model_server import ModelServer
-from tests.doubles.waiting import HANG_SECONDS
+from tests.kit import HANG_SECONDS
 from tests.scenario.chat_stage import Chat, OnDiscord
 from tests.scenario.conftest import DEFAULTS, Stage
 from tests.scenario.test_leagues import begun

@@ -12,8 +12,8 @@ from structlog.testing import capture_logs
 
 from engine.values.debate import Model, Status
 from tests.doubles import model_server as acts
-from tests.doubles.desk import conclude
 from tests.doubles.model_server import Body
+from tests.kit import conclude
 from tests.scenario.conftest import (
     DEFAULTS,
     Running,

@@ -9,7 +9,7 @@ import pytest
 import engine.delivery.unseeding
 from engine.values.judging import Question
 from tests.doubles.faults import drop, status
-from tests.doubles.waiting import HANG_SECONDS, until
+from tests.kit import HANG_SECONDS, until
 from tests.scenario.chat_stage import NOBODY, Chat, close, said, vote
 from tests.scenario.discord_stage import counted_in, known, pass_deadline, voting
 

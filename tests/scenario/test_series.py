@@ -24,7 +24,7 @@ from engine.values.debate import Cause, Model, Status
 from engine.values.errors import LeaseLostError, UsageError
 from tests.doubles.command import rostrum
 from tests.doubles.model_server import says, status
-from tests.doubles.waiting import HANG_SECONDS
+from tests.kit import HANG_SECONDS
 from tests.scenario.conftest import DEFAULTS, JURORS, Running, Stage
 
 FILE: dict[str, Any] = {

@@ -21,7 +21,7 @@ from engine.store.series import StoredSeries
 from engine.values.debate import Debate, Model, Status
 from engine.values.errors import BudgetError
 from tests.doubles.model_server import status
-from tests.doubles.waiting import HANG_SECONDS
+from tests.kit import HANG_SECONDS
 from tests.scenario.conftest import DEFAULTS, JURORS, Running, Stage
 
 FILE: dict[str, Any] = {

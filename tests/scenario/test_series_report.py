@@ -18,8 +18,7 @@ from engine.values.errors import NotFoundError
 from tests.doubles.command import rostrum
 from tests.doubles.model_server import status
 from tests.scenario.conftest import Stage
-from tests.scenario.test_series import hold, series
-from tests.scenario.test_series import stage as stage
+from tests.scenario.test_series import hold, series, stage as stage
 
 
 async def test_a_report_has_the_totals_and_results_of_its_series(stage: Stage) -> None:

@@ -10,7 +10,7 @@ import pytest
 from bot.app import App
 from engine.values.debate import Debate, Status
 from tests.doubles.command import rostrum
-from tests.sample import NO_CAPS, new_debate
+from tests.kit import NO_CAPS, new_debate
 from tests.scenario.chat_stage import Chat, vote
 from tests.scenario.discord_stage import voting
 

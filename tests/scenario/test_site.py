@@ -19,7 +19,7 @@ from adapters.site import ARRIVAL_SECONDS, Site
 from bot.health import Health, serve_health
 from bot.settings.sections import HealthSettings
 from engine.store import Store
-from tests.doubles.waiting import HANG_SECONDS
+from tests.kit import HANG_SECONDS
 from tests.scenario.discord_stage import free_port
 
 HEAD = b"POST /hook HTTP/1.1\r\nHost: x\r\n"

@@ -25,7 +25,7 @@ from bot.run import serving
 from engine.store import DebateRecord, ExportFilter, Store
 from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.slack import Rules, SlackServer
-from tests.doubles.waiting import HANG_SECONDS
+from tests.kit import HANG_SECONDS
 from tests.scenario.discord_stage import OPTIONS, DiscordStage, settings_of, until
 from tests.scenario.slack_stage import SlackStage
 

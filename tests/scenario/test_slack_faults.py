@@ -29,7 +29,7 @@ from tests.doubles.slack import (
 from tests.doubles.slack.methods import reaction
 from tests.doubles.slack.server import BOT_TOKEN
 from tests.doubles.slack.state import BOT_USER, TEAM
-from tests.doubles.waiting import HANG_SECONDS
+from tests.kit import HANG_SECONDS
 from tests.scenario import crowd
 from tests.scenario.conftest import play
 from tests.scenario.discord_stage import HASTY, SWIFT, state, until

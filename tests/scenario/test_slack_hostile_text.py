@@ -6,10 +6,10 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from tests.doubles.desk import conclude
 from tests.doubles.model_server import Body, ModelServer
 from tests.doubles.slack import Rules, SlackServer
 from tests.doubles.slack.state import Message
+from tests.kit import conclude
 from tests.scenario.conftest import explaining, explanation, fair_ballot, is_closing, judging
 from tests.scenario.discord_stage import until
 from tests.scenario.slack_stage import SlackStage, counted, title, voting

@@ -20,7 +20,7 @@ from engine.values.errors import SettingsError
 from tests.doubles.databases import is_file
 from tests.doubles.slack import Rules, SlackServer
 from tests.doubles.slack.state import TEAM
-from tests.doubles.waiting import HANG_SECONDS
+from tests.kit import HANG_SECONDS
 from tests.scenario.discord_stage import free_port
 from tests.scenario.slack_stage import SlackStage, counted
 

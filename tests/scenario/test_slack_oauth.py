@@ -22,8 +22,7 @@ from tests.doubles.slack import Fault, Rules, SlackServer, drop, garbage, refuse
 from tests.doubles.slack.methods import reaction
 from tests.doubles.slack.state import TEAM
 from tests.doubles.slack.web_api import CLIENT_ID, CLIENT_SECRET
-from tests.doubles.waiting import until_true
-from tests.sample import NO_CAPS
+from tests.kit import NO_CAPS, until_true
 from tests.scenario.discord_stage import free_port, settings_of, state, until
 from tests.scenario.slack_oauth_stage import KEY, OAuthStage
 from tests.scenario.slack_stage import counted, voting

@@ -14,7 +14,7 @@ import pytest
 from bot.app import App
 from engine.values.judging import How, VoteEvent
 from tests.doubles.slack import Rules, SlackServer
-from tests.doubles.waiting import until_true
+from tests.kit import until_true
 from tests.scenario.discord_stage import free_port, until
 from tests.scenario.slack_stage import SlackStage, voting
 

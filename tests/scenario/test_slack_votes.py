@@ -14,7 +14,7 @@ from bot.app import App
 from engine.store import ExportFilter
 from engine.votes.outcome import standing
 from tests.doubles.slack import Rules, SlackServer, delay, limited, status
-from tests.doubles.waiting import HANG_SECONDS, until_true
+from tests.kit import HANG_SECONDS, until_true
 from tests.scenario.discord_stage import SWIFT
 from tests.scenario.slack_stage import OPTIONS, SlackStage, counted, ended, voting
 

@@ -19,7 +19,7 @@ from engine.values.messages import Message, Reveal
 from engine.values.ports import ButtonPressed, Part
 from tests.doubles.hall import DEFAULTS, LOBBY, QUICK, Hall, Session, record_of
 from tests.doubles.venue import AttentiveVenue, StoredMessage
-from tests.doubles.waiting import HANG_SECONDS
+from tests.kit import HANG_SECONDS
 
 REFUSED = VenueError("Nothing may be posted here; grant the right to.")
 

@@ -23,8 +23,8 @@ from tests.doubles.databases import PostgresDouble
 from tests.doubles.discord import DiscordServer, Rates, hang
 from tests.doubles.model_server import ModelServer
 from tests.doubles.slack import SlackServer
-from tests.doubles.waiting import HANG_SECONDS, Starved
 from tests.doubles.wire import wired
+from tests.kit import HANG_SECONDS, Starved
 from tests.scenario.discord_stage import until
 from tests.scenario.stop_driver import CALLS, TENTH
 from tests.slow import slow_after

@@ -8,7 +8,7 @@ from engine.floor.example import example
 from engine.values.ports import AnswerSchema
 from tests.doubles.model_server import Body
 from tests.doubles.rehearsed import WARM
-from tests.doubles.waiting import HANG_SECONDS
+from tests.kit import HANG_SECONDS
 from tests.scenario.conftest import DEFAULTS, Stage, asked, judging, play
 
 SIDE = {"ana": "A", "ben": "B"}

@@ -24,7 +24,7 @@ import pytest
 
 from engine.values.text import columns
 from tests.doubles.command import run_to_end
-from tests.doubles.waiting import HANG_SECONDS
+from tests.kit import HANG_SECONDS
 
 TOPIC = "Tea is better than coffee"
 SLOW = ("--a", "rehearsal/maple?latency=0.2", "--b", "rehearsal/willow?latency=0.2")

@@ -21,7 +21,7 @@ from engine.values.errors import SettingsError
 from tests.doubles.collector import Collector
 from tests.doubles.hall import joined
 from tests.doubles.model_server import status
-from tests.doubles.waiting import HANG_SECONDS
+from tests.kit import HANG_SECONDS
 from tests.scenario.conftest import PRICE, QUICK, TOPIC, Running, Stage
 from tests.scenario.discord_stage import free_port
 

@@ -20,9 +20,8 @@ from engine.dataset.columns import SCHEMA_VERSION
 from engine.pages.stored import StoredLibrary
 from engine.values.debate import Model, Status
 from engine.values.errors import RostrumError, SettingsError, StoreError, UsageError
-from tests.doubles.waiting import HANG_SECONDS, until
 from tests.doubles.whole_debate import hold_whole
-from tests.sample import ballot, new_debate, run, turn, turn_post, verdict
+from tests.kit import HANG_SECONDS, ballot, new_debate, run, turn, turn_post, until, verdict
 from tests.scenario.test_reading import reading, text_of
 
 CANARIES = ("zorblax", "quuxfam", "jurex", "unheard-of")

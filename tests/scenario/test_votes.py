@@ -11,10 +11,9 @@ import pytest
 from engine.values.debate import Status
 from engine.values.errors import UsageError
 from engine.values.messages import Reveal
-from tests.doubles.fixed_clock import FixedClock
 from tests.doubles.hall import DEFAULTS, QUICK, Hall, Session, with_sides
 from tests.doubles.venue import AttentiveVenue, Fault
-from tests.doubles.waiting import HANG_SECONDS
+from tests.kit import HANG_SECONDS, FixedClock
 
 pytestmark = pytest.mark.postgresql
 

@@ -32,8 +32,8 @@ from engine.values.debate import Debate
 from engine.values.errors import StoreError
 from engine.values.ports import Permalinks
 from tests.doubles.databases import opened
-from tests.doubles.fixed_clock import FixedClock
 from tests.doubles.wire import ask, send
+from tests.kit import FixedClock
 from tests.scenario.shelf import CANARIES, INVISIBLE, SEALED_REASONS, Shelf, fill
 from tests.scenario.test_report import tags_of
 

@@ -31,10 +31,8 @@ from engine.store.community import CommunitySettings, PublicPart
 from engine.values.debate import Status
 from engine.values.errors import NotFoundError, UsageError
 from engine.values.ports import Permalinks
-from tests.doubles.fixed_clock import FixedClock
-from tests.doubles.waiting import HANG_SECONDS
 from tests.doubles.wire import ask
-from tests.sample import NOW, new_debate, run
+from tests.kit import HANG_SECONDS, NOW, FixedClock, new_debate, run
 
 # --- forms ---------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from engine.stats.row import Row
 from engine.store.series import SeriesDebate, SeriesReading, StoredSeries, Try
 from engine.values.debate import Status
 from engine.values.ports import utc_now
-from tests.unit.stats_rows import make_row, read
+from tests.kit import juror_ballot, make_row
 
 
 def make_file(models: Sequence[str], **changes: Any) -> Series:
@@ -35,7 +35,7 @@ def make_series(series: Series, seed: int = 1, **row_fields: Any) -> SeriesRows:
             lead = 0.3 + (names.index(b) - names.index(a)) / len(names)
             jury = random.choices(["A", "B", "tie"], [10**lead, 1, 0.6])[0]
             readings = [
-                read(juror.ref, jury if random.random() < 0.8 else "tie", order)
+                juror_ballot(juror.ref, jury if random.random() < 0.8 else "tie", order)
                 for juror in series.jury.models
                 for order in ("AB", "BA")
             ]

@@ -22,7 +22,7 @@ from engine.values.messages import File, JurorLine, Reveal
 from engine.values.ports import utc_now
 from engine.words.marks_picture import marks_picture
 from engine.words.reasons import reason_lines
-from tests.sample import reveal
+from tests.kit import reveal
 
 LANGUAGES = ["de", "es", "tr", "zh"]
 NAMES = ("نموذج", "हिन्दी-मॉडल", "模型", "🍵-model", "W" * 200)

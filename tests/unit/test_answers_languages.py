@@ -62,10 +62,8 @@ from engine.values.language import speaking
 from engine.values.messages import Estimate, LeagueTable
 from engine.words import translation
 from engine.words.translation import LANGUAGES
-from tests.doubles.archive import make_debate
-from tests.sample import reveal
+from tests.kit import make_debate, make_row, reveal
 from tests.scenario.test_languages import Missed
-from tests.unit.stats_rows import make_row
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 ESTIMATE = Estimate(

@@ -14,8 +14,7 @@ from engine.values.judging import Persuasion, Tally, Verdict, Why
 from engine.values.messages import JurorLine, Message, Progress, VoteInvite
 from engine.words.cards import broken_rule, card_of, invite_terms
 from engine.words.reveal import jury_line
-from tests.doubles.archive import make_debate
-from tests.sample import announcement, reveal, speech
+from tests.kit import announcement, make_debate, reveal, speech
 
 TURN = speech("Tea.", seat="A2", round="free", number=3, total=9, words=80, limit=50)
 COUNTS = {"A": 0, "B": 0}

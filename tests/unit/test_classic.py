@@ -6,8 +6,7 @@ import itertools
 import re
 
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 from engine.formats import find_format, format_of
 from engine.formats.classic import Classic
@@ -15,7 +14,7 @@ from engine.prompts.quoting import quote
 from engine.values.debate import Setup
 from engine.values.errors import ModelError, StoreError, UsageError
 from engine.values.judging import Artifact
-from tests.doubles.desk import ScriptedDesk, conclude, floor_on, setup_of, tell
+from tests.kit import ScriptedDesk, conclude, floor_on, setup_of, tell
 
 ROUNDS = ("opening", "rebuttal", "assumptions", "closing")
 IN_ORDER = [f"turn/{name}/{side}" for name in ROUNDS for side in "AB"]

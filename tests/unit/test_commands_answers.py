@@ -41,8 +41,7 @@ from engine.values.messages import Estimate, JurorLine
 from engine.values.topics import Topic
 from engine.words.phrases import money
 from engine.words.reveal import UNREAD
-from tests.doubles.archive import NOON, make_debate
-from tests.sample import reveal
+from tests.kit import NOON, make_debate, reveal
 
 ESTIMATE = Estimate(
     calls=13, calls_max=30, tokens_in=1, tokens_out=1, minutes=2.4, usd=0.123, usd_max=0.5

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from engine.chat.choices import (
     CommandChoice,
@@ -16,7 +15,7 @@ from engine.chat.choices import (
 )
 from engine.values.debate import Model
 from engine.values.topics import built_in_topics
-from tests.doubles.archive import make_debate
+from tests.kit import make_debate
 
 MODELS = [Model.parse(f"near/{name}") for name in ("maple", "oak", "oak", "fir")]
 

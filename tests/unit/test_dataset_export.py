@@ -24,11 +24,11 @@ from engine.store import DebateRecord, ExportFilter
 from engine.values.debate import Model, Status
 from engine.values.errors import ExportError, NotFoundError, StoppedError, StoreError, UsageError
 from engine.values.judging import Verdict
-from tests.doubles.archive import (
+from tests.doubles.archive import MemoryArchive
+from tests.kit import (
     BIRCH,
     MAPLE,
     NOON,
-    MemoryArchive,
     id_of,
     make_ballot,
     make_debate,

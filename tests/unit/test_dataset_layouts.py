@@ -18,14 +18,8 @@ from engine.dataset.voters import Keys
 from engine.dataset.writer import Wanted, write_export
 from engine.values.debate import Model, Status, Violation
 from engine.values.errors import NotFoundError, UsageError
-from tests.doubles.archive import (
-    MAPLE,
-    MemoryArchive,
-    make_debate,
-    make_record,
-    make_turn,
-    make_vote,
-)
+from tests.doubles.archive import MemoryArchive
+from tests.kit import MAPLE, make_debate, make_record, make_turn, make_vote
 
 LABELLING = ("argilla", "label-studio")
 CANARY = Model.parse("canary-backend/canary-large")

@@ -6,8 +6,7 @@ import string
 
 import pytest
 import yaml
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from engine.dataset.license import describe, front_matter, read_license
 from engine.values.errors import UsageError

@@ -22,10 +22,11 @@ from engine.store import DebateRecord
 from engine.values.debate import Quotation, Source, Status
 from engine.values.errors import StoppedError
 from engine.values.judging import Question
-from tests.doubles.archive import (
+from tests.doubles.archive import MemoryArchive
+from tests.doubles.command import printed_by
+from tests.kit import (
     BIRCH,
     MAPLE,
-    MemoryArchive,
     id_of,
     make_debate,
     make_label,
@@ -33,7 +34,6 @@ from tests.doubles.archive import (
     make_turn,
     make_vote,
 )
-from tests.doubles.command import printed_by
 
 KEYS = Keys(splits=b"splits", master=b"master")
 SAID = 'A "quote", a \\ and\na line\u2028ünïcode 猫 \U0001f600'

@@ -28,14 +28,14 @@ from engine.values.debate import (
     Violation,
 )
 from engine.values.judging import Adjustment, Artifact, Question, Score, Summary, Vote
-from tests.doubles.archive import (
+from tests.kit import (
     ASPEN,
     BIRCH,
     MAPLE,
     NOON,
     answers_of,
+    call_record,
     make_ballot,
-    make_call,
     make_debate,
     make_invalid_ballot,
     make_label,
@@ -226,16 +226,16 @@ class TestDebates:
         assert (row["blind"], row["scores"], row["ballot"]) == (False, "live", "secret")
 
     def test_a_cost_that_nobody_knows_is_null(self) -> None:
-        known = [make_call("turn/opening/A", cost=0.1), make_call("turn/opening/B", cost=0.2)]
+        known = [call_record("turn/opening/A", cost=0.1), call_record("turn/opening/B", cost=0.2)]
         assert debate_row(make_record(calls=known))["cost_usd"] == pytest.approx(0.3)
-        unknown = [*known, make_call("turn/closing/A", cost=None)]
+        unknown = [*known, call_record("turn/closing/A", cost=None)]
         row = debate_row(make_record(calls=unknown))
         assert (row["cost_usd"], row["n_calls"]) == (None, 3)
 
     def test_the_prompt_hash_tells_other_prompts_apart(self) -> None:
-        one = debate_row(make_record(calls=[make_call("x"), make_call("y")]))["prompt_hash"]
-        same = debate_row(make_record(calls=[make_call("y", attempt=2), make_call("x")]))
-        other = debate_row(make_record(calls=[make_call("x")]))
+        one = debate_row(make_record(calls=[call_record("x"), call_record("y")]))["prompt_hash"]
+        same = debate_row(make_record(calls=[call_record("y", attempt=2), call_record("x")]))
+        other = debate_row(make_record(calls=[call_record("x")]))
         assert one == same["prompt_hash"] != other["prompt_hash"]
 
     def test_more_than_two_sides_are_in_the_lists(self) -> None:
@@ -258,8 +258,8 @@ class TestDebates:
 class TestCalls:
     def test_every_try_has_what_it_read_found_in_a_cache_wrote_and_cost(self) -> None:
         usage = Usage(tokens_in=90, tokens_cached=60, tokens_written=20, tokens_out=7)
-        failed = replace(make_call("judge/1", cost=None), reply=None, error="away")
-        answered = make_call("judge/1", attempt=2, usage=usage, latency=3.5)
+        failed = replace(call_record("judge/1", cost=None), reply=None, error="away")
+        answered = call_record("judge/1", attempt=2, usage=usage, latency=3.5)
         first, second = rows("calls", make_record(calls=[failed, answered]))
         names = ("tokens_in", "tokens_cached", "tokens_written", "tokens_out", "latency_s")
         assert [first[name] for name in names] == [None] * 5
@@ -272,7 +272,7 @@ class TestCalls:
 
 class TestTurns:
     def test_a_turn_carries_its_call(self) -> None:
-        call = make_call(
+        call = call_record(
             "turn/opening/A",
             finish="length",
             usage=Usage(tokens_in=11, tokens_cached=8, tokens_out=22),
@@ -288,14 +288,14 @@ class TestTurns:
         assert (row["shortened"], row["thumbs_up"]) == (False, None)
 
     def test_a_shortened_turn_carries_the_call_that_shortened_it(self) -> None:
-        calls = [make_call("turn/opening/A"), make_call("turn/opening/A/shorten", latency=9)]
+        calls = [call_record("turn/opening/A"), call_record("turn/opening/A/shorten", latency=9)]
         (row,) = rows("turns", make_record(turns=[make_turn(1)], calls=calls))
         assert (row["shortened"], row["latency_s"]) == (True, 9)
 
     def test_where_costs_are_known_from_stands_beside_them(self) -> None:
         calls = [
-            replace(make_call("turn/opening/A"), cost_origin="bundled"),
-            replace(make_call("turn/opening/B"), cost_origin="reply"),
+            replace(call_record("turn/opening/A"), cost_origin="bundled"),
+            replace(call_record("turn/opening/B"), cost_origin="reply"),
         ]
         record = make_record(turns=[make_turn(1)], calls=calls)
         (turn,), (debate,) = rows("turns", record), rows("debates", record)
@@ -715,7 +715,7 @@ def test_a_summary_says_what_became_of_it_and_who_wrote_it() -> None:
         (Summary(text="A spoke.", fit="trimmed"), ("A spoke.", "trimmed", "near/j2", None)),
         (Summary(problem="away"), (None, None, "near/j2", "away")),
     ):
-        call = replace(make_call("summary"), model="near/j2")
+        call = replace(call_record("summary"), model="near/j2")
         verdict = record.verdict.model_copy(update={"summary": summary})
         given = replace(record, verdict=verdict, calls=(*record.calls, call))
         assert tuple(debate_row(given)[name] for name in names) == expected

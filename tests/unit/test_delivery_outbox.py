@@ -26,8 +26,7 @@ from engine.values.errors import LeaseLostError, VenueAwayError, VenueError, Ven
 from engine.values.messages import Message, Notice, VoteClosed, VoteInvite
 from engine.values.ports import Attempt, Call, Part, Venue, VenueLimits, utc_now
 from tests.doubles.venue import Fault, MemoryVenue
-from tests.doubles.waiting import HANG_SECONDS, until
-from tests.sample import BIRCH, MAPLE, create, new_debate, reveal, speech
+from tests.kit import BIRCH, HANG_SECONDS, MAPLE, create, new_debate, reveal, speech, until
 
 QUICK = VenueLimits(typing_seconds=0.02, send_seconds=0.1)
 

@@ -6,8 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from adapters.discord import render
 from adapters.discord.markup import LINE, shown
@@ -25,7 +24,7 @@ from engine.values.messages import (
     VoteInvite,
 )
 from tests.doubles.facts import Discord
-from tests.sample import reveal, speech
+from tests.kit import reveal, speech
 
 STEM = "k7f2qz·3"
 

@@ -35,8 +35,7 @@ from engine.values.errors import (
 )
 from engine.values.text import REACTIONS, split_variant
 from tests.doubles.facts import Code, Discord
-from tests.doubles.skipped_time import skipped_time
-from tests.doubles.waiting import HANG_SECONDS
+from tests.kit import HANG_SECONDS, skipped_time
 
 
 def refusal(code: Code, text: str = "No.", *, status: int = 0) -> discord.HTTPException:

@@ -14,7 +14,7 @@ from yarl import URL
 
 from adapters.discord.way_out import MOST, WayOut
 from tests.doubles.discord.rest import ASKING
-from tests.doubles.skipped_time import skipped_time
+from tests.kit import skipped_time
 
 
 def asked(path: str) -> aiohttp.TraceRequestStartParams:

@@ -6,16 +6,12 @@ import asyncio
 import re
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from engine.floor.drafts import UPDATE_SECONDS, Drafting, read_growing, veil_growing
 from engine.values.debate import Debate, Status
 from engine.values.ports import AnswerSchema
-from tests.doubles.audience import Onlooker
-from tests.doubles.desk import setup_of
-from tests.doubles.skipped_time import skipped_time
-from tests.sample import new_debate, stored
+from tests.kit import Onlooker, new_debate, setup_of, skipped_time, stored
 
 NAMES = frozenset({"command-r-plus", "zephyrine/canary-7b", "zephyrine"})
 SPEECH = (

@@ -31,7 +31,7 @@ from engine.values.errors import (
     VenueGoneError,
 )
 from engine.words.phrases import WAITS_TO_BEGIN, WAITS_TO_CHECK, WAITS_TO_HEAR
-from tests.sample import new_debate, stored
+from tests.kit import new_debate, stored
 
 FULL = StoreError("The database /srv/rostrum.db could not be used: full. Free some space.")
 KEYLESS = SettingsError("ROSTRUM_SECRET_KEY does not open what is stored of T1; add the key.")

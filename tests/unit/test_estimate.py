@@ -11,7 +11,7 @@ from engine.line.estimate import estimate
 from engine.prompts.library import DATA, Prompts, load_prompts
 from engine.values.debate import Model, PanelMode, PanelSetup, Price, TurnOrder
 from engine.values.messages import Estimate
-from tests.doubles.desk import setup_of
+from tests.kit import setup_of
 
 FEW = {"words": 80.0, "decision_words": 20.0}
 JURORS = tuple(Model.parse(f"near/j{number}") for number in range(1, 7))

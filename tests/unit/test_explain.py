@@ -14,7 +14,7 @@ from engine.values.debate import Debate, Model, PanelSetup, Price, Sampling, Set
 from engine.values.errors import BudgetError, ModelError, RostrumError, StoppedError
 from engine.values.judging import Ballot, Verdict, Why
 from engine.values.ports import AnswerSchema, CallRole, ChatMessage, Reply
-from tests.sample import ballot, make_setup, new_debate, stored
+from tests.kit import ballot, make_setup, new_debate, stored
 
 PROMPTS = load_prompts()
 JURORS = tuple(Model.parse(f"near/{name}") for name in ("oak-70b", "elm-2", "fir-x"))

@@ -18,7 +18,7 @@ from engine.floor.fleet import Fleet, Member
 from engine.floor.keeper import RENEW_SECONDS, Keeper
 from engine.floor.loop_pace import Pace
 from engine.floor.wake import Bell
-from tests.doubles.waiting import until
+from tests.kit import until
 
 LIMIT = 12
 BACKEND = Backend.of("x", base_url="http://127.0.0.1:1", max_concurrency=LIMIT)

@@ -15,7 +15,7 @@ from engine.formats.classic import Classic
 from engine.prompts.library import SPOKEN, Prompts, load_prompts
 from engine.values.debate import Violation
 from engine.values.messages import TurnPost
-from tests.doubles.desk import ScriptedDesk, floor_on, setup_of
+from tests.kit import ScriptedDesk, floor_on, setup_of
 
 WORDS = TurnLimits(words=10, arguments=2)
 LONG = "word " * 12

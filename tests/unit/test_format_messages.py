@@ -13,7 +13,7 @@ from engine.words.cards import card_of
 from engine.words.scores import board_lines, sparkline
 from tests.doubles.rehearsed import hold, setup_for
 from tests.doubles.venue import wording
-from tests.sample import speech
+from tests.kit import speech
 
 BOARD = ScoreBoard(
     title="Scoreboard",

@@ -26,8 +26,7 @@ from bot.telemetry import Build
 from engine.store import Post
 from engine.values.debate import Model, Status
 from engine.values.messages import Notice
-from tests.doubles.waiting import HANG_SECONDS
-from tests.sample import NO_CAPS, new_debate
+from tests.kit import HANG_SECONDS, NO_CAPS, new_debate
 from tests.scenario.discord_stage import free_port
 
 MANUAL = Path(__file__).parents[2] / "docs" / "operations.md"

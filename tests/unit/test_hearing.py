@@ -15,7 +15,7 @@ from engine.values.messages import Reveal
 from engine.values.ports import CommunityLost, EventsMissed, ReactionSeen, ThreadDeleted, ThreadShut
 from tests.doubles.poll import OPTIONS, THREAD, Poll, open_poll, options_of
 from tests.doubles.venue import Fault
-from tests.doubles.waiting import HANG_SECONDS
+from tests.kit import HANG_SECONDS
 
 REFUSED = VenueError("The right to manage messages is missing; grant it.")
 AWAY = VenueAwayError("The platform cannot be reached; try again.", retry_after=0.001)

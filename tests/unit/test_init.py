@@ -7,8 +7,7 @@ from collections.abc import Mapping
 
 import pytest
 from dotenv import dotenv_values
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from bot.init.choose import propose
 from bot.init.env_file import merge

@@ -8,15 +8,14 @@ import pytest
 
 from adapters.discord.markup import units
 from adapters.discord.payload import Payload as DiscordPayload
-from adapters.discord.render import DESCRIPTION
-from adapters.discord.render import parts as discord_parts
+from adapters.discord.render import DESCRIPTION, parts as discord_parts
 from adapters.slack.payload import Payload as SlackPayload
 from adapters.slack.render import parts as slack_parts
 from engine.line.invitation import CASE, case_of, cases_of, ending_of
 from engine.values.debate import BallotKind, Model
 from engine.values.messages import VoteInvite
 from engine.words.translation import LANGUAGES
-from tests.doubles.archive import make_debate, make_turn
+from tests.kit import make_debate, make_turn
 
 OPTIONS = ("A", "B", "tie", "weak")
 UNTIL = datetime(2030, 1, 2, 3, 4, tzinfo=UTC)

@@ -7,8 +7,7 @@ from typing import Any
 
 import orjson
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from engine.floor.schema import FLAG, TEXT, choice, number, record, several, whole
 from engine.formats.median import median_answer

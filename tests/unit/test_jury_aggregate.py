@@ -8,8 +8,7 @@ from functools import partial
 from random import Random
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from engine.jury.aggregate import aggregate
 from engine.jury.ballot import Reading

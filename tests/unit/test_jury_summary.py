@@ -18,7 +18,7 @@ from engine.values.errors import BudgetError, ModelError, RostrumError
 from engine.values.judging import Summary, Tally, Verdict
 from engine.values.messages import Reveal
 from engine.words.reveal import reveal_lines
-from tests.doubles.desk import ScriptedDesk, floor_on, setup_of, tell
+from tests.kit import ScriptedDesk, floor_on, setup_of, tell
 
 SENTENCE = "Avocet spoke of what tea costs, and Wagtail of coffee alone. "
 SHOWN = "🔵 A spoke of what tea costs, and 🔴 B of coffee alone. "  # 50 without the marks

@@ -14,9 +14,7 @@ from engine.floor.keeper import LEASE_SECONDS, Keeper
 from engine.floor.wake import Bell
 from engine.store import Caps, Lease
 from engine.values.errors import LeaseLostError, PausedError, StoppedError
-from tests.doubles.desk import setup_of
-from tests.doubles.waiting import HANG_SECONDS
-from tests.sample import create, new_debate
+from tests.kit import HANG_SECONDS, create, new_debate, setup_of
 
 DEBATE = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
 NAME = f"debate/{DEBATE}"

@@ -13,7 +13,7 @@ from engine.store.labelling import Queued
 from engine.values.errors import UsageError
 from engine.values.judging import Verdict
 from engine.votes.offers import doubt_of, offer
-from tests.doubles.archive import answers_of, id_of, make_debate, make_turn, make_vote
+from tests.kit import answers_of, id_of, make_debate, make_turn, make_vote
 
 
 def record(number: int, p_a: float, votes: str = "", *, blind: bool = True) -> DebateRecord:

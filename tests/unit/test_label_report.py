@@ -12,7 +12,7 @@ import pytest
 
 from engine.labelling.report import HARD, Labelled, LabelReport, Rate, report_of
 from engine.store.labelling import Drawn, Filled, Kind, Queued, Task
-from tests.sample import NOW
+from tests.kit import NOW
 
 CHOICES = ("A", "B", "tie")
 TASK = Task(name="tea", per_debate=3, seed="5eed", created_at=NOW)

@@ -10,7 +10,7 @@ from engine.tally.questions import options_of, stance_name
 from engine.tally.tally import turn_labels
 from engine.values.judging import How, Question, Vote, VoteEvent
 from engine.votes.labels import persuasion
-from tests.sample import event, vote
+from tests.kit import event, vote
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 OPENING = "turn/opening/A"

@@ -10,9 +10,8 @@ import pytest
 from engine.values.debate import Origin, Price
 from engine.values.ports import Reply
 from tests.doubles import model_server as acts
-from tests.doubles.attempt_log import RecordedAttempts
-from tests.doubles.model_server import EVENT_STREAM as STREAM
-from tests.doubles.model_server import ModelServer
+from tests.doubles.model_server import EVENT_STREAM as STREAM, ModelServer
+from tests.kit import RecordedAttempts
 from tests.unit.test_models_client import call_of, opened
 
 # A call of `call_of` costs at most 0.0021: 15 tokens in, and 500 out.

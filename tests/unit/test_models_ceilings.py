@@ -27,8 +27,8 @@ from engine.values.debate import RETRIEVAL, Model
 from engine.values.errors import ModelError
 from engine.values.ports import Call, FaultKind, Reply
 from tests.doubles import model_server as acts
-from tests.doubles.attempt_log import RecordedAttempts
 from tests.doubles.model_server import Act, ModelServer
+from tests.kit import RecordedAttempts
 from tests.slow import slow_after
 from tests.unit.test_models_client import call_of
 

@@ -22,11 +22,10 @@ from engine.values.debate import Model, Price, Sampling, Usage
 from engine.values.errors import ModelError, RefusedError
 from engine.values.ports import AnswerSchema, Call, ChatMessage, Reply
 from tests.doubles import model_server as acts
-from tests.doubles.attempt_log import RecordedAttempts
 from tests.doubles.command import printed_by
 from tests.doubles.deadlines import deadlines_by_event
 from tests.doubles.model_server import ModelServer
-from tests.doubles.waiting import HANG_SECONDS
+from tests.kit import HANG_SECONDS, RecordedAttempts
 
 KEY = "sk-canary-0123456789abcdef"
 # OpenSSL then knows no authority, as on a machine where Python brings its own OpenSSL.

@@ -14,7 +14,7 @@ from adapters.models.discovery import KnownServer, find_local_servers, probe
 from bot.demo import local_servers
 from engine.values.errors import ModelError
 from tests.doubles.model_server import ModelServer
-from tests.doubles.waiting import HANG_SECONDS
+from tests.kit import HANG_SECONDS
 from tests.scenario.discord_stage import free_port
 
 

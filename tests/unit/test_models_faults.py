@@ -6,8 +6,7 @@ import asyncio
 
 import orjson
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from adapters.models.answers import read_answer
 from adapters.models.backends import Backend
@@ -18,7 +17,7 @@ from adapters.models.pacing import Gate
 from adapters.models.prices import model_entries, read_prices
 from adapters.models.redaction import redact
 from engine.floor.loop_pace import Pace
-from tests.doubles.waiting import HANG_SECONDS
+from tests.kit import HANG_SECONDS
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-5, 10**6) | st.text(max_size=8),

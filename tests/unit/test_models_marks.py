@@ -16,8 +16,8 @@ from engine.line.intake import Order
 from engine.values.debate import Price, Usage
 from engine.values.ports import Call, ChatMessage
 from tests.doubles import model_server as acts
-from tests.doubles.attempt_log import RecordedAttempts
 from tests.doubles.model_server import MarkedCache, ModelServer, text_of
+from tests.kit import RecordedAttempts
 from tests.unit.test_models_client import ask, call_of, opened
 
 MARK = {"cache_control": {"type": "ephemeral"}}

@@ -17,10 +17,9 @@ from engine.store import Store
 from engine.values.debate import Model, Origin, Price, Tier
 from engine.values.ports import Attempt
 from tests.doubles import model_server as acts
-from tests.doubles.attempt_log import RecordedAttempts
 from tests.doubles.command import printed_by
 from tests.doubles.model_server import ModelServer
-from tests.sample import make_call, make_start, run
+from tests.kit import RecordedAttempts, make_call, make_start, run
 from tests.unit.test_models_client import call_of, opened
 
 OPENAI, GEMINI = PRESETS["openai"].base_url, PRESETS["gemini"].base_url

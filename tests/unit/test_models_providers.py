@@ -29,9 +29,9 @@ from engine.values.debate import Model, Sampling
 from engine.values.errors import ModelError, RefusedError
 from engine.values.ports import AnswerSchema, Call, ChatMessage, FaultKind, Reply
 from tests.doubles import model_server as acts
-from tests.doubles.attempt_log import RecordedAttempts
 from tests.doubles.loopback import close
 from tests.doubles.model_server import EVENT_STREAM, Act, ModelServer, events
+from tests.kit import RecordedAttempts
 
 QUICK = RetryPolicy(tries=3, first_wait=0.001)
 SCHEMA = AnswerSchema("thing", {"type": "object", "properties": {"a": {"type": "string"}}})

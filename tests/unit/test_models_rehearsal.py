@@ -8,8 +8,7 @@ from typing import Any
 
 import orjson
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from pydantic import BaseModel, Field
 
 from adapters.models.attempts import RetryPolicy
@@ -23,7 +22,7 @@ from engine.values.debate import Model, Sampling
 from engine.values.errors import ModelError, UsageError
 from engine.values.ports import AnswerSchema, Call, ChatMessage, Reply
 from engine.values.text import count_arguments, count_words, split_closing
-from tests.doubles.attempt_log import RecordedAttempts
+from tests.kit import RecordedAttempts
 
 ROUNDS = ("opening", "rebuttal", "assumptions", "closing")
 TOPICS = {

@@ -17,9 +17,9 @@ from engine.values.debate import Model, Price, Sampling
 from engine.values.errors import ModelError
 from engine.values.ports import Call, ChatMessage, Reply
 from tests.doubles import model_server as acts
-from tests.doubles.attempt_log import RecordedAttempts
 from tests.doubles.deadlines import deadlines_by_event
 from tests.doubles.model_server import ModelServer
+from tests.kit import RecordedAttempts
 
 QUICK = RetryPolicy(tries=3, first_wait=0.001)
 PRICES = {"online/m": Price(usd_in=1, usd_out=2)}

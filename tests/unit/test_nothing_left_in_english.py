@@ -23,8 +23,8 @@ from engine.values.language import speaking
 from engine.words.buttons import ButtonAction
 from engine.words.forms import form_of
 from tests.contract.test_every_message import messages
-from tests.doubles.archive import make_debate
 from tests.doubles.whole_debate import DEFAULTS
+from tests.kit import make_debate
 from tests.unit.test_answers_languages import answers
 
 WORD = re.compile(r"[A-Za-z]{3,}")

@@ -9,7 +9,7 @@ from engine.formats.oxford import Oxford
 from engine.prompts.quoting import quote
 from engine.values.judging import Question, Verdict, Vote
 from tests.doubles.rehearsed import hold, setup_for, survives_every_death
-from tests.sample import vote
+from tests.kit import vote
 
 PANEL = Verdict(winner="B", p={"A": 0.2, "B": 0.8}, valid=3, invalid=0)
 

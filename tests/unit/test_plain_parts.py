@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from adapters.discord import render as discord
 from adapters.discord.payload import Payload as DiscordPayload
@@ -12,7 +11,7 @@ from adapters.slack.payload import Payload as SlackPayload
 from engine.delivery.gaps import numbered
 from engine.values.text import chop, clean
 from tests.doubles.facts import Discord, Slack
-from tests.sample import speech
+from tests.kit import speech
 
 HOSTILE = "<!channel> <@U1> @everyone **bold** `code` ||spoiler|| & [a](https://a.example) _x_ "
 TEXTS = st.text(st.sampled_from("ab &<@!>*_`|😀 \n"), max_size=600).map(lambda text: text * 40)

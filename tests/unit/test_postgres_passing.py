@@ -31,8 +31,7 @@ from engine.values.errors import StoreError
 from engine.values.ports import SharedTime, machine_now, utc_now
 from tests.doubles.rehearsed import DEFAULTS
 from tests.doubles.venue import MemoryVenue
-from tests.doubles.waiting import HANG_SECONDS
-from tests.sample import NO_CAPS, NOW, create, new_debate, run
+from tests.kit import HANG_SECONDS, NO_CAPS, NOW, create, new_debate, run
 
 SHORT_OF = """
 CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS

@@ -10,7 +10,7 @@ from engine.floor.limits import TurnLimits
 from engine.formats.roundtable.roundtable import Personas
 from engine.prompts.library import JUDGED, SPOKEN, Prompts, load_prompts
 from engine.values.errors import SettingsError
-from tests.doubles.desk import ScriptedDesk, floor_on, setup_of
+from tests.kit import ScriptedDesk, floor_on, setup_of
 
 
 def override(folder: Path, name: str, text: str) -> Path:

@@ -11,15 +11,14 @@ from typing import Any
 
 import pytest
 import regex
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from jinja2 import nodes
 
 from engine.blinding.transcript import Identities, Scribe
 from engine.prompts.library import DATA, ENVIRONMENT, Prompts
 from engine.prompts.quoting import MARK, Quoted, Record, Speech, guard, quote, unquote
 from tests.doubles.rehearsed import MODELS, WORD, filled_in, planted, todays_prompts
-from tests.sample import turn
+from tests.kit import turn
 
 TEMPLATES = sorted(name for name in todays_prompts().texts if not name.endswith(DATA))
 JUDGES = [f"{name}/judge" for name in ("audited", "roundtable", "structured", "team")]

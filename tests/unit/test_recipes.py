@@ -12,14 +12,8 @@ from engine.dataset.voters import Keys
 from engine.dataset.writer import Wanted, write_export
 from engine.store import DebateRecord
 from engine.values.judging import Verdict
-from tests.doubles.archive import (
-    MemoryArchive,
-    make_ballot,
-    make_debate,
-    make_record,
-    make_turn,
-    make_vote,
-)
+from tests.doubles.archive import MemoryArchive
+from tests.kit import make_ballot, make_debate, make_record, make_turn, make_vote
 
 RECIPES = Path(__file__).parents[2] / "docs" / "recipes.md"
 SHEET = ("logic", "evidence", "responsiveness", "honesty")

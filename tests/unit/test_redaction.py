@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 import orjson
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from adapters.models import faults
 from adapters.models.answers import read_answer

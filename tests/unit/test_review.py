@@ -5,13 +5,12 @@ from __future__ import annotations
 from datetime import date, timedelta
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from engine.store import DebateRecord
 from engine.values.judging import Verdict
 from engine.votes.offers import DRAWN, OFFERED, Doubt, doubt_of, offer
-from tests.doubles.archive import answers_of, make_debate, make_vote
+from tests.kit import answers_of, make_debate, make_vote
 
 TODAY = date(2026, 3, 1)
 PART = st.none() | st.floats(0, 1)

@@ -23,7 +23,7 @@ from engine.values.ports import Reactions
 from engine.votes.reading import Recovered
 from tests.doubles.poll import OPTIONS, THREAD, Poll, open_poll
 from tests.doubles.venue import Fault, MemoryVenue
-from tests.doubles.waiting import HANG_SECONDS
+from tests.kit import HANG_SECONDS
 
 
 class BusyVenue(MemoryVenue):

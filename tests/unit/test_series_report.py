@@ -18,8 +18,8 @@ from engine.stats.row import Row
 from engine.store.series import SeriesDebate, SeriesReading, StoredSeries, Try
 from engine.values.debate import Status
 from engine.values.ports import utc_now
+from tests.kit import juror_ballot, make_row
 from tests.unit.report_cases import make_file, make_series
-from tests.unit.stats_rows import make_row, read
 
 ANA, BEN, CID = "near/ana", "near/ben", "near/cid"
 
@@ -136,7 +136,9 @@ def test_a_topic_that_turns_results_around_is_above_chance() -> None:
 
 def test_jurors_are_compared_on_the_debates_that_both_judged() -> None:
     def judged(n: int, *said: str) -> Row:
-        readings = tuple(read(f"far/j{k}", choice) for k, choice in enumerate(said, 1) if choice)
+        readings = tuple(
+            juror_ballot(f"far/j{k}", choice) for k, choice in enumerate(said, 1) if choice
+        )
         return debate(n, "A", readings=readings)
 
     rows = [judged(n, "A", "A" if n % 4 else "B") for n in range(40)]

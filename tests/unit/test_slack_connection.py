@@ -18,7 +18,7 @@ from adapters.slack.rest import Rest
 from adapters.slack.venue import SlackVenue
 from engine.values.errors import VenueAwayError
 from engine.values.ports import EventsLost, EventsMissed, Inbound
-from tests.doubles.waiting import HANG_SECONDS
+from tests.kit import HANG_SECONDS
 
 
 class MovedTransport:

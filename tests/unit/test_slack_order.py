@@ -6,7 +6,7 @@ import asyncio
 
 from adapters.in_order import InOrder
 from engine.values.ports import CommunityLost, EventsMissed, Inbound, ReactionSeen
-from tests.doubles.waiting import HANG_SECONDS
+from tests.kit import HANG_SECONDS
 
 
 def reaction(user: str, option: str) -> ReactionSeen:

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from adapters.slack import render
 from adapters.slack.forms.settings_form import settings_form
@@ -41,7 +40,7 @@ from tests.doubles.facts import Slack
 from tests.doubles.hall import DEFAULTS
 from tests.doubles.slack.methods import check_message, check_view
 from tests.doubles.slack.state import Message, Rules
-from tests.sample import announcement, estimate, speech
+from tests.kit import announcement, estimate, speech
 
 MODES = ("socket", "http")
 ROOT = Path(__file__).resolve().parents[2]

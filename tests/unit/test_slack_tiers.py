@@ -13,7 +13,7 @@ from adapters.slack.rest import Rest
 from adapters.slack.tiers import METHODS, MINUTE, Tiers
 from engine.values.errors import VenueAwayError
 from tests.doubles.facts import Slack
-from tests.doubles.skipped_time import skipped_time
+from tests.kit import skipped_time
 
 
 async def test_no_minute_holds_more_than_a_tier_and_none_is_overtaken() -> None:

@@ -18,8 +18,8 @@ from engine.stats.row import Row
 from engine.stats.wording import UNKNOWN, word_effect
 from engine.tally.tally import Z95
 from engine.values.judging import TIE
+from tests.kit import make_row
 from tests.slow import slow_after
-from tests.unit.stats_rows import make_row
 
 STRENGTHS = (0.9, 0.3, -0.2, -1.0)
 SIDE, LENGTH, TIES = 0.4, 0.5, -0.6

@@ -13,8 +13,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from engine.stats.agreement import Agreement, measure_agreement
 from engine.stats.alpha import alpha_of, alpha_sums
@@ -23,7 +22,7 @@ from engine.stats.calibration import Forecast, brier_sums, reliability
 from engine.stats.figure import Observation, estimate, estimate_share
 from engine.stats.kappa import kappa_of, kappa_sums
 from engine.stats.row import JurorBallot
-from tests.unit.stats_rows import make_row, read
+from tests.kit import juror_ballot, make_row
 
 CHOICES = ("A", "B", "tie")
 PAIRS = st.lists(
@@ -262,9 +261,9 @@ def test_a_model_against_itself_says_nothing_of_its_win_rate() -> None:
 
 def test_a_juror_is_measured_by_its_own_ballots() -> None:
     def readings(n: int) -> tuple[JurorBallot, ...]:
-        liar = read("near/liar", "B", usd=None if n else 0.0)
-        audit = read("near/liar", "A" if n % 3 else "B", "BA", audit=True)
-        broken = read("near/mute", None)
+        liar = juror_ballot("near/liar", "B", usd=None if n else 0.0)
+        audit = juror_ballot("near/liar", "A" if n % 3 else "B", "BA", audit=True)
+        broken = juror_ballot("near/mute", None)
         return (liar, audit, broken)
 
     report = measure_agreement([make_row(n, readings=readings(n)) for n in range(30)])
@@ -278,7 +277,7 @@ def test_a_juror_is_measured_by_its_own_ballots() -> None:
 
 def test_a_juror_that_prefers_its_family_is_found_out() -> None:
     proud = [
-        make_row(n, "B", readings=(read("near/j", "A", family="ana"),), gold={"B": 5})
+        make_row(n, "B", readings=(juror_ballot("near/j", "A", family="ana"),), gold={"B": 5})
         for n in range(30)
     ]
     assert measure_agreement(proud).jurors[0].self_preference.value == 1.0

@@ -11,8 +11,7 @@ from engine.stats.anchoring import measure_anchoring
 from engine.stats.row import row_of
 from engine.store import DebateRecord
 from engine.values.judging import Question
-from tests.doubles.archive import answers_of, make_debate, make_vote
-from tests.unit.stats_rows import make_row
+from tests.kit import answers_of, make_debate, make_row, make_vote
 
 
 def test_it_counts_who_came_to_the_jury_and_who_left_it() -> None:

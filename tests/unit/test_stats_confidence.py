@@ -14,7 +14,8 @@ from engine.stats.agreement import measure_agreement
 from engine.stats.confidence import Confidence, Sure, calibrate, chances, compare
 from engine.stats.row import row_of
 from engine.store import DebateRecord, ExportFilter
-from tests.doubles.archive import MemoryArchive, make_debate, make_record, make_vote
+from tests.doubles.archive import MemoryArchive
+from tests.kit import make_debate, make_record, make_vote
 
 KEYS = Keys(splits=b"splits", master=b"master")
 

@@ -11,8 +11,7 @@ from engine.stats.row import Row, row_of
 from engine.store import DebateRecord
 from engine.tally.tally import wilson
 from engine.values.judging import Question, Vote
-from tests.doubles.archive import make_ballot, make_debate, make_record, make_vote
-from tests.sample import BIRCH, MAPLE
+from tests.kit import BIRCH, MAPLE, make_ballot, make_debate, make_record, make_vote
 
 MENU = (BIRCH.ref, MAPLE.ref, "near/cleo", "near/dora")
 SIDES = {"A": MAPLE, "B": BIRCH}

@@ -7,14 +7,13 @@ from typing import TypeAlias
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 
 from engine.stats.bradley_terry import fit_strengths
 from engine.stats.contests import Contests, comparable_groups
 from engine.stats.ratings import POINTS, Missing, rank_models, rate
 from engine.tally.tally import Z95
-from tests.unit.stats_rows import make_row
+from tests.kit import make_row
 
 Results: TypeAlias = dict[tuple[int, int], tuple[int, int, int]]
 COUNTS = st.tuples(st.integers(0, 6), st.integers(0, 6), st.integers(0, 4))

@@ -18,15 +18,8 @@ from engine.store import DebateRecord, ExportFilter
 from engine.values.debate import Model, PanelSetup, Status, TurnOrder
 from engine.values.errors import StoppedError, StoreError
 from engine.values.judging import Verdict
-from tests.doubles.archive import (
-    ASPEN,
-    MemoryArchive,
-    make_ballot,
-    make_debate,
-    make_record,
-    make_turn,
-    make_vote,
-)
+from tests.doubles.archive import MemoryArchive
+from tests.kit import ASPEN, make_ballot, make_debate, make_record, make_turn, make_vote
 
 ANYWHERE = ExportFilter(revealed=True)
 

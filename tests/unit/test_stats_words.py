@@ -22,7 +22,7 @@ from engine.stats.wording import (
     word_record,
     word_share,
 )
-from tests.unit.stats_rows import make_row, read
+from tests.kit import juror_ballot, make_row
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -168,7 +168,7 @@ def test_the_pictures_say_the_numbers() -> None:
 
 def test_names_are_data_in_a_picture() -> None:
     models = {"A": "near/<script>&\x00'\"", "B": "near/" + "long" * 30}
-    rows = [make_row(1, models=models, readings=(read("near/j", "A"),))]
+    rows = [make_row(1, models=models, readings=(juror_ballot("near/j", "A"),))]
     texts = words(pictures(rows)["leaderboard.svg"], "text")
     assert "<script>&'\"" in texts
     assert max(map(len, texts)) < 70

@@ -9,8 +9,7 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from adapters.storage.store import SqlStore
 from engine.floor.keeper import LEASE_SECONDS, Keeper
@@ -22,8 +21,7 @@ from engine.store.journal import prompt_hash
 from engine.values.debate import Debate, Model, Price, Sampling
 from engine.values.errors import BudgetError, LeaseLostError, PausedError, RostrumError
 from engine.values.ports import AnswerSchema, Attempt, AttemptLog, Call, ChatMessage, Reply
-from tests.doubles.desk import setup_of
-from tests.sample import ID, create, new_debate
+from tests.kit import ID, create, new_debate, setup_of
 
 MODEL = Model.parse("near/ana")
 SAMPLING = Sampling(temperature=0.5, max_tokens=100_000)

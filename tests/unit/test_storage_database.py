@@ -18,7 +18,7 @@ from adapters.storage.database import Database
 from adapters.storage.migrate import make_ready, require_newest
 from adapters.storage.store import SqlStore
 from engine.values.errors import NotFoundError, StoreError
-from tests.doubles.waiting import HANG_SECONDS
+from tests.kit import HANG_SECONDS
 
 NOBODY = 65534
 NUMBERS = "SELECT id FROM notes ORDER BY id"

@@ -7,18 +7,7 @@ from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
 from adapters.storage.tables import metadata
 from engine.store import Closing
-from tests.sample import (
-    NOW,
-    ballot,
-    cast,
-    new_debate,
-    notice,
-    run,
-    turn,
-    turn_post,
-    verdict,
-    vote,
-)
+from tests.kit import NOW, ballot, cast, new_debate, notice, run, turn, turn_post, verdict, vote
 
 CANARIES = ("canary-starter-4417", "canary-voter-9902")
 

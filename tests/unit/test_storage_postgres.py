@@ -25,9 +25,8 @@ from engine.values.debate import Status
 from engine.values.errors import BudgetError, LeaseLostError, StoreError
 from engine.values.ports import SharedTime, machine_now, utc_now
 from tests.doubles.databases import PostgresDouble
-from tests.doubles.waiting import HANG_SECONDS
 from tests.doubles.wire import Wire, wired
-from tests.sample import NO_CAPS, new_debate, notice
+from tests.kit import HANG_SECONDS, NO_CAPS, new_debate, notice
 
 NUMBERS = "SELECT id FROM notes ORDER BY id"
 INSERT = "INSERT INTO notes VALUES (:id)"

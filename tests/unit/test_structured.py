@@ -6,8 +6,7 @@ import json
 import time
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from engine.floor.structured import Parsed, UnreadableError, read_object
 from tests.slow import slow_after

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from engine.formats.team.channels import (
     JUDGE,
@@ -31,7 +30,7 @@ from engine.formats.team.rules import (
 )
 from engine.values.debate import Turn, Violation
 from engine.values.judging import Adjustment
-from tests import sample
+from tests import kit
 
 SEATS = tuple(f"{side}{number}" for side in "AB" for number in range(1, 5))
 FIVE = dict.fromkeys(WEIGHTS, 5)
@@ -48,7 +47,7 @@ def turn(seat: str, round_name: str = "free-1", *, late: bool = False) -> Turn:
         "limit": 125,
         "violations": over,
     }
-    return sample.turn(step=f"turn/{round_name}/{seat}", words=words, **fields)
+    return kit.turn(step=f"turn/{round_name}/{seat}", words=words, **fields)
 
 
 def scored(seat: str, step: str = "s", **sheet: int) -> Scored:
@@ -82,7 +81,7 @@ def test_overtime_costs_the_team_three_and_the_speaker_two(round_name: str) -> N
 
 def test_overtime_of_a_speech_that_was_cut_tells_what_was_said_not_what_stayed() -> None:
     over = (Violation(kind="overtime", measured=128, limit=125),)
-    late = sample.turn(words=125, limit=125, violations=over)
+    late = kit.turn(words=125, limit=125, violations=over)
     assert {one.reason for one in overtime(late)} == {"overtime: 128 words where 125 were given"}
 
 

@@ -22,7 +22,7 @@ from engine.values.messages import (
 )
 from engine.words.result_picture import result_picture
 from engine.words.reveal import people_line
-from tests.sample import announcement, estimate, reveal, speech
+from tests.kit import announcement, estimate, reveal, speech
 
 TURN = speech("## Work\n\nIt **pays**.")
 ANNOUNCEMENT = announcement(

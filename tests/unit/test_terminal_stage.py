@@ -12,7 +12,7 @@ from rich.console import Console
 from adapters.terminal.venue import TerminalVenue
 from engine.values.messages import Announcement, Message, TurnPost
 from engine.values.ports import Draft
-from tests.doubles.waiting import until_shown
+from tests.kit import until_shown
 from tests.unit.test_terminal_render import ANNOUNCEMENT
 
 POST = TurnPost(

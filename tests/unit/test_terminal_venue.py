@@ -11,7 +11,7 @@ from adapters.terminal.venue import TerminalVenue
 from engine.values.errors import VenueError
 from engine.values.messages import MESSAGE, File, Notice, Report, VoteClosed, VoteInvite
 from engine.values.ports import Inbound, Part, Reactions, ReactionSeen, VenueLimits
-from tests.doubles.waiting import until_shown
+from tests.kit import until_shown
 
 OPTIONS = ("A", "B", "tie", "weak")
 INVITE = VoteInvite(options=OPTIONS, minutes=30, quorum=5)

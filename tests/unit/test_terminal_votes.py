@@ -20,7 +20,7 @@ from adapters.terminal.votes import (
     vote_by_keys,
 )
 from engine.values.errors import UsageError
-from tests.doubles.waiting import HANG_SECONDS, until
+from tests.kit import HANG_SECONDS, until
 
 OPTIONS = ("A", "B", "tie", "weak")
 

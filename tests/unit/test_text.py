@@ -4,8 +4,7 @@ import time
 
 import pytest
 import regex
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from engine.values.text import (
     clean,

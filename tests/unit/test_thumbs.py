@@ -19,8 +19,7 @@ from engine.values.judging import How, Question, TurnLabel, VoteEvent
 from engine.values.ports import EventsMissed, Reactions
 from tests.doubles.poll import THREAD, Poll, open_poll
 from tests.doubles.venue import MemoryVenue
-from tests.doubles.waiting import HANG_SECONDS
-from tests.sample import new_debate, run, turn, turn_post
+from tests.kit import HANG_SECONDS, new_debate, run, turn, turn_post
 
 REFUSED = VenueError("Reading is not allowed here; grant the right to read.")
 AWAY = VenueAwayError("The platform cannot be reached; try again.", retry_after=0.01)

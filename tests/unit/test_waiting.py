@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from tests.doubles.waiting import within
+from tests.kit import within
 
 
 def test_what_takes_too_long_fails() -> None:

@@ -7,7 +7,7 @@ import pytest
 from engine.jury.why import mean_marks, quote, representative, told_reasons
 from engine.values.judging import Ballot, Verdict
 from engine.values.text import whole_sentences
-from tests.sample import ballot, make_setup
+from tests.kit import ballot, make_setup
 
 SETUP = make_setup()
 WON = Verdict(winner="A", p={"A": 0.9, "B": 0.1}, z=1.0, valid=3, invalid=0)

@@ -1,8 +1,7 @@
 """The Wilson interval, against statsmodels."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from engine.tally.tally import wilson
 

@@ -11,8 +11,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from structlog.testing import capture_logs
 
 import engine.votes.closing
@@ -30,8 +29,7 @@ from engine.votes.outcome import tally_of
 from engine.words.translation import say_stored
 from tests.doubles.poll import OPTIONS, THREAD, USERS, Poll, open_poll, options_of
 from tests.doubles.venue import Fault, MemoryVenue
-from tests.doubles.waiting import HANG_SECONDS, until
-from tests.sample import verdict
+from tests.kit import HANG_SECONDS, until, verdict
 
 SECOND = timedelta(seconds=1)
 READING_REFUSED = VenueError("Reading is not allowed here; grant the right to read.")

@@ -21,8 +21,7 @@ from engine.values.judging import Vote
 from engine.values.messages import Notice, VoteClosed
 from tests.doubles.poll import OPTIONS, HandSetClock, WatchedBell, watcher
 from tests.doubles.venue import Fault, MemoryVenue
-from tests.doubles.waiting import HANG_SECONDS
-from tests.sample import NO_CAPS, ballot, make_setup, new_debate, verdict
+from tests.kit import HANG_SECONDS, NO_CAPS, ballot, make_setup, new_debate, verdict
 
 FIRST, SECOND = "first", "second"
 AWAY = VenueAwayError("The platform cannot be reached; try again.", retry_after=0.01)

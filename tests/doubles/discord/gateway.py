@@ -22,7 +22,7 @@ from tests.doubles.discord.state import (
     user_json,
 )
 from tests.doubles.facts import Discord
-from tests.doubles.waiting import HANG_SECONDS
+from tests.kit import HANG_SECONDS
 
 DISPATCH, HEARTBEAT, IDENTIFY, RESUME, RECONNECT, INVALID, HELLO, ACK = 0, 1, 2, 6, 7, 9, 10, 11
 IGNORED: Final = (3, 4, 8)

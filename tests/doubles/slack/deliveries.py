@@ -18,7 +18,7 @@ import aiohttp
 from aiohttp import WSMsgType, web
 
 from tests.doubles.slack.state import APP, Json, Rules, Team, World
-from tests.doubles.waiting import HANG_SECONDS
+from tests.kit import HANG_SECONDS
 
 # --- Socket Mode: connections by ticket, envelopes, and every trouble -------------------
 

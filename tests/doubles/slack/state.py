@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from tests.doubles.facts import Slack
 from tests.doubles.loopback import Clock
-from tests.doubles.waiting import HANG_SECONDS
+from tests.kit import HANG_SECONDS
 
 Json = dict[str, Any]
 

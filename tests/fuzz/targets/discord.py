@@ -30,10 +30,10 @@ from engine.chat.invocation import Invocation
 from engine.chat.person import Person
 from engine.store.community import CommunitySettings
 from engine.values.errors import MISFITS, RostrumError
-from tests.doubles.fixed_clock import FixedClock
 from tests.doubles.rehearsed import DEFAULTS
 from tests.fuzz.loop import wait
 from tests.fuzz.target import Target
+from tests.kit import FixedClock
 
 # Raised by discord.py for a payload that it cannot read; its client is replaced then (shard.py).
 ITS_OWN = (*MISFITS, AssertionError, app_commands.AppCommandError, discord.DiscordException)

@@ -1,4 +1,4 @@
-"""Waits by polling, for conditions without an event."""
+"""Waits for conditions, deadlines that pass at once, and how long something may take."""
 
 from __future__ import annotations
 
@@ -8,8 +8,13 @@ import os
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
+
+import pytest
+
+from engine.values.ports import utc_now
 
 T = TypeVar("T")
 # What only ends a hang: on a busy machine all takes longer. Yet less than a minute, after which the
@@ -17,6 +22,7 @@ T = TypeVar("T")
 HANG_SECONDS = 55.0
 # The same where processes start, and die, that compete for the processors.
 PROCESS_SECONDS = 300.0
+LATE = 1e-6  # seconds: no timer rings early
 
 
 async def until(look: Callable[[], T | None], seconds: float = HANG_SECONDS) -> T:
@@ -83,3 +89,40 @@ async def until_shown(what: str, screen: io.StringIO) -> str:
     """Wait until a screen shows something, and return all that it shows."""
     await until(lambda: what in screen.getvalue())
     return screen.getvalue()
+
+
+class FixedClock:
+    """A clock that stands still until it is moved; waits take their real time."""
+
+    def __init__(self, beginning: datetime | None = None) -> None:
+        self._now = beginning or utc_now()
+
+    def now(self) -> datetime:
+        return self._now
+
+    def pass_seconds(self, seconds: float) -> None:
+        self._now += timedelta(seconds=seconds)
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
+
+@contextmanager
+def skipped_time() -> Iterator[None]:
+    """Skip what the running loop would wait for its timers; `time.monotonic` follows.
+
+    For code that waits for timers alone: a network or a thread would be given no time.
+    """
+    loop: Any = asyncio.get_running_loop()
+    now, select = time.monotonic(), loop._selector.select
+
+    def skip(seconds: float | None) -> object:
+        nonlocal now
+        if seconds:
+            now += seconds + LATE
+        return select(seconds and 0)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(loop._selector, "select", skip)
+        patched.setattr(time, "monotonic", lambda: now)
+        yield

@@ -1,4 +1,4 @@
-"""The Desk port in memory: a floor's calls are answered by a script, and everything is kept."""
+"""Ports in memory that remember: a desk that answers by a script, an audience, a log of tries."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from engine.prompts.library import Prompts, load_prompts
 from engine.store import Note, Post
 from engine.values.debate import Model, PanelSetup, Request, Sampling, Setup, Turn, TurnOrder
 from engine.values.errors import RostrumError
-from engine.values.ports import AnswerSchema, CallRole, ChatMessage, Reply
+from engine.values.ports import AnswerSchema, Attempt, CallRole, ChatMessage, Draft, Reply
 
 Answer = Callable[[str], str | RostrumError]
 SIDES = {"A": Model.parse("near/ana"), "B": Model.parse("near/ben")}
@@ -153,3 +153,63 @@ def setup_of(
 def floor_on(desk: ScriptedDesk, setup: Setup, prompts: Prompts | None = None) -> Floor:
     """Return a floor before that desk."""
     return Floor(setup, prompts or load_prompts(), desk, total=8)
+
+
+class Onlooker:
+    """An audience that remembers what it saw."""
+
+    def __init__(self) -> None:
+        self.seen: list[Draft] = []
+
+    def follow(self, draft: Draft) -> None:
+        """Remember a draft."""
+        self.seen.append(draft)
+
+    def by_turn(self) -> dict[tuple[str, str], list[Draft]]:
+        """Return what was seen of each turn, by seat and round."""
+        turns: dict[tuple[str, str], list[Draft]] = {}
+        for draft in self.seen:
+            turns.setdefault((draft.seat, draft.round), []).append(draft)
+        return turns
+
+
+class RecordedAttempts:
+    """Keeps what reaches it, in order; `began` raises `forbid`, and takes `slow` seconds."""
+
+    def __init__(self, forbid: Exception | None = None, slow: float = 0.0) -> None:
+        self.events: list[str] = []
+        self.attempts: list[Attempt] = []
+        self.replies: list[Reply] = []
+        self._forbid = forbid
+        self._slow = slow
+        self.announced = asyncio.Event()
+
+    async def began(self, number: int) -> None:
+        """Note a try, or forbid it."""
+        self.announced.set()
+        await asyncio.sleep(self._slow)
+        if self._forbid is not None:
+            raise self._forbid
+        self.events.append(f"began {number}")
+
+    def ended(self, attempt: Attempt, reply: Reply | None = None) -> None:
+        """Note its end."""
+        self.events.append(f"ended {attempt.number}")
+        self.attempts.append(attempt)
+        if reply is not None:
+            self.replies.append(reply)
+
+    @property
+    def errors(self) -> list[str]:
+        """What each ended try says went wrong."""
+        return [attempt.error for attempt in self.attempts]
+
+    @property
+    def costs(self) -> list[float | None]:
+        """What each ended try cost, in USD."""
+        return [attempt.cost for attempt in self.attempts]
+
+    def balanced(self) -> bool:
+        """Whether every try began once, ended once, and one after the other."""
+        numbers = range(1, len(self.attempts) + 1)
+        return self.events == [f"{verb} {n}" for n in numbers for verb in ("began", "ended")]
