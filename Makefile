@@ -67,7 +67,7 @@ quick: $(VENV)/dev ## the tests of single modules and ports
 	@$(PYTEST) $(ARGS) tests/unit tests/contract
 
 record: $(VENV)/dev ## renew the recorded outputs in tests/recorded
-	@$(BIN)/python -m pytest --record tests/scenario/test_recorded_outputs.py
+	@$(BIN)/python -m pytest --record tests/scenario/test_recorded_outputs.py tests/unit/test_recorded_texts.py
 
 sentences: $(VENV)/dev ## print every sentence that people can read, in each language, into build/sentences
 	@$(BIN)/python -m tests.sentences
