@@ -30,8 +30,7 @@ from bot import log
 from bot.commands.options import Text
 from bot.settings.settings import Settings
 from engine.dataset.columns import MOMENT, Table
-from engine.dataset.folder import staged
-from engine.dataset.rowfiles import FileFormat, turn_into_parquet
+from engine.dataset.folder import FileFormat, staged, turn_into_parquet
 from engine.dataset.tables import choose_tables
 from engine.dataset.writer import Wanted, export
 from engine.store import ExportFilter

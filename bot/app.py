@@ -25,7 +25,7 @@ from bot.role import Role
 from bot.settings.settings import STOP_SECONDS, Settings
 from bot.sharing import Sharing, open_sharing
 from engine.delivery.outbox import Delivery
-from engine.floor.keeper import Keeper
+from engine.fleet.leases import Keeper
 from engine.line.intake import Defaults
 from engine.line.run import Runner
 from engine.line.service import Service
@@ -39,7 +39,7 @@ from engine.votes.window import VoteWindow
 
 if TYPE_CHECKING:
     from engine.chat.commands import Commands
-    from engine.floor.fleet import Fleet
+    from engine.fleet.limits import Fleet
     from engine.series.runner import SeriesRunner, Standing
     from engine.series.schedule import Schedule
     from engine.series.spec import Series

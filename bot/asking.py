@@ -12,9 +12,8 @@ from ulid import ULID
 from bot.app import open_configured_models
 from bot.reading import read_store
 from bot.settings.settings import Settings
-from engine.floor.fleet import Fleet, Member
-from engine.floor.keeper import Keeper
-from engine.floor.wake import Bell
+from engine.fleet.leases import Bell, Keeper
+from engine.fleet.limits import Fleet, Member
 from engine.store import Store
 from engine.values.ports import Models
 

@@ -30,7 +30,7 @@ from engine.line.calibration import (
 from engine.line.intake import Defaults, check_prices
 from engine.line.learning import LEASE, LEASE_SECONDS, Known, Learner
 from engine.prompts.library import load_prompts
-from engine.stats.panel import FitView, view_fit
+from engine.stats.jurors import FitView, view_fit
 from engine.store import Caps, NewDebate, Store
 from engine.store.learning import SESSION, Learnt
 from engine.values.debate import Model, PanelSetup, Request, Setup

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypeAlias
 import orjson
 from pydantic import ValidationError
 
-from engine.dataset.manifest import listed_files
+from engine.dataset.folder import listed_files
 from engine.line.calibration import Case
 from engine.store import DebateRecord, ExportFilter, Store
 from engine.tally.tally import count

@@ -39,7 +39,7 @@ from engine.dataset.writer import Wanted
 from engine.formats import find_format
 from engine.line.intake import Order
 from engine.line.service import Started
-from engine.prompts.languages import check_language
+from engine.prompts.library import check_language
 from engine.values.errors import UsageError
 from engine.values.topics import built_in_topics
 

@@ -17,11 +17,11 @@ from bot import __version__, log, texts
 from bot.filters import check_series, read_formats, read_languages, read_period, split_list
 from bot.reading import SERVER_SECONDS, open_database, read_store
 from bot.settings.settings import Settings, load_store_settings
+from engine.dataset.card import read_license
 from engine.dataset.entry import LabelSource
+from engine.dataset.folder import FileFormat
 from engine.dataset.layouts import find_layout
-from engine.dataset.license import read_license
 from engine.dataset.prompt_table import PROMPTS
-from engine.dataset.rowfiles import FileFormat
 from engine.dataset.tables import TABLES, choose_tables
 from engine.dataset.writer import ExportStage, Headway, Report, Wanted, export
 from engine.store import ExportFilter, count_rehearsals

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from engine.prompts.languages import check_language
+from engine.prompts.library import check_language
 from engine.store import Store
 from engine.store.series import StoredSeries
 from engine.values.errors import NotFoundError, UsageError

@@ -20,8 +20,8 @@ from bot.reading import read_store
 from bot.settings.settings import PLATFORMS, load_settings, load_store_settings
 from engine.labelling.labelling import NOTHING, Labelling
 from engine.labelling.report import MARKS, AnnotatorFigures, LabelReport, Rate
-from engine.prompts.languages import check_language
-from engine.stats.wording import word_coefficient, word_share
+from engine.prompts.library import check_language
+from engine.stats.presentation import word_coefficient, word_share
 from engine.store import ExportFilter, count_rehearsals
 from engine.store.labelling import Task, Terms
 from engine.values.errors import UsageError

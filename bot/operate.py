@@ -22,7 +22,7 @@ from bot.reading import open_database, read_store
 from bot.settings.settings import Settings, load_settings, load_store_settings
 from engine.chat.own_data import own_file
 from engine.chat.privacy import check_no_live, forget, purge
-from engine.floor.keeper import LEASE_SECONDS
+from engine.fleet.leases import LEASE_SECONDS
 from engine.line.intake import check_prices
 from engine.line.replacing import replace_models, replaced_post
 from engine.values.debate import Cause, Debate, Status

@@ -9,9 +9,7 @@ from adapters.web.folder import write_folder
 from bot import log, texts
 from bot.exporting import Chosen, export_into
 from bot.settings.settings import load_store_settings
-from engine.dataset.folder import check_replaceable, staged
-from engine.dataset.manifest import MANIFEST, Manifest
-from engine.dataset.rowfiles import FileFormat
+from engine.dataset.folder import MANIFEST, FileFormat, Manifest, check_replaceable, staged
 from engine.pages.folder import FolderLibrary, check_folder
 from engine.values.errors import UsageError
 

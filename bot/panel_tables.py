@@ -8,7 +8,7 @@ from rich.table import Table
 
 from bot.console import TableConsole
 from engine.jury.model import SEES
-from engine.stats.panel import Estimate, FitView, JurorView
+from engine.stats.jurors import Estimate, FitView, JurorView
 
 HEAD = "Fit {number} of {when:%Y-%m-%d %H:%M} UTC: {debates:,} debates, {ballots:,} ballots{more}."
 LEARNT = ", {n:,} of them on {judgments:,} judgments from elsewhere"

@@ -27,7 +27,7 @@ from bot.health import Presence
 from bot.settings.sections import DiscordSettings, SlackSettings
 from bot.settings.settings import Settings
 from engine.chat.person import Trial
-from engine.floor.shares import Standing
+from engine.fleet.shares import Standing
 from engine.store import Store
 from engine.values.errors import SettingsError
 from engine.values.ports import Venue

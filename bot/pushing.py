@@ -15,8 +15,7 @@ from bot import __version__, log
 from bot.exporting import Chosen, export_into
 from bot.questions import confirm
 from bot.settings.settings import load_store_settings
-from engine.dataset.folder import check_replaceable
-from engine.dataset.manifest import MANIFEST, Manifest
+from engine.dataset.folder import MANIFEST, Manifest, check_replaceable
 from engine.values.errors import UsageError
 
 ASK = "Publish {files} files of {folder} in the dataset repository {repo}{how}?"

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from bot.reading import read_store
 from bot.settings.settings import load_store_settings
-from engine.dataset.page import read_page
-from engine.dataset.page_rendering import write_html, write_markdown
+from engine.dataset.page import read_page, write_html, write_markdown
 from engine.values.errors import UsageError
 
 WRITTEN = "Wrote {paths}."

@@ -29,9 +29,8 @@ from bot.settings.topics_file import read_topics
 from bot.usage import print_usage, to_rows
 from engine.line.service import Service
 from engine.prompts.library import load_prompts
-from engine.series.plan import SeriesPlan, one_of_each, plan_series
-from engine.series.runner import Ending, Standing, standing_of
-from engine.series.saving import save_series
+from engine.series.contents import save_series
+from engine.series.runner import Ending, SeriesPlan, Standing, one_of_each, plan_series, standing_of
 from engine.series.spec import Pairing, Series, read_series
 from engine.store.usage import Usage, UsageFilter
 from engine.values.errors import RostrumError, UsageError

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 from bot.reading import read_store
 from bot.settings.settings import Settings
-from engine.series.saving import save_series
+from engine.series.contents import save_series
 from engine.series.spec import People, Place, Series
 from engine.store.series import StoredSeries
 from engine.values.errors import SettingsError, UsageError, VenueAwayError, VenueError

@@ -13,11 +13,10 @@ from bot.filters import find_series
 from bot.reading import read_store
 from bot.settings.settings import load_store_settings
 from engine.drawing.svg import darken
+from engine.series.report.data import read_series_rows
+from engine.series.report.page import write_html, write_markdown, write_page
 from engine.series.report.pictures import Picture, draw_report
-from engine.series.report.reading import read_series_rows
-from engine.series.report.rendering import write_html, write_markdown
 from engine.series.report.report import SeriesReport, make_report
-from engine.series.report.wording import write_page
 from engine.store import Store
 from engine.values.errors import NotFoundError, UsageError
 from engine.values.ports import utc_now

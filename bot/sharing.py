@@ -11,14 +11,13 @@ from ulid import ULID
 from adapters.storage.database import Database
 from bot.role import Role
 from bot.settings.settings import Settings
-from engine.floor.keeper import Keeper
-from engine.floor.wake import Bell
+from engine.fleet.leases import Bell, Keeper
 from engine.store import Store
 from engine.values.debate import RETRIEVAL
 from engine.values.ports import Dispatcher
 
 if TYPE_CHECKING:
-    from engine.floor.fleet import Fleet
+    from engine.fleet.limits import Fleet
 
 
 @dataclass
@@ -41,7 +40,7 @@ class Sharing:
         if self.carry is not None:
             yield self.carry()
         if self.fleet is not None:
-            from engine.floor.fleet import Member
+            from engine.fleet.limits import Member
 
             yield Member(self.fleet, store, keeper, self.bell).run()
 
@@ -53,7 +52,7 @@ def open_sharing(settings: Settings, database: Database, role: Role) -> Sharing:
         return sharing
     # Only here: PostgreSQL's driver and Procrastinate come with the extra `scale`.
     from adapters.storage.listening import Exchange
-    from engine.floor.fleet import Fleet
+    from engine.fleet.limits import Fleet
 
     url = settings.database_direct_url or settings.database_url
     joints = (database, sharing.bell, sharing.holder)

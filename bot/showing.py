@@ -77,8 +77,7 @@ async def show_debate(debate_id: str, *, as_json: bool = False, transcript: bool
 
 async def _print_transcript(store: Store, debate: Debate) -> None:
     # Imported only here: templates take a while, and the other forms need none.
-    from engine.dataset.page import read_page
-    from engine.dataset.page_rendering import write_markdown
+    from engine.dataset.page import read_page, write_markdown
 
     text = clean(write_markdown(await read_page(store, debate)))
     if not sys.stdout.isatty():

@@ -16,25 +16,20 @@ from bot.panel_tables import show_panel
 from bot.reading import read_store
 from bot.settings.settings import load_store_settings
 from engine.line.learning import read_figures
-from engine.stats.adjusted import AdjustedLeaderboard, adjust_models
 from engine.stats.agreement import (
     Agreement,
+    Anchoring,
     GroupFigures,
     ModelFigures,
     Shares,
     measure_agreement,
 )
-from engine.stats.anchoring import Anchoring
-from engine.stats.calibration import Bin
+from engine.stats.coefficients import Bin
 from engine.stats.confidence import Confidence
 from engine.stats.figure import FEWEST
-from engine.stats.guessing import Ground, Guessing
-from engine.stats.jurors import JurorFigures
-from engine.stats.panel import FitView, view_fit
-from engine.stats.pictures import draw_pictures
-from engine.stats.ratings import Leaderboard, rank_models
-from engine.stats.reading import work_out
-from engine.stats.wording import (
+from engine.stats.jurors import FitView, JurorFigures, view_fit
+from engine.stats.presentation import (
+    draw_pictures,
     word_coefficient,
     word_effect,
     word_points,
@@ -42,6 +37,8 @@ from engine.stats.wording import (
     word_record,
     word_share,
 )
+from engine.stats.ratings import AdjustedLeaderboard, Leaderboard, adjust_models, rank_models
+from engine.stats.row import Ground, Guessing, work_out
 from engine.store import ExportFilter, count_rehearsals
 from engine.store.learning import Learning
 from engine.values.debate import Value

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from bot.settings.settings import load_topics
 from engine.chat.answers.catalogue import topic_line
-from engine.prompts.languages import check_language
+from engine.prompts.library import check_language
 from engine.values.errors import RostrumError
 from engine.values.text import clean
 from engine.values.topics import Topic

@@ -17,8 +17,8 @@ from adapters.web.reading import Reading
 from bot import log
 from bot.reading import read_store
 from bot.settings.settings import load_store_settings
+from engine.pages.debate import Library
 from engine.pages.folder import FolderLibrary
-from engine.pages.library import Library
 from engine.pages.stored import StoredLibrary
 from engine.store.listings import Sought
 from engine.values.errors import UsageError

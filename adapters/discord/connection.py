@@ -17,7 +17,7 @@ from adapters.discord.shard import LONGEST_PAUSE, Line, Shard
 from adapters.discord.venue import DiscordVenue
 from engine.chat.commands import Commands
 from engine.chat.person import Trial
-from engine.floor.shares import Shares
+from engine.fleet.shares import Shares
 from engine.values.errors import SettingsError, VenueAwayError, VenueError, VenueGoneError
 from engine.values.ports import Listener
 

@@ -27,7 +27,7 @@ from adapters.discord.errors import KNOWN
 from adapters.discord.identify import Identifies
 from adapters.discord.presence import Presence
 from adapters.discord.rest import Gateway, Rest
-from engine.floor.shares import Shares
+from engine.fleet.shares import Shares
 from engine.values.errors import (
     LeaseLostError,
     SettingsError,

@@ -21,7 +21,7 @@ from procrastinate.exceptions import ConnectorException, NoResult
 from procrastinate.worker import Worker
 
 from engine.delivery.ending import needing
-from engine.floor.wake import Bell
+from engine.fleet.leases import Bell
 from engine.values.errors import RostrumError, StoreError
 
 TASK, TOPIC = "think", "jobs"

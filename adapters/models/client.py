@@ -29,9 +29,8 @@ from adapters.models.habits import Habits, Rung, request_body, streams
 from adapters.models.outcomes import CallAnswer, CallFault, Next, Outcome
 from adapters.models.pacing import Gate, Weighed
 from adapters.models.prices import FETCH_S, PriceBook, read_contexts
-from engine.floor.fleet import Fleet
-from engine.floor.loop_pace import Pace
-from engine.floor.steps import tokens_in
+from engine.fleet.limits import Fleet
+from engine.floor.steps import Pace, tokens_in
 from engine.floor.structured import CUT_OFF
 from engine.values.debate import Model, Origin, Price
 from engine.values.ports import AttemptLog, Call, FaultKind, Reply

@@ -11,8 +11,8 @@ from types import TracebackType
 import structlog
 
 from adapters.models.backends import Backend
-from engine.floor.fleet import Fleet
-from engine.floor.loop_pace import Pace
+from engine.fleet.limits import Fleet
+from engine.floor.steps import Pace
 
 MINUTE = 60.0
 LATE_TRIES = 2  # in a row, after which half as many begin at once

@@ -22,7 +22,7 @@ from adapters.models.options import RehearsalOptions
 from adapters.models.outcomes import CallAnswer, CallFault, Outcome
 from adapters.models.scenes import Scene, chance, quote_turns
 from adapters.models.speeches import Point, Speaker, cite, compose
-from engine.floor.loop_pace import Pace
+from engine.floor.steps import Pace
 from engine.values.debate import Model, Origin, Price, Usage
 from engine.values.ports import AnswerSchema, AttemptLog, Call, FaultKind, Reply
 from engine.values.text import count_words

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from adapters.models.client import HttpModels
     from adapters.models.rehearsal import RehearsalModels
     from adapters.models.search import SearchModels
-    from engine.floor.fleet import Fleet
+    from engine.fleet.limits import Fleet
 
 _REHEARSAL_WAIT_S = 0.05  # offline, waiting does not help
 

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from engine.prompts.quoting import unquote
+from engine.prompts.library import unquote
 from engine.values.ports import Call
 from engine.values.text import count_words
 

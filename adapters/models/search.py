@@ -22,8 +22,8 @@ from adapters.models.connection import ConnectionPool
 from adapters.models.faults import status_fault
 from adapters.models.outcomes import CallAnswer, CallFault, Next, Outcome
 from adapters.models.pacing import Gate
-from engine.floor.fleet import Fleet
-from engine.floor.loop_pace import Pace
+from engine.fleet.limits import Fleet
+from engine.floor.steps import Pace
 from engine.values.debate import Model, Origin, Price
 from engine.values.ports import AttemptLog, Call, FaultKind, Reply
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from adapters.models.options import RehearsalOptions
 from adapters.models.scenes import Scene, chance, last_speech, quote, shorten
-from engine.prompts.quoting import unquote
+from engine.prompts.library import unquote
 from engine.values.text import count_words, marked
 
 LANGUAGES = ("en", "tr", "de", "es", "zh")

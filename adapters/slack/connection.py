@@ -20,7 +20,7 @@ from adapters.slack.install.workspaces import Workspaces
 from adapters.slack.managers import Managers
 from adapters.slack.venue import SlackVenue
 from engine.chat.commands import Commands
-from engine.floor.shares import Shares
+from engine.fleet.shares import Shares
 from engine.values.errors import SettingsError, StoreError, VenueAwayError, VenueGoneError, why_of
 from engine.values.ports import EventsLost, EventsMissed, Listener
 

@@ -8,7 +8,7 @@ a process knows is that it stood still itself, frozen or blocked.
 from __future__ import annotations
 
 from adapters.slack import texts
-from engine.floor.keeper import elapsed
+from engine.fleet.leases import elapsed
 from engine.values.errors import RostrumError
 
 GIVEN_UP_SECONDS = 3.0

@@ -28,7 +28,7 @@ from engine.store.labelling import (
 )
 from engine.values.errors import NotFoundError, UsageError
 from engine.values.judging import LABELS, WEB
-from engine.votes.web import votes_of
+from engine.votes.imported import votes_of
 
 KEY = "labels"  # of people's own links
 KEYS = re.compile(r"[\w-]+", re.ASCII)  # PostgreSQL takes no NUL that a stranger may send

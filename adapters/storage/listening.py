@@ -17,7 +17,7 @@ from psycopg import conninfo
 
 from adapters.storage.database import Database
 from adapters.storage.postgres import NETWORK
-from engine.floor.wake import Bell, Ring
+from engine.fleet.leases import Bell, Ring
 from engine.values.errors import StoreError, why_of
 
 CHANNEL = "rostrum_bell"

@@ -7,9 +7,7 @@ from collections.abc import AsyncIterator
 from adapters.web.assets import assets
 from adapters.web.leaves import write_call, write_calls, write_debate, write_list
 from adapters.web.links import Filed
-from engine.pages.debate import DebatePage
-from engine.pages.items import Item
-from engine.pages.library import Library
+from engine.pages.debate import DebatePage, Item, Library
 from engine.store.listings import Sought
 from engine.values.language import ENGLISH
 

@@ -8,8 +8,7 @@ from adapters.web.links import Links
 from adapters.web.writing import write
 from engine.delivery.interruption import INTERRUPTED
 from engine.formats import FORMATS
-from engine.pages.debate import CallPage, CallsPage, DebatePage
-from engine.pages.items import ListPage, state_of
+from engine.pages.debate import CallPage, CallsPage, DebatePage, ListPage, state_of
 from engine.values.debate import Status
 from engine.values.text import SIDES, marked
 from engine.words.phrases import money

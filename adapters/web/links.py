@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from urllib.parse import urlencode
 
 from adapters.web.assets import address_of
-from engine.pages.items import Item, write_sought
+from engine.pages.debate import Item, write_sought
 from engine.store.listings import Sought
 
 

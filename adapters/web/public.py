@@ -19,8 +19,15 @@ from adapters.web.pulses import Pulses
 from adapters.web.reading import DRAWN
 from adapters.web.writing import language_of, write
 from engine.pages.public import Place, Public, PublicDebate
-from engine.stats.pictures import draw_leaderboard, draw_matrix, draw_reliability, leaderboard_alt
-from engine.stats.wording import word_rating, word_record, word_share
+from engine.stats.presentation import (
+    draw_leaderboard,
+    draw_matrix,
+    draw_reliability,
+    leaderboard_alt,
+    word_rating,
+    word_record,
+    word_share,
+)
 from engine.store.community import PublicPart
 from engine.values.messages import File
 from engine.values.ports import Permalinks

@@ -11,8 +11,7 @@ from adapters.web.leaves import write_call, write_calls, write_debate, write_lis
 from adapters.web.links import Links, Served
 from adapters.web.pulses import Pulses
 from adapters.web.writing import language_of
-from engine.pages.items import read_sought
-from engine.pages.library import Library
+from engine.pages.debate import Library, read_sought
 from engine.values.errors import UsageError
 
 HIGHEST = 1_000_000  # number in an address

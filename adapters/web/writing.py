@@ -11,7 +11,7 @@ from babel import negotiate_locale
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from adapters.web.assets import address_of
-from engine.dataset.page_rendering import RIGHT_TO_LEFT, shown, to_html
+from engine.dataset.page import RIGHT_TO_LEFT, shown, to_html
 from engine.values.language import ENGLISH, speaking
 from engine.words.translation import LANGUAGES, day, plural, say
 

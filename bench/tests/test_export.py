@@ -8,7 +8,7 @@ import orjson
 
 from bench.export import _export, _fill, _write_alone, _write_ours
 from bench.past_debates import CALLS, JURORS, Scale
-from engine.dataset.rowfiles import FileFormat
+from engine.dataset.folder import FileFormat
 
 
 def test_made_up_debates_are_exported_in_both_formats(tmp_path: Path) -> None:

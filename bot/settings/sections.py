@@ -18,7 +18,7 @@ from adapters.models.backends import ModerationEndpoint, SearchEndpoint
 from bot.settings.format_sections import MOST
 from bot.settings.sources import Section, json_object
 from engine.jury.rubric import RUBRICS, Rubric, find_rubric, read_rubric
-from engine.prompts.languages import check_language
+from engine.prompts.library import check_language
 from engine.values.debate import RETRIEVAL, Model, PanelMode, Price, Retrieval, Sampling
 from engine.values.errors import UsageError
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from engine.prompts.languages import check_language
+from engine.prompts.library import check_language
 from engine.values.errors import SettingsError, UsageError
 from engine.values.options import hint
 from engine.values.text import clean, headline, is_visible

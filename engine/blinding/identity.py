@@ -7,13 +7,77 @@ the debate.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from importlib.resources import files
+from random import Random
+from typing import Any, NamedTuple
 
 import regex
 
-from engine.blinding.vocabulary import kin, read_vocabulary, squash
+from engine.store import Post
+from engine.values.debate import Setup, Value
+from engine.values.messages import MESSAGE
+
+# The word lists that blinding works from, read once from `words.json`.
+#
+# `neutral`: names that jurors read, without rank or stance, none a part of another and none
+# common in debates. `makers`: makers and their models, with all names in use; a space stands
+# for any separator or none. `ordinary`: those names that are also everyday words.
+# `generic`: parts of model names that identify nothing. `tiers`: words that follow a model's name.
+
+
+class Vocabulary(Value):
+    """The lists of `words.json`, all lower case but the neutral names."""
+
+    neutral: tuple[str, ...]
+    makers: dict[str, tuple[str, ...]]
+    ordinary: frozenset[str]
+    generic: frozenset[str]
+    tiers: tuple[str, ...]
+
+    def brands(self) -> tuple[str, ...]:
+        """Return every name of every maker and its models."""
+        return tuple(name for maker, names in self.makers.items() for name in (maker, *names))
+
+
+@lru_cache(maxsize=1)
+def read_vocabulary() -> Vocabulary:
+    """Return the word lists."""
+    text = files("engine.blinding").joinpath("words.json").read_text(encoding="utf-8")
+    return Vocabulary.model_validate(json.loads(text))
+
+
+def draw_names(contenders: Sequence[str], seed: int, avoid: Iterable[str] = ()) -> dict[str, str]:
+    """Draw a neutral name for each contender, the same for the same seed.
+
+    `avoid` are texts that must not hold a drawn name: topic, conditions, models' names.
+    """
+    taken = " ".join(avoid).casefold()
+    words = read_vocabulary().neutral
+    free = [name for name in words if name.casefold() not in taken]
+    pool = free if len(free) >= len(contenders) else list(words)
+    return dict(zip(contenders, Random(f"names/{seed}").sample(pool, len(contenders)), strict=True))
+
+
+@lru_cache(maxsize=1024)
+def kin(family: str) -> str:
+    """Return the maker that a family belongs to, so that `claude` and `anthropic` are one.
+
+    A family without a known maker is its own maker.
+    """
+    plain = squash(family)
+    for maker, names in read_vocabulary().makers.items():
+        if plain in {squash(name) for name in (maker, *names)}:
+            return maker
+    return family.lower()
+
+
+def squash(name: str) -> str:
+    """Return a name without case and separators."""
+    return "".join(filter(str.isalnum, name.casefold()))
+
 
 HIDDEN = "[name]"
 
@@ -232,3 +296,31 @@ def _names_of(name: str) -> set[str]:
         aliases |= {maker, *words.makers[maker]}
     weak = words.ordinary | words.generic
     return {_spell(one) for one in aliases if one not in weak and len(squash(one)) > 2}
+
+
+# What voters and judges may read: texts without the models' names, until the reveal.
+
+
+_PLAIN = frozenset({"kind", "side", "media"})  # keys whose values are fixed words
+
+
+def names_of(setup: Setup) -> frozenset[str]:
+    """Return every name of a model that speaks or judges, or did before it was replaced."""
+    gone = (change.was for change in setup.replaced)
+    models = (*setup.request.speakers, *setup.request.judges, *gone)
+    return frozenset(name for model in models for name in (model.name, model.family))
+
+
+def veil_post(post: Post, names: Iterable[str]) -> Post:
+    """Take models' names out of a post: scores may be live, names never are."""
+    hidden = frozenset(names)
+
+    def veil(value: Any, key: str = "") -> Any:
+        if isinstance(value, str) and key not in _PLAIN:
+            return scrub(value, hidden)
+        if isinstance(value, dict):
+            return {name: veil(item, name) for name, item in value.items()}
+        return [veil(item) for item in value] if isinstance(value, list | tuple) else value
+
+    message = MESSAGE.validate_python(veil(post.message.model_dump()))
+    return post.model_copy(update={"message": message})

@@ -13,7 +13,7 @@ from engine.chat.person import Person, settings_of
 from engine.chat.settings import overlay
 from engine.formats import FORMATS
 from engine.line.intake import Defaults, Order
-from engine.prompts.languages import NAMES
+from engine.prompts.library import NAMES
 from engine.store import Caps
 from engine.values.debate import Debate, Model, Value
 from engine.values.errors import BudgetError, UsageError

@@ -21,13 +21,21 @@ from engine.chat.settings import check_channel, overlay
 from engine.delivery.ending import without_settings
 from engine.formats import find_format
 from engine.line.intake import Defaults
-from engine.series.league import FEWEST_MODELS, Decided, League, System
+from engine.series.contents import begin_in_chat, first_time
 from engine.series.matches import LeagueMatches, draw
-from engine.series.referee import read_record, table_of, written
 from engine.series.runner import order_of
-from engine.series.saving import begin_in_chat
-from engine.series.spec import Place, Series, Sides, contenders_of, read_people
-from engine.series.times import first_time
+from engine.series.schedule import read_record, table_of, written
+from engine.series.spec import (
+    FEWEST_MODELS,
+    Decided,
+    League,
+    Place,
+    Series,
+    Sides,
+    System,
+    contenders_of,
+    read_people,
+)
 from engine.store.series import StoredSeries
 from engine.values.debate import Model
 from engine.values.errors import NotAllowedError, NotFoundError, UsageError

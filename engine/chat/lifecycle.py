@@ -38,7 +38,7 @@ from engine.values.judging import Log, Question
 from engine.values.options import BUILT_IN
 from engine.values.ports import Permalinks
 from engine.values.topics import RANDOM
-from engine.votes.result import read_reveal, unread_logs
+from engine.votes.closing import read_reveal, unread_logs
 
 LISTED = 20
 LIVE = (Status.QUEUED, Status.RUNNING)

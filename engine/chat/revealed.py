@@ -15,8 +15,7 @@ from engine.dataset.bundle import ROOT, Bundle, export_zip
 from engine.dataset.writer import Wanted
 from engine.stats.agreement import measure_agreement
 from engine.stats.ratings import rank_models
-from engine.stats.reading import work_out
-from engine.stats.row import Row
+from engine.stats.row import Row, work_out
 from engine.store import ExportFilter, count_rehearsals
 from engine.values.errors import NotFoundError
 

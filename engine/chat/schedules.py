@@ -15,10 +15,9 @@ from engine.chat.settings import check_channel, order_of, overlay
 from engine.delivery.ending import without_settings
 from engine.line.intake import Defaults, Order
 from engine.line.next_topic import next_topic
+from engine.series.contents import begin_in_chat, first_time
 from engine.series.recurring import written
-from engine.series.saving import begin_in_chat
 from engine.series.spec import People, Place, Recurring, Series, Sides, read_when
-from engine.series.times import first_time
 from engine.store.series import StoredSeries
 from engine.values.debate import SeriesKey
 from engine.values.errors import NotAllowedError, UsageError

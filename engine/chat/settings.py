@@ -17,10 +17,10 @@ from engine.chat.context import Context
 from engine.chat.guest import guest_among
 from engine.chat.invocation import SettingsArguments, StartArguments
 from engine.chat.person import Person, settings_of
-from engine.dataset.license import read_license
+from engine.dataset.card import read_license
 from engine.formats import FORMATS, find_format
 from engine.line.intake import MOST_JUDGES, Defaults, Order
-from engine.prompts.languages import check_language
+from engine.prompts.library import check_language
 from engine.store import Caps
 from engine.store.community import SETTING_NAMES, CommunitySettings, PublicPart
 from engine.values.debate import Model

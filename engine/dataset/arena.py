@@ -20,8 +20,8 @@ from engine.dataset.columns import (
     OfDebate,
     Table,
 )
-from engine.dataset.conversation import make_conversation
 from engine.dataset.entry import Entry
+from engine.dataset.preferences import make_conversation
 from engine.values.judging import TIE, WEAK
 
 _CONVERSATION = "chat: the task, its turns as `assistant`, the other side's turns as `user`"

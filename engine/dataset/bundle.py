@@ -11,8 +11,8 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
+from engine.dataset.entry import Keys
 from engine.dataset.tables import TABLES
-from engine.dataset.voters import Keys
 from engine.dataset.writer import Headway, Wanted, keys_of, write_export
 from engine.store import Archive, Store
 from engine.values.errors import ExportError, StoppedError

@@ -6,17 +6,151 @@ It contains nothing written by a person or a model: only names, numbers and lang
 from __future__ import annotations
 
 import json
+import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from textwrap import dedent
 from typing import Any
 
 from engine.dataset.columns import SCHEMA_VERSION, Column, Table
-from engine.dataset.figures import Figures
+from engine.dataset.entry import Entry
+from engine.dataset.folder import FileFormat
 from engine.dataset.layouts import Layout
-from engine.dataset.license import describe, front_matter
-from engine.dataset.rowfiles import FileFormat
 from engine.dataset.tables import EVERY, TABLES
-from engine.stats.figure import FEWEST
+from engine.stats.figure import FEWEST, Figure, estimate_share
+from engine.values.errors import UsageError
+from engine.values.language import Text
+from engine.values.options import nearest
+from engine.values.text import clean, headline
+
+# The licence of an export, by its SPDX id, and how the card names it to a dataset hub.
+
+
+OTHER = "other"  # the publisher has set none
+LONGEST = 64  # characters
+_ID = re.compile(r"[A-Za-z0-9.+-]+")
+OWN = "LicenseRef-"  # of licences that are not on SPDX's list
+_PAGE = "https://spdx.org/licenses/{id}.html"
+# Of https://huggingface.co/docs/hub/repositories-licenses, as far as SPDX has the same in capitals.
+_HUBS = (
+    "afl-3.0 agpl-3.0 apache-2.0 artistic-2.0 bsd-2-clause bsd-3-clause bsd-3-clause-clear bsl-1.0 "
+    "cc-by-2.0 cc-by-2.5 cc-by-3.0 cc-by-4.0 cc-by-nc-2.0 cc-by-nc-3.0 cc-by-nc-4.0 "
+    "cc-by-nc-nd-3.0 cc-by-nc-nd-4.0 cc-by-nc-sa-2.0 cc-by-nc-sa-3.0 cc-by-nc-sa-4.0 cc-by-nd-4.0 "
+    "cc-by-sa-3.0 cc-by-sa-4.0 cc0-1.0 cdla-permissive-1.0 cdla-permissive-2.0 cdla-sharing-1.0 "
+    "ecl-2.0 epl-1.0 epl-2.0 etalab-2.0 eupl-1.1 gpl-2.0 gpl-3.0 isc lgpl-2.1 lgpl-3.0 lppl-1.3c "
+    "mit mpl-2.0 ms-pl ncsa ofl-1.1 osl-3.0 postgresql unlicense wtfpl zlib"
+)
+_SAME = frozenset(_HUBS.split())
+_VERSIONED = {
+    "c-uda-1.0": "c-uda",
+    "gfdl-1.1": "gfdl",
+    "gfdl-1.2": "gfdl",
+    "gfdl-1.3": "gfdl",
+    "odbl-1.0": "odbl",
+    "odc-by-1.0": "odc-by",
+    "pddl-1.0": "pddl",
+}
+_ONLY = re.compile(r"-(only|or-later)$")  # SPDX's newer names of the GNU licences
+
+
+def read_license(name: str, text: str) -> str | None:
+    """Return the SPDX id in SPDX's capitals; None for `other`.
+
+    Raises UsageError naming the option for anything else, with the closest id.
+    """
+    from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
+
+    if text.strip().casefold() == OTHER:
+        return None
+    try:
+        if _ID.fullmatch(text.strip()) and len(text) <= LONGEST:
+            return str(canonicalize_license_expression(text.strip()))
+    except InvalidLicenseExpression:
+        pass
+    close = nearest(text.strip().casefold(), (*_SAME, *_VERSIONED))
+    hint = (
+        Text("did you mean {close}?", close=canonicalize_license_expression(close))
+        if close
+        else Text("write one such as CC-BY-4.0, or {other}.", other=OTHER)
+    )
+    raise UsageError(
+        "{name} is “{text}”, which is not an SPDX id; {near}",
+        name=name,
+        text=headline(clean(text), 40),
+        near=hint,
+    )
+
+
+def front_matter(license: str | None) -> tuple[str, ...]:
+    """Return the card's lines; a licence that hubs do not list is `other`, with its name."""
+    if license is None:
+        return ("license: other", "license_name: set-by-publisher")
+    folded = _ONLY.sub("", license.lower())
+    known = _VERSIONED.get(folded, folded if folded in _SAME else None)
+    if known is not None:
+        return (f"license: {known}",)
+    named = ("license: other", f"license_name: {license.lower()}")
+    return named if license.startswith(OWN) else (*named, f"license_link: {page_of(license)}")
+
+
+def page_of(license: str) -> str:
+    """Return the address of a licence's text."""
+    return _PAGE.format(id=license)
+
+
+def describe(license: str | None) -> str:
+    """Return the first sentence of the card's section."""
+    if license is None:
+        return "No licence is set here: that is up to the publisher of the export."
+    where = "" if license.startswith(OWN) else f" (<{page_of(license)}>)"
+    return f"The publisher of this export has set its licence: `{license}`{where}."
+
+
+# Counts of an export, for its card.
+
+
+@dataclass(slots=True)
+class Figures:
+    """Counts of an export; `compared` debates were decided by both people and panel."""
+
+    statuses: Counter[str] = field(default_factory=Counter)
+    languages: set[str] = field(default_factory=set)
+    by_people: int = 0
+    by_panel: int = 0
+    compared: int = 0
+    agreed: int = 0
+    rehearsed: int = 0
+    ballots: int = 0
+    invalid: int = 0
+    votes: int = 0
+    gold: int = 0
+
+    @property
+    def debates(self) -> int:
+        """The number of debates."""
+        return self.statuses.total()
+
+    @property
+    def agreement(self) -> Figure:
+        """The share of compared debates in which people and panel agree."""
+        return estimate_share(self.agreed, self.compared)
+
+    def count(self, entry: Entry) -> None:
+        """Add a debate."""
+        record = entry.record
+        self.statuses[entry.debate.status.value] += 1
+        self.languages.add(entry.debate.request.language)
+        self.by_people += entry.tally is not None and entry.tally.winner is not None
+        self.by_panel += record.verdict is not None and record.verdict.winner is not None
+        self.compared += entry.agree is not None
+        self.agreed += entry.agree is True
+        self.rehearsed += bool(entry.debate.setup.rehearsal)
+        self.ballots += len(record.ballots)
+        self.invalid += sum(not ballot.valid for ballot in record.ballots)
+        self.votes += len(entry.votes)
+        self.gold += sum(vote.gold for vote in entry.votes)
+
 
 CARD = "README.md"
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
@@ -247,8 +381,8 @@ def _feature(column: Column[Any], indent: str) -> Iterator[str]:
         yield f"{indent}  dtype: {column.type}"
         return
     yield f"{indent}  list:"
-    for field in column.type:
-        yield from _feature(field, f"{indent}  ")
+    for part in column.type:
+        yield from _feature(part, f"{indent}  ")
 
 
 def _counts(rows: Mapping[str, Mapping[str, int]], figures: Figures) -> str:

@@ -12,10 +12,9 @@ from typing import Any
 
 import orjson
 
+from engine.dataset.card import OWN, page_of
 from engine.dataset.columns import FLAG, MOMENT, REAL, SCHEMA_VERSION, TEXT, WHOLE, Column, Table
-from engine.dataset.license import OWN, page_of
-from engine.dataset.manifest import ExportedFile
-from engine.dataset.rowfiles import FileFormat
+from engine.dataset.folder import ExportedFile, FileFormat
 
 CROISSANT = "croissant.json"
 NAME = "rostrum-debates"

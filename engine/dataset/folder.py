@@ -4,15 +4,113 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import os
 import secrets
 import shutil
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
+from datetime import datetime
+from enum import StrEnum
+from importlib.util import find_spec
+from operator import not_
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO, Literal
 
-from engine.dataset.manifest import ExportedFile, listed_files
+import orjson
+from pydantic import BaseModel, Field, ValidationError
+
+from engine.dataset.columns import Table
+from engine.values.debate import Value
 from engine.values.errors import ExportError, RostrumError, UsageError
+
+# The inventory of an export: `manifest.json`.
+
+
+MANIFEST = "manifest.json"
+
+
+class Filters(Value):
+    """The requested debates and tables; empty: all. `community` is a pseudonym.
+
+    `ids` are the only debates. `labels` says whose winner makes pairs; empty: the chat's people.
+    `flawed`: so do turns with flaws.
+    """
+
+    platform: str | None = None
+    community: str | None
+    revealed: bool = False
+    formats: tuple[str, ...]
+    languages: tuple[str, ...]
+    since: datetime | None = None
+    until: datetime | None = None
+    quorum_met: bool = False
+    without_rehearsal: bool = False
+    series: str | None = None
+    ids: tuple[str, ...] = Field((), exclude_if=not_)
+    tables: tuple[str, ...] = ()
+    labels: str = Field("", exclude_if=not_)
+    flawed: bool = Field(False, exclude_if=not_)
+
+
+class ExportedFile(Value):
+    """A file of an export: its path within it, its size in bytes, its SHA-256."""
+
+    path: str
+    bytes: int
+    sha256: str
+
+
+class Manifest(Value):
+    """The inventory of an export, without the time and place of its making.
+
+    `rostrum` is the version that wrote it, `cutoff` the time of the newest debate (None without
+    any), `rows` the number of rows by table and split. `layout` is there for another tool's folder.
+    """
+
+    kind: Literal["rostrum-export"] = "rostrum-export"
+    schema_version: int
+    layout: str = Field("", exclude_if=not_)
+    rostrum: str
+    filters: Filters
+    cutoff: datetime | None
+    rows: dict[str, dict[str, int]]
+    files: tuple[ExportedFile, ...]
+
+    def encode(self) -> bytes:
+        """Return the text of `manifest.json`."""
+        options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+        return orjson.dumps(self.model_dump(mode="json"), option=options)
+
+
+class _Stamp(BaseModel):
+    """The part common to the manifests of all versions."""
+
+    kind: Literal["rostrum-export"]
+    files: tuple[ExportedFile, ...]
+
+
+class Written(_Stamp):
+    """Which version of Rostrum wrote an export, and the version of its tables; of any version."""
+
+    schema_version: int
+    rostrum: str
+
+
+def listed_files(folder: Path) -> frozenset[str] | None:
+    """Return the paths in a folder's manifest, itself included; None without a Rostrum manifest.
+
+    Raises OSError if it cannot be read.
+    """
+    path = folder / MANIFEST
+    if not path.is_file():
+        return None
+    try:
+        stamp = _Stamp.model_validate_json(path.read_bytes())
+    except ValidationError:
+        return None
+    return frozenset(file.path for file in stamp.files) | {MANIFEST}
+
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
 
@@ -182,3 +280,76 @@ def _put_in_place(beside: Path, place: Path) -> None:
             old.rename(place)
         raise
     shutil.rmtree(old, ignore_errors=True)
+
+
+# The files of an export's tables: JSON lines, or Parquet converted from them.
+
+
+class FileFormat(StrEnum):
+    """The file format of an export; the value is the file extension."""
+
+    JSONL = "jsonl"
+    PARQUET = "parquet"
+
+    def path(self, table: str, split: str) -> str:
+        """Return the path of a table's split in the export."""
+        return f"data/{table}/{split}.{self.value}"
+
+    def check(self) -> None:
+        """Raise UsageError for Parquet without pyarrow."""
+        if self is FileFormat.PARQUET and find_spec("pyarrow") is None:
+            raise UsageError(
+                "Parquet is written with pyarrow, which is not installed; install it with "
+                "pip install 'pyarrow>=22', or export as jsonl."
+            )
+
+
+def turn_into_parquet(
+    staging: Staging,
+    tables: Iterable[Table[Any]],
+    splits: Iterable[str],
+    report: Callable[[int, int], None],
+) -> None:
+    """Convert drafts of JSON lines to Parquet, one file after another.
+
+    Writing Parquet row by row would give tiny row groups, or keep rows of every file in memory.
+    `report` gets the bytes of lines done and in total now and then; it may raise.
+    """
+    total, done = staging.drafted, 0
+    report(done, total)
+    # Arrow's default takes 15 MB more, and large files fragment the system's.
+    pool = "jemalloc" if sys.platform == "linux" else "system"
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", pool)
+    # Imported only here: it takes half a second and 40 MB, for one option.
+    with _without_numpy():
+        from engine.dataset.parquet import convert
+
+    def go_on(turned: int) -> None:
+        nonlocal done
+        done += turned
+        report(done, total)
+
+    for table in tables:
+        for split in splits:
+            if lines := staging.take(FileFormat.JSONL.path(table.name, split)):
+                path = FileFormat.PARQUET.path(table.name, split)
+                convert(lines, staging.place(path), table, go_on)
+                lines.unlink()
+                staging.adopt(path)
+
+
+@contextmanager
+def _without_numpy() -> Iterator[None]:
+    """Import pyarrow as if numpy were not installed, unless it is loaded already.
+
+    It takes 10 MB, and pyarrow needs it only to exchange arrays.
+    """
+    modules: dict[str, Any] = sys.modules
+    if "numpy" in modules:
+        yield
+        return
+    modules["numpy"] = None
+    try:
+        yield
+    finally:
+        del modules["numpy"]

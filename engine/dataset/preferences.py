@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from math import log
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from engine.dataset.columns import (
     DEBATE,
@@ -21,20 +22,124 @@ from engine.dataset.columns import (
     Table,
     list_of,
 )
-from engine.dataset.conversation import (
-    STANDS,
-    Messages,
-    answers_a_question,
-    ask_question,
-    describe_task,
-    make_conversation,
-    message,
-    write_case,
-)
 from engine.dataset.entry import Entry, ExportedTurn
 from engine.values.debate import Turn
 from engine.values.judging import TIE, Tally
 from engine.values.text import split_draft
+
+# Debates as chat messages, for trainers.
+
+
+Messages: TypeAlias = list[dict[str, str]]
+
+STANDS = {"A": "for it", "B": "against it"}
+ANY_STAND = "for or against it"
+OWN_STAND = "for this: {stance}"
+ANY_OWN_STAND = "for one of these: {stances}"
+
+
+def message(role: str, content: str) -> dict[str, str]:
+    """Return one message of a chat."""
+    return {"content": content, "role": role}
+
+
+def describe_task(entry: Entry, side: str = "") -> str:
+    """Return a side's task (or any side's): topic, conditions, language and stance."""
+    stand = stand_of(entry, side)
+    lines = [f"Topic: {entry.topic}"]
+    if entry.conditions:
+        lines.append(f"Conditions: {entry.conditions}")
+    lines.append(f"Language: {entry.debate.request.language}")
+    return "\n".join([*lines, "", f"Make the most convincing case, {stand}."])
+
+
+def answers_a_question(entry: Entry) -> bool:
+    """Tell whether agents answered a question, instead of two sides debating a motion."""
+    return entry.debate.request.sides.keys() != STANDS.keys()
+
+
+def ask_question(entry: Entry) -> str:
+    """Return a question as it was asked, with its conditions."""
+    return f"{entry.topic}\n\n{entry.conditions}" if entry.conditions else entry.topic
+
+
+def stand_of(entry: Entry, side: str) -> str:
+    """Return a side's stance: its own, else for or against if there are only those two."""
+    if entry.stances:
+        stances = " / ".join(entry.stances.values())
+        own = entry.stances.get(side)
+        return OWN_STAND.format(stance=own) if own else ANY_OWN_STAND.format(stances=stances)
+    both = set(entry.debate.request.sides) == STANDS.keys()
+    return STANDS.get(side, ANY_STAND) if both else ANY_STAND
+
+
+def write_case(entry: Entry, side: str) -> str:
+    """Return a side's own turns in order, each headed by its round."""
+    own = (speech for speech in entry.speeches if speech.turn.side == side)
+    return "\n\n".join(f"## {speech.turn.round}\n\n{speech.text}" for speech in own)
+
+
+def make_conversation(
+    entry: Entry, side: str, speeches: Iterable[ExportedTurn], other: str | None = None
+) -> Messages:
+    """Return speeches as a side's chat: its own by the assistant, the others' by the user.
+
+    With `other`, only that side's. Successive messages of one role are joined.
+    """
+    messages = [message("user", describe_task(entry, side))]
+    for speech in speeches:
+        if speech.turn.side == side:
+            _say(messages, "assistant", speech.text)
+        elif other in (None, speech.turn.side):
+            _say(messages, "user", speech.text)
+    return messages
+
+
+def _say(messages: Messages, role: str, text: str) -> None:
+    last = messages[-1]
+    if last["role"] == role:
+        last["content"] += f"\n\n{text}"
+    else:
+        messages.append(message(role, text))
+
+
+# Finds pairs of a debate and its mirror.
+
+
+class MirroredPair(NamedTuple):
+    """A debate and its mirror, by id."""
+
+    debate: str
+    mirror: str
+
+
+@dataclass(slots=True)
+class Mirrors:
+    """Collects pairs; remembers only ids."""
+
+    _decided: set[str] = field(default_factory=set)
+    _linked: list[MirroredPair] = field(default_factory=list)
+
+    def note(self, entry: Entry) -> None:
+        """Add a debate, before or after its mirror."""
+        if not _counts(entry):
+            return
+        debate = entry.debate
+        self._decided.add(debate.id)
+        if debate.setup.mirror_of is not None:
+            self._linked.append(MirroredPair(debate.setup.mirror_of, debate.id))
+
+    @property
+    def pairs(self) -> list[MirroredPair]:
+        """The pairs with both debates added, in the order of the mirrors."""
+        return [pair for pair in self._linked if pair.debate in self._decided]
+
+
+def _counts(entry: Entry) -> bool:
+    """Return whether people decided a debate between A and B, and both spoke."""
+    spoken = {speech.turn.side for speech in entry.speeches}
+    sides = entry.debate.request.sides.keys()
+    return entry.tally is not None and entry.tally.quorum_met and sides == STANDS.keys() == spoken
 
 
 class _Draft(NamedTuple):

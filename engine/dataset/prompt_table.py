@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import orjson
 
-from engine.dataset.call_table import COST, WRITTEN
 from engine.dataset.columns import (
     DEBATE,
     REAL,
@@ -22,10 +22,35 @@ from engine.dataset.columns import (
     part_of,
 )
 from engine.dataset.entry import Entry
-from engine.dataset.keys import scrub_keys
+from engine.dataset.turn_tables import COST, WRITTEN
 from engine.store import CallRecord
 from engine.values.errors import failure_in
 from engine.values.text import scrub
+
+# Removes keys from texts that leave the installation: known secrets, and what looks like one.
+
+
+KEY = "[key]"
+_SHORTEST = 6  # characters of a secret that is looked for: shorter ones are in ordinary words
+_LOOKS = re.compile(
+    r"""
+    \b(?: sk-[\w-]{16,} | hf_\w{16,} | gh[pousr]_\w{20,} | github_pat_\w{20,}
+        | xox[a-z]-[\w-]{10,} | xapp-[\w-]{10,} | AKIA[A-Z0-9]{16} | AIza[\w-]{30,}
+        | gsk_\w{20,} | eyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]{10,}
+    )
+    | (?<=[Bb]earer\s)[\w.~+/-]{16,}=*
+    | (?<=://)[^\s/:@]{1,100}:[^\s/@]{1,200}(?=@)
+    """,
+    re.VERBOSE,
+)
+
+
+def scrub_keys(text: str, secrets: Iterable[str] = ()) -> str:
+    """Replace each of the secrets, longest first, and everything that looks like a key."""
+    for secret in sorted(set(secrets), key=len, reverse=True):
+        if len(secret) >= _SHORTEST:
+            text = text.replace(secret, KEY)
+    return _LOOKS.sub(KEY, text)
 
 
 class _Message(NamedTuple):

@@ -6,19 +6,22 @@ from collections.abc import Iterable
 from typing import Any
 
 from engine.dataset.arena import ARENA_HUMAN, ARENA_JURY
-from engine.dataset.calibration_table import CALIBRATION
-from engine.dataset.call_table import CALLS
 from engine.dataset.columns import Table
 from engine.dataset.debate_table import DEBATES
-from engine.dataset.evidence import QUOTATIONS, SOURCES
-from engine.dataset.findings import ADJUSTMENTS, ARTIFACTS, JUDGINGS, JUDGMENTS, SCORES
-from engine.dataset.guess_table import GUESSES
+from engine.dataset.findings_tables import (
+    ADJUSTMENTS,
+    ARTIFACTS,
+    JUDGINGS,
+    JUDGMENTS,
+    QUOTATIONS,
+    SCORES,
+    SOURCES,
+)
+from engine.dataset.people_tables import GUESSES, QUESTIONS_ASKED, VOTES
 from engine.dataset.preferences import PREFERENCE, SAME_SIDE, UNPAIRED
 from engine.dataset.prompt_table import PROMPTS
-from engine.dataset.question_table import QUESTIONS_ASKED
-from engine.dataset.turn_table import TURNS
-from engine.dataset.verdict_table import VERDICTS
-from engine.dataset.vote_table import VOTES
+from engine.dataset.turn_tables import CALLS, TURNS
+from engine.dataset.verdict_tables import CALIBRATION, VERDICTS
 from engine.values.errors import UsageError
 
 TABLES: tuple[Table[Any], ...] = (

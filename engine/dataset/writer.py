@@ -14,21 +14,32 @@ from typing import Any, NamedTuple, TypeAlias
 
 import orjson
 
-from engine.dataset.card import CARD, write_card, write_layout_card
+from engine.dataset.card import CARD, Figures, write_card, write_layout_card
 from engine.dataset.columns import SCHEMA_VERSION, Table
 from engine.dataset.croissant import CROISSANT, write_croissant
-from engine.dataset.entry import Entry, LabelSource, make_entry, may_be_read, newest_moment
-from engine.dataset.figures import Figures
-from engine.dataset.folder import Staging, staged
+from engine.dataset.entry import (
+    Entry,
+    Keys,
+    LabelSource,
+    Pseudonyms,
+    make_entry,
+    may_be_read,
+    newest_moment,
+)
+from engine.dataset.folder import (
+    MANIFEST,
+    FileFormat,
+    Filters,
+    Manifest,
+    Staging,
+    staged,
+    turn_into_parquet,
+)
 from engine.dataset.layouts import Layout, find_layout
-from engine.dataset.manifest import MANIFEST, Filters, Manifest
-from engine.dataset.mirrors import MirroredPair, Mirrors
-from engine.dataset.preferences import SAME_SIDE
+from engine.dataset.people_tables import VOTES
+from engine.dataset.preferences import SAME_SIDE, MirroredPair, Mirrors
 from engine.dataset.prompt_table import PROMPTS
-from engine.dataset.rowfiles import FileFormat, turn_into_parquet
 from engine.dataset.tables import choose_tables
-from engine.dataset.vote_table import VOTES
-from engine.dataset.voters import Keys, Pseudonyms
 from engine.stats.confidence import chances, compare
 from engine.store import Archive, ExportFilter, Store
 from engine.values.errors import NotFoundError, StoppedError, UsageError

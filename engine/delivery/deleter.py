@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import structlog
 
-from engine.floor.shares import Shares
-from engine.floor.wake import Bell
+from engine.fleet.leases import Bell
+from engine.fleet.shares import Shares
 from engine.store import Lease, Store
 from engine.store.deletions import Deletion
 from engine.values.errors import (

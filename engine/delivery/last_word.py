@@ -13,8 +13,8 @@ from datetime import timedelta
 import structlog
 
 from engine.delivery.ending import CHANNEL_REVEAL, GIVEN, REVEAL, STARTER_REVEAL
-from engine.floor.shares import Shares
-from engine.floor.wake import Bell
+from engine.fleet.leases import Bell
+from engine.fleet.shares import Shares
 from engine.store import Intent, Lease, Post, Store
 from engine.store.served import EVERYONE, Served
 from engine.values.debate import Debate

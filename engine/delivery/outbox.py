@@ -1,6 +1,6 @@
 """Delivery from the outbox: renders, sends in order, and settles posts in doubt.
 
-One process posts to each share of a platform, by a lease (engine/floor/shares.py). A part is
+One process posts to each share of a platform, by a lease (engine/fleet/shares.py). A part is
 recorded as being sent before the request. If the response is lost, the thread is searched for the
 part's reference: found, it counts as sent; not found and past its deadline, it is sent again; and
 if reading is refused, it is left alone, since a gap is better than a duplicate. A refused message
@@ -27,9 +27,8 @@ from engine.delivery.public_link import with_page
 from engine.delivery.rematches import with_link
 from engine.delivery.seeds import Seeds
 from engine.delivery.unseeding import Unseeding
-from engine.floor.keeper import Keeper
-from engine.floor.shares import Shares
-from engine.floor.wake import Bell
+from engine.fleet.leases import Bell, Keeper
+from engine.fleet.shares import Shares
 from engine.store import DeliveryState, Intent, Lease, Store
 from engine.store.served import Served
 from engine.values.errors import (

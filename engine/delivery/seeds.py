@@ -15,7 +15,7 @@ from datetime import timedelta
 
 import structlog
 
-from engine.floor.wake import Bell
+from engine.fleet.leases import Bell
 from engine.store import Act, Asked, Intervention, Store, Target
 from engine.store.served import Served, everyone
 from engine.store.votes import unseeded_of

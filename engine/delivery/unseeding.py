@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import structlog
 
-from engine.floor.wake import Bell
+from engine.fleet.leases import Bell
 from engine.store import Store, Target
 from engine.store.served import Served, everyone
 from engine.values.errors import VenueAwayError, VenueError

@@ -11,9 +11,7 @@ from typing import Any
 import regex
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
-from engine.blinding.identity import clean, replace_names
-from engine.blinding.veil import names_of
-from engine.blinding.vocabulary import read_vocabulary
+from engine.blinding.identity import clean, names_of, read_vocabulary, replace_names
 from engine.floor.structured import UnreadableError, repaired
 from engine.values.debate import Debate, side_of
 from engine.values.ports import AnswerSchema, Audience, Draft

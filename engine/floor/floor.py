@@ -16,18 +16,33 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 from pydantic import BaseModel
 
-from engine.blinding.blinding import BLINDER, blind
-from engine.blinding.identity import scrub
-from engine.blinding.veil import names_of, veil_post
+from engine.blinding.identity import names_of, scrub, veil_post
+from engine.blinding.transcript import BLINDER, blind
 from engine.floor.drafts import readable_part
-from engine.floor.limits import TurnLimits, cuts, repeats, replaced, violations
-from engine.floor.refusals import refusal
-from engine.floor.shapes import Shape, ShapedAnswer, better, read_shape, unanswered
+from engine.floor.shapes import (
+    Shape,
+    ShapedAnswer,
+    TurnLimits,
+    better,
+    cuts,
+    read_shape,
+    repeats,
+    replaced,
+    unanswered,
+    violations,
+)
 from engine.floor.steps import Caller
-from engine.floor.structured import example_texts, sent_back
-from engine.prompts.languages import language_name
-from engine.prompts.library import AUDIENCE, SOURCES, Prompts
-from engine.prompts.quoting import Record, Speech, guard, unquote
+from engine.floor.structured import example_texts, refusal, sent_back
+from engine.prompts.library import (
+    AUDIENCE,
+    SOURCES,
+    Prompts,
+    Record,
+    Speech,
+    guard,
+    language_name,
+    unquote,
+)
 from engine.store import Note, Post
 from engine.values.debate import (
     Length,

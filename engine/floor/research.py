@@ -12,8 +12,7 @@ from itertools import chain, zip_longest
 import orjson
 
 from engine.floor.floor import Floor
-from engine.floor.schema import TEXT, named
-from engine.floor.shapes import Shape
+from engine.floor.shapes import TEXT, Shape, named
 from engine.prompts.library import SOURCES
 from engine.store import Post
 from engine.values.debate import Retrieval, Source, Value

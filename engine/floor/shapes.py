@@ -6,20 +6,175 @@ model.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
+import orjson
 from pydantic import BaseModel, ValidationError
 
 from engine.floor.drafts import readable_part
-from engine.floor.limits import LONG_REPLY, replaced
-from engine.floor.schema import Node
 from engine.floor.structured import CUT_OFF, UnreadableError, is_filler, read_object
-from engine.values.debate import CUT_SHORT, Value, Violation
+from engine.values.debate import CUT_SHORT, REPEATS, Value, Violation
 from engine.values.judging import Artifact
 from engine.values.ports import AnswerSchema, Reply
+from engine.values.text import count_arguments, count_repeats, count_words
+
+# JSON schemas of structured answers; keys are in the order of the answer.
+#
+# Every key is required and no other is allowed, as strict backends demand.
+
+
+Node = dict[str, Any]
+TEXT: Node = {"type": "string"}
+FLAG: Node = {"type": "boolean"}
+
+
+def named(name: str, properties: dict[str, Node]) -> AnswerSchema:
+    """Return the schema of a whole answer."""
+    return AnswerSchema(name, record(properties))
+
+
+def record(properties: dict[str, Node]) -> Node:
+    """Return the schema of an object with exactly these keys."""
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def by_key(keys: Iterable[str], node: Node) -> Node:
+    """Return the schema of an object with the same node under each key."""
+    return record(dict.fromkeys(keys, node))
+
+
+def prose(least: int, most: int) -> Node:
+    """Return the schema of a text; its description says how many words."""
+    return TEXT | {"description": f"{least} to {most} words"}
+
+
+def choice(*values: str) -> Node:
+    """Return the schema of one of several words."""
+    return {"type": "string", "enum": list(values)}
+
+
+def one_of(values: Iterable[int]) -> Node:
+    """Return the schema of one of several numbers."""
+    return {"type": "integer", "enum": list(values)}
+
+
+def whole(low: int, high: int) -> Node:
+    """Return the schema of a whole number."""
+    return {"type": "integer", "minimum": low, "maximum": high}
+
+
+def number(low: float, high: float) -> Node:
+    """Return the schema of a number."""
+    return {"type": "number", "minimum": low, "maximum": high}
+
+
+def several(node: Node, low: int = 0, high: int | None = None) -> Node:
+    """Return the schema of a list."""
+    most = {} if high is None else {"maxItems": high}
+    return {"type": "array", "items": node, "minItems": low} | most
+
+
+# Limits of a turn: measured in one way everywhere, never enforced by cutting.
+#
+# Only a reply far beyond all of them is cut, and marked with its length.
+
+
+LONG_REPLY = "long_reply"
+TOO_OFTEN = 5  # times that a turn says one sentence
+
+
+class TurnLimits(NamedTuple):
+    """The limits of a turn; None is no limit."""
+
+    words: int | None = None
+    arguments: int | None = None
+
+
+REPLACED = "replaced_characters"
+
+
+def replaced(characters: int) -> tuple[Violation, ...]:
+    """Return the violation of a text with characters that cannot be stored, if it has any."""
+    if not characters:
+        return ()
+    return (Violation(kind=REPLACED, measured=characters, limit=0),)
+
+
+def violations(text: str, limits: TurnLimits, chars_per_word: float) -> tuple[Violation, ...]:
+    """Return every limit that a text exceeds, with what was measured."""
+    measured: list[tuple[str, float, int | None]] = []
+    if limits.words is not None:
+        measured.append(("too_many_words", count_words(text, chars_per_word), limits.words))
+    if limits.arguments is not None:
+        measured.append(("too_many_arguments", count_arguments(text), limits.arguments))
+    return tuple(
+        Violation(kind=kind, measured=value, limit=limit)
+        for kind, value, limit in measured
+        if limit is not None and value > limit
+    )
+
+
+def cuts(reply: Reply) -> tuple[Violation, ...]:
+    """Return the violation of a reply that was cut, to the debate's cap or at the model's own."""
+    if reply.cut_from:
+        return (Violation(kind=LONG_REPLY, measured=reply.cut_from, limit=len(reply.text)),)
+    return (Violation(kind=CUT_SHORT, measured=1, limit=0),) if reply.finish == CUT_OFF else ()
+
+
+def repeats(text: str) -> tuple[Violation, ...]:
+    """Return the violation of a text that says one sentence over and over, as in a loop."""
+    times = count_repeats(text)
+    return (Violation(kind=REPEATS, measured=times, limit=0),) if times >= TOO_OFTEN else ()
+
+
+# An answer of the right shape and of about the right length, for a dry run.
+
+
+_PROSE = re.compile(r"(\d+) to \d+ words")  # as engine/floor/shapes.py describes a text
+
+
+def example(
+    schema: dict[str, Any], text: str, longer: Mapping[str, str] | None = None, spare: int = 1
+) -> str:
+    """Return JSON that satisfies a schema of engine/floor/shapes.py, with `text` for every text.
+
+    `longer` are the texts of some of the fields at its top; a list has `spare` items beyond the
+    fewest.
+    """
+    made = _value(schema, text, spare)
+    made |= {name: long for name, long in (longer or {}).items() if name in made}
+    return orjson.dumps(made, option=orjson.OPT_INDENT_2).decode()
+
+
+def _value(node: dict[str, Any], text: str, spare: int) -> Any:
+    if "enum" in node:
+        return node["enum"][0]
+    match node["type"]:
+        case "object":
+            return {name: _value(item, text, spare) for name, item in node["properties"].items()}
+        case "array":
+            fewest = int(node.get("minItems", 0))
+            length = min(fewest + spare, int(node.get("maxItems", fewest + spare)))
+            return [_value(node["items"], text, spare)] * length
+        case "integer":
+            return (int(node["minimum"]) + int(node["maximum"])) // 2
+        case "number":
+            return (node["minimum"] + node["maximum"]) / 2
+        case "boolean":
+            return False
+        case _:
+            asked = _PROSE.fullmatch(node.get("description", ""))
+            return " ".join(["words"] * int(asked[1])) if asked else text
+
 
 UNREADABLE = "unreadable"
 MOST_FAULTS = 12  # sent back at once; more would bury the important ones

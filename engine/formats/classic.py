@@ -10,9 +10,7 @@ from collections.abc import Mapping
 from functools import partial
 
 from engine.floor.floor import QUESTIONS, Floor
-from engine.floor.limits import TurnLimits
-from engine.floor.schema import TEXT, choice, named
-from engine.floor.shapes import Fault, Shape, ShapedAnswer
+from engine.floor.shapes import TEXT, Fault, Shape, ShapedAnswer, TurnLimits, choice, named
 from engine.formats.format import Format, Labels, Lengths, Sized
 from engine.values.debate import Request, TurnOrder, Value
 from engine.values.judging import DECISION, Artifact

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from engine.floor.floor import QUESTIONS, Floor
-from engine.floor.limits import TurnLimits
+from engine.floor.shapes import TurnLimits
 from engine.formats.format import Decision, Format, Lengths, Roles, Sized
 from engine.values.debate import Request, TurnOrder, Value
 from engine.values.judging import TIE, Question, Verdict, Vote

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from engine.floor.schema import TEXT, by_key, choice, named, number, record, whole
+from engine.floor.shapes import TEXT, by_key, choice, named, number, record, whole
 from engine.floor.structured import Parsed, UnreadableError, is_filler, read_object
 from engine.jury.rubric import DEBATE, Rubric
 from engine.values.debate import Criterion, Model

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from engine.blinding import identity
-from engine.floor.schema import TEXT, by_key, choice, named
+from engine.floor.shapes import TEXT, by_key, choice, named
 from engine.floor.steps import Caller
 from engine.floor.structured import (
     Object,
@@ -16,9 +16,7 @@ from engine.floor.structured import (
     read_object,
 )
 from engine.jury.why import REASONS, called, names_hidden, representative, told_reasons
-from engine.prompts.languages import language_name
-from engine.prompts.library import Prompts
-from engine.prompts.quoting import quote
+from engine.prompts.library import Prompts, language_name, quote
 from engine.values.debate import Debate, Model, Price, Setup
 from engine.values.errors import BudgetError, ModelError, StoppedError
 from engine.values.judging import TIE, Artifact, Ballot, Verdict, Why

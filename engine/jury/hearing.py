@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from engine.blinding.vocabulary import kin
+from engine.blinding.identity import kin
 from engine.jury.aggregate import margins
 from engine.jury.rubric import find_rubric
 from engine.store.journal import PastDebate

@@ -12,16 +12,14 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from engine.blinding.blinding import BLINDER
-from engine.blinding.transcript import Identities, Scribe, Transcript
+from engine.blinding.transcript import BLINDER, Identities, Scribe, Transcript
 from engine.floor.steps import Caller
 from engine.floor.structured import example_texts, sent_back
 from engine.jury.aggregate import aggregate
 from engine.jury.ballot import Outcome, Reading, ballot_schema, make_ballot, read_ballot, tie_word
 from engine.jury.plan import next_readings
 from engine.jury.rubric import Rubric, find_rubric
-from engine.prompts.languages import language_name
-from engine.prompts.library import SOURCES, Prompts
+from engine.prompts.library import SOURCES, Prompts, language_name
 from engine.store.journal import prompt_hash
 from engine.values.debate import Debate, Turn, TurnOrder
 from engine.values.errors import ModelError

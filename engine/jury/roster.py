@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from random import Random
 from statistics import fmean
 
-from engine.blinding.vocabulary import kin
+from engine.blinding.identity import kin
 from engine.jury.aggregate import MOST_JURORS
 from engine.jury.model import KNOWN_AFTER, SEES, choose
 from engine.jury.rubric import DEBATE, Rubric, own_criteria

@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from engine.blinding.blinding import BLINDER
-from engine.blinding.transcript import Scribe
+from engine.blinding.transcript import BLINDER, Scribe
 from engine.floor.steps import Caller
 from engine.jury.panel import Panel
 from engine.jury.plan import rotations

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from statistics import fmean
 
-from engine.blinding.identity import scrub
-from engine.blinding.veil import names_of
+from engine.blinding.identity import names_of, scrub
 from engine.values.debate import Setup
 from engine.values.judging import TIE, Ballot, Verdict, Why
 from engine.values.text import clean, marked, rename, whole_sentences

@@ -13,10 +13,8 @@ from statistics import median
 from typing import NamedTuple
 
 from engine.stats.agreement import categories_of
-from engine.stats.alpha import alpha_of, alpha_sums
-from engine.stats.bootstrap import mean_of, total
-from engine.stats.figure import Figure, Observation, estimate
-from engine.stats.kappa import kappa_of, kappa_sums
+from engine.stats.coefficients import alpha_of, alpha_sums, kappa_of, kappa_sums
+from engine.stats.figure import Figure, Observation, estimate, mean_of, total
 from engine.stats.row import TITLE_LENGTH
 from engine.store import DebateRecord
 from engine.store.labelling import Drawn, Queued, Task

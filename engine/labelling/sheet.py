@@ -14,13 +14,13 @@ from typing import Literal
 from pydantic import Field, field_validator
 
 from engine.blinding.transcript import Round
-from engine.dataset.blind_reading import read_blind, unquote, without_mentions
+from engine.dataset.layouts import read_blind, unquote, without_mentions
 from engine.store.labelling import MOST_COMMENT, Drawn, Filled, Task
 from engine.values.debate import Debate, Turn, Value
 from engine.values.judging import TIE, WEAK
 from engine.values.sources import named
 from engine.values.text import clean, headline
-from engine.votes.web import is_fast
+from engine.votes.imported import is_fast
 
 Place = Literal["first", "second"]
 Option = Literal["first", "second", "tie", "weak"]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from engine.blinding.blinding import blind
-from engine.blinding.vocabulary import draw_names
+from engine.blinding.identity import draw_names
+from engine.blinding.transcript import blind
 from engine.prompts.library import Prompts
 from engine.values.debate import Value
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.floor.wake import Bell
+from engine.fleet.leases import Bell
 from engine.line.intake import check_words
 from engine.line.service import Service
 from engine.store import Store

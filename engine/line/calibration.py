@@ -13,12 +13,10 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import NamedTuple
 
-from engine.blinding.blinding import BLINDER
-from engine.blinding.transcript import Transcript
-from engine.blinding.vocabulary import draw_names, kin
-from engine.floor.keeper import Keeper
-from engine.floor.loop_pace import Pace
-from engine.floor.steps import BYTES_PER_TOKEN, Steps
+from engine.blinding.identity import draw_names, kin
+from engine.blinding.transcript import BLINDER, Transcript
+from engine.fleet.leases import Keeper
+from engine.floor.steps import BYTES_PER_TOKEN, Pace, Steps
 from engine.jury.ballot import Reading
 from engine.jury.panel import Panel, open_transcript
 from engine.line.estimate import JURY_PROMPT_TOKENS, manner_of

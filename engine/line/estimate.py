@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from engine.floor.example import example
 from engine.floor.floor import MOST_PUT, Floor, Spoken
 from engine.floor.research import dry_results
+from engine.floor.shapes import example
 from engine.formats import Format
 from engine.jury.explain import cheapest_of
 from engine.jury.plan import attendance

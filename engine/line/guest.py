@@ -12,9 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from time import monotonic
 
+from engine.fleet.leases import Bell, Keeper
 from engine.floor.floor import Spoken
-from engine.floor.keeper import Keeper
-from engine.floor.wake import Bell
 from engine.store import Lease, Post, Store
 from engine.store.guests import Withheld
 from engine.tally.questions import waiting_for

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from engine.floor.wake import Bell
+from engine.fleet.leases import Bell
 from engine.line.intake import Order, Rematch, check_words
 from engine.store import Store
 from engine.store.guests import Guest, NewGuest, OpenTurn
@@ -16,7 +16,7 @@ from engine.values.debate import Debate, Request
 from engine.values.errors import UsageError
 from engine.values.ports import Clock, Moderator
 from engine.values.text import count_words
-from engine.votes.moderation import moderate
+from engine.votes.audience import moderate
 from engine.votes.spoken import said_below, spoken_text
 from engine.votes.window import VoteWindow
 

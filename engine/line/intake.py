@@ -10,14 +10,13 @@ from random import Random
 
 from pydantic import Field, SkipValidation
 
-from engine.blinding.vocabulary import draw_names, kin
+from engine.blinding.identity import draw_names, kin
 from engine.formats import FORMATS, Format, find_format
 from engine.formats.format import Roles, read_own
 from engine.jury.history import PanelFit
 from engine.jury.roster import seat_panel
 from engine.jury.rubric import Rubric, find_rubric
-from engine.prompts.languages import check_language
-from engine.prompts.library import AUDIENCE, SOURCES, Prompts
+from engine.prompts.library import AUDIENCE, SOURCES, Prompts, check_language
 from engine.store import Caps
 from engine.store.served import OWN
 from engine.values.debate import (

@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from engine.fleet.leases import Keeper
 from engine.floor.floor import Floor, Spoken
-from engine.floor.keeper import Keeper
-from engine.floor.loop_pace import Pace
-from engine.floor.steps import Steps
+from engine.floor.steps import Pace, Steps
 from engine.formats import format_of
 from engine.jury.panel import hold_panel, open_transcript
 from engine.jury.roster import seat_panel

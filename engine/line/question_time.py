@@ -9,10 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from engine.blinding.identity import scrub
-from engine.blinding.veil import names_of
-from engine.floor.keeper import Keeper
-from engine.floor.wake import Bell
+from engine.blinding.identity import names_of, scrub
+from engine.fleet.leases import Bell, Keeper
 from engine.store import Lease, Note, Post, Store
 from engine.store.asking import AudienceQuestion
 from engine.values.debate import Debate

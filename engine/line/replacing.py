@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
-from engine.blinding.vocabulary import kin
+from engine.blinding.identity import kin
 from engine.store import Post
 from engine.values.debate import Model, Replacement, Setup
 from engine.values.errors import UsageError

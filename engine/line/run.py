@@ -9,17 +9,13 @@ from functools import partial
 
 import structlog
 
-from engine.blinding.blinding import BLINDER
-from engine.blinding.transcript import Scribe, hear_all
-from engine.blinding.veil import names_of
+from engine.blinding.identity import names_of
+from engine.blinding.transcript import BLINDER, Scribe, hear_all
 from engine.delivery.ending import NEEDS, STOPPED_BY_BUG, cause_of, reason_of, said_of, waiting_for
-from engine.floor.beside import Beside
+from engine.fleet.leases import Bell, Keeper
 from engine.floor.drafts import KINDS, Drafting
 from engine.floor.floor import Floor, Spoken
-from engine.floor.keeper import Keeper
-from engine.floor.loop_pace import Pace
-from engine.floor.steps import SENT_SECONDS, Steps
-from engine.floor.wake import Bell
+from engine.floor.steps import SENT_SECONDS, Beside, Pace, Steps
 from engine.formats import Format, format_of
 from engine.jury.explain import STEP, Case, explain, explains, to_artifact, unwritten
 from engine.jury.panel import hold_panel, open_transcript

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import structlog
 from ulid import ULID
 
-from engine.floor.wake import Bell
+from engine.fleet.leases import Bell
 from engine.formats import Format, find_format
 from engine.jury.plan import attendance
 from engine.line.estimate import estimate, longest_prompts
@@ -57,8 +57,8 @@ from engine.values.language import Text
 from engine.values.messages import Announcement, Before, Estimate
 from engine.values.ports import Clock, Dispatcher, Inbound, Models, Moderator
 from engine.values.sources import named
+from engine.votes.audience import moderate
 from engine.votes.hearing import Heard
-from engine.votes.moderation import moderate
 from engine.votes.window import VoteWindow
 
 FLAGGED = (

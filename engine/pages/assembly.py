@@ -15,14 +15,14 @@ from engine.pages.debate import (
     CallPage,
     CallsPage,
     DebatePage,
+    Item,
+    Part,
     Rows,
     Try,
     only_last,
     shorten,
     shorten_sections,
 )
-from engine.pages.items import Item
-from engine.pages.parts import Part
 from engine.pages.sections import read_marks, read_sections
 from engine.values.debate import Debate, Source, Status, Turn
 from engine.values.judging import Ballot

@@ -7,12 +7,197 @@ pages of the database and of an export say the same, without what an export leav
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+import re
+from collections.abc import Container, Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
+from engine.dataset.entry import may_be_read
 from engine.dataset.page import Page
-from engine.pages.items import Item
-from engine.pages.parts import Part, cut, weigh
+from engine.delivery.interruption import INTERRUPTED
+from engine.store.listings import Listed, Sought
+from engine.values.debate import Debate, Status, Turn
+from engine.values.errors import UsageError
+from engine.values.text import clean, headline, scrub
+
+# A list of debates as a page shows it.
+
+
+A_PAGE = 50  # debates
+LONGEST_TOPIC = 200  # characters
+_WORD = re.compile(r"[^\s\"“”]+")
+
+
+class Item(NamedTuple):
+    """A debate in a list; `models`, by side, are those of one that has ended.
+
+    `state` is a `Status`, or `INTERRUPTED`. `community` is empty in an export, which names none.
+    """
+
+    id: str
+    code: str
+    topic: str
+    state: str
+    format: str
+    language: str
+    platform: str
+    community: str
+    series: str
+    held: datetime
+    models: tuple[tuple[str, str], ...]
+
+
+class ListPage(NamedTuple):
+    """A page of a list: `number` from 1 of `pages`, of `total` debates."""
+
+    sought: Sought
+    items: tuple[Item, ...]
+    total: int
+    number: int
+    pages: int
+    choices: Listed
+
+
+def item_of(debate: Debate, gone: Container[str] = ()) -> Item:
+    """Return a stored debate as a list shows it, without what is sealed.
+
+    `gone` are the ids of those that were interrupted.
+    """
+    request = debate.request
+    return Item(
+        id=debate.id,
+        code=debate.code,
+        topic=headline(scrub(request.topic), LONGEST_TOPIC),
+        state=INTERRUPTED if debate.id in gone else debate.status,
+        format=request.format,
+        language=request.language,
+        platform=debate.platform,
+        community=debate.community,
+        series=debate.series or "",
+        held=(debate.opened_at or debate.created_at).replace(microsecond=0),
+        models=tuple((side, model.ref) for side, model in request.sides.items())
+        if may_be_read(debate)
+        else (),
+    )
+
+
+def read_sought(given: Mapping[str, str]) -> Sought:
+    """Return what a form or an address asks for. Raises UsageError for an unknown state."""
+    asked = {name: clean(value).strip() for name, value in given.items()}
+    state = asked.get("state", "").lower()
+    if state and state not in (*Status, INTERRUPTED):
+        raise UsageError("There is no such state; choose one from the list.")
+    plain = ("format", "language", "platform", "community", "series", "model")
+    return Sought(
+        words=tuple(_WORD.findall(asked.get("q", ""))),
+        status=Status(state) if state not in ("", INTERRUPTED) else None,
+        interrupted=state == INTERRUPTED,
+        disagreement=bool(asked.get("disagreement")),
+        **{name: asked.get(name, "") for name in plain},
+    )
+
+
+def state_of(sought: Sought) -> str:
+    """Return the state that is looked for; empty for any."""
+    return INTERRUPTED if sought.interrupted else sought.status or ""
+
+
+def write_sought(sought: Sought) -> dict[str, str]:
+    """Return the address's parameters of what is looked for, without those that are empty."""
+    plain = {
+        "q": " ".join(sought.words),
+        "state": state_of(sought),
+        "format": sought.format,
+        "language": sought.language,
+        "platform": sought.platform,
+        "community": sought.community,
+        "series": sought.series,
+        "model": sought.model,
+        "disagreement": "1" if sought.disagreement else "",
+    }
+    return {name: value for name, value in plain.items() if value}
+
+
+def pages_of(total: int) -> int:
+    """Return how many pages a list has; an empty one has one."""
+    return max(1, -(-total // A_PAGE))
+
+
+# Parts of a long debate: so many turns that a page stays small, and links find each turn.
+
+
+MOST_WEIGHT = 70_000  # of a page's turns; bytes of HTML, about
+MOST_TURNS = 60
+LONGEST = 60_000  # of a turn that is shown whole
+_MARKUP = b"<>&\"'*_`#|[]-=~\n"
+MARKUP_WEIGHT = 9  # bytes that a character which means something in Markdown becomes, about
+_FRAME_WEIGHT = 700  # of a turn's title, link and marks
+
+
+class Part(NamedTuple):
+    """Which part of a debate's turns a page has: `number` from 1 of `parts`."""
+
+    number: int
+    parts: int
+    turns: tuple[Turn, ...]
+
+    @property
+    def last(self) -> bool:
+        """Whether the debate's last turn is on it, and so its result."""
+        return self.number == self.parts
+
+
+def weigh(text: str) -> int:
+    """Return about how many bytes a text takes as HTML."""
+    written = text.encode()
+    return len(written) + MARKUP_WEIGHT * (len(written) - len(written.translate(None, _MARKUP)))
+
+
+def cut(text: str, most: int = LONGEST) -> str:
+    """Return a text, or its beginning where it is too heavy for a page."""
+    weight = weigh(text)
+    if weight <= most:
+        return text
+    return text[: max(1, len(text) * most // weight)].rstrip() + " …"
+
+
+def divide(turns: Sequence[Turn]) -> tuple[tuple[Turn, ...], ...]:
+    """Return the turns of each part; a debate without turns has one part."""
+    parts: list[tuple[Turn, ...]] = []
+    begun: list[Turn] = []
+    weight = 0
+    for turn in turns:
+        adds = min(weigh(turn.text), LONGEST) + sum(map(weigh, turn.asked)) + _FRAME_WEIGHT
+        if begun and (weight + adds > MOST_WEIGHT or len(begun) == MOST_TURNS):
+            parts.append(tuple(begun))
+            begun, weight = [], 0
+        begun.append(turn)
+        weight += adds
+    return (*parts, tuple(begun))
+
+
+class Outline(NamedTuple):
+    """What a debate's parts are: the first and last turn's number of each, and who spoke when.
+
+    `spoken` names every turn, by its step.
+    """
+
+    bounds: tuple[tuple[int, int], ...]
+    spoken: tuple[Mapping[str, Any], ...]
+
+    def choose(self, part: int, turn: int) -> int:
+        """Return the number of the part that is asked for, or that has a turn; else the nearest."""
+        if turn and not part:
+            return next((n for n, (_, last) in enumerate(self.bounds, 1) if turn <= last), 1)
+        return min(max(part, 1), len(self.bounds))
+
+
+def outline(turns: Sequence[Turn]) -> Outline:
+    """Return what the parts of a debate's turns are."""
+    bounds = tuple((part[0].number, part[-1].number) if part else (0, 0) for part in divide(turns))
+    spoken = ({"step": one.step, "number": one.number, "seat": one.seat} for one in turns)
+    return Outline(bounds, tuple(spoken))
+
 
 Rows: TypeAlias = Mapping[str, Sequence[Mapping[str, Any]]]
 """The rows of one debate, by table of an export; `turns` may lack some, `SPOKEN` names all."""
@@ -168,3 +353,37 @@ def only_last(page: Page, part: Part) -> Page:
     if part.number > 1:
         page = page._replace(conditions="", stances=(), sources=())
     return page if part.last else page._replace(result=(), ballots=())
+
+
+# Where pages come from: the database of an installation, or the folder of an export.
+
+
+class Library(Protocol):
+    """Debates as pages; every method may raise StoreError.
+
+    A debate is named by its id or short code; those that name one raise NotFoundError.
+    """
+
+    async def find(self, sought: Sought, number: int) -> ListPage:
+        """Return a page of a list, or its last one."""
+
+    async def debate(self, name: str, part: int = 0, turn: int = 0) -> DebatePage:
+        """Return a part of a debate: the one of a number, or with a turn; else the first."""
+
+    async def place(self, name: str, turn: int) -> tuple[Item, int]:
+        """Return a debate and the number of the part that has a turn."""
+
+    async def calls(self, name: str, number: int = 1) -> CallsPage:
+        """Return a page of a debate's calls; none while anything of it is sealed."""
+
+    async def call(self, name: str, number: int) -> CallPage:
+        """Return a call with what was asked and answered, by its place from 1."""
+
+    async def picture(self, name: str, picture: str) -> Picture:
+        """Return a picture of a debate's page."""
+
+    async def turn_text(self, name: str, turn: int) -> str:
+        """Return a turn's whole text, as voters read it."""
+
+    async def pulse(self, name: str) -> str:
+        """Return what changes whenever a debate's page grows or changes; cheap to ask often."""

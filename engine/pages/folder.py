@@ -15,8 +15,7 @@ import orjson
 from pydantic import ValidationError
 
 from engine.dataset.columns import SCHEMA_VERSION, moment
-from engine.dataset.manifest import MANIFEST, Manifest, Written
-from engine.dataset.rowfiles import FileFormat
+from engine.dataset.folder import MANIFEST, FileFormat, Manifest, Written
 from engine.dataset.tables import EVERY
 from engine.pages.assembly import (
     Found,
@@ -26,9 +25,21 @@ from engine.pages.assembly import (
     tries_of,
     whole_text,
 )
-from engine.pages.debate import SPOKEN, CallPage, CallsPage, DebatePage, Picture, Rows
-from engine.pages.items import A_PAGE, Item, ListPage, item_of, pages_of
-from engine.pages.parts import Part, outline
+from engine.pages.debate import (
+    A_PAGE,
+    SPOKEN,
+    CallPage,
+    CallsPage,
+    DebatePage,
+    Item,
+    ListPage,
+    Part,
+    Picture,
+    Rows,
+    item_of,
+    outline,
+    pages_of,
+)
 from engine.pages.restored import (
     looked_up,
     restore_ballots,

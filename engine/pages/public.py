@@ -8,29 +8,28 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
+import time
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Hashable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from engine.dataset.bundle import ROOT, Bundle, export_zip
 from engine.dataset.writer import Wanted
 from engine.delivery.ending import where_revealed
+from engine.drawing.svg import darken, draw, fit, wrap, write
 from engine.pages.debate import DebatePage, Picture
-from engine.pages.kept import Extent, Kept
-from engine.pages.preview import sealed_picture
 from engine.pages.stored import Shows, StoredLibrary
-from engine.series.referee import read_record, table_of
-from engine.series.report.page import ReportPage
+from engine.series.report.data import SeriesRows, read_series_rows
+from engine.series.report.page import ReportPage, write_results
 from engine.series.report.pictures import Picture as Drawing, draw_report
-from engine.series.report.reading import SeriesRows, read_series_rows
 from engine.series.report.report import make_report
-from engine.series.report.wording import write_results
+from engine.series.schedule import read_record, table_of
 from engine.series.spec import Series
 from engine.stats.agreement import Agreement, measure_agreement
 from engine.stats.ratings import Leaderboard, rank_models
-from engine.stats.reading import work_out
-from engine.stats.row import Row
+from engine.stats.row import Row, work_out
 from engine.store import ExportFilter, HeldDebate, Shown, Store, count_rehearsals
 from engine.store.community import PublicPart
 from engine.store.series import StoredSeries
@@ -40,11 +39,101 @@ from engine.values.language import speaking
 from engine.values.messages import File, LeagueTable, Outcome
 from engine.values.ports import Clock
 from engine.values.text import headline, scrub as scrub_mentions
-from engine.votes.result import read_reveal
-from engine.words.result_picture import result_picture
+from engine.votes.closing import read_reveal
+from engine.words.result_picture import LETTERS, LINE, MARGIN, MOTION, WIDTH, result_picture
 from engine.words.reveal import outcome_line
+from engine.words.translation import say
+
+# What takes long to work out, kept for a while: figures of a community, and its dataset.
+
 
 T = TypeVar("T")
+MOST = 32  # values
+FRESH_SECONDS = 60.0  # in which more debates change nothing
+LONGEST_SECONDS = 600.0  # that anything is kept, as people may have opted out meanwhile
+SHARE = 20.0  # times what it took to work out, it is kept while debates are added
+
+
+class Extent(NamedTuple):
+    """What a value rests on: how many debates, the newest moment in them, the last deletion."""
+
+    debates: int
+    newest: object = None
+    deleted: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Value:
+    extent: Extent
+    made_at: float
+    took: float
+    value: Any
+
+    def holds(self, extent: Extent, now: float) -> bool:
+        """Return whether it still stands: never once a debate was deleted."""
+        age = now - self.made_at
+        fewer = extent.debates < self.extent.debates  # whatever took one out
+        if fewer or extent.deleted != self.extent.deleted or age > LONGEST_SECONDS:
+            return False
+        return extent == self.extent or age < max(FRESH_SECONDS, SHARE * self.took)
+
+
+class Kept:
+    """Values by key, worked out one at a time, as each keeps a thread busy with Python.
+
+    Every process has its own: they are as good as what is stored, and nothing else rests on them.
+    """
+
+    def __init__(self, most: int = MOST, clock: Callable[[], float] = time.monotonic) -> None:
+        self._most, self._clock, self._lock = most, clock, asyncio.Lock()
+        self._values: OrderedDict[Hashable, _Value] = OrderedDict()
+
+    async def get(self, key: Hashable, extent: Extent, make: Callable[[], Awaitable[T]]) -> T:
+        """Return a value that stands, worked out now if need be."""
+        if (found := self._find(key, extent)) is None:
+            async with self._lock:
+                if (found := self._find(key, extent)) is None:
+                    began = self._clock()
+                    value = await make()
+                    now = self._clock()
+                    found = _Value(extent, now, now - began, value)
+                    self._values[key] = found
+                    while len(self._values) > self._most:
+                        self._values.popitem(last=False)
+        made: T = found.value
+        return made
+
+    def _find(self, key: Hashable, extent: Extent) -> _Value | None:
+        found = self._values.get(key)
+        if found is None or not found.holds(extent, self._clock()):
+            self._values.pop(key, None)
+            return None
+        self._values.move_to_end(key)
+        return found
+
+
+# The picture by which a link shows a debate whose result is sealed: the motion, and no names.
+
+
+SEALED = "Results stay sealed until the vote closes."
+LINES, HEIGHT = 5, 320  # of the motion; pixels
+
+
+def sealed_picture(topic: str, language: str) -> File:
+    """Return the picture of a sealed debate as an SVG file, in the debate's language."""
+    with speaking(language):
+        sealed = say(SEALED)
+    y, parts = MARGIN + MOTION + 20, []
+    for text in wrap(topic, WIDTH - 2 * MARGIN, MOTION, LINES):
+        parts.append(write(WIDTH / 2, y, text, "ink motion", "middle"))
+        y += LINE
+    said = fit(sealed, WIDTH - 2 * MARGIN, LETTERS)
+    parts.append(write(WIDTH / 2, HEIGHT - MARGIN, said, "faint large", "middle"))
+    alt = f"{topic}. {sealed}"
+    svg = draw(topic, alt, WIDTH, HEIGHT, parts, headed=False)
+    return File(name="debate.png", media="image/svg+xml", content=darken(svg), alt=alt)
+
+
 NOTHING = "There is nothing at this address"
 LISTED = 50  # debates on a page of the list
 DISPUTED = 50  # debates in which jury and people disagree

@@ -12,11 +12,10 @@ from typing import NamedTuple, TypeAlias
 
 import structlog
 
-from engine.dataset.entry import Entry, make_entry
-from engine.dataset.evidence import retrieved
+from engine.dataset.entry import Entry, Pseudonyms, make_entry
+from engine.dataset.findings_tables import retrieved
 from engine.dataset.prompt_table import PROMPTS
 from engine.dataset.tables import TABLES
-from engine.dataset.voters import Pseudonyms
 from engine.delivery.interruption import interrupted
 from engine.pages.assembly import (
     Found,
@@ -27,9 +26,23 @@ from engine.pages.assembly import (
     sealed_calls,
     whole_text,
 )
-from engine.pages.debate import SPOKEN, CallPage, CallsPage, DebatePage, Picture, Rows, Try
-from engine.pages.items import A_PAGE, Item, ListPage, item_of, pages_of
-from engine.pages.parts import Outline, Part, outline
+from engine.pages.debate import (
+    A_PAGE,
+    SPOKEN,
+    CallPage,
+    CallsPage,
+    DebatePage,
+    Item,
+    ListPage,
+    Outline,
+    Part,
+    Picture,
+    Rows,
+    Try,
+    item_of,
+    outline,
+    pages_of,
+)
 from engine.pages.timeline import picture_of
 from engine.store import DebateRecord, ExportFilter, Store
 from engine.store.listings import Listed, Sought
@@ -37,7 +50,7 @@ from engine.values.debate import Debate, Source
 from engine.values.errors import NotFoundError, StoreError
 from engine.values.judging import RETRIEVED
 from engine.values.messages import Reveal
-from engine.votes.result import read_reveal
+from engine.votes.closing import read_reveal
 
 log = structlog.get_logger(__name__)
 BELOW = {"debates", "votes", "guesses", "judgments", "scores", "adjustments", "artifacts"}

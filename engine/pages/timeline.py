@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from engine.drawing.lettering import fit
-from engine.drawing.svg import GREY, OTHERS, bar, disc, draw, line, write
+from engine.drawing.svg import GREY, OTHERS, bar, disc, draw, fit, line, write
 from engine.pages.debate import SPOKEN, Picture, Rows, Section
 from engine.values.judging import TIE, WEAK
 from engine.values.language import speaking

@@ -1,27 +1,190 @@
-"""Prompt templates: the built-in texts, overridden file by file, checked before any use.
-
-A template is the operator's text and is trusted; topics and models' words reach it only as values
-of its variables, so any syntax in them stays data. The filter `quoted` marks their lines.
-"""
+"""Prompt templates: the built-in texts, overridden file by file, checked before any use."""
 
 from __future__ import annotations
 
 import hashlib
+import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from functools import cached_property, lru_cache
+from difflib import get_close_matches
+from functools import cache, cached_property, lru_cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any, TypeVar
 
 import orjson
+import regex
 from jinja2 import Environment, StrictUndefined, Template, TemplateError, meta
 from pydantic import BaseModel, ValidationError
 
-from engine.prompts.quoting import guard, quote, shown
-from engine.values.errors import SettingsError
+from engine.values.errors import SettingsError, UsageError
+from engine.values.text import clean
+
+# Languages by BCP-47 code, named in English for prompts.
+#
+# Common ones are listed here; loading CLDR for the others takes Babel 50 ms.
+
+
+NAMES = {
+    "ar": "Arabic", "bg": "Bulgarian", "bn": "Bengali", "ca": "Catalan", "cs": "Czech",
+    "da": "Danish", "de": "German", "el": "Greek", "en": "English", "es": "Spanish",
+    "et": "Estonian", "fa": "Persian", "fi": "Finnish", "fr": "French", "he": "Hebrew",
+    "hi": "Hindi", "hr": "Croatian", "hu": "Hungarian", "id": "Indonesian", "it": "Italian",
+    "ja": "Japanese", "ko": "Korean", "lt": "Lithuanian", "lv": "Latvian", "ms": "Malay",
+    "nb": "Norwegian", "nl": "Dutch", "pl": "Polish", "pt": "Portuguese", "ro": "Romanian",
+    "ru": "Russian", "sk": "Slovak", "sl": "Slovenian", "sr": "Serbian", "sv": "Swedish",
+    "th": "Thai", "tr": "Turkish", "uk": "Ukrainian", "ur": "Urdu", "vi": "Vietnamese",
+    "zh": "Chinese",
+}  # fmt: skip
+# Names that prompts have always used; CLDR has others, or none.
+_KEPT = {"cmn": "Mandarin", "dv": "Dhivehi", "ff": "Fulah", "mi": "Maori", "os": "Ossetian"}
+_NO_LANGUAGE = frozenset({"mul", "und", "zxx"})  # several, unknown, none
+# RFC 5646: a language, then at most one script and one region, then variants.
+_CODE = re.compile(
+    r"[A-Za-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?(-([A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}))*"
+)
+
+
+def check_language(code: str) -> str:
+    """Return a BCP-47 code unchanged. Raises UsageError for anything else, with suggestions."""
+    if len(code) <= 35 and _CODE.fullmatch(code) and _name(code):
+        return code
+    near = _near(_primary(code))
+    if not near:
+        raise UsageError(
+            "“{code}” is not a language code; write one like en, tr or zh-Hant.", code=code[:40]
+        )
+    raise UsageError(
+        "“{code}” is not a language code; write one like en, tr or zh-Hant. Near it: {near}.",
+        code=code[:40],
+        near=tuple(f"{one} ({NAMES[one]})" for one in near),
+    )
+
+
+@lru_cache(maxsize=256)  # a file may repeat a mistake thousands of times
+def _near(word: str) -> tuple[str, ...]:
+    written = {name.lower(): one for one, name in NAMES.items()} | {one: one for one in NAMES}
+    close = get_close_matches(word, written, n=3, cutoff=0.6)
+    return tuple(dict.fromkeys(written[one] for one in close))
+
+
+def language_name(code: str) -> str:
+    """Name a language for a prompt: `Turkish (tr)`, or the code if the name is unknown."""
+    name = _name(code)
+    return f"{name} ({code})" if name else code
+
+
+def _name(code: str) -> str | None:
+    primary = _primary(code)
+    return NAMES.get(primary) or _others().get(primary)
+
+
+@cache
+def _others() -> dict[str, str]:
+    from babel import Locale
+
+    named = Locale("en").languages.items()
+    return {code: name for code, name in named if code not in _NO_LANGUAGE} | _KEPT
+
+
+def _primary(code: str) -> str:
+    return code.split("-")[0].lower()
+
+
+# Texts of people and models as prompts show them: every line of them begins with `>`.
+#
+# This is the only place where a prompt's layout and a text meet. A line begins where Unicode has
+# one begin, so a text has no way to write a line of the prompt's own, whatever it imitates.
+
+
+MARK = ">"
+
+
+class Quoted(str):
+    """A text whose every line carries the mark."""
+
+    __slots__ = ()
+
+
+class Speech:
+    """A text of others, below a line of the prompt's own that says whose it is."""
+
+    def __init__(self, head: str, text: str) -> None:
+        self.head, self.text = head, text
+
+    @cached_property
+    def quoted(self) -> str:
+        """The speech with its text quoted; kept, as judges read it again with every turn."""
+        return f"{self.head}\n{_quote(self.text)}"
+
+
+class Record(str):
+    """Several speeches, to be quoted one by one; as a plain text they have no marks.
+
+    `end` follows each of them.
+    """
+
+    speeches: tuple[Speech, ...]
+    end: str
+
+    def __new__(cls, speeches: Iterable[Speech], end: str = "") -> Record:
+        """Join speeches in their order."""
+        given = tuple(speeches)
+        said = (f"{one.head}\n{one.text}{end}" for one in given)
+        record = super().__new__(cls, "\n\n".join(said))
+        record.speeches, record.end = given, end
+        return record
+
+
+def quote(text: str) -> Quoted:
+    """Return a text with a mark before each line; of a record, before each line of its texts."""
+    if isinstance(text, Record):
+        return Quoted("\n\n".join(f"{one.quoted}{text.end}" for one in text.speeches))
+    return text if isinstance(text, Quoted) else Quoted(_quote(text))
+
+
+def _quote(text: str) -> str:
+    # Without carriage returns, separators and other controls: only a newline begins a line.
+    lines = clean(text).split("\n") if text else ()
+    return "\n".join(f"{MARK} {line}".rstrip() for line in lines)
+
+
+_MARKS = regex.compile(rf"^{MARK} ?", regex.MULTILINE)
+
+
+def unquote(prompt: str) -> str:
+    """Return a prompt without the marks, to look for what somebody said in it."""
+    return _MARKS.sub("", prompt)
+
+
+_LESS = "<＜﹤˂≺⟨〈《❮❰"
+_SUSPECT = re.compile(f"[{_LESS}&]")  # rules most texts out quickly
+_UNSEEN = r"[\s\p{M}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]"
+_CLOSING = regex.compile(
+    rf"(?:[{_LESS}]|&(?:lt|\#0*60|\#x0*3c);?)"
+    rf"(?={_UNSEEN}*(?:[/／∕⁄⧸╱]|&(?:sol|\#0*47|\#x0*2f);?))",
+    regex.IGNORECASE,
+)
+
+
+def guard(text: str) -> str:
+    """Keep a text from closing a tag, for templates that put tags around it.
+
+    It may be any tag, as a model reads look-alike letters as its name. Full-width signs and
+    entities count, and so do signs with invisible characters or marks between them.
+    """
+    # Removing it could join the halves of another one.
+    return _CLOSING.sub("‹", text) if _SUSPECT.search(text) else text
+
+
+def shown(value: object) -> object:
+    """Return what a template shows of a value: a text that it does not quote closes no tag."""
+    if isinstance(value, str) and not isinstance(value, Quoted):
+        return guard(value)
+    return value
+
 
 SUFFIX = ".jinja"
 DATA = ".toml"  # a table beside the templates, frozen with them: personalities, archetypes, …

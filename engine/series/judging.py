@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import structlog
 
-from engine.floor.keeper import Keeper
+from engine.fleet.leases import Keeper
 from engine.floor.steps import BYTES_PER_TOKEN
 from engine.line.intake import check_prices
 from engine.line.judging import read_again

@@ -17,11 +17,10 @@ from zoneinfo import ZoneInfo
 import structlog
 
 from engine.delivery.ending import without_settings
-from engine.floor.wake import Bell
+from engine.fleet.leases import Bell
 from engine.line.next_topic import next_topic
-from engine.series.lone import post_alone
+from engine.series.contents import next_time
 from engine.series.spec import People, Recurring, Series
-from engine.series.times import next_time
 from engine.store import Lease, Post, Store
 from engine.store.series import SeriesDebate, StoredSeries
 from engine.store.suggestions import Suggestion
@@ -38,9 +37,38 @@ from engine.values.errors import (
     VenueError,
 )
 from engine.values.language import speaking
-from engine.values.messages import Skipped
+from engine.values.messages import Message, Skipped
 from engine.values.ports import Clock, Location, Venue
 from engine.values.topics import has_blocked
+
+# Posts a message that belongs to no debate, and so has no row in the outbox.
+#
+# Its reference finds it again: posted before a kill, it is not posted twice.
+
+
+async def post_alone(venue: Venue, places: Sequence[str], message: Message, stem: str) -> None:
+    """Post to the first of these places that takes it, unless it is there already.
+
+    Raises VenueAwayError, and VenueError if all refuse it.
+    """
+    for place in places:
+        try:
+            await _post(venue, place, message, stem)
+        except VenueAwayError:
+            raise
+        except VenueError:
+            if place == places[-1]:
+                raise
+        else:
+            return
+
+
+async def _post(venue: Venue, place: str, message: Message, stem: str) -> None:
+    for part in venue.render(message, stem):
+        if await venue.find(place, part.reference, None) is None:
+            async with venue.turn(place):
+                await venue.post(place, part)
+
 
 GRACE = timedelta(hours=1)
 """How late a debate may begin; after that its time is skipped."""

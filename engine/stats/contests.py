@@ -14,7 +14,7 @@ class Matchup(NamedTuple):
     """The results between two models: wins of each, and ties.
 
     `edges` are covariates of the first one's lead, such as +1 if it spoke for side A, −1 if against
-    (see engine/stats/adjusted.py).
+    (see engine/stats/ratings.py).
     """
 
     first: str

@@ -2,12 +2,85 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from math import floor
+from operator import mul
+from random import Random
+from typing import NamedTuple, TypeAlias
 
-from engine.stats.bootstrap import Statistic, Sums, interval, total
-from engine.tally.tally import wilson
+from engine.tally.tally import Interval, wilson
 from engine.values.debate import Value
+
+# The bootstrap: how much a statistic would vary with other topics.
+
+
+RESAMPLES = 1000
+FEWEST_RESAMPLES = 200
+MOST_DRAWS = 1_000_000  # of topics in total; with many topics fewer resamples fit into it
+SEED = 1979
+
+Sums: TypeAlias = tuple[float, ...]
+"""The input of a statistic: sums that add up over debates, and so over topics."""
+
+Statistic: TypeAlias = Callable[[Sums], float | None]
+
+
+def total(parts: Sequence[Sums]) -> Sums:
+    """Add sums up, place by place."""
+    return tuple(map(sum, zip(*parts, strict=True)))
+
+
+def mean_of(sums: Sums) -> float:
+    """Return the mean from (sum, count)."""
+    return sums[0] / sums[1]
+
+
+def interval(topics: Sequence[Sums], statistic: Statistic) -> Interval | None:
+    """Return the 95 % percentile interval of a statistic, resampled by topic.
+
+    `topics` has the sums of each topic; their order does not matter. None for fewer than two
+    topics, or if the statistic is undefined in half of the resamples. Method:
+    B. Efron, R. Tibshirani, An Introduction to the Bootstrap (1993), chapter 13, with topics as
+    the units, since debates on one topic are alike.
+    """
+    if len(topics) < 2:
+        return None
+    times = max(FEWEST_RESAMPLES, min(RESAMPLES, MOST_DRAWS // len(topics)))
+    found = sorted(_resample(topics, statistic, times, Random(SEED)))
+    if 2 * len(found) <= times:
+        return None
+    return Interval(_quantile(found, 0.025), _quantile(found, 0.975))
+
+
+def _resample(
+    topics: Sequence[Sums], statistic: Statistic, times: int, random: Random
+) -> list[float]:
+    """Return the statistic of each resample in which it is defined.
+
+    Topics with equal sums are drawn as one kind, weighted by their number.
+    """
+    kinds = sorted(set(topics))
+    number = {kind: place for place, kind in enumerate(kinds)}
+    population = sorted(number[sums] for sums in topics)
+    columns = list(zip(*kinds, strict=True))
+    found = []
+    for _ in range(times):
+        drawn = Counter(random.choices(population, k=len(population)))
+        often = [drawn[place] for place in range(len(kinds))]
+        value = statistic(tuple(sum(map(mul, often, column)) for column in columns))
+        if value is not None:
+            found.append(value)
+    return found
+
+
+def _quantile(ordered: Sequence[float], share: float) -> float:
+    """Return a quantile, interpolated between its neighbours."""
+    place = share * (len(ordered) - 1)
+    below = floor(place)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (place - below) * (ordered[above] - ordered[below])
+
 
 FEWEST = 30  # minimum number of debates
 

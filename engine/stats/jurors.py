@@ -2,15 +2,204 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from math import fsum
-from typing import NamedTuple
+from statistics import median
+from typing import Literal, NamedTuple
 
-from engine.stats.bootstrap import Sums, mean_of
-from engine.stats.figure import Figure, Observation, estimate, estimate_share
+from engine.jury.aggregate import BEHIND
+from engine.jury.model import SEES, choose, is_known, weigh
+from engine.jury.sight import combine, stake_of
+from engine.stats.figure import Figure, Observation, Sums, estimate, estimate_share, mean_of
 from engine.stats.row import JurorBallot, Row
-from engine.values.debate import Value
+from engine.store.learning import Evidence
+from engine.values.debate import Fit, JurorFit, Value
+
+# What the model of jurors says of each juror, and what one more would be worth; pure.
+#
+# With a posterior variance v of the truth, whose prior variance is 1, the panel's mean has the
+# variance 1 − v, and the panel is right with the probability ½ + arcsin(√(1 − v))/π: that two
+# normal variables with the correlation √(1 − v) have the same sign (W. F. Sheppard, 1899).
+
+
+MOST_READERS = 6
+WIDE = 1.96  # standard errors of a 95 % interval
+PSEUDO_BALLOTS = 10  # of the usual spread, which each juror's is drawn toward
+NEWCOMER = "a further juror"
+
+
+class Estimate(Value):
+    """A figure with its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+class JurorView(Value):
+    """What is known of a juror.
+
+    `skill` is how much of its signal is the truth, with an error of its own of 1; `lean` is toward
+    the side shown first and `spread` is that of its margins, both in points. `group` is its part in
+    an error that a group of jurors shares, `weight` that in a panel of all, with mean 1, and
+    `alone` the probability that it is right by itself. `drift` says by how many standard errors its
+    newer ballots differ; `left_out` older ones then count no longer. `known`: it has ballots enough
+    for the model to count it, and `sees`, the chance that it sees anything, is at least one half.
+    `usd` is what a ballot of it costs on average, None where unknown.
+    """
+
+    juror: str
+    family: str
+    ballots: int
+    skill: Estimate
+    lean: Estimate
+    spread: Estimate
+    group: Estimate
+    weight: float
+    alone: float
+    drift: float
+    left_out: int
+    known: bool
+    sees: float
+    usd: float | None = None
+
+
+class PanelWorth(Value):
+    """The best panel of a size: `right` is the probability that it is right.
+
+    `gain` is by how much more than without its last juror.
+    """
+
+    jurors: tuple[str, ...]
+    right: float
+    gain: float
+
+
+class FitView(Value):
+    """The newest fit: what it rests on, what jurors share, each of them, and panels by size.
+
+    `shared` and `family` are variances of errors, as a multiple of the truth's. `people` is the
+    correlation of people's majority with the truth, `sure` by how many standard errors jurors agree
+    who read in opposite orders. `rule` is what decides now: `none` until jurors are proven to see
+    more than order or chance (`stake`, of 1, is at least 100, or `sure` at least 4), then `model`,
+    or `balanced` where the model tells held-back ballots worse (`ahead`, in standard errors, is
+    below −1.5). `further` is what a juror of a family of its own, with the median
+    skill, would add to the largest panel.
+    """
+
+    number: int
+    made_at: datetime
+    evidence: Evidence
+    labels: int
+    shared: Estimate
+    family: Estimate
+    people: float
+    sure: float
+    stake: float
+    ahead: float
+    rule: Literal["none", "model", "balanced"]
+    jurors: tuple[JurorView, ...]
+    panels: tuple[PanelWorth, ...]
+    further: float | None
+
+
+def view_fit(
+    fit: Fit,
+    number: int,
+    made_at: datetime,
+    evidence: Evidence,
+    usd: Mapping[str, float | None] | None = None,
+) -> FitView:
+    """Return everything that is known of the jurors, by name."""
+    panels = tuple(best_panels(fit))
+    return FitView(
+        number=number,
+        made_at=made_at,
+        evidence=evidence,
+        labels=fit.labels,
+        shared=_scaled(fit.shared, fit.shared_error),
+        family=_scaled(fit.kin, fit.kin_error),
+        people=fit.people,
+        sure=fit.evidence,
+        stake=combine({name: one.stake for name, one in fit.jurors.items()}, fit.jurors),
+        ahead=fit.ahead,
+        rule=_rule(fit),
+        jurors=tuple(
+            _view(fit, name, one, (usd or {}).get(name)) for name, one in sorted(fit.jurors.items())
+        ),
+        panels=panels,
+        further=_further(fit, panels[-1].jurors) if panels else None,
+    )
+
+
+def _rule(fit: Fit) -> Literal["none", "model", "balanced"]:
+    if stake_of(fit, fit.jurors) is not None:
+        return "none"
+    return "model" if fit.ahead > BEHIND else "balanced"
+
+
+def right(variance: float) -> float:
+    """Return how probable the right verdict is with such a posterior variance of the truth."""
+    return 0.5 + math.asin(math.sqrt(min(1.0, max(0.0, 1 - variance)))) / math.pi
+
+
+def best_panels(fit: Fit, most: int = MOST_READERS) -> list[PanelWorth]:
+    """Return the best panel of each size, from one juror on."""
+    order = choose(fit, sorted(fit.jurors), most)
+    found: list[PanelWorth] = []
+    before = 0.5
+    for size in range(1, len(order) + 1):
+        now = max(before, right(weigh(fit, order[:size]).variance))
+        found.append(PanelWorth(jurors=order[:size], right=now, gain=now - before))
+        before = now
+    return found
+
+
+def _view(fit: Fit, name: str, one: JurorFit, usd: float | None) -> JurorView:
+    return JurorView(
+        juror=name,
+        family=one.family,
+        ballots=one.ballots,
+        skill=_scaled(one.skill, one.skill_error),
+        lean=_plain(one.lean, one.lean_error),
+        spread=_scaled(one.spread, 1 / math.sqrt(2 * (one.ballots + PSEUDO_BALLOTS))),
+        group=_size(abs(one.group), one.group_error),
+        weight=one.weight,
+        alone=right(weigh(fit, (name,)).variance),
+        drift=one.drift,
+        left_out=one.left,
+        known=is_known(fit, name),
+        sees=one.sees,
+        usd=usd,
+    )
+
+
+def _plain(value: float, error: float) -> Estimate:
+    return Estimate(value=value, low=value - WIDE * error, high=value + WIDE * error)
+
+
+def _size(value: float, error: float) -> Estimate:
+    """Return a figure whose sign means nothing."""
+    found = _plain(value, error)
+    return found.model_copy(update={"low": max(0.0, found.low)})
+
+
+def _scaled(value: float, error: float) -> Estimate:
+    """Return a figure whose error is of its logarithm."""
+    factor = math.exp(WIDE * error)
+    return Estimate(value=value, low=value / factor, high=value * factor)
+
+
+def _further(fit: Fit, panel: Sequence[str]) -> float:
+    """Return what a juror would add that has the median skill and a family of its own."""
+    skill = median(one.skill for one in fit.jurors.values() if one.sees >= SEES)
+    jurors = {**fit.jurors, NEWCOMER: JurorFit(family=NEWCOMER, skill=skill)}
+    wider = fit.model_copy(update={"jurors": jurors})
+    now, then = weigh(fit, tuple(panel)).variance, weigh(wider, (*panel, NEWCOMER)).variance
+    return max(0.0, right(then) - right(now))
 
 
 class JurorFigures(Value):

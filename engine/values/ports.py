@@ -659,7 +659,7 @@ class Venue(Protocol):
     async def shares(self) -> int | None:
         """Return into how many shares processes divide the platform; None: one serves it whole.
 
-        Processes may be told different numbers; they agree on one (engine/floor/shares.py).
+        Processes may be told different numbers; they agree on one (engine/fleet/shares.py).
         """
 
     async def seed(self, place: str, message: str, options: Sequence[str]) -> None:

@@ -9,10 +9,38 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+import structlog
+
 from engine.floor.floor import MOST_PUT
 from engine.store.asking import AudienceQuestion
 from engine.tally.hands import hands_held, standing_option
+from engine.values.debate import Moderation
+from engine.values.errors import FlaggedError
 from engine.values.judging import VoteEvent
+from engine.values.ports import Moderator
+
+# Texts by people, shown to a moderation model where one is named.
+
+
+log = structlog.get_logger(__name__)
+
+
+async def moderate(
+    moderator: Moderator | None, texts: Sequence[str], refusal: str
+) -> Moderation | None:
+    """Return what a moderation model says of texts by people; None without one.
+
+    Raises FlaggedError with `refusal`, and ModelError if it cannot be asked.
+    """
+    if moderator is None:
+        return None
+    said = await moderator.check([text for text in texts if text])
+    if said.flagged:
+        # Without the text, which is not logged.
+        log.info("topic flagged", model=said.model, categories=said.categories)
+        raise FlaggedError(refusal)
+    return said
+
 
 MOST_LISTED = 5  # that people can choose from at a time: the first that stand
 

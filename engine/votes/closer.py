@@ -13,8 +13,7 @@ from typing import NamedTuple
 
 import structlog
 
-from engine.floor.keeper import Keeper
-from engine.floor.wake import Bell
+from engine.fleet.leases import Bell, Keeper
 from engine.jury.explain import STEP, of_artifacts
 from engine.store import Asked, Closing, Lease, Store
 from engine.store.pairs import closes_with
@@ -26,8 +25,8 @@ from engine.values.errors import NotToldYetError
 from engine.values.judging import Log, Question, VoteEvent, Why
 from engine.values.language import speaking
 from engine.values.ports import Clock, Moderator, Venue
+from engine.votes.audience import moderate
 from engine.votes.closing import NO_VERDICT, Judged, closing_of, extension_of
-from engine.votes.moderation import moderate
 from engine.votes.outcome import NONE, tally_of
 from engine.votes.reading import Reader, Recovered
 from engine.votes.spoken import TakenOver, said_below, take_over

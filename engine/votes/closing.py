@@ -1,8 +1,8 @@
-"""What is stored and said at the close of a vote: the reveal, and what a format decides. Pure."""
+"""What a close of a vote stores and says: the reveal, what a format decides, and the labels."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
 from typing import NamedTuple
@@ -10,13 +10,15 @@ from typing import NamedTuple
 from engine.delivery.last_word import elsewhere
 from engine.formats import FORMATS
 from engine.formats.format import Decision
+from engine.jury.explain import STEP, of_artifacts
 from engine.jury.rubric import DEBATE, find_rubric
 from engine.jury.why import REASONS, mean_marks, quote, told_reasons
-from engine.store import Closing, Intervention, Post
+from engine.store import Closing, Intervention, Post, Store
 from engine.tally.questions import vote_options
-from engine.tally.tally import agreement, leader, wilson
+from engine.tally.tally import Standing, agreement, leader, wilson
 from engine.values.debate import Criterion, Debate, Setup
 from engine.values.judging import (
+    TIE,
     Ballot,
     Log,
     Persuasion,
@@ -37,7 +39,6 @@ from engine.values.messages import (
     VoteClosed,
     VoteInvite,
 )
-from engine.votes.labels import asked, persuasion, seen_by_others
 from engine.votes.outcome import (
     NONE,
     course_of,
@@ -52,6 +53,67 @@ from engine.votes.outcome import (
 )
 from engine.words.phrases import lasting
 from engine.words.translation import plural, say
+
+# Labels from thumbs on turns, and from stances before and after a debate. Pure.
+
+
+LEANING = {"for": 1, "unsure": 0, "against": -1}
+
+
+def seen_by_others(
+    votes: Iterable[Vote], events: Sequence[VoteEvent], interventions: Iterable[Intervention]
+) -> tuple[Vote, ...]:
+    """Mark the votes of a secret ballot that were cast beside a reaction that stayed."""
+    shown: dict[Log, datetime] = {}
+    for noted in interventions:
+        if noted.act == "shown":
+            shown.setdefault(Log(noted.question, noted.step), noted.at)
+
+    def told(vote: Vote) -> Vote:
+        log = Log(vote.question, vote.step)
+        since = shown.get(log)
+        if vote.tally_visible or since is None or vote.last_at <= since:
+            return vote
+        own = [e for e in events if (e.person, e.question, e.step) == (vote.person, *log)]
+        seen = max(own, key=lambda event: event.number).votes_seen_before
+        return vote.model_copy(update={"tally_visible": True, "votes_seen_before": seen})
+
+    return tuple(map(told, votes))
+
+
+def persuasion(
+    before: Iterable[Standing], after: Iterable[Standing], contenders: Sequence[str]
+) -> Persuasion:
+    """Count moves towards and away from the thesis, among people with both stances.
+
+    The first contender argues for the thesis, the second against it; a move to unsure counts as
+    leaving one's side. An ambiguous or a scripted stance is ignored.
+    """
+    stood = {
+        vote.person: LEANING[vote.option]
+        for vote in before
+        if not vote.ambiguous and vote.reason != "scripted"
+    }
+    moves = [
+        LEANING[vote.option] - stood[vote.person]
+        for vote in after
+        if vote.person in stood and not vote.ambiguous
+    ]
+    towards = sum(move > 0 for move in moves)
+    away = sum(move < 0 for move in moves)
+    thesis, antithesis = contenders
+    winner = TIE if towards == away else thesis if towards > away else antithesis
+    return Persuasion(
+        moved={thesis: towards, antithesis: away},
+        people=len(moves),
+        winner=winner if moves else None,
+    )
+
+
+def asked(votes: Iterable[Vote], question: Question) -> tuple[Vote, ...]:
+    """Return the votes that answer a question."""
+    return tuple(vote for vote in votes if vote.question is question)
+
 
 EXTENDED = (
     "It takes {n} vote to decide. None that counts is there yet, so the vote stays open for "
@@ -244,3 +306,28 @@ def _juror_lines(setup: Setup, ballots: Iterable[Ballot]) -> Iterator[JurorLine]
                 reasons=told_reasons(setup, ballot, REASONS, marks=True) if ballot.valid else "",
                 marks=(ballot.scores or {}) if ballot.valid else {},
             )
+
+
+# The reveal of a closed vote, read again from what is stored.
+
+
+async def read_reveal(store: Store, debate: Debate) -> Reveal:
+    """Return the reveal of a debate whose vote is closed."""
+    verdict, ballots = await store.journal.judged(debate.id)
+    calls, usd = await store.journal.spending(debate.id)
+    events = await store.votes.events(debate.id)
+    unread = await unread_logs(store, debate)
+    tally, stances = tally_of(debate, events, unread), stances_of(debate, events, unread)
+    verdict = verdict or NO_VERDICT
+    own = await store.journal.own_verdict(debate.id, debate.request.format)
+    found = (verdict, ballots, calls, usd, stances, unread, own)
+    why = of_artifacts(await store.journal.found(debate.id, STEP))
+    rounds = round_votes_of(debate, events, unread)
+    guessed = guessed_of(debate, guesses_of(debate, events, standing(debate, events)))
+    return reveal_of(debate, tally, *found, rounds=rounds, why=why, guessed=guessed)
+
+
+async def unread_logs(store: Store, debate: Debate) -> frozenset[Log]:
+    """Return the questions that closed without a reading of their reactions."""
+    targets = await store.votes.targets(debate.id)
+    return frozenset(Log(target.question, target.step) for target in targets if target.unread)

@@ -10,8 +10,7 @@ from weakref import WeakValueDictionary
 import structlog
 
 from engine.delivery.last_word import LastWord
-from engine.floor.keeper import Keeper
-from engine.floor.wake import Bell
+from engine.fleet.leases import Bell, Keeper
 from engine.store import Act, Cast, Intervention, Outcome, Press, Store, Target
 from engine.values.debate import BallotKind, Value
 from engine.values.judging import How, Question

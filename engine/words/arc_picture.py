@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from engine.drawing.lettering import width_of
-from engine.drawing.svg import BLUE, GOLD, GREY, RED, bar, box, darken, draw, line, write
+from engine.drawing.svg import BLUE, GOLD, GREY, RED, bar, box, darken, draw, line, width_of, write
 from engine.values.messages import Arc, ArcPoint, File
 
 WIDTH, HEIGHT, MARGIN = 720, 240, 28  # pixels; drawn at twice that

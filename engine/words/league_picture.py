@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from engine.drawing.lettering import fit
-from engine.drawing.svg import BLUE, GOLD, bar, darken, draw, write
+from engine.drawing.svg import BLUE, GOLD, bar, darken, draw, fit, write
 from engine.values.messages import BoardRow, File, LeagueTable
 from engine.words.league import league_alt, league_title
 

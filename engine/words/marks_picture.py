@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from engine.drawing.lettering import fit
-from engine.drawing.svg import EMPTY, INK, OTHERS, bar, darken, disc, draw, write
+from engine.drawing.svg import EMPTY, INK, OTHERS, bar, darken, disc, draw, fit, write
 from engine.values.messages import File, Reveal
 from engine.values.text import unmarked
 from engine.words.phrases import option_name

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from engine.drawing.lettering import fit, wrap
-from engine.drawing.svg import EMPTY, GREY, OTHERS, bar, darken, disc, draw, write
+from engine.drawing.svg import EMPTY, GREY, OTHERS, bar, darken, disc, draw, fit, wrap, write
 from engine.values.messages import File, Reveal
 from engine.values.text import SIDES, unmarked
 from engine.words.phrases import model_called, option_name

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bot.series_report import make_files
-from engine.dataset.page_rendering import write_html
+from engine.dataset.page import write_html
 from engine.series.report.report import make_report
 from engine.values.ports import utc_now
 from tests.browser.conftest import DESKTOP, NARROW, PHONE, Open, assert_accessible, assert_fits

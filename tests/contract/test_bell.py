@@ -21,7 +21,7 @@ from bot.app import MainLine
 from bot.role import Role
 from bot.settings.settings import Settings
 from bot.sharing import open_sharing
-from engine.floor.wake import Bell, Ring
+from engine.fleet.leases import Bell, Ring
 from engine.line.intake import Order
 from engine.prompts.library import load_prompts
 from tests.doubles.databases import PostgresDouble

@@ -16,9 +16,8 @@ from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
 from bot.clock import SystemClock
 from engine.delivery.outbox import Delivery
-from engine.floor import keeper, shares
-from engine.floor.keeper import Keeper
-from engine.floor.wake import Bell
+from engine.fleet import leases, shares
+from engine.fleet.leases import Bell, Keeper
 from engine.store import Intent, Lease, Post
 from engine.store.served import Served, lane_of
 from engine.values.debate import Debate, Status
@@ -44,8 +43,8 @@ class DividedVenue(MemoryVenue):
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shares, "LOOK_SECONDS", 0.02)
-    monkeypatch.setattr(keeper, "RENEW_SECONDS", 0.05)
-    monkeypatch.setattr(keeper, "LEASE_SECONDS", 0.5)
+    monkeypatch.setattr(leases, "RENEW_SECONDS", 0.05)
+    monkeypatch.setattr(leases, "LEASE_SECONDS", 0.5)
     monkeypatch.setattr(engine.delivery.outbox, "LOOK_SECONDS", 0.02)
 
 

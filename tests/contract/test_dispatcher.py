@@ -13,7 +13,7 @@ from adapters.storage.database import Database
 from adapters.storage.jobs import JobTable, defer
 from adapters.storage.store import SqlStore
 from engine.delivery.ending import NO_ROOM, why
-from engine.floor.wake import Bell
+from engine.fleet.leases import Bell
 from engine.values.debate import Model
 from tests.doubles.databases import PostgresDouble
 from tests.kit import NO_CAPS, create, new_debate, setup_of, until, until_true

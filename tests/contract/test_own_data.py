@@ -22,9 +22,8 @@ from adapters.storage.tables import (
 )
 from engine.chat.own_data import own_file
 from engine.chat.privacy import purge
-from engine.dataset.entry import make_entry
+from engine.dataset.entry import Pseudonyms, make_entry
 from engine.dataset.tables import TABLES
-from engine.dataset.voters import Pseudonyms
 from engine.store import ExportFilter, StandingAnswer
 from engine.store.series import StoredSeries
 from engine.values.debate import Status

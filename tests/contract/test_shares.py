@@ -12,10 +12,9 @@ import pytest
 from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
 from bot.clock import SystemClock
-from engine.floor import keeper, shares
-from engine.floor.keeper import Keeper
-from engine.floor.shares import Shares, Standing
-from engine.floor.wake import Bell
+from engine.fleet import leases, shares
+from engine.fleet.leases import Bell, Keeper
+from engine.fleet.shares import Shares, Standing
 from engine.values.errors import VenueAwayError
 from tests.kit import until
 
@@ -23,8 +22,8 @@ from tests.kit import until
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shares, "LOOK_SECONDS", 0.02)
-    monkeypatch.setattr(keeper, "RENEW_SECONDS", 0.05)
-    monkeypatch.setattr(keeper, "LEASE_SECONDS", 0.4)
+    monkeypatch.setattr(leases, "RENEW_SECONDS", 0.05)
+    monkeypatch.setattr(leases, "LEASE_SECONDS", 0.4)
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.floor.keeper import LEASE_SECONDS, RENEW_SECONDS
+from engine.fleet.leases import LEASE_SECONDS, RENEW_SECONDS
 from tests.crash.processes import COMMAND, alone, town, until, until_true
 from tests.doubles.databases import PostgresDouble
 from tests.kit import within

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import pytest
 
-from engine.floor.keeper import LEASE_SECONDS, RENEW_SECONDS
+from engine.fleet.leases import LEASE_SECONDS, RENEW_SECONDS
 from tests.crash.conftest import Scene
 from tests.doubles.command import Child
 from tests.kit import PROCESS_SECONDS

@@ -14,7 +14,7 @@ import pytest
 
 from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
-from engine.dataset.voters import Keys
+from engine.dataset.entry import Keys
 from engine.dataset.writer import write_export
 from engine.store import DebateRecord, ExportFilter
 from engine.values.debate import Status

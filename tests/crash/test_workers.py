@@ -14,7 +14,7 @@ import pytest
 
 from adapters.storage.database import Database
 from adapters.storage.migrate import migrate
-from engine.floor.keeper import LEASE_SECONDS
+from engine.fleet.leases import LEASE_SECONDS
 from tests.crash.processes import (
     JURORS,
     NAMES,

@@ -13,10 +13,10 @@ import orjson
 import pytest
 
 from engine.dataset.columns import MOMENT, Column
+from engine.dataset.entry import Keys
+from engine.dataset.folder import FileFormat
 from engine.dataset.layouts import LAYOUTS
-from engine.dataset.rowfiles import FileFormat
 from engine.dataset.tables import TABLES
-from engine.dataset.voters import Keys
 from engine.dataset.writer import Wanted, write_export
 from tests.datasets.check_loading import RECORDS
 from tests.doubles.archive import MemoryArchive

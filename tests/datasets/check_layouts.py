@@ -14,9 +14,9 @@ from typing import Any
 import orjson
 import pytest
 
+from engine.dataset.entry import Keys
+from engine.dataset.folder import Manifest
 from engine.dataset.layouts import ANSWERS, LAYOUTS
-from engine.dataset.manifest import Manifest
-from engine.dataset.voters import Keys
 from engine.dataset.writer import Wanted, write_export
 from tests.datasets.check_loading import RECORDS, TEMPLATE
 from tests.doubles.archive import MemoryArchive

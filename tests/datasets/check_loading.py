@@ -14,10 +14,9 @@ import orjson
 import pytest
 
 from engine.dataset.columns import MOMENT, Column, Table
-from engine.dataset.manifest import Manifest
-from engine.dataset.rowfiles import FileFormat
+from engine.dataset.entry import Keys
+from engine.dataset.folder import FileFormat, Manifest
 from engine.dataset.tables import TABLES
-from engine.dataset.voters import Keys
 from engine.dataset.writer import Wanted, write_export
 from engine.values.debate import Quotation, Source
 from engine.values.judging import Question

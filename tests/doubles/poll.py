@@ -12,8 +12,7 @@ from typing import Any
 from ulid import ULID
 
 from adapters.storage.store import SqlStore
-from engine.floor.keeper import Keeper
-from engine.floor.wake import Bell
+from engine.fleet.leases import Bell, Keeper
 from engine.store import DeliveryState, ExportFilter
 from engine.values.debate import BallotKind, Debate, Status
 from engine.values.judging import Vote

@@ -22,8 +22,7 @@ from engine.jury.history import fit
 from engine.jury.panel import hold_panel, open_transcript
 from engine.jury.summary import summarise
 from engine.line.intake import Defaults, Order, complete, freeze
-from engine.prompts.library import Prompts, load_prompts
-from engine.prompts.quoting import Quoted, Record, Speech, quote, unquote
+from engine.prompts.library import Prompts, Quoted, Record, Speech, load_prompts, quote, unquote
 from engine.store import Note, Post
 from engine.values.debate import Debate, Model, Retrieval, Sampling, Setup, Source, Status, Turn
 from engine.values.errors import ModelError, RostrumError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.floor.shares import Shares
+from engine.fleet.shares import Shares
 
 NOBODY: Any = None
 

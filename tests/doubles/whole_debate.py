@@ -12,7 +12,7 @@ import orjson
 
 from adapters.models.attempts import RetryPolicy
 from adapters.models.rehearsal import RehearsalModels
-from engine.dataset.voters import Keys
+from engine.dataset.entry import Keys
 from engine.dataset.writer import write_export
 from engine.line.intake import Defaults, Order
 from engine.line.service import Started

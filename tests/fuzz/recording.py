@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 from adapters.storage.database import Database
 from adapters.storage.migrate import migrate
-from engine.dataset.manifest import MANIFEST
+from engine.dataset.folder import MANIFEST
 from tests.doubles.whole_debate import hold_whole
 from tests.fuzz.target import SEEDS
 from tests.fuzz.targets.exports import CURRENT

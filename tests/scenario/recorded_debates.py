@@ -25,7 +25,7 @@ from adapters.models.attempts import RetryPolicy
 from adapters.models.router import open_models
 from adapters.slack import render as slack
 from adapters.slack.payload import Payload as SlackPayload
-from engine.dataset.voters import Keys
+from engine.dataset.entry import Keys
 from engine.dataset.writer import write_export
 from engine.line.intake import Defaults, Order
 from engine.store import Asked, ExportFilter, Target

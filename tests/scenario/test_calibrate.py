@@ -13,8 +13,7 @@ from ulid import ULID
 
 from bot.calibrate import open_session
 from bot.cases import Source, read_source
-from engine.floor.keeper import Keeper
-from engine.floor.wake import Bell
+from engine.fleet.leases import Bell, Keeper
 from engine.line.calibration import Calibration, Progress, plan_questions
 from engine.prompts.library import load_prompts
 from engine.store import ExportFilter

@@ -6,9 +6,8 @@ import orjson
 import pytest
 
 from adapters.models.attempts import RetryPolicy
-from engine.dataset.entry import make_entry
-from engine.dataset.turn_table import TURNS
-from engine.dataset.voters import Pseudonyms
+from engine.dataset.entry import Pseudonyms, make_entry
+from engine.dataset.turn_tables import TURNS
 from engine.store import ExportFilter
 from engine.values.debate import CUT_SHORT, Violation
 from engine.values.errors import BudgetError

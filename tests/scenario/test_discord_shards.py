@@ -20,8 +20,8 @@ from adapters.discord.venue import DiscordVenue
 from bot.app import App
 from bot.platforms import Discord
 from bot.run import serving
-from engine.floor import keeper
-from engine.floor.shares import Shares
+from engine.fleet import leases
+from engine.fleet.shares import Shares
 from tests.doubles.databases import PostgresDouble
 from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.wire import wired
@@ -114,8 +114,8 @@ async def test_a_lone_gateway_stays_connected_and_answers_while_the_database_is_
     discord: DiscordServer,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(keeper, "RENEW_SECONDS", 0.1)
-    monkeypatch.setattr(keeper, "LEASE_SECONDS", 0.6)
+    monkeypatch.setattr(leases, "RENEW_SECONDS", 0.1)
+    monkeypatch.setattr(leases, "LEASE_SECONDS", 0.6)
     monkeypatch.setattr(shard, "LOOK_SECONDS", 0.02)
     name = postgres.create(migrated_name)
     with wired(postgres.port) as wire:

@@ -14,7 +14,7 @@ import pytest
 
 from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
-from engine.dataset.manifest import Manifest
+from engine.dataset.folder import Manifest
 from engine.dataset.writer import Headway, Wanted, export
 from engine.store import (
     AttemptStart,

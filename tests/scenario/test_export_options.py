@@ -12,7 +12,7 @@ import pytest
 from adapters.storage.store import SqlStore
 from bot import exporting
 from bot.exporting import Chosen
-from engine.dataset.rowfiles import FileFormat
+from engine.dataset.folder import FileFormat
 from engine.dataset.writer import ExportStage, Headway, Wanted, export
 from engine.store import ExportFilter
 from engine.values.debate import Status

@@ -11,7 +11,7 @@ from adapters.storage.store import SqlStore
 from adapters.web.leaves import write_debate
 from adapters.web.links import Served
 from bot.showing import list_debates, show_debate
-from engine.pages.items import read_sought, write_sought
+from engine.pages.debate import read_sought, write_sought
 from engine.pages.stored import StoredLibrary
 from tests.kit import new_debate, run
 

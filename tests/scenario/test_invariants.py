@@ -35,7 +35,7 @@ HEAVY = (
 BACKGROUND = (
     "adapters.dispatch.local.LocalDispatcher.run",
     "engine.delivery.outbox.Delivery.run",
-    "engine.floor.keeper.Keeper.run",
+    "engine.fleet.leases.Keeper.run",
     "engine.votes.window.VoteWindow.run",
 )
 

@@ -16,11 +16,9 @@ from adapters.models.attempts import RetryPolicy
 from adapters.models.rehearsal import RehearsalModels
 from bot.judging import run_judge
 from engine.chat.privacy import purge
-from engine.dataset.entry import make_entry
+from engine.dataset.entry import Pseudonyms, make_entry
 from engine.dataset.tables import choose_tables
-from engine.dataset.voters import Pseudonyms
-from engine.floor.keeper import Keeper
-from engine.floor.wake import Bell
+from engine.fleet.leases import Bell, Keeper
 from engine.line.judging import judge_again
 from engine.store import ExportFilter, Judging
 from engine.store.usage import UsageFilter

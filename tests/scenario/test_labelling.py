@@ -18,7 +18,7 @@ from engine.dataset.writer import Wanted, export
 from engine.labelling.labelling import Labelling
 from engine.labelling.sheet import SheetAnswer
 from engine.stats.agreement import measure_agreement
-from engine.stats.reading import work_out
+from engine.stats.row import work_out
 from engine.store import ExportFilter
 from engine.store.labelling import Annotator, Terms
 from tests.doubles.command import rostrum

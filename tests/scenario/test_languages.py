@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from adapters.terminal.render import plain
-from engine.dataset.page import lay_out
-from engine.dataset.page_rendering import write_markdown
+from engine.dataset.page import lay_out, write_markdown
 from engine.formats import FORMATS
 from engine.values.language import speaking
 from engine.values.messages import Reveal

@@ -8,11 +8,9 @@ from typing import Any
 import pytest
 from ulid import ULID
 
-from engine.dataset.entry import make_entry
-from engine.dataset.verdict_table import VERDICTS
-from engine.dataset.voters import Pseudonyms
-from engine.floor.keeper import Keeper
-from engine.floor.wake import Bell
+from engine.dataset.entry import Pseudonyms, make_entry
+from engine.dataset.verdict_tables import VERDICTS
+from engine.fleet.leases import Bell, Keeper
 from engine.series.judging import SeriesJury, cap_left
 from engine.series.runner import Ending
 from engine.store import DebateRecord, ExportFilter

@@ -17,8 +17,7 @@ from bot.health import Health
 from bot.settings.settings import load_settings
 from bot.stats import run_stats
 from engine.dataset.debate_table import DEBATES
-from engine.dataset.entry import make_entry
-from engine.dataset.voters import Pseudonyms
+from engine.dataset.entry import Pseudonyms, make_entry
 from engine.line.learning import LEASE, Known, Learner, left_out_of
 from engine.store import ExportFilter, Lease
 from engine.store.learning import Evidence, Learnt

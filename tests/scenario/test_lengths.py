@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from engine.formats import FORMATS, find_format
-from engine.formats.team.manual import SEATS
+from engine.formats.team.rules import SEATS
 from engine.line.intake import Order, complete
 from engine.values.debate import Length, Model
 from engine.values.errors import UsageError

@@ -20,8 +20,7 @@ from bench.wheel.machine import percentile
 from bot.app import MainLine
 from bot.health import Health
 from bot.telemetry import LoopWatch
-from engine.floor.keeper import Keeper
-from engine.floor.wake import Bell
+from engine.fleet.leases import Bell, Keeper
 from engine.values.debate import Model, Status
 from engine.values.errors import LeaseLostError
 from engine.values.ports import Attempt

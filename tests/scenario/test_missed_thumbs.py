@@ -8,9 +8,8 @@ from dataclasses import replace
 from adapters.discord.venue import LIMITS as DISCORD_LIMITS
 from adapters.slack.venue import LIMITS as SLACK_LIMITS
 from bot.app import App
-from engine.dataset.entry import make_entry
-from engine.dataset.turn_table import TURNS
-from engine.dataset.voters import Pseudonyms
+from engine.dataset.entry import Pseudonyms, make_entry
+from engine.dataset.turn_tables import TURNS
 from engine.delivery.seeds import MISSING
 from engine.store import ExportFilter
 from engine.values.debate import Status

@@ -13,8 +13,7 @@ import pytest
 
 from adapters.models.attempts import LIMITED_TRIES, RetryPolicy
 from engine.dataset.debate_table import DEBATES
-from engine.dataset.entry import make_entry
-from engine.dataset.voters import Pseudonyms
+from engine.dataset.entry import Pseudonyms, make_entry
 from engine.store import CallRecord, DebateRecord, ExportFilter
 from engine.values.debate import Cause, Debate, Model, Status
 from engine.values.ports import utc_now

@@ -20,7 +20,7 @@ SCRIPT = '''
 from engine.values.debate import Request, TurnOrder
 from engine.floor.floor import Floor
 from engine.formats.format import Format
-from engine.floor.limits import TurnLimits
+from engine.floor.shapes import TurnLimits
 
 
 class Toast(Format):

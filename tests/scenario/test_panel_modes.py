@@ -11,9 +11,8 @@ import pytest
 from adapters.discord import render as discord_render
 from adapters.slack import render as slack_render
 from adapters.terminal.render import plain
-from engine.dataset.entry import make_entry
+from engine.dataset.entry import Pseudonyms, make_entry
 from engine.dataset.tables import choose_tables
-from engine.dataset.voters import Pseudonyms
 from engine.jury.panel import hold_panel, open_transcript
 from engine.prompts.library import load_prompts
 from engine.store import DebateRecord, ExportFilter

@@ -14,7 +14,7 @@ import pytest
 
 from engine.dataset.writer import write_export
 from engine.line.intake import Defaults, Invited, Order, Rematch
-from engine.stats.reading import work_out
+from engine.stats.row import work_out
 from engine.store import Asked, ExportFilter
 from engine.store.community import CommunitySettings
 from engine.store.guests import OpenTurn

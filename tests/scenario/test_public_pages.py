@@ -22,7 +22,7 @@ from adapters.web.application import FAILURES, HEADERS, furnish
 from adapters.web.public import PublicPages
 from bot.app import App
 from bot.web import pages_of
-from engine.pages import kept
+from engine.pages import public
 from engine.pages.public import LISTED, Public
 from engine.store import Store
 from engine.store.community import CommunitySettings, PublicPart
@@ -288,7 +288,7 @@ async def test_a_leagues_page_has_the_matches_that_were_told_and_nothing_of_othe
     clock, chat = Shifted(), OnDiscord(on_discord)
     monkeypatch.setattr(bot.app, "SystemClock", lambda: clock)
     monkeypatch.setattr(engine.series.schedule, "LOOK_SECONDS", 0.05)
-    for where, name in ((crowd, "SHARED_SECONDS"), (kept, "LONGEST_SECONDS")):
+    for where, name in ((crowd, "SHARED_SECONDS"), (public, "LONGEST_SECONDS")):
         monkeypatch.setattr(where, name, -1.0)  # every page is made again
     switched(chat)
     chat.stage.settings["models"] = ", ".join(f"rehearsal/{name}" for name in PLAYERS)

@@ -11,8 +11,8 @@ import pytest
 
 from bot.exporting import Chosen
 from bot.pushing import Target, run_push
-from engine.dataset.manifest import Manifest
-from engine.dataset.voters import Keys
+from engine.dataset.entry import Keys
+from engine.dataset.folder import Manifest
 from engine.dataset.writer import Wanted, write_export
 from engine.values.errors import ExportError, UsageError
 from tests.doubles.archive import MemoryArchive

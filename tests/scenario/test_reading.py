@@ -19,9 +19,8 @@ from adapters.web.application import furnish
 from adapters.web.reading import Reading
 from bot.exporting import Chosen, run_export
 from bot.paging import export_pages, write_pages
-from engine.pages.debate import DebatePage
+from engine.pages.debate import DebatePage, Library
 from engine.pages.folder import FolderLibrary
-from engine.pages.library import Library
 from engine.pages.stored import StoredLibrary
 from engine.values.errors import UsageError
 from tests.doubles.whole_debate import hold_whole

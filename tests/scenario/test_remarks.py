@@ -10,10 +10,8 @@ import pytest
 
 from adapters.storage.store import SqlStore
 from bot.app import App
-from engine.dataset.entry import make_entry
-from engine.dataset.guess_table import GUESSES
-from engine.dataset.vote_table import VOTES
-from engine.dataset.voters import Pseudonyms
+from engine.dataset.entry import Pseudonyms, make_entry
+from engine.dataset.people_tables import GUESSES, VOTES
 from engine.store import DebateRecord, ExportFilter
 from engine.values.debate import Debate
 from engine.values.judging import Question

@@ -11,9 +11,8 @@ import pytest
 
 from bot.app import App
 from engine.dataset.debate_table import DEBATES
-from engine.dataset.entry import make_entry
-from engine.dataset.vote_table import VOTES
-from engine.dataset.voters import Pseudonyms
+from engine.dataset.entry import Pseudonyms, make_entry
+from engine.dataset.people_tables import VOTES
 from engine.store import ExportFilter
 from engine.values.debate import Debate
 from tests.doubles.command import Ended, rostrum

@@ -6,8 +6,17 @@ from html.parser import HTMLParser
 
 import pytest
 
-from engine.dataset.page import Page, lay_out, read_page, tell_ballot
-from engine.dataset.page_rendering import inline, quoted, to_html, write_html, write_markdown
+from engine.dataset.page import (
+    Page,
+    inline,
+    lay_out,
+    quoted,
+    read_page,
+    tell_ballot,
+    to_html,
+    write_html,
+    write_markdown,
+)
 from engine.values.debate import Status, Turn
 from engine.values.judging import Ballot
 from tests.kit import make_ballot, make_debate, make_invalid_ballot, make_turn

@@ -18,11 +18,9 @@ from adapters.models.router import open_models
 from adapters.models.search import _found, _path, _result
 from bot.app import defaults_of
 from bot.settings.settings import Settings
-from engine.dataset.page import read_page
-from engine.dataset.page_rendering import write_markdown
+from engine.dataset.page import read_page, write_markdown
 from engine.dataset.writer import export
-from engine.floor.keeper import Keeper
-from engine.floor.wake import Bell
+from engine.fleet.leases import Bell, Keeper
 from engine.formats import FORMATS
 from engine.line.judging import judge_again
 from engine.store import ExportFilter

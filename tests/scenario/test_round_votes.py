@@ -8,9 +8,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from engine.dataset.entry import make_entry
-from engine.dataset.vote_table import VOTES
-from engine.dataset.voters import Pseudonyms
+from engine.dataset.entry import Pseudonyms, make_entry
+from engine.dataset.people_tables import VOTES
 from engine.line.intake import Defaults
 from engine.store import DebateRecord, ExportFilter
 from engine.values.debate import BallotKind, Status

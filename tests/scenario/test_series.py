@@ -14,10 +14,9 @@ from structlog.testing import capture_logs
 
 from adapters.storage.file import lock
 from engine.delivery.ending import MODEL_REFUSED, why
-from engine.floor import keeper
-from engine.series.plan import plan_series
-from engine.series.runner import Ending, Standing, standing_of
-from engine.series.saving import save_series
+from engine.fleet import leases
+from engine.series.contents import save_series
+from engine.series.runner import Ending, Standing, plan_series, standing_of
 from engine.series.spec import Series, read_series
 from engine.store.usage import UsageFilter
 from engine.values.debate import Cause, Model, Status
@@ -265,7 +264,7 @@ async def test_two_processes_do_not_hold_one_series(
         assert name == "series/spring"
 
     monkeypatch.setattr(line.store.leases, "claim", held_elsewhere)
-    monkeypatch.setattr(keeper, "LEASE_SECONDS", 0.1)
+    monkeypatch.setattr(leases, "LEASE_SECONDS", 0.1)
     with pytest.raises(LeaseLostError, match="held by another process"):
         await hold(line, series())
 

@@ -12,9 +12,8 @@ import pytest
 
 import engine.series.schedule
 from engine.line.intake import Defaults
-from engine.series.plan import plan_series
-from engine.series.runner import standing_of
-from engine.series.saving import save_series
+from engine.series.contents import save_series
+from engine.series.runner import plan_series, standing_of
 from engine.series.schedule import Schedule
 from engine.series.spec import Daily, People, Place, Series, read_series
 from engine.store.series import StoredSeries
@@ -176,7 +175,7 @@ async def test_the_time_of_day_stays_when_the_clocks_change(stage: Stage) -> Non
 
 
 def at_first(held: Series, clock: Shifted) -> StoredSeries:
-    from engine.series.times import first_time
+    from engine.series.contents import first_time
 
     assert held.people is not None
     return StoredSeries(

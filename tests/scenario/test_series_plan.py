@@ -13,8 +13,7 @@ import pytest
 
 from adapters.models.outcomes import CallAnswer
 from adapters.models.rehearsal import RehearsalModels, RehearsedCall
-from engine.series.plan import SeriesPlan, plan_series
-from engine.series.runner import Ending
+from engine.series.runner import Ending, SeriesPlan, plan_series
 from engine.series.spec import Series, read_series
 from engine.store.usage import UsageFilter
 from engine.values.debate import Model, Price

@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 
 from bot.series_report import make_files, read_report
-from engine.series.report.caveats import CaveatKind
-from engine.series.report.report import SeriesReport
-from engine.series.report.wording import NO_DEBATES
-from engine.series.saving import save_series
+from engine.series.contents import save_series
+from engine.series.report.page import NO_DEBATES
+from engine.series.report.report import CaveatKind, SeriesReport
 from engine.values.errors import NotFoundError
 from tests.doubles.command import rostrum
 from tests.doubles.model_server import status

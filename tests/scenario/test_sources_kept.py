@@ -7,9 +7,8 @@ import pytest
 from adapters.storage.mentions import ERASED
 from bot.clock import SystemClock
 from engine.chat.privacy import forget, purge
-from engine.dataset.page import read_page
-from engine.dataset.page_rendering import write_html, write_markdown
-from engine.prompts.quoting import quote
+from engine.dataset.page import read_page, write_html, write_markdown
+from engine.prompts.library import quote
 from engine.values.debate import Status
 from engine.values.errors import BudgetError, UsageError
 from engine.values.sources import SourceFile, SourceLimits

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from engine.floor.example import example
+from engine.floor.shapes import example
 from engine.values.ports import AnswerSchema
 from tests.doubles.model_server import Body
 from tests.doubles.rehearsed import WARM

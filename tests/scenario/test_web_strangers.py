@@ -24,7 +24,7 @@ from bot.settings.sections import WebSettings
 from bot.settings.settings import Settings
 from engine.dataset.bundle import Bundle
 from engine.dataset.columns import SCHEMA_VERSION
-from engine.dataset.manifest import MANIFEST, ExportedFile, Filters, Manifest
+from engine.dataset.folder import MANIFEST, ExportedFile, Filters, Manifest
 from engine.pages.folder import FolderLibrary
 from engine.pages.public import Download, Public
 from engine.store.community import CommunitySettings, PublicPart

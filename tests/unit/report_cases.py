@@ -7,7 +7,7 @@ from itertools import permutations
 from random import Random
 from typing import Any
 
-from engine.series.report.reading import EndedDebate, SeriesRows, Spoken, add_up
+from engine.series.report.data import EndedDebate, SeriesRows, Spoken, add_up
 from engine.series.spec import Series, read_series
 from engine.stats.row import Row
 from engine.store.series import SeriesDebate, SeriesReading, StoredSeries, Try

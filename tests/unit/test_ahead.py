@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from engine.blinding import identity
-from engine.blinding.blinding import blind
-from engine.blinding.vocabulary import draw_names
+from engine.blinding.identity import draw_names
+from engine.blinding.transcript import blind
 from engine.line.ahead import warm_up
 from engine.prompts import library
 from engine.prompts.library import DATA, Prompts, load_prompts

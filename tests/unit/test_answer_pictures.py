@@ -13,7 +13,7 @@ from engine.chat.answers.own_record import OwnRecordAnswer
 from engine.chat.answers.record_picture import Share
 from engine.chat.answers.statistics import LeaderboardAnswer
 from engine.drawing.svg import INK, RED
-from engine.stats.pictures import MOST_MODELS
+from engine.stats.presentation import MOST_MODELS
 from engine.stats.ratings import Leaderboard, ModelRatings, Rating
 from engine.store import Guessed
 from engine.values.debate import Criterion, Status

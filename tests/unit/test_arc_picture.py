@@ -12,8 +12,7 @@ import pytest
 from PIL import Image
 
 from adapters.pictures.png import SCALE, drawn, to_png
-from engine.drawing.lettering import width_of
-from engine.drawing.svg import BLUE, GOLD, GREY, RED
+from engine.drawing.svg import BLUE, GOLD, GREY, RED, width_of
 from engine.values.messages import Arc, ArcPoint
 from engine.words.arc_picture import HEIGHT, MARGIN, WIDTH, arc_picture
 from engine.words.cards import card_of

@@ -10,21 +10,19 @@ import pytest
 from hypothesis import given, strategies as st
 
 from engine.formats import find_format
-from engine.formats.audited.bands import (
+from engine.formats.audited.scoring import (
     DRAW_MOST,
     LEAST_LEAD,
     LOSER_MOST,
-    WINNER_LEAST,
-    Outcome,
-    find_bands,
-    settle,
-)
-from engine.formats.audited.scoring import (
     SCALES,
+    WINNER_LEAST,
     Conduct,
+    Outcome,
     direct,
+    find_bands,
     loser_of,
     move_traits,
+    settle,
     total_points,
 )
 from engine.values.errors import ModelError, UsageError

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import pytest
 
-from engine.formats.audited.bands import (
+from engine.formats.audited.scoring import (
     DRAW_MOST,
     LEAST_LEAD,
     LOSER_MOST,

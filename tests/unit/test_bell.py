@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from time import perf_counter
 
-from engine.floor.wake import Bell, Ring
+from engine.fleet.leases import Bell, Ring
 
 
 async def test_a_ring_wakes_the_listener_with_its_key() -> None:

@@ -16,9 +16,9 @@ import pytest
 
 from engine.dataset import folder
 from engine.dataset.columns import SCHEMA_VERSION
-from engine.dataset.manifest import Manifest
+from engine.dataset.entry import Keys
+from engine.dataset.folder import Manifest
 from engine.dataset.tables import TABLES
-from engine.dataset.voters import Keys
 from engine.dataset.writer import ExportStage, Headway, Wanted, write_export
 from engine.store import DebateRecord, ExportFilter
 from engine.values.debate import Model, Status

@@ -9,12 +9,9 @@ from typing import Any
 import orjson
 import pytest
 
-from engine.dataset.blind_reading import unquote
-from engine.dataset.folder import check_replaceable
-from engine.dataset.layouts import ANSWERS, LAYOUTS
-from engine.dataset.manifest import Manifest
-from engine.dataset.rowfiles import FileFormat
-from engine.dataset.voters import Keys
+from engine.dataset.entry import Keys
+from engine.dataset.folder import FileFormat, Manifest, check_replaceable
+from engine.dataset.layouts import ANSWERS, LAYOUTS, unquote
 from engine.dataset.writer import Wanted, write_export
 from engine.values.debate import Model, Status, Violation
 from engine.values.errors import NotFoundError, UsageError

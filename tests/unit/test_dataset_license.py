@@ -8,7 +8,7 @@ import pytest
 import yaml
 from hypothesis import given, strategies as st
 
-from engine.dataset.license import describe, front_matter, read_license
+from engine.dataset.card import describe, front_matter, read_license
 from engine.values.errors import UsageError
 
 

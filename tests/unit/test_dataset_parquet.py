@@ -12,11 +12,10 @@ import pytest
 
 from engine.dataset import parquet
 from engine.dataset.columns import MOMENT
-from engine.dataset.manifest import Manifest
+from engine.dataset.entry import Keys
+from engine.dataset.folder import FileFormat, Manifest
 from engine.dataset.parquet import read_rows
-from engine.dataset.rowfiles import FileFormat
 from engine.dataset.tables import TABLES
-from engine.dataset.voters import Keys
 from engine.dataset.writer import ExportStage, Headway, Wanted, write_export
 from engine.store import DebateRecord
 from engine.values.debate import Quotation, Source, Status
@@ -205,7 +204,7 @@ def test_numpy_is_not_taken_along_and_can_be_imported_afterwards(tmp_path: Path)
 import sys
 from pathlib import Path
 from engine.dataset.folder import Staging
-from engine.dataset.rowfiles import turn_into_parquet
+from engine.dataset.folder import turn_into_parquet
 turn_into_parquet(Staging(Path(sys.argv[1])), (), (), lambda done, total: None)
 print("pyarrow" in sys.modules, "numpy" in sys.modules)
 import numpy
@@ -218,7 +217,7 @@ def test_without_pyarrow_a_sentence_says_what_to_install() -> None:
     code = """
 import sys
 sys.modules["pyarrow"] = None
-from engine.dataset.rowfiles import FileFormat
+from engine.dataset.folder import FileFormat
 from engine.values.errors import UsageError
 FileFormat.JSONL.check()
 try:

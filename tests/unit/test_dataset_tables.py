@@ -11,10 +11,9 @@ import orjson
 import pytest
 
 from engine.dataset.columns import DEBATE, SPLIT, Column, Table
-from engine.dataset.entry import Entry, make_entry
+from engine.dataset.entry import Entry, Pseudonyms, make_entry
 from engine.dataset.preferences import PREFERENCE, UNPAIRED
 from engine.dataset.tables import TABLES
-from engine.dataset.voters import Pseudonyms
 from engine.store import CallRecord, DebateRecord, ExportFilter, StandingAnswer
 from engine.values.debate import (
     BallotKind,

@@ -18,8 +18,7 @@ from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
 from bot.clock import SystemClock
 from engine.delivery.outbox import Delivery
-from engine.floor.keeper import Keeper
-from engine.floor.wake import Bell
+from engine.fleet.leases import Bell, Keeper
 from engine.store import AttemptStart, DeliveryState, Intent, Lease, Post
 from engine.values.debate import Debate, Status
 from engine.values.errors import LeaseLostError, VenueAwayError, VenueError, VenueGoneError

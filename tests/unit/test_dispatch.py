@@ -12,7 +12,7 @@ from structlog.testing import capture_logs
 
 from adapters.dispatch.local import LocalDispatcher
 from adapters.dispatch.procrastinate import ProcrastinateDispatcher
-from engine.floor.wake import Bell
+from engine.fleet.leases import Bell
 
 Think = Callable[[str], Awaitable[None]]
 

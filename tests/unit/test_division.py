@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from engine.floor.division import Moves, moves
+from engine.fleet.shares import Moves, moves
 from engine.store.served import Served, lane_of
 
 

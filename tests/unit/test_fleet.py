@@ -14,10 +14,9 @@ from adapters.models.backends import Backend
 from adapters.models.pacing import Gate, Weighed
 from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
-from engine.floor.fleet import Fleet, Member
-from engine.floor.keeper import RENEW_SECONDS, Keeper
-from engine.floor.loop_pace import Pace
-from engine.floor.wake import Bell
+from engine.fleet.leases import RENEW_SECONDS, Bell, Keeper
+from engine.fleet.limits import Fleet, Member
+from engine.floor.steps import Pace
 from tests.kit import until
 
 LIMIT = 12

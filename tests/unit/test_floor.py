@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from engine.floor.limits import TurnLimits
+from engine.floor.shapes import TurnLimits
 from engine.formats.classic import Classic
 from engine.prompts.library import SPOKEN, Prompts, load_prompts
 from engine.values.debate import Violation

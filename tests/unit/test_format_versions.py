@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.floor.floor import Floor
-from engine.floor.limits import TurnLimits
+from engine.floor.shapes import TurnLimits
 from engine.formats import FORMATS, Format, format_of, length_of
 from engine.prompts.library import Prompts
 from engine.values.debate import Request, TurnOrder

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from engine.blinding.vocabulary import read_vocabulary
+from engine.blinding.identity import read_vocabulary
 from engine.jury.history import PanelFit
 from engine.line.intake import Defaults, Order, check_prices, complete, freeze, jurors_of
 from engine.prompts.library import load_prompts

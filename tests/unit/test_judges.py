@@ -9,8 +9,8 @@ import orjson
 import pytest
 from hypothesis import given, strategies as st
 
-from engine.floor.schema import FLAG, TEXT, choice, number, record, several, whole
-from engine.formats.median import median_answer
+from engine.floor.shapes import FLAG, TEXT, choice, number, record, several, whole
+from engine.formats.judges import median_answer
 from engine.formats.team.rules import WEIGHTS
 from engine.values.debate import Model
 from engine.values.errors import ModelError

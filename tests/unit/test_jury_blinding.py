@@ -9,10 +9,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from engine.blinding import transcript
-from engine.blinding.blinding import blind
-from engine.blinding.identity import scrub
-from engine.blinding.transcript import Identities, Scribe
-from engine.blinding.vocabulary import draw_names, kin, read_vocabulary
+from engine.blinding.identity import draw_names, kin, read_vocabulary, scrub
+from engine.blinding.transcript import Identities, Scribe, blind
 from engine.jury.rubric import DEBATE
 from engine.prompts.library import load_prompts
 from engine.values.debate import Model, Turn

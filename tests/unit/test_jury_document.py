@@ -10,7 +10,7 @@ import pytest
 
 from adapters.models.bundled import bundled_price
 from bot.settings.settings import load_settings
-from engine.blinding.vocabulary import kin
+from engine.blinding.identity import kin
 from engine.jury.rubric import RUBRICS, read_rubric
 
 TEXT = (Path(__file__).parents[2] / "docs" / "jury.md").read_text(encoding="utf-8")

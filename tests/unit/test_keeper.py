@@ -10,8 +10,7 @@ import pytest
 
 from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
-from engine.floor.keeper import LEASE_SECONDS, Keeper
-from engine.floor.wake import Bell
+from engine.fleet.leases import LEASE_SECONDS, Bell, Keeper
 from engine.store import Caps, Lease
 from engine.values.errors import LeaseLostError, PausedError, StoppedError
 from tests.kit import HANG_SECONDS, create, new_debate, setup_of
@@ -249,7 +248,7 @@ async def test_a_process_cut_off_from_its_database_gives_its_leases_up_in_time(
         cut_off.set()
         return await asyncio.Future()
 
-    monkeypatch.setattr("engine.floor.keeper.WATCH_SECONDS", 0.001)
+    monkeypatch.setattr("engine.fleet.leases.WATCH_SECONDS", 0.001)
     keeper = Keeper(shared, bell, "one", hours)
     renewing = asyncio.create_task(keeper.run())
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.pages.kept import FRESH_SECONDS, LONGEST_SECONDS, Extent, Kept
+from engine.pages.public import FRESH_SECONDS, LONGEST_SECONDS, Extent, Kept
 
 
 class Made:

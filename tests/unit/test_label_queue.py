@@ -7,7 +7,7 @@ from datetime import date
 
 import pytest
 
-from engine.labelling.queue import queue_of
+from engine.labelling.labelling import queue_of
 from engine.store import DebateRecord
 from engine.store.labelling import Queued
 from engine.values.errors import UsageError

@@ -9,7 +9,7 @@ import pytest
 from engine.tally.questions import options_of, stance_name
 from engine.tally.tally import turn_labels
 from engine.values.judging import How, Question, Vote, VoteEvent
-from engine.votes.labels import persuasion
+from engine.votes.closing import persuasion
 from tests.kit import event, vote
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.prompts.languages import check_language, language_name
+from engine.prompts.library import check_language, language_name
 from engine.values.errors import UsageError
 
 

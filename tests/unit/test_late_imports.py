@@ -16,7 +16,7 @@ from tests.doubles.command import ROOT, printed_by
 # One process takes these steps in turn: what is not loaded after a later one was not before it.
 STEPS = (
     "import bot.settings.settings; bot.settings.settings.load_settings()",
-    "import engine.prompts.languages as l\n"
+    "import engine.prompts.library as l\n"
     "for code in l.NAMES: l.language_name(l.check_language(code))",
     "import adapters.models.router as r; r.open_models({})",
     "import bot.cli",
@@ -36,7 +36,8 @@ DEMO_LINES = 46_300
 NOT_IN_A_DEMO = (
     "bot.commands.data bot.commands.operate bot.commands.serve bot.commands.series"
     " bot.commands.label bot.commands.bench adapters.models.client adapters.models.search"
-    " adapters.models.discovery adapters.models.moderation engine.floor.fleet bot.telemetry aiohttp"
+    " adapters.models.discovery adapters.models.moderation engine.fleet.limits bot.telemetry"
+    " aiohttp"
 )
 
 

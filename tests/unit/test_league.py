@@ -9,7 +9,6 @@ import pytest
 from PIL import Image
 
 from adapters.pictures.png import to_png
-from engine.series.league import Decided, League, System
 from engine.series.matches import (
     MOST_MATCHES,
     Result,
@@ -20,7 +19,8 @@ from engine.series.matches import (
     met,
     standing,
 )
-from engine.series.referee import LONGEST_NAME
+from engine.series.schedule import LONGEST_NAME
+from engine.series.spec import Decided, League, System
 from engine.values.debate import Model
 from engine.values.judging import TIE, Tally, Verdict
 from engine.values.language import speaking

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from engine.floor.limits import TurnLimits, violations
+from engine.floor.shapes import TurnLimits, violations
 
 TURN = TurnLimits(words=5, arguments=2)
 

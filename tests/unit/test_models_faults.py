@@ -16,7 +16,7 @@ from adapters.models.outcomes import CallAnswer, Next
 from adapters.models.pacing import Gate
 from adapters.models.prices import model_entries, read_prices
 from adapters.models.redaction import redact
-from engine.floor.loop_pace import Pace
+from engine.floor.steps import Pace
 from tests.kit import HANG_SECONDS
 
 JSON = st.recursive(

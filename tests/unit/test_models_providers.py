@@ -23,7 +23,7 @@ from adapters.models.backends import Backend
 from adapters.models.outcomes import CallFault
 from adapters.models.pacing import Gate
 from adapters.models.router import ModelRouter, open_models
-from engine.floor.loop_pace import Pace
+from engine.floor.steps import Pace
 from engine.floor.structured import read_object
 from engine.values.debate import Model, Sampling
 from engine.values.errors import ModelError, RefusedError

@@ -20,9 +20,8 @@ from adapters.storage.store import SqlStore
 from adapters.storage.vote_log import append
 from bot.app import MainLine
 from bot.role import Role
-from engine.floor import keeper
-from engine.floor.keeper import Keeper
-from engine.floor.wake import Bell
+from engine.fleet import leases
+from engine.fleet.leases import Bell, Keeper
 from engine.line.intake import Order
 from engine.line.run import Runner
 from engine.prompts.library import load_prompts
@@ -190,7 +189,7 @@ async def test_no_one_waits_for_a_migration_that_waits_for_a_long_read(
 async def test_the_lease_of_a_process_that_was_killed_is_waited_for(
     store: SqlStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(keeper, "LEASE_SECONDS", 1.0)
+    monkeypatch.setattr(leases, "LEASE_SECONDS", 1.0)
     dead = await store.leases.claim("debate/1", "dead", 0.3)
     assert dead is not None
     async with Keeper(store, Bell(), "new").hold("debate/1", patient=True) as lease:
@@ -200,7 +199,7 @@ async def test_the_lease_of_a_process_that_was_killed_is_waited_for(
 async def test_a_vote_that_another_process_counts_is_noted_as_to_close(
     store: SqlStore, other: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(keeper, "LEASE_SECONDS", 0.2)  # of which it waits for one
+    monkeypatch.setattr(leases, "LEASE_SECONDS", 0.2)  # of which it waits for one
     running = await run(store)
     await running.open_vote()
     venue, models = MemoryVenue(), open_models({})

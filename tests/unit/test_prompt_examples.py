@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from engine.floor.example import example
+from engine.floor.shapes import example
 from engine.floor.structured import example_texts
 from engine.jury.ballot import ballot_schema, read_ballot
 from engine.jury.explain import explain

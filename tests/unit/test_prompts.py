@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.floor.limits import TurnLimits
+from engine.floor.shapes import TurnLimits
 from engine.formats.roundtable.roundtable import Personas
 from engine.prompts.library import JUDGED, SPOKEN, Prompts, load_prompts
 from engine.values.errors import SettingsError

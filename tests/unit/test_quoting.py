@@ -15,8 +15,18 @@ from hypothesis import given, settings, strategies as st
 from jinja2 import nodes
 
 from engine.blinding.transcript import Identities, Scribe
-from engine.prompts.library import DATA, ENVIRONMENT, Prompts
-from engine.prompts.quoting import MARK, Quoted, Record, Speech, guard, quote, unquote
+from engine.prompts.library import (
+    DATA,
+    ENVIRONMENT,
+    MARK,
+    Prompts,
+    Quoted,
+    Record,
+    Speech,
+    guard,
+    quote,
+    unquote,
+)
 from tests.doubles.rehearsed import MODELS, WORD, filled_in, planted, todays_prompts
 from tests.kit import turn
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from engine.dataset.voters import Keys
+from engine.dataset.entry import Keys
 from engine.dataset.writer import Wanted, write_export
 from engine.store import DebateRecord
 from engine.values.judging import Verdict

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.floor.refusals import declines, refusal
+from engine.floor.structured import declines, refusal
 from engine.values.debate import Violation
 
 DECLINED = [

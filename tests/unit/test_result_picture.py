@@ -14,8 +14,7 @@ from PIL import Image, ImageChops, ImageStat
 
 from adapters.pictures import png
 from adapters.pictures.png import OTHER_SCRIPTS, drawn, to_png
-from engine.drawing.lettering import width_of, wrap
-from engine.drawing.svg import draw, write
+from engine.drawing.svg import draw, width_of, wrap, write
 from engine.values.judging import Tally, Verdict
 from engine.values.language import speaking
 from engine.values.messages import File, Reveal

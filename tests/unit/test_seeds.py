@@ -15,7 +15,7 @@ from adapters.storage.store import SqlStore
 from bot.clock import SystemClock
 from engine.delivery.seeds import Seeds
 from engine.delivery.unseeding import Unseeding
-from engine.floor.wake import Bell
+from engine.fleet.leases import Bell
 from engine.values.debate import BallotKind
 from engine.values.errors import VenueAwayError, VenueError, VenueGoneError
 from engine.values.judging import Question

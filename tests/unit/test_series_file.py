@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from engine.series.expand import Planned, expand
-from engine.series.pairing import Swiss, pair_up
-from engine.series.saving import check_unchanged
+from engine.series.contents import Planned, check_unchanged, expand
+from engine.series.matches import Swiss, pair_up
 from engine.series.spec import Series, read_series
 from engine.values.errors import UsageError
 from engine.values.topics import Topic

@@ -10,10 +10,18 @@ from random import Random
 import numpy as np
 import pytest
 
-from engine.series.design import PRIOR, Design, Seats, Tally, learn, rate_seats, width_of
-from engine.series.expand import Planned
-from engine.series.informative import Informative
-from engine.series.pairing import Chooser, choose
+from engine.series.contents import Planned
+from engine.series.design import (
+    PRIOR,
+    Design,
+    Informative,
+    Seats,
+    Tally,
+    learn,
+    rate_seats,
+    width_of,
+)
+from engine.series.matches import Chooser, choose
 from engine.series.spec import Series, read_series
 from engine.stats.contests import reach
 from engine.stats.likelihood import chances

@@ -14,11 +14,9 @@ from hypothesis import given, strategies as st
 from PIL import ImageFont
 
 from adapters.pictures.png import FONT, to_png
-from engine.drawing.lettering import fit, short_names, width_of
-from engine.drawing.svg import DARK, darken
-from engine.series.report.pictures import Picture, draw_report
+from engine.drawing.svg import DARK, darken, fit, short_names, width_of
+from engine.series.report.pictures import Picture, draw_report, round_scale, round_step
 from engine.series.report.report import make_report
-from engine.series.report.scales import round_scale, round_step
 from engine.values.ports import utc_now
 from tests.slow import slow_after
 from tests.unit.report_cases import make_file, make_series

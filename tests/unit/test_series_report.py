@@ -6,13 +6,22 @@ from typing import Any
 
 import pytest
 
-from engine.series.report.caveats import CaveatKind
-from engine.series.report.jurors import juror_pairs
-from engine.series.report.reading import EndedDebate, SeriesRows, Spoken, add_up
-from engine.series.report.rendering import write_html, write_markdown
-from engine.series.report.report import PairResult, SeriesReport, make_report, nearest_rank
-from engine.series.report.topics import split_topics
-from engine.series.report.wording import CAVEATS, word_caveats, write_page
+from engine.series.report.data import (
+    EndedDebate,
+    SeriesRows,
+    Spoken,
+    add_up,
+    juror_pairs,
+    split_topics,
+)
+from engine.series.report.page import CAVEATS, word_caveats, write_html, write_markdown, write_page
+from engine.series.report.report import (
+    CaveatKind,
+    PairResult,
+    SeriesReport,
+    make_report,
+    nearest_rank,
+)
 from engine.series.spec import Series
 from engine.stats.row import Row
 from engine.store.series import SeriesDebate, SeriesReading, StoredSeries, Try

@@ -7,8 +7,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from engine.series.contents import first_time, next_time
 from engine.series.spec import Daily, People, Place, read_when
-from engine.series.times import first_time, next_time
 from engine.values.errors import UsageError
 
 BERLIN = "Europe/Berlin"

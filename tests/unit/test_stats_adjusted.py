@@ -9,13 +9,12 @@ from random import Random
 import numpy as np
 import pytest
 
-from engine.stats.adjusted import Effect, Unknown, adjust, adjust_models
 from engine.stats.bradley_terry import StrengthFit, fit_matchups
 from engine.stats.contests import Matchup
 from engine.stats.likelihood import chances
-from engine.stats.ratings import POINTS, rank_models
+from engine.stats.presentation import UNKNOWN, word_effect
+from engine.stats.ratings import POINTS, Effect, Unknown, adjust, adjust_models, rank_models
 from engine.stats.row import Row
-from engine.stats.wording import UNKNOWN, word_effect
 from engine.tally.tally import Z95
 from engine.values.judging import TIE
 from tests.kit import make_row

@@ -16,11 +16,16 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from engine.stats.agreement import Agreement, measure_agreement
-from engine.stats.alpha import alpha_of, alpha_sums
-from engine.stats.bootstrap import interval, mean_of, total
-from engine.stats.calibration import Forecast, brier_sums, reliability
-from engine.stats.figure import Observation, estimate, estimate_share
-from engine.stats.kappa import kappa_of, kappa_sums
+from engine.stats.coefficients import (
+    Forecast,
+    alpha_of,
+    alpha_sums,
+    brier_sums,
+    kappa_of,
+    kappa_sums,
+    reliability,
+)
+from engine.stats.figure import Observation, estimate, estimate_share, interval, mean_of, total
 from engine.stats.row import JurorBallot
 from tests.kit import juror_ballot, make_row
 

@@ -6,8 +6,7 @@ import pytest
 
 from engine.chat.answers.answers import to_markdown
 from engine.chat.answers.statistics import AgreementAnswer
-from engine.stats.agreement import measure_agreement
-from engine.stats.anchoring import measure_anchoring
+from engine.stats.agreement import measure_agreement, measure_anchoring
 from engine.stats.row import row_of
 from engine.store import DebateRecord
 from engine.values.judging import Question

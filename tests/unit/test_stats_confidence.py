@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import orjson
 import pytest
 
-from engine.dataset.voters import Keys
+from engine.dataset.entry import Keys
 from engine.dataset.writer import write_export
 from engine.stats.agreement import measure_agreement
 from engine.stats.confidence import Confidence, Sure, calibrate, chances, compare

@@ -7,7 +7,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from engine.stats.crowds import measure_crowds
+from engine.stats.agreement import measure_crowds
 from engine.stats.row import Row
 
 SIDES = ("A", "B", "tie")

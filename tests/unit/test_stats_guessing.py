@@ -6,8 +6,7 @@ import pytest
 
 from bot.stats import _guessing
 from engine.stats.agreement import measure_agreement
-from engine.stats.guessing import Guessed, leads_in, measure_guesses
-from engine.stats.row import Row, row_of
+from engine.stats.row import Guessed, Row, leads_in, measure_guesses, row_of
 from engine.store import DebateRecord
 from engine.tally.tally import wilson
 from engine.values.judging import Question, Vote

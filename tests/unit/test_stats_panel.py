@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from engine.stats.panel import best_panels, right, view_fit
+from engine.stats.jurors import best_panels, right, view_fit
 from engine.store.learning import Evidence
 from engine.values.debate import Fit, JurorFit
 

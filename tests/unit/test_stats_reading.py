@@ -12,8 +12,7 @@ from dataclasses import replace
 import pytest
 
 from engine.stats.agreement import measure_agreement
-from engine.stats.reading import read_rows, work_out
-from engine.stats.row import Row, row_of
+from engine.stats.row import Row, read_rows, row_of, work_out
 from engine.store import DebateRecord, ExportFilter
 from engine.values.debate import Model, PanelSetup, Status, TurnOrder
 from engine.values.errors import StoppedError, StoreError

@@ -11,17 +11,17 @@ from engine.chat.answers.answers import to_markdown
 from engine.chat.answers.statistics import AgreementAnswer, LeaderboardAnswer
 from engine.stats.agreement import measure_agreement
 from engine.stats.figure import Figure
-from engine.stats.pictures import draw_pictures
-from engine.stats.ratings import Missing, Rating, rank_models
-from engine.stats.row import Row
-from engine.stats.wording import (
+from engine.stats.presentation import (
     MISSING,
+    draw_pictures,
     word_coefficient,
     word_points,
     word_rating,
     word_record,
     word_share,
 )
+from engine.stats.ratings import Missing, Rating, rank_models
+from engine.stats.row import Row
 from tests.kit import juror_ballot, make_row
 
 SVG = "{http://www.w3.org/2000/svg}"

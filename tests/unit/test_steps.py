@@ -12,10 +12,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from adapters.storage.store import SqlStore
-from engine.floor.keeper import LEASE_SECONDS, Keeper
-from engine.floor.loop_pace import Pace
-from engine.floor.steps import Steps, Tries, tokens_in
-from engine.floor.wake import Bell
+from engine.fleet.leases import LEASE_SECONDS, Bell, Keeper
+from engine.floor.steps import Pace, Steps, Tries, tokens_in
 from engine.store import Caps
 from engine.store.journal import prompt_hash
 from engine.values.debate import Debate, Model, Price, Sampling

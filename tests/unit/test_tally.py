@@ -14,7 +14,7 @@ from engine.tally.tally import count, standing_votes
 from engine.values.debate import BallotKind
 from engine.values.judging import How, Vote, VoteEvent
 from engine.values.ports import Reactions
-from engine.votes.recovery import reconcile
+from engine.votes.reading import reconcile
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 OPTIONS = ("A", "B", "tie", "weak")

@@ -10,8 +10,7 @@ from typing import Any
 import orjson
 import pytest
 
-from engine.formats.team.manual import Manual
-from engine.formats.team.rules import KINDS, WEIGHTS
+from engine.formats.team.rules import KINDS, WEIGHTS, Manual
 from engine.prompts.library import load_prompts
 from engine.values.errors import ModelError, SettingsError
 from tests.doubles.rehearsed import RehearsedDesk, hold, setup_for

@@ -7,25 +7,24 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from engine.formats.team.channels import (
-    JUDGE,
-    JUDGE_NOTES,
-    PUBLIC,
-    Channels,
-    may_read,
-    team_channel,
-)
-from engine.formats.team.clock import OTHER, FreeClock
 from engine.formats.team.rules import (
     CROSS,
+    JUDGE,
+    JUDGE_NOTES,
     KINDS,
+    OTHER,
+    PUBLIC,
     USUAL,
     WEIGHTS,
+    Channels,
+    FreeClock,
     Scored,
     Scoring,
     count_up,
+    may_read,
     overtime,
     reported,
+    team_channel,
     twice_running,
 )
 from engine.values.debate import Turn, Violation

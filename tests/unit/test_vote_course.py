@@ -12,7 +12,7 @@ from engine.tally.tally import standing_votes
 from engine.values.debate import BallotKind
 from engine.values.judging import How, VoteEvent
 from engine.values.ports import Reactions
-from engine.votes.recovery import reconcile
+from engine.votes.reading import reconcile
 
 OPTIONS = ("A", "B", "tie", "weak")
 PEOPLE = {"ann": 1, "bob": 2, "cem": 3}

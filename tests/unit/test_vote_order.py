@@ -12,7 +12,7 @@ from engine.tally.hands import is_undecided
 from engine.tally.tally import standing_votes
 from engine.values.judging import How, VoteEvent
 from engine.values.ports import Reactions
-from engine.votes.recovery import UNHEARD, EventOrder, reconcile
+from engine.votes.reading import UNHEARD, EventOrder, reconcile
 
 OPTIONS = ("A", "B", "tie")
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)

@@ -12,8 +12,7 @@ import pytest
 
 import engine.votes.window
 from adapters.storage.store import SqlStore
-from engine.floor.keeper import Keeper
-from engine.floor.wake import Bell
+from engine.fleet.leases import Bell, Keeper
 from engine.store import DeliveryState, ExportFilter, Lease
 from engine.values.debate import Debate, Status
 from engine.values.errors import StoreError, VenueAwayError

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from typing import ClassVar
 
 from engine.chat.answers.answers import Answer, Wording
-from engine.prompts.languages import NAMES
+from engine.prompts.library import NAMES
 from engine.values.debate import Value
 from engine.values.topics import Topic
 from engine.words.phrases import money, to_read

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from engine.drawing.lettering import fit
-from engine.drawing.svg import BLUE, EMPTY, GOLD, bar, darken, draw, write
+from engine.drawing.svg import BLUE, EMPTY, GOLD, bar, darken, draw, fit, write
 from engine.values.messages import File
 from engine.words.translation import say
 

@@ -8,15 +8,15 @@ from engine.chat.answers.answers import Answer, Wording
 from engine.stats.agreement import Agreement
 from engine.stats.figure import FEWEST
 from engine.stats.jurors import JurorFigures
-from engine.stats.pictures import leaderboard_picture
-from engine.stats.ratings import Leaderboard, Rating
-from engine.stats.wording import (
+from engine.stats.presentation import (
+    leaderboard_picture,
     word_coefficient,
     word_points,
     word_rating,
     word_record,
     word_share,
 )
+from engine.stats.ratings import Leaderboard, Rating
 from engine.store import Guessed
 from engine.values.messages import File
 from engine.words.translation import plural, say

@@ -6,11 +6,14 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from pydantic import BaseModel, ConfigDict
 
-from engine.floor.schema import (
+from engine.floor.shapes import (
     FLAG,
     TEXT,
+    Fault,
+    Shape,
     by_key,
     choice,
+    is_whole,
     named,
     number,
     one_of,
@@ -18,7 +21,6 @@ from engine.floor.schema import (
     several,
     whole,
 )
-from engine.floor.shapes import Fault, Shape, is_whole
 from engine.formats.audited.scoring import BESIDE, BROKEN, COMPONENTS, PRESSURES, SCALES, SUSPECT
 
 RANGES: dict[str, float] = {

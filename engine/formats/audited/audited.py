@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field
 
 from engine.floor.floor import Floor
-from engine.floor.limits import TurnLimits
+from engine.floor.shapes import TurnLimits
 from engine.formats.audited.judge import Audit
 from engine.formats.audited.result import conclude
 from engine.formats.audited.scoring import Archetypes

@@ -13,10 +13,9 @@ from pydantic import Field
 
 from engine.blinding.identity import scrub
 from engine.floor.floor import Floor
-from engine.floor.limits import TurnLimits
+from engine.floor.shapes import TurnLimits
 from engine.formats.format import Format, Lengths, Names, Roles, Sized
-from engine.formats.roundtable.marks import mark_answers
-from engine.formats.roundtable.result import NAME, converge
+from engine.formats.roundtable.marks import NAME, converge, mark_answers
 from engine.prompts.library import Prompts
 from engine.values.debate import Request, Turn, TurnOrder, Value
 from engine.values.errors import UsageError

@@ -7,10 +7,20 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict
 
-from engine.floor.schema import TEXT, by_key, choice, named, prose, record, several, whole
-from engine.floor.shapes import Fault, Shape, is_whole
-from engine.formats.structured.leaning import Leaning
-from engine.formats.structured.trace import STANDINGS, Argument
+from engine.floor.shapes import (
+    TEXT,
+    Fault,
+    Shape,
+    by_key,
+    choice,
+    is_whole,
+    named,
+    prose,
+    record,
+    several,
+    whole,
+)
+from engine.formats.structured.trace import STANDINGS, Argument, Leaning
 from engine.jury.rubric import HIGHEST, LOWEST, Rubric
 from engine.values.debate import Value
 

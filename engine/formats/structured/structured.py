@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
 from engine.floor.floor import QUESTIONS, Floor
-from engine.floor.limits import TurnLimits
-from engine.floor.shapes import ShapedAnswer
+from engine.floor.shapes import ShapedAnswer, TurnLimits
 from engine.formats.format import Format, Labels, Lengths, Roles, Sized
 from engine.formats.judges import ask_judges
 from engine.formats.structured.answers import (
@@ -27,8 +26,7 @@ from engine.formats.structured.answers import (
     show_opening,
 )
 from engine.formats.structured.briefing import Arguments, assess, conclude, keep_position
-from engine.formats.structured.leaning import Leaning
-from engine.formats.structured.trace import Argument, Response
+from engine.formats.structured.trace import Argument, Leaning, Response
 from engine.jury.rubric import DEBATE, EVIDENCE_FIRST, Rubric
 from engine.values.debate import Request, TurnOrder, Value
 from engine.values.text import headline

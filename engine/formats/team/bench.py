@@ -9,21 +9,22 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel, ConfigDict, Field
 
 from engine.floor.floor import Floor
-from engine.floor.limits import TurnLimits
-from engine.floor.schema import TEXT, choice, named
-from engine.floor.shapes import Fault, Shape, ShapedAnswer
-from engine.formats.team.channels import PUBLIC, Channels, notes_channel, team_channel
-from engine.formats.team.clock import FreeClock
+from engine.floor.shapes import TEXT, Fault, Shape, ShapedAnswer, TurnLimits, choice, named
 from engine.formats.team.judge import Judge
-from engine.formats.team.manual import (
+from engine.formats.team.rules import (
     CLOSERS,
     NAME,
     POSITIONS,
+    PUBLIC,
     SEATS,
+    Channels,
+    FreeClock,
     Manual,
     Personality,
+    notes_channel,
+    team_channel,
 )
-from engine.prompts.quoting import Record, Speech
+from engine.prompts.library import Record, Speech
 from engine.values.debate import Length, Turn, Value
 from engine.values.judging import Artifact
 from engine.values.text import clean, marked

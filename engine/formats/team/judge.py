@@ -10,24 +10,41 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
-from engine.floor.beside import Beside
 from engine.floor.floor import Floor
-from engine.floor.schema import TEXT, choice, named, record, several, whole
-from engine.floor.shapes import Fault, Shape, ShapedAnswer, is_whole, kept
+from engine.floor.shapes import (
+    TEXT,
+    Fault,
+    Shape,
+    ShapedAnswer,
+    choice,
+    is_whole,
+    kept,
+    named,
+    record,
+    several,
+    whole,
+)
+from engine.floor.steps import Beside
 from engine.formats.judges import ask_judges, tell_judges
-from engine.formats.team.board import draw_board, write_review
-from engine.formats.team.channels import JUDGE, JUDGE_NOTES, PUBLIC, Channels
-from engine.formats.team.manual import NAME, SEATS, Manual
 from engine.formats.team.rules import (
+    JUDGE,
+    JUDGE_NOTES,
     KINDS,
+    NAME,
+    PUBLIC,
+    SEATS,
     WEIGHTS,
+    Channels,
+    Manual,
     Scored,
     Scoring,
     Totals,
     count_up,
+    draw_board,
     overtime,
     reported,
     twice_running,
+    write_review,
 )
 from engine.store import Post
 from engine.values.debate import Turn

@@ -7,12 +7,22 @@ stops either from falling below 0.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from statistics import fmean
 
-from engine.values.debate import Turn, Value
+from pydantic import model_validator
+
+from engine.prompts.library import Record, Speech
+from engine.values.debate import Turn, Value, side_of
+from engine.values.errors import UsageError
 from engine.values.judging import Adjustment
+from engine.values.messages import BoardRow, Report, ScoreBoard
+from engine.values.ports import KEPT
+from engine.values.text import marked
+from engine.words.phrases import headed, round_name
+from engine.words.translation import number, plural, say
 
 WEIGHTS: Mapping[str, float] = {
     "logic": 0.25,
@@ -182,3 +192,322 @@ def _ahead(counted: Mapping[str, float]) -> str:
     if abs(counted["A"] - counted["B"]) < 1e-9:
         return "tie"
     return max("AB", key=lambda side: counted[side])
+
+
+# The manual of `team`, a data file: duties, tasks, ways of arguing, what breaks the rules.
+
+
+NAME = "team"
+SEATS = tuple(f"{side}{number}" for side in "AB" for number in range(1, 5))
+POSITIONS = ("1", "2", "3", "4")
+CLOSERS = ("B4", "A4")
+TASKS = ("opening", "ask", "answer", "summary", "free", "closing")
+DEFAULT_PERSONALITIES = ("logical", "data_driven", "aggressive", "diplomatic")  # by position
+
+
+class Personality(Value):
+    """One way of arguing: its name for prompts, its traits, and how it shows."""
+
+    name: str
+    traits: str
+    manner: str
+
+
+class Manual(Value):
+    """Duties by position, what each kind of speech has to do, personalities, violations."""
+
+    positions: dict[str, str]
+    tasks: dict[str, str]
+    personalities: dict[str, Personality]
+    violations: dict[str, str]
+
+    @model_validator(mode="after")
+    def _is_complete(self) -> Manual:
+        _expect("positions", self.positions, POSITIONS)
+        _expect("tasks", self.tasks, TASKS)
+        _expect("violations", self.violations, KINDS)
+        missing = [name for name in DEFAULT_PERSONALITIES if name not in self.personalities]
+        if missing:
+            raise ValueError(f"personalities lacks {', '.join(missing)}")
+        return self
+
+    def deal(self, asked: Mapping[str, str]) -> dict[str, Personality]:
+        """Return every seat's personality. Raises UsageError for one that does not exist."""
+        names = {seat: asked.get(seat, DEFAULT_PERSONALITIES[int(seat[1:]) - 1]) for seat in SEATS}
+        for name in names.values():
+            if name not in self.personalities:
+                known = tuple(self.personalities)
+                raise UsageError(
+                    "There is no personality “{name}”; choose from {known}.",
+                    name=name,
+                    known=known,
+                )
+        return {seat: self.personalities[name] for seat, name in names.items()}
+
+
+def read_personalities(given: Sequence[str]) -> dict[str, str]:
+    """Read `seat=personality` items. Raises UsageError for another form or a strange seat."""
+    pairs = [item.partition("=") for item in given]
+    for seat, equals, name in pairs:
+        if not equals or not name.strip():
+            raise UsageError(
+                "“{seat}” gives no personality; write for example A1=logical.",
+                seat=seat,
+            )
+    asked = {seat.strip().upper(): name.strip().lower() for seat, _, name in pairs}
+    for seat in asked:
+        if seat not in SEATS:
+            raise UsageError(
+                "There is no speaker “{seat}” in team; it has {seats}.",
+                seat=seat,
+                seats=tuple(SEATS),
+            )
+    return asked
+
+
+def _expect(table: str, given: Mapping[str, str], names: Sequence[str]) -> None:
+    if set(given) != set(names):
+        raise ValueError(f"{table} has to hold {', '.join(names)}, and nothing else")
+
+
+# The clock of the free debate: what each team has left, and the time kept for silent seats; pure.
+#
+# Every seat is sure of a `share` of its team's time until it has spoken. As teams alternate, a team
+# also keeps the time for the turns that the other one needs to let all of its seats speak. The
+# speaker may use what is left beyond that; a longer speech is cut.
+
+
+OTHER = {"A": "B", "B": "A"}
+
+
+class FreeClock:
+    """The free debate's time, in words."""
+
+    def __init__(
+        self, team: int, speech: int, speeches: int = 100, owed: Sequence[str] = SEATS
+    ) -> None:
+        """Start with the words of a `team` and of a `speech`, and a team's most `speeches`.
+
+        `owed` are the seats that have to speak.
+        """
+        self.left = dict.fromkeys("AB", team)
+        self.speeches = dict.fromkeys("AB", speeches)
+        self.silent = {side: [seat for seat in owed if seat[0] == side] for side in "AB"}
+        self.speech = speech
+        self.share = max(1, min(speech, team // max(1, *map(len, self.silent.values()))))
+        # A few words cost a third of a speech, so that short speeches do not prolong the debate.
+        self.least = min(math.ceil(speech / 3), self.share)
+
+    def runs(self, side: str) -> bool:
+        """Return whether a team has time for another speech."""
+        return self.speeches[side] > 0 and self.left[side] >= self.least
+
+    def budget(self, seat: str, *together: str) -> int:
+        """Return the words that a seat may use without touching what is kept for silent seats.
+
+        `together` are all seats that speak at the same time, this one included, if there are more.
+        """
+        side = side_of(seat)
+        own, other = self._silent_after(side, seat), self._silent_after(OTHER[side], *together)
+        # The other team speaks next, unless both speak at once.
+        return self.left[side] - self.share * max(own, other if together else other - 1)
+
+    def fits(self, *seats: str) -> bool:
+        """Return whether these seats may speak now and every silent seat still gets its time."""
+        together = seats if len(seats) > 1 else ()
+        if not all(self._has_time(seat, *together) for seat in seats):
+            return False
+        if together:
+            return True
+        side = side_of(seats[0])
+        other = OTHER[side]
+        needed = max(self._silent_after(other), self._silent_after(side, *seats))
+        return not needed or self.left[other] >= self.share * needed
+
+    def choose(self, wished: str) -> str:
+        """Return who speaks: the seat wished for, or a silent one whose time would run out."""
+        return wished if self.fits(wished) else self._due(wished)
+
+    def choose_both(self, first: str, second: str) -> tuple[str, str]:
+        """Return who speaks for both teams at the same time; see `choose`."""
+        wishes = (
+            (first, second),
+            (self._due(first), second),
+            (first, self._due(second)),
+        )
+        due = self._due(first), self._due(second)
+        return next((pair for pair in wishes if self.fits(*pair)), due)
+
+    def limits(self, seat: str, *together: str) -> tuple[int, int | None]:
+        """Return the words of a speech, and the words after which it is cut, None for never."""
+        budget = self.budget(seat, *together)
+        kept = budget < self.left[side_of(seat)]
+        return min(self.speech, budget), budget if kept else None
+
+    def spend(self, seat: str, words: int) -> None:
+        """Count a speech."""
+        side = side_of(seat)
+        self.left[side] -= max(words, self.least)
+        self.speeches[side] -= 1
+        self.silent[side] = [one for one in self.silent[side] if one != seat]
+
+    def _has_time(self, seat: str, *together: str) -> bool:
+        """Return whether a seat has time for a speech: a whole one, while others' time is kept."""
+        side, budget = side_of(seat), self.budget(seat, *together)
+        kept = budget < self.left[side]
+        enough = self.speeches[side] > self._silent_after(side, seat)
+        return enough and budget >= (self.share if kept else self.least)
+
+    def _silent_after(self, side: str, *seats: str) -> int:
+        return sum(seat not in seats for seat in self.silent[side])
+
+    def _due(self, wished: str) -> str:
+        return next(iter(self.silent[side_of(wished)]), wished)
+
+
+# What the thread reads of a `team` debate's judge: the scoreboard and the review; pure.
+
+
+REVIEW, REVIEW_UNREAD = "The judge's review", "The judge gave no review that could be read."
+POINTS = "**Points:** {points}"
+BEST = "**Best debater:** {seat}, {total:.2f}"
+STAGE = "**{stage}.** {text}"
+JUDGES = "**Judges:** {text}"
+COLUMNS = ("speeches", "penalties", "total", "mean")
+TEAM = "Team {side}"
+UNSCORED = ("{n} speech could not be scored.", "{n} speeches could not be scored.")
+DISAGREE = (
+    "Sum and mean a speech disagree: a team that speaks more often gains by it in the sum alone."
+)
+BROKE = "{seat} in {round}: {rules}."
+BROKE_AND_LOST = "{seat} in {round}: {rules} ({lost})."
+RULES = {
+    "overtime": "overtime",
+    "the same team spoke twice running": "the same team spoke twice running",
+    "counter_question": "counter question",
+    "not_direct_answer": "not a direct answer",
+    "attacker_answered": "attacker answered",
+    "off_topic": "off topic",
+    "scripted_summary": "scripted summary",
+    "personal_attack": "personal attack",
+}
+
+
+def draw_board(speeches: Sequence[Scored], penalties: Sequence[Adjustment]) -> ScoreBoard:
+    """Return the scoreboard: each seat, both teams, and what rules were broken."""
+    totals = count_up(speeches, penalties, SEATS)
+    names = {seat: seat for seat in SEATS} | {side: say(TEAM, side=side) for side in "AB"}
+    counted = totals.seats | totals.teams
+    rows = []
+    for subject, name in names.items():
+        spoken = sum(speech.seat.startswith(subject) for speech in speeches)
+        lost = sum(penalty.amount for penalty in penalties if penalty.subject == subject)
+        mean = totals.means[subject]
+        points = (number(lost, "g"), *(number(n, ".2f") for n in (counted[subject], mean)))
+        cells = (str(spoken), *points)
+        rows.append(BoardRow(side=subject[0], name=name, cells=cells))
+    notes = (*_remarks(totals, speeches), *_breaches(speeches, penalties))
+    return ScoreBoard(title="Scoreboard", columns=COLUMNS, rows=tuple(rows), notes=notes)
+
+
+def write_review(
+    totals: Totals,
+    review: str,
+    summaries: Mapping[str, str],
+    judges: str,
+) -> Report:
+    """Return the final review: the judge's words, the count, and how each stage went.
+
+    `judges` says how far several judges agree.
+    """
+    parts = [review or say(REVIEW_UNREAD)]
+    if totals.best:
+        points = (f"{marked(side)} {number(total, '.2f')}" for side, total in totals.teams.items())
+        parts.append(say(POINTS, points=say(", ").join(points)))
+        parts.append(say(BEST, seat=marked(totals.best), total=totals.seats[totals.best]))
+    parts += [say(JUDGES, text=judges)] if judges else []
+    for stage, said in summaries.items():
+        parts.append(say(STAGE, stage=headed(stage), text=said))
+    return Report(title=say(REVIEW), text="\n\n".join(parts), side="judge")
+
+
+def _remarks(totals: Totals, speeches: Sequence[Scored]) -> Iterator[str]:
+    if totals.winner != totals.mean_winner:
+        yield say(DISAGREE)
+    unread = sum(speech.score is None for speech in speeches)
+    if unread:
+        yield plural(UNSCORED, unread)
+
+
+def _breaches(speeches: Sequence[Scored], penalties: Sequence[Adjustment]) -> Iterator[str]:
+    """Yield a line for each speech that broke rules: the rules, the cost and who paid it."""
+    for speech in speeches:
+        costs = [penalty for penalty in penalties if penalty.by == speech.step]
+        # A penalty's reason begins with its rule.
+        rules = [*speech.violations, *(cost.reason.partition(":")[0] for cost in costs)]
+        if rules:
+            told = say(", ").join(say(RULES.get(rule, rule)) for rule in dict.fromkeys(rules))
+            lost = say(", ").join(
+                f"{marked(cost.subject)} {number(cost.amount, 'g')}" for cost in costs
+            )
+            where = {"seat": marked(speech.seat), "round": round_name(speech.round)}
+            yield say(BROKE_AND_LOST if lost else BROKE, rules=told, lost=lost, **where)
+
+
+# Who may read what: a record of channels, from which alone a seat's context is built.
+
+
+PUBLIC, JUDGE_NOTES = "public", "judge_notes"
+JUDGE = "judge"
+
+
+def team_channel(side: str) -> str:
+    """Return the channel of a team."""
+    return f"team_{side.lower()}"
+
+
+def notes_channel(side: str) -> str:
+    """Return where the seats of a team write to one another."""
+    return f"{team_channel(side)}_notes"
+
+
+def may_read(reader: str, channel: str) -> bool:
+    """Return whether a seat, or the judge, may read a channel."""
+    if channel == PUBLIC:
+        return True
+    if reader == JUDGE:
+        return channel == JUDGE_NOTES
+    side = side_of(reader)
+    return channel in (team_channel(side), notes_channel(side))
+
+
+class Channels:
+    """Everything said in every channel, in order."""
+
+    def __init__(self) -> None:
+        self._entries: list[tuple[str, Speech]] = []
+
+    def write(self, channel: str, label: str, text: str) -> None:
+        """Say something in a channel; `label` gives speaker and time."""
+        self._entries.append((channel, Speech(f"[{label}]", text)))
+
+    def read(self, reader: str, channel: str, *, last: int | None = None) -> Record:
+        """Return a channel's entries in order, or only the `last` ones.
+
+        Empty for a reader without access.
+        """
+        return Record(self._heard(reader, channel, last))
+
+    def entries(self, reader: str, channel: str) -> list[Record]:
+        """Return the same, one by one."""
+        return [Record([entry]) for entry in self._heard(reader, channel)]
+
+    def record(self, reader: str) -> Record:
+        """Return the public record, which only grows: each entry is kept in later prompts."""
+        return Record(self._heard(reader, PUBLIC), KEPT)
+
+    def _heard(self, reader: str, channel: str, last: int | None = None) -> list[Speech]:
+        if not may_read(reader, channel):
+            return []
+        heard = [said for where, said in self._entries if where == channel]
+        return heard if last is None else heard[-last:] if last else []

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from engine.floor.beside import Beside
 from engine.floor.floor import Floor
+from engine.floor.steps import Beside
 from engine.formats.format import Format, Lengths, Names, Roles, Sized
 from engine.formats.team.bench import Bench, TeamLimits
-from engine.formats.team.clock import OTHER
 from engine.formats.team.judge import Judge
-from engine.formats.team.manual import CLOSERS, NAME, SEATS, Manual, read_personalities
-from engine.formats.team.rules import Scoring
+from engine.formats.team.rules import (
+    CLOSERS,
+    NAME,
+    OTHER,
+    SEATS,
+    Manual,
+    Scoring,
+    read_personalities,
+)
 from engine.values.debate import Length, Request, TurnOrder, Value
 
 EXCHANGES = ("A2", "B2", "A3", "B3")  # the seats that ask, in order

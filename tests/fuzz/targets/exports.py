@@ -22,9 +22,9 @@ from adapters.web.links import Served
 from bot.cases import read_source
 from bot.pushing import _checked
 from engine.dataset.columns import SCHEMA_VERSION
-from engine.dataset.manifest import MANIFEST, listed_files
+from engine.dataset.folder import MANIFEST, listed_files
+from engine.pages.debate import ListPage
 from engine.pages.folder import FolderLibrary
-from engine.pages.items import ListPage
 from engine.store.listings import Sought
 from engine.values.errors import RostrumError
 from tests.fuzz.loop import wait

@@ -20,7 +20,7 @@ from engine.chat.commands import parse_command
 from engine.chat.settings import find_mistakes
 from engine.dataset.label_files import read_labels
 from engine.jury.rubric import read_rubric
-from engine.pages.items import read_sought, write_sought
+from engine.pages.debate import read_sought, write_sought
 from engine.values.options import Options, read_option
 from engine.values.sources import SourceFile, SourceLimits, check_quotations, read_sources
 from engine.votes.imported import Fault

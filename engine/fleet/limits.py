@@ -1,0 +1,148 @@
+"""The limits of backends, divided among all processes that call models on one database.
+
+Each such process has a lease, `worker/HOLDER/N`: it is alive, and keeps to the Nth part of every
+limit. A process that joins shows itself first, and calls no model before all others keep to their
+smaller parts; one that may take a larger part shows that first, and looks once more. So the parts
+in use never exceed a limit of at least one for each process, whichever of them dies or stands
+still, once its leases have run out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Protocol
+
+import structlog
+
+from engine.fleet.leases import LEASE_SECONDS, RENEW_SECONDS, Bell, Keeper
+from engine.store import Lease, Store
+from engine.values.errors import StoreError
+
+PREFIX = "worker/"
+TOPIC = "fleet"
+DRAIN_SECONDS = 0.25  # between looks while more calls are in flight than the new part allows
+log = structlog.get_logger(__name__)
+
+
+class Divided(Protocol):
+    """What is divided: the gate of a backend."""
+
+    name: str
+
+    def fits(self, size: int) -> bool:
+        """Whether what is in flight is within a part of so many."""
+
+    def changed(self) -> None:
+        """Look again at what may begin."""
+
+
+class Fleet:
+    """This process's part of every limit: one of `size`, nothing while `size` is 0."""
+
+    def __init__(self, size: int = 1) -> None:
+        self.size = size
+        self._divided: list[Divided] = []
+
+    def add(self, divided: Divided) -> None:
+        """Notify a gate of changes from now on."""
+        self._divided.append(divided)
+
+    def whole(self, limit: int) -> int:
+        """Return the part of a limit that counts things: at least one, once calls may begin."""
+        return max(1, limit // self.size) if self.size else 0
+
+    def part(self, limit: float) -> float:
+        """Return the part of a limit that is a rate."""
+        return limit / self.size if self.size else 0.0
+
+    def fits(self, size: int) -> bool:
+        """Whether all that is in flight is within a part of so many."""
+        return all(divided.fits(size) for divided in self._divided)
+
+    def resize(self, size: int) -> None:
+        """Keep to one part of so many from now on."""
+        if size != self.size:
+            self.size = size
+            for divided in self._divided:
+                divided.changed()
+
+
+class Member:
+    """Keeps a fleet's size right by what all processes show."""
+
+    def __init__(self, fleet: Fleet, store: Store, keeper: Keeper, bell: Bell) -> None:
+        self._fleet = fleet
+        self._store = store
+        self._keeper = keeper
+        self._bell = bell
+        self._shown: Lease | None = None
+        fleet.resize(0)
+
+    async def run(self) -> None:
+        """Take part until cancelled, then leave."""
+        try:
+            while True:
+                settled = await self.look()
+                await self._bell.collect(TOPIC, RENEW_SECONDS if settled else DRAIN_SECONDS)
+        finally:
+            with suppress(StoreError):  # then others count it until it runs out
+                await self._leave()
+
+    async def look(self) -> bool:
+        """Look who is there, and move towards the right part; True once there.
+
+        What begins keeps to a smaller part at once; others hear of it when nothing in flight
+        exceeds it any more. A larger part is shown before it is taken, and then looked at again.
+        """
+        others = await self._others()
+        if (size := len(others) + 1) != self._size:
+            if size > self._fleet.size > 0:
+                self._fleet.resize(size)
+            if not self._fleet.fits(size):
+                return False
+            await self._show(size)
+            others = await self._others()  # some may have come before they could see that
+        size = len(others) + 1
+        larger = not self._fleet.size or size < self._fleet.size
+        if size != self._size or (larger and min(others.values(), default=size) < size):
+            return False  # somebody came, or still keeps to a larger part
+        if size != self._fleet.size:
+            log.info("limits divided", processes=size)
+            self._fleet.resize(size)
+        return True
+
+    @property
+    def _size(self) -> int:
+        """The part that this process shows; 0 before it has joined."""
+        return int(self._shown.name.rpartition("/")[2]) if self._shown else 0
+
+    async def _others(self) -> Mapping[str, int]:
+        """Return which part each other process shows, the larger one while it changes."""
+        mine = self._keeper.holder
+        held = await self._store.leases.held(PREFIX, mine)
+        if self._shown is not None and self._shown.name not in held:
+            # It stood still, or was cut off, for so long that no other counted it: it joins again.
+            # Without the release a renewal since would keep it from claiming that lease again.
+            self._fleet.resize(0)
+            await self._store.leases.release(self._shown)
+            self._shown = None
+        parts: dict[str, int] = {}
+        for name, holder in held.items():
+            if holder != mine:
+                size = int(name.rpartition("/")[2])
+                parts[holder] = min(parts.get(holder, size), size)
+        return parts
+
+    async def _show(self, size: int) -> None:
+        before, leases = self._shown, self._store.leases
+        name = f"{PREFIX}{self._keeper.holder}/{size}"
+        self._shown = await leases.claim(name, self._keeper.holder, LEASE_SECONDS)
+        if before is not None and before.name != name:
+            await leases.release(before)
+        self._bell.ring(TOPIC)
+
+    async def _leave(self) -> None:
+        if self._shown is not None:
+            await self._store.leases.release(self._shown)
+            self._bell.ring(TOPIC)

@@ -1,0 +1,311 @@
+"""The debates that a series holds: from its file, at their times, and as they are stored."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime, timedelta
+from random import Random
+from typing import Any, NamedTuple
+from zoneinfo import ZoneInfo
+
+import orjson
+
+from engine.series.spec import Daily, Jury, Pair, People, Series, Sides, contenders_of
+from engine.store import Store
+from engine.store.series import StoredSeries
+from engine.values.debate import Model, Value
+from engine.values.errors import UsageError
+from engine.values.language import Text
+from engine.values.options import Options
+from engine.values.ports import Location, utc_now
+from engine.values.text import headline
+from engine.values.topics import Topic
+
+# The debates of a series, in the order in which they are held: a pure function of its file.
+
+
+Results = Mapping[str, str | None]
+"""The winner of each debate that ended, by key: a contender, "tie", or None without a verdict."""
+
+
+class Planned(Value):
+    """One debate of a series.
+
+    `key` stays the same as long as what is debated, by which models and on which sides, does; so
+    does `seed`. `ordinal` counts the debates of the series from 1; jurors' orders and seats follow
+    it, so that they are balanced within the series. `contenders` are the names of both sides.
+    """
+
+    key: str
+    seed: int
+    ordinal: int
+    topic: Topic
+    language: str
+    options: Options
+    contenders: tuple[str, str]
+    a: Model
+    b: Model
+    repeat: int
+
+    @property
+    def models(self) -> dict[str, Model]:
+        """The models by contender."""
+        return dict(zip(self.contenders, (self.a, self.b), strict=True))
+
+
+class Motion(NamedTuple):
+    """What a pair of models debates."""
+
+    repeat: int
+    topic: Topic
+    language: str
+    options: Options
+    contenders: tuple[str, str]
+
+
+def expand(series: Series) -> Iterator[Planned]:
+    """Yield every debate of a series, without holding them in memory.
+
+    Repeats come last, and each motion begins with another pair, so that a series cut short at its
+    cap has met every pair about equally often.
+    """
+    ordinal = 0
+    for number, motion in enumerate(_motions(series)):
+        for pair in _turned(series.pairs, number):
+            for a, b in _seated(series, motion, pair):
+                ordinal += 1
+                yield _planned(series.name, ordinal, motion, a, b)
+
+
+def _motions(series: Series) -> Iterator[Motion]:
+    formats = [(options, contenders_of(options)) for options in series.formats]
+    for repeat in range(1, series.repeats + 1):
+        for topic in series.topics:
+            for language in series.languages_of(topic):
+                for options, contenders in formats:
+                    yield Motion(repeat, topic, language, options, contenders)
+
+
+def _turned(pairs: Sequence[Pair], number: int) -> Sequence[Pair]:
+    start = number % len(pairs)
+    return [*pairs[start:], *pairs[:start]]
+
+
+def _seated(series: Series, motion: Motion, pair: Pair) -> Iterator[Pair]:
+    """Yield who is on which side: both ways, or one drawn."""
+    if series.sides is Sides.BOTH:
+        yield pair
+        yield pair[1], pair[0]
+        return
+    one, other = sorted(pair, key=lambda model: model.ref)
+    drawn = Random(_digest(series.name, "sides", *motion, one.ref, other.ref)).random() < 0.5
+    yield (one, other) if drawn else (other, one)
+
+
+def _planned(name: str, ordinal: int, motion: Motion, a: Model, b: Model) -> Planned:
+    digest = _digest(motion.topic, motion.language, motion.options, a.ref, b.ref, motion.repeat)
+    seed = int(_digest(name, digest)[:12], 16)
+    return Planned(key=digest[:16], seed=seed, ordinal=ordinal, a=a, b=b, **motion._asdict())
+
+
+def _digest(*parts: object) -> str:
+    """Return the SHA-256 of values as JSON, in hexadecimal."""
+    plain = [
+        part.model_dump(mode="json", exclude_none=True) if isinstance(part, Value) else part
+        for part in parts
+    ]
+    return hashlib.sha256(orjson.dumps(plain, option=orjson.OPT_SORT_KEYS)).hexdigest()
+
+
+# When the debates of a series before people begin; pure.
+#
+# Times of day are those of the wall clock in the file's time zone, so that 09:00 stays 09:00 when
+# the clocks change. An hour that the clocks skip is held when they have been put forward, and one
+# that comes twice the first time.
+
+
+DAY = timedelta(days=1)
+
+
+def first_time(people: People, now: datetime) -> datetime:
+    """Return when the first debate may begin: at once, or at the next time of day."""
+    if people.at is None:
+        return now
+    if people.days:
+        return _first_on(people.days, people.at, now - timedelta(microseconds=1))
+    return _first_after(people.at, _every(people), now - timedelta(microseconds=1))
+
+
+def next_time(people: People, due: datetime, now: datetime) -> datetime:
+    """Return when the debate after the one due may begin: in the future.
+
+    Times that were missed are left out, as one debate makes up for all of them.
+    """
+    every, at = _every(people), people.at
+    if at is None:
+        missed = max(0, (now - due) // every)
+        return due + (missed + 1) * every
+    if people.days:
+        return _first_on(people.days, at, max(due, now))
+    if every < DAY:
+        return _first_after(at, every, max(due, now))
+    days = -(-every // DAY)  # a part of a day counts as a whole one
+    day = _day(at, due) + days * DAY
+    while (time := _moment(at, datetime.combine(day, at.clock))) <= now:
+        day += days * DAY
+    return time
+
+
+def _first_after(at: Daily, every: timedelta, moment: datetime) -> datetime:
+    """Return the first time after a moment: `at` of a day, or every so long after it."""
+    today = _day(at, moment)
+    times = (
+        _moment(at, local) for day in (today, today + DAY) for local in _times_of(day, at, every)
+    )
+    return next(time for time in times if time > moment)
+
+
+def _first_on(days: Sequence[int], at: Daily, moment: datetime) -> datetime:
+    """Return the first time after a moment that is on one of these days of the week."""
+    today = _day(at, moment)
+    week = (today + number * DAY for number in range(8))
+    times = (_moment(at, datetime.combine(day, at.clock)) for day in week if day.weekday() in days)
+    return next(time for time in times if time > moment)
+
+
+def _times_of(day: date, at: Daily, every: timedelta) -> Iterator[datetime]:
+    local = datetime.combine(day, at.clock)
+    while local.date() == day:
+        yield local
+        local += every
+
+
+def _every(people: People) -> timedelta:
+    return timedelta(minutes=people.every)
+
+
+def _day(at: Daily, moment: datetime) -> date:
+    return moment.astimezone(ZoneInfo(at.zone)).date()
+
+
+def _moment(at: Daily, local: datetime) -> datetime:
+    return local.replace(tzinfo=ZoneInfo(at.zone)).astimezone(UTC)
+
+
+# Stores a series, unless its file would change debates that were held already.
+
+
+MOST_SHOWN = 3
+
+
+async def save_series(store: Store, series: Series) -> StoredSeries:
+    """Store a series, which may then begin debates. Raises UsageError as `check_unchanged` does."""
+    before, now = await store.series.find(series.name), utc_now()
+    if before is not None:
+        held = {debate.key for debate in await store.series.debates(series.name)}
+        check_unchanged(Series.model_validate_json(before.body), series, held)
+    stored = StoredSeries(
+        name=series.name,
+        body=series.model_dump_json(),
+        usd=series.limits.usd,
+        begun_at=before.begun_at if before else now,
+        platform=series.people and series.people.place.platform,
+        community=before and before.community,
+        due_at=_due(series, before, now),
+    )
+    await store.series.save(stored)
+    return stored
+
+
+async def begin_in_chat(
+    store: Store, series: Series, where: Location, platform: str, due: datetime, now: datetime
+) -> None:
+    """Store a series that a command began in a community; its first debate is `due` then."""
+    await store.series.save(
+        StoredSeries(
+            name=series.name,
+            body=series.model_dump_json(),
+            begun_at=now,
+            platform=platform,
+            community=where.community,
+            due_at=due,
+        )
+    )
+
+
+def _due(series: Series, before: StoredSeries | None, now: datetime) -> datetime | None:
+    """Return when the next debate before people may begin; None if no one watches."""
+    if series.people is None:
+        return None
+    planned = before is not None and before.due_at is not None
+    if before and planned and Series.model_validate_json(before.body).people == series.people:
+        return before.due_at
+    return first_time(series.people, now)
+
+
+def check_unchanged(before: Series, now: Series, held: Collection[str]) -> None:
+    """Refuse a file that would change debates already held; `held` are their keys.
+
+    Adding to topics, models, formats, languages or repeats is fine, and so are other limits and
+    another place. Raises UsageError with the difference.
+    """
+    if not held:
+        return
+    changed = ["jury"] if before.jury != now.jury else []
+    lost = len(set(held) - {planned.key for planned in expand(now)})
+    if lost:
+        changed += ["topics", "models", "pairs", "sides", "formats", "languages", "repeats"]
+    differences = list(_differences(before, now, changed))
+    if differences:
+        count = len(held) if "jury" in changed else lost
+        raise UsageError(
+            f"The series {now.name} has {len(held)} debates, and this file would change "
+            f"{count} of them: {'; '.join(differences)}. Undo that, or give the series another "
+            "name."
+        )
+
+
+def _differences(before: Series, now: Series, names: Collection[str]) -> Iterator[str]:
+    for name in names:
+        old, new = getattr(before, name), getattr(now, name)
+        if old == new:
+            continue
+        if isinstance(old, tuple):
+            gone = [one for one in old if one not in new]
+            if gone:
+                shown = ", ".join(map(_word, gone[:MOST_SHOWN]))
+                more = f" and {len(gone) - MOST_SHOWN} more" if len(gone) > MOST_SHOWN else ""
+                yield f"{name} no longer has {shown}{more}"
+        elif name != "repeats" or new < old:
+            was = _word(old)
+            yield f"{name} was {was}{',' if ', ' in was else ''} and is now {_word(new)}"
+
+
+def _word(value: Any) -> str:
+    """Return how a file writes a value."""
+    if isinstance(value, tuple):
+        return " against ".join(map(_word, value))
+    if isinstance(value, Model):
+        return value.ref
+    if isinstance(value, Jury):
+        return _jury(value)
+    if not isinstance(value, Value):
+        return str(value)
+    held = value.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
+    if "text" in held:
+        return f"“{headline(str(held['text']), 60)}”"
+    held |= held.pop("options", {})
+    return ", ".join(f"{key} {_plain(one)}" for key, one in held.items()) or "the default"
+
+
+def _jury(jury: Jury) -> str:
+    """Return its models and how they read, where that is not the default."""
+    refs = tuple(model.ref for model in jury.models)
+    models = [str(Text("{refs:and}", refs=refs))] if refs else []
+    mode = [f"mode {jury.mode}"] if jury.mode is not Jury().mode else []
+    return ", ".join((*models, *mode)) or "the default"
+
+
+def _plain(value: object) -> str:
+    return ("off", "on")[value] if isinstance(value, bool) else str(value)

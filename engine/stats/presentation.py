@@ -1,0 +1,317 @@
+"""Statistics as words and as pictures: agreement matrix, reliability diagram, leaderboard; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import ceil, floor, sqrt
+
+from engine.drawing.svg import (
+    Anchor,
+    box,
+    darken,
+    dot,
+    draw,
+    fit,
+    line,
+    short_names,
+    square,
+    width_of,
+    write,
+)
+from engine.stats.agreement import Agreement
+from engine.stats.coefficients import Bin
+from engine.stats.figure import Figure
+from engine.stats.ratings import Effect, Leaderboard, Missing, ModelRatings, Rating, Unknown
+from engine.values.judging import TIE
+from engine.values.messages import File
+from engine.words.translation import number, percent, say
+
+# The wording of statistics, for chats, terminals and pictures.
+
+
+TOO_FEW = "too few ({n})"
+UNDEFINED = "undefined (always the same)"
+RANGE = "{value} ({low} to {high})"
+MISSING = {
+    Missing.NEVER_LOST: "never lost to a rated model, even indirectly",
+    Missing.NEVER_WON: "never beat a rated model, even indirectly",
+    Missing.APART: "no debates link it to the rated models",
+    Missing.NO_CYCLE: "no two models have beaten each other, even indirectly",
+    Missing.ONLY_TIES: "all debates were ties",
+}
+NOT_JUDGED = "not judged"
+UNKNOWN = {
+    Unknown.UNSEEN: "no debate shows it",
+    Unknown.CONFOUNDED: "cannot be told apart",
+    Unknown.UNBOUNDED: "too few debates",
+    Unknown.UNRATED: "no model is rated",
+}
+
+
+def word_share(figure: Figure) -> str:
+    """Write a share in per cent, with its interval."""
+    return _tell(figure, percent)
+
+
+def word_coefficient(figure: Figure) -> str:
+    """Write κ, α or a score, with its interval."""
+    return _tell(figure, lambda value: _signed(value, ".2f"))
+
+
+def word_points(figure: Figure) -> str:
+    """Write a difference of two shares in percentage points, with its interval."""
+    return _tell(figure, lambda value: _signed(100 * value, "+.1f"))
+
+
+def word_rating(rating: Rating | None) -> str:
+    """Write a rating with its interval, or why there is none."""
+    if rating is None:
+        return say(NOT_JUDGED)
+    if rating.value is None or rating.low is None or rating.high is None:
+        return say(MISSING[rating.missing or Missing.APART])
+    return say(
+        RANGE,
+        value=number(rating.value, ".0f"),
+        low=_signed(rating.low, ".0f"),
+        high=number(rating.high, ".0f"),
+    )
+
+
+def word_effect(effect: Effect) -> str:
+    """Write an effect in points with its interval, or why there is none."""
+    if effect.value is None or effect.low is None or effect.high is None:
+        return say(UNKNOWN[effect.missing or Unknown.UNRATED])
+    value, low, high = (_signed(one, "+.0f") for one in (effect.value, effect.low, effect.high))
+    return say(RANGE, value=value, low=low, high=high)
+
+
+def word_record(rating: Rating | None) -> str:
+    """Write wins, losses and ties."""
+    return f"{rating.won}–{rating.lost}–{rating.tied}" if rating else ""
+
+
+def _tell(figure: Figure, write: Callable[[float], str]) -> str:
+    if figure.few:
+        return say(TOO_FEW, n=figure.n)
+    if figure.value is None:
+        return say(UNDEFINED)
+    if figure.low is None or figure.high is None:
+        return write(figure.value)
+    value, low, high = map(write, (figure.value, figure.low, figure.high))
+    return say(RANGE, value=value, low=low, high=high)
+
+
+def _signed(value: float, spec: str) -> str:
+    """Use a real minus sign, and none before zero."""
+    text = number(value, spec)
+    return text.lstrip("-+") if not text.strip("-+0.,") else text.replace("-", "−")
+
+
+# Statistics as pictures: the agreement matrix, the reliability diagram, the leaderboard; pure.
+#
+# Each is an SVG with its numbers as alternative text. People are always round and the jury square,
+# so that colours are not needed.
+
+
+CELL = 92
+PLOT = 320
+ROW = 60
+MOST_MODELS = 25
+MATRIX_TITLE = "What people chose, and what the jury chose"
+RELIABILITY_TITLE = "How often A won, by the jury's probability of A"
+LEADERBOARD_TITLE = "Ratings by people and by the jury"
+NOTHING = "Nothing to show yet."
+RATED_FROM = "Debates: {people} by people, {jury} by the jury; with 95 % intervals"
+RATINGS = "{model} · people: {people} · jury: {jury}"
+UNRATED = "{by}: {why}"
+BY_PEOPLE, BY_JURY = "people", "jury"
+
+
+def draw_pictures(agreement: Agreement, leaderboard: Leaderboard) -> dict[str, str]:
+    """Return every picture by its file name."""
+    return {
+        "agreement.svg": draw_matrix(agreement),
+        "reliability.svg": draw_reliability(agreement),
+        "leaderboard.svg": draw_leaderboard(leaderboard),
+    }
+
+
+def draw_matrix(agreement: Agreement) -> str:
+    """Draw how often each pair of choices occurred."""
+    matrix = agreement.matrix
+    said = [
+        f"people {_name(one)} and jury {_name(other)}: {n}"
+        for one, row in matrix.items()
+        for other, n in row.items()
+    ]
+    about = f"{agreement.compared} debates, agreement {word_share(agreement.agreement)}"
+    size = CELL * max(3, len(matrix))
+    return draw(
+        MATRIX_TITLE,
+        f"{about}. {'; '.join(said) or NOTHING}",
+        size + 150,
+        size + 130,
+        [write(16, 52, about, "faint"), *_cells(matrix)],
+    )
+
+
+def _cells(matrix: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
+    left, top = 130, 110
+    most = max((n for row in matrix.values() for n in row.values()), default=0) or 1
+    for i, (people, row) in enumerate(matrix.items()):
+        middle = CELL * (i + 0.5)
+        yield write(left - 10, top + middle + 5, f"people: {_name(people)}", anchor="end")
+        yield write(left + middle, top - 10, f"jury: {_name(people)}", anchor="middle")
+        for j, (jury, n) in enumerate(row.items()):
+            x, y = left + CELL * j, top + CELL * i
+            kind = "people" if people == jury else "jury"
+            # Pale enough for the number to be legible in either scheme.
+            yield box(x + 2, y + 2, CELL - 4, CELL - 4, kind, 0.06 + 0.3 * n / most)
+            yield write(x + CELL / 2, y + CELL / 2 + 6, str(n), "ink heading", "middle")
+
+
+def draw_reliability(agreement: Agreement) -> str:
+    """Draw the share of A's wins with people against the panel's p_a, in five bins."""
+    filled = [one for one in agreement.reliability if one.n]
+    said = [
+        f"{one.n} debates at {one.predicted:.0%} predicted, {one.observed:.0%} observed"
+        for one in filled
+        if one.predicted is not None and one.observed is not None
+    ]
+    axes = list(_axes("the jury's p(A)", "A's share with people"))
+    return draw(
+        RELIABILITY_TITLE,
+        f"A perfectly calibrated jury lies on the dashed diagonal. {'; '.join(said) or NOTHING}",
+        PLOT + 130,
+        PLOT + 130,
+        [*axes, *_bins(filled)],
+    )
+
+
+def _axes(across: str, along: str) -> Iterator[str]:
+    left, top = 70, 56
+    for step in range(6):
+        place, label = PLOT * step / 5, f"{20 * step} %"
+        yield line(left, top + place, left + PLOT, top + place, dash="1 5")
+        yield write(left - 8, top + PLOT - place + 5, label, "faint", "end")
+        yield write(left + place, top + PLOT + 20, label, "faint", "middle")
+    yield line(left, top, left, top + PLOT)
+    yield line(left, top + PLOT, left + PLOT, top + PLOT)
+    yield line(left, top + PLOT, left + PLOT, top, dash="6 4")
+    yield write(left + PLOT / 2, top + PLOT + 44, across, anchor="middle")
+    yield write(left + 8, top + 16, along)
+
+
+def _bins(filled: Sequence[Bin]) -> Iterator[str]:
+    left, bottom = 70, 56 + PLOT
+    for one in filled:
+        x, y = left + PLOT * (one.predicted or 0), bottom - PLOT * (one.observed or 0)
+        radius = min(16.0, 3 + sqrt(one.n))
+        anchor: Anchor = "end" if x > left + PLOT - 60 else "start"
+        aside = -radius - 4 if anchor == "end" else radius + 4
+        yield dot(x, y, radius, "people")
+        yield write(x + aside, y + 5, f"n = {one.n}", anchor=anchor)
+
+
+def draw_leaderboard(leaderboard: Leaderboard) -> str:
+    """Draw every model's two ratings with their intervals, the best at the top.
+
+    It is in the language spoken, with letters that a phone can show.
+    """
+    shown = leaderboard.standings[:MOST_MODELS]
+    about = _about(leaderboard)
+    low, high = _range(shown)
+    names = short_names([one.model for one in shown], LEFT - 2 * EDGE, LETTERS)
+    parts = [
+        write(EDGE, 38, fit(say(LEADERBOARD_TITLE), WIDE - 2 * EDGE, LETTERS), "ink large"),
+        write(EDGE, 64, fit(about, WIDE - 2 * EDGE, SMALL), "faint", size=SMALL),
+        *_legend(),
+    ]
+    for place, standing in enumerate(shown):
+        parts += _standing(standing, names[standing.model], TOP + ROW * place, low, high)
+    parts += _scale(TOP + ROW * len(shown), low, high)
+    title, alt = say(LEADERBOARD_TITLE), leaderboard_alt(leaderboard)
+    return draw(title, alt, WIDE, TOP + ROW * len(shown) + 44, parts, headed=False)
+
+
+def leaderboard_alt(leaderboard: Leaderboard) -> str:
+    """Return what the picture of a leaderboard shows, in words."""
+    said = [
+        say(RATINGS, model=one.model, people=word_rating(one.people), jury=word_rating(one.jury))
+        for one in leaderboard.standings[:MOST_MODELS]
+    ]
+    return f"{_about(leaderboard)}. {'; '.join(said) or say(NOTHING)}"
+
+
+def _about(leaderboard: Leaderboard) -> str:
+    return say(RATED_FROM, people=leaderboard.people, jury=leaderboard.jury)
+
+
+WIDE, EDGE, LEFT, RIGHT, TOP = 720, 24, 330, 60, 118  # pixels
+LETTERS, SMALL = 20.0, 16.0
+
+
+def leaderboard_picture(leaderboard: Leaderboard) -> File:
+    """Return the picture for a chat, always dark, as an SVG file; its alt text has the numbers."""
+    svg, alt = darken(draw_leaderboard(leaderboard)), leaderboard_alt(leaderboard)
+    return File(name="leaderboard.png", media="image/svg+xml", content=svg, alt=alt)
+
+
+def _legend() -> Iterator[str]:
+    people, jury = say(BY_PEOPLE), say(BY_JURY)
+    yield dot(EDGE + 8, 92, 7, "people")
+    yield write(EDGE + 24, 98, people, size=SMALL)
+    x = EDGE + 48 + width_of(people, SMALL)
+    yield square(x + 8, 92, 7, "jury")
+    yield write(x + 24, 98, jury, size=SMALL)
+
+
+def _standing(
+    standing: ModelRatings, name: str, y: float, low: float, high: float
+) -> Iterator[str]:
+    yield write(EDGE, y + ROW / 2 + 7, name, "ink large")
+    yield from _rating(standing.people, y + ROW / 2 - 11, low, high, "people")
+    yield from _rating(standing.jury, y + ROW / 2 + 11, low, high, "jury")
+
+
+def _rating(rating: Rating | None, y: float, low: float, high: float, kind: str) -> Iterator[str]:
+    if rating is None or rating.value is None or rating.low is None or rating.high is None:
+        by = say(BY_PEOPLE if kind == "people" else BY_JURY)
+        said = say(UNRATED, by=by, why=word_rating(rating))
+        yield write(LEFT, y + 6, fit(said, WIDE - LEFT - EDGE, SMALL), "faint", size=SMALL)
+        return
+    span = WIDE - LEFT - RIGHT
+    first, middle, last = (
+        LEFT + span * (value - low) / (high - low)
+        for value in (rating.low, rating.value, rating.high)
+    )
+    yield line(first, y, last, y, kind)
+    yield _mark(middle, y, kind)
+
+
+def _mark(x: float, y: float, kind: str) -> str:
+    return dot(x, y, 7, kind) if kind == "people" else square(x, y, 7, kind)
+
+
+def _scale(y: float, low: float, high: float) -> Iterator[str]:
+    span = WIDE - LEFT - RIGHT
+    yield line(LEFT, y, LEFT + span, y)
+    for step in range(5):
+        value, x = low + (high - low) * step / 4, LEFT + span * step / 4
+        yield line(x, y, x, y + 5)
+        yield write(x, y + 26, f"{value:.0f}", "faint", "middle", SMALL)
+
+
+def _range(standings: Sequence[ModelRatings]) -> tuple[float, float]:
+    """Return round bounds around every interval."""
+    ratings = [one for standing in standings for one in (standing.people, standing.jury) if one]
+    lows = [rating.low for rating in ratings if rating.low is not None]
+    highs = [rating.high for rating in ratings if rating.high is not None]
+    return (
+        100.0 * floor(min(lows, default=900.0) / 100),
+        100.0 * ceil(max(highs, default=1100.0) / 100),
+    )
+
+
+def _name(choice: str) -> str:
+    return "tie" if choice == TIE else choice
