@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from itertools import chain
 from socket import socketpair
-from typing import ClassVar, Generic, NamedTuple, Self, TypeVar
+from typing import ClassVar, NamedTuple, Self
 
 from tests.crash.conftest import DRIVER, Scene
 from tests.crash.fate import MET, lines
@@ -21,8 +21,6 @@ from tests.doubles.faults import When
 from tests.doubles.remote import Json, RemoteDouble
 from tests.kit import PROCESS_SECONDS
 
-P = TypeVar("P", bound=RemoteDouble)
-B = TypeVar("B")
 SHOWN = 30  # of the newest lines in each file, where a wait was in vain
 
 
@@ -80,15 +78,37 @@ class Held:
     kills: int
 
 
-# Holds a debate in a scene, led by its bot, which may be doomed.
-Hold = Callable[[Scene, Callable[[B], Awaitable[None]], bool], Awaitable[Held]]
+class Read(NamedTuple):
+    """A message as people read it: the line above it, its place in its debate, who holds what."""
+
+    title: str
+    code: str
+    place: str
+    text: str
+    holders: Mapping[str, Sequence[str]]
 
 
-class Bot(ABC, Generic[P]):
+class Bot(ABC):
     """One process after the other, each killed from here or by its fate."""
 
-    driver: ClassVar[str]
-    """The module beside this one that serves the platform."""
+    name: ClassVar[str]
+    """The platform's."""
+
+    remote: ClassVar[type[RemoteDouble]]
+    own_name: ClassVar[str]
+    """The bot's, among those who hold a reaction."""
+
+    signs: ClassVar[Mapping[str, str]]
+    """The reaction of each option."""
+
+    sends: ClassVar[Sequence[Send]]
+    """All that a debate sends, but for edits."""
+
+    rules: ClassVar[Mapping[str, float]] = {}
+    """The platform's rules that are other than usual."""
+
+    allowed: ClassVar[Sequence[str]] = ()
+    """What the bot is allowed beside the usual."""
 
     everywhere: ClassVar[bool] = True
     """Whether it is killed at every one of many like sends, or only at the first of them."""
@@ -103,7 +123,7 @@ class Bot(ABC, Generic[P]):
     other_points: ClassVar[tuple[str, ...]] = ()
     """Where it dies by its fate, beside the votes."""
 
-    def __init__(self, scene: Scene, platform: P, lives: Forked) -> None:
+    def __init__(self, scene: Scene, platform: RemoteDouble, lives: Forked) -> None:
         self.scene = scene
         self.platform = platform
         self._lives = lives
@@ -111,24 +131,29 @@ class Bot(ABC, Generic[P]):
 
     @classmethod
     async def hold(
-        cls, scene: Scene, platform: P, lead: Callable[[Self], Awaitable[None]], *, doomed: bool
+        cls, scene: Scene, lead: Callable[[Self], Awaitable[None]], *, doomed: bool
     ) -> Held:
-        """Hold a debate, and return what became of it; `doomed` it dies at every vote."""
-        for name in set(cls.voters.people) - set((await platform.state())["users"]):
-            await platform.act("add_user", name)
-        users = (await platform.state())["users"]
-        # A file that names no point of this debate keeps its process from noting every one.
-        scene.doom(sorted(cls.points(users)) if doomed else ["none"])
-        async with cls.serving(scene, platform) as bot:
-            await lead(bot)
-            state = await platform.until(cls.is_over)
-            return Held(state, await platform.sent(), scene, bot.kills)
+        """Hold a debate on a platform of its own; `doomed` it dies at every vote."""
+        async with cls.remote.spawned(scene.folder) as platform:
+            await platform.set_rules(**cls.rules)
+            for permission in cls.allowed:
+                await platform.act("allow", permission)
+            for name in set(cls.voters.people) - set((await platform.state())["users"]):
+                await platform.act("add_user", name)
+            users = (await platform.state())["users"]
+            # A file that names no point of this debate keeps its process from noting every one.
+            scene.doom(sorted(cls.points(users)) if doomed else ["none"])
+            async with cls.serving(scene, platform) as bot:
+                await lead(bot)
+                state = await platform.until(cls.is_over)
+                return Held(state, await platform.sent(), scene, bot.kills)
 
     @classmethod
-    async def hold_both(cls, new_scene: Callable[[], Scene], hold: Hold[Self]) -> tuple[Held, Held]:
+    async def hold_both(cls, new_scene: Callable[[], Scene]) -> tuple[Held, Held]:
         """Hold a debate that nothing happens to, and beside it one that is killed everywhere."""
         return await asyncio.gather(
-            hold(new_scene(), cls.live_quietly, False), hold(new_scene(), cls.be_killed, True)
+            cls.hold(new_scene(), cls.live_quietly, doomed=False),
+            cls.hold(new_scene(), cls.be_killed, doomed=True),
         )
 
     @classmethod
@@ -138,13 +163,13 @@ class Bot(ABC, Generic[P]):
 
     @classmethod
     @asynccontextmanager
-    async def serving(cls, scene: Scene, platform: P) -> AsyncIterator[Self]:
+    async def serving(cls, scene: Scene, platform: RemoteDouble) -> AsyncIterator[Self]:
         """Run the bot's processes until the body ends."""
-        code, words = DRIVER.format(cls.driver), (str(scene.folder), platform.api_url)
+        words = (cls.name, str(scene.folder), platform.api_url)
         ours, theirs = socketpair()  # whose end ends them, should this process be killed
         with ours, theirs:
             streams = (theirs.fileno(), 1, 2)
-            lives = await fork(code, ROOT, words, environment_of({}), streams, ready=READY)
+            lives = await fork(DRIVER, ROOT, words, environment_of({}), streams, ready=READY)
             bot = cls(scene, platform, lives)
             try:
                 await bot.back()
@@ -250,6 +275,21 @@ class Bot(ABC, Generic[P]):
     @abstractmethod
     def is_over(state: Json) -> bool:
         """Whether all that people will see of the debate is there."""
+
+    @staticmethod
+    @abstractmethod
+    def read(state: Json) -> list[Read]:
+        """Return every message, those of the channel first."""
+
+    @staticmethod
+    @abstractmethod
+    def threads(state: Json) -> set[str]:
+        """Return the threads that messages stand in."""
+
+    @staticmethod
+    @abstractmethod
+    def count(held: Held, send: Send) -> int:
+        """Count the requests of a kind."""
 
     def _lines(self, name: str) -> list[str]:
         return lines(self.scene.folder / name)

@@ -31,7 +31,7 @@ from tests.kit import PROCESS_SECONDS
 
 MOST_DEBATES = 12
 SAID = "said"
-DRIVER = "import sys; from tests.crash.{} import main; sys.exit(main())"
+DRIVER = "import sys; from tests.crash.driver import main; sys.exit(main())"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +57,11 @@ class Scene:
         """Let every process from now on pass."""
         (self.folder / FREEZE).unlink()
 
-    def open(self, *arguments: str, driver: str = "driver") -> Child:
+    def open(self, *arguments: str) -> Child:
         """Start a process that holds the debate."""
-        words = (str(self.folder), self.format, *arguments)
+        words = ("debate", str(self.folder), self.format, *arguments)
         with streams_to(self.folder / SAID) as streams:
-            code, environment = DRIVER.format(driver), environment_of({})
-            return Child(ask(code, ROOT, words, environment, streams, ready=READY))
+            return Child(ask(DRIVER, ROOT, words, environment_of({}), streams, ready=READY))
 
     def finish(self, process: Child) -> None:
         """Wait until a process has come to the end of the debate."""

@@ -1,9 +1,10 @@
-"""A process that holds a debate; its arguments are `FOLDER FORMAT [chain] [shared]`.
+"""A process that holds the debate of its folder, and is killed from outside or by its fate.
 
-It starts the one debate of its folder, or goes on with the one that it finds, with everything
-changed that a debate could depend on. With `chain` it does so in one life after the other, until
-one of them comes to the end. With `shared` it does not hold the database alone, so that a lease
-which is not given back has to run out.
+`debate FOLDER FORMAT [chain] [shared]` starts the one debate of its folder, or goes on with the one
+that it finds, with everything changed that a debate could depend on. With `chain` it does so in one
+life after the other, until one of them comes to the end. With `shared` it does not hold the
+database alone, so that a lease which is not given back has to run out. `discord FOLDER API_URL` and
+`slack FOLDER API_URL` serve a platform, joined as `rostrum run` joins it.
 """
 
 from __future__ import annotations
@@ -15,8 +16,13 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
+from pydantic import SecretStr
+
 from adapters.models.attempts import RetryPolicy
 from adapters.models.rehearsal import RehearsalModels
+from adapters.site import Site
+from adapters.slack.rest import Rest
+from adapters.slack.socket import SocketTransport
 from adapters.storage.database import Database
 from bot.app import MainLine
 from engine.line.asking import ask
@@ -27,8 +33,11 @@ from engine.values.errors import LeaseLostError, UsageError
 from engine.values.ports import AttemptLog, Call, Reply
 from tests.crash.fate import SERVER, Fate, FatedStore, SurvivingVenue, url_of
 from tests.crash.inputs import CHANGED, FIRST, ORDER, age, find, order_of
-from tests.crash.lives import chain, live
+from tests.crash.lives import LIMITS, chain, fated, live, stay
+from tests.doubles.discord.server import TOKEN
 from tests.doubles.hall import has_ended, hearing
+from tests.doubles.slack.server import APP_TOKEN, BOT_TOKEN
+from tests.scenario import discord_stage, slack_stage
 
 LOOK_SECONDS = 0.5
 PEOPLE = (
@@ -165,8 +174,25 @@ async def vote(
             return
 
 
+async def serve(platform: str, folder: Path, api_url: str) -> None:
+    """Serve a platform until killed."""
+    with fated(folder) as url:
+        settings = discord_stage.settings_of(url)
+        if platform == "discord":
+            serving = discord_stage.process(settings, TOKEN, api_url, limits=LIMITS)
+        else:
+            rest = Rest(SecretStr(BOT_TOKEN), api_url)
+            transport = SocketTransport(rest, SecretStr(APP_TOKEN))
+            site = Site("127.0.0.1", 0)
+            serving = slack_stage.process(settings, rest, transport, site, limits=LIMITS)
+        async with serving:
+            await stay(folder)
+
+
 def main() -> int:
-    """Hold it, and return the exit code."""
-    home, ways = Path(sys.argv[1]), sys.argv[3:]
-    holding = partial(hold, home, order_of(sys.argv[2]), shared="shared" in ways)
-    return chain(home, holding) if "chain" in ways else live(home, holding)
+    """Do what the arguments say, and return the exit code."""
+    what, home, *words = sys.argv[1], Path(sys.argv[2]), *sys.argv[3:]
+    if what != "debate":
+        return chain(home, partial(serve, what, home, *words))
+    holding = partial(hold, home, order_of(words[0]), shared="shared" in words)
+    return chain(home, holding) if "chain" in words else live(home, holding)

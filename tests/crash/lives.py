@@ -29,7 +29,6 @@ from engine.values.ports import VenueLimits
 from tests.crash.fate import SERVER, Fate, FatedStore, append, url_of
 from tests.crash.inputs import FIRST, PROMPTS
 
-DRIVERS = ("driver", "moved", "discord_driver", "slack_driver")
 READY = f"{__name__}:prepare"
 LIVES, CONNECTED, LOG = "lives", "connected", "log"
 # A send may take long on a busy machine; one in doubt is looked for when its time is over.
@@ -62,7 +61,7 @@ def chain(folder: Path, life: Life) -> int:
 
 def prepare() -> None:
     """Load and compile what every life would; no thread may run before a fork."""
-    for name in ("aiosqlite", *(f"tests.crash.{driver}" for driver in DRIVERS)):
+    for name in ("aiosqlite", "tests.crash.driver"):
         import_module(name)
     assert all(FORMATS[name] for name in FORMATS)
     warm_up(PROMPTS, frozenset(model.ref for model in FIRST.defaults.sides.values()))

@@ -19,6 +19,7 @@ from engine.dataset.writer import write_export
 from engine.store import DebateRecord, ExportFilter
 from engine.values.debate import Status
 from tests.crash.conftest import NewScene, Scene
+from tests.crash.fate import URL
 from tests.crash.inputs import ORDER
 from tests.crash.test_kill import choices, essence
 from tests.doubles.command import rostrum
@@ -64,7 +65,8 @@ def moved(
     ended = rostrum(scene.folder, "copy", "--to", url, ROSTRUM_DATABASE_URL=here)
     assert ended.code == 0, ended
     (scene.folder / "debate.db").rename(scene.folder / "left.db")
-    scene.finish(scene.open(url, driver="moved"))
+    (scene.folder / URL).write_text(url)
+    scene.run()
     yield Moved(scene, url)
     postgres.drop(name)
 
