@@ -8,3 +8,4 @@ OPENAI = "https://api.openai.com/v1"
 OLLAMA = "http://127.0.0.1:11434/v1"
 LM_STUDIO = "http://127.0.0.1:1234/v1"
 JsonForm = Literal["schema", "object", "prompt"]
+ClientName = Literal["rostrum", "openai"]

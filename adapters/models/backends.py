@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Self
@@ -9,7 +10,7 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr
 
-from adapters.models import LM_STUDIO, OLLAMA, OPENAI, JsonForm
+from adapters.models import LM_STUDIO, OLLAMA, OPENAI, ClientName, JsonForm
 from adapters.models.habits import Habits, Rung
 from engine.values.debate import REHEARSAL, RETRIEVAL, Value
 from engine.values.errors import SettingsError
@@ -100,6 +101,7 @@ class Backend(Value):
     `timeout_s` is the time for one try in seconds, of which connecting may take a third, at most
     30 s; a `local` backend costs 0. `cache_marks`: whether prompts say what to cache; None is only
     where a model needs it. `form`: how JSON is asked for first; None is as the preset has it.
+    `client` makes its requests: ours, or the one of the package `openai`.
     """
 
     name: str
@@ -113,6 +115,7 @@ class Backend(Value):
     local: bool = False
     cache_marks: bool | None = None
     form: JsonForm | None = None
+    client: ClientName = "rostrum"
 
     @classmethod
     def of(
@@ -129,6 +132,7 @@ class Backend(Value):
         local: bool | None = None,
         cache_marks: bool | None = None,
         form: JsonForm | None = None,
+        client: ClientName | None = None,
     ) -> Self:
         """Fill in missing values from a preset. Raises SettingsError."""
         name, preset = _checked_name(name), preset.strip().lower() if preset else None
@@ -147,6 +151,7 @@ class Backend(Value):
             local=habits.local if local is None else local,
             cache_marks=cache_marks,
             form=form,
+            client=client or "rostrum",
         )
 
     @property
@@ -172,6 +177,16 @@ class Backend(Value):
     def secret(self) -> str:
         """The key to send; empty for none."""
         return self.api_key.get_secret_value() if self.api_key else ""
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """What is sent to it and must not be repeated: its key, and the headers that the SDK adds.
+
+        The SDK reads these from a variable of its own, one `Name: value` a line.
+        """
+        lines = os.environ.get("OPENAI_CUSTOM_HEADERS", "").splitlines()
+        added = [line.partition(":")[2].strip() for line in lines if self.client == "openai"]
+        return tuple(filter(None, (self.secret, *added)))
 
 
 class SearchEndpoint(Value):

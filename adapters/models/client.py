@@ -61,7 +61,8 @@ class HttpModels:
         secrets: Sequence[str] = (),
     ) -> None:
         self.backends = dict(backends)
-        self.secrets = tuple({*secrets, *(one.secret for one in backends.values())} - {""})
+        ours = (secret for backend in backends.values() for secret in backend.secrets)
+        self.secrets = tuple({*secrets, *ours} - {""})
         self.policy = policy
         self.connection = ConnectionPool(sum(b.max_concurrency for b in backends.values()) + 8)
         self.prices = PriceBook(prices, self.connection)
@@ -74,7 +75,7 @@ class HttpModels:
         self._turns = Pace()
 
     async def complete(self, call: Call, log: AttemptLog) -> Reply:
-        await self.connection.open()
+        await self.connection.open(self.backends[call.model.backend])
         reply = await persist(call, log, self.policy, Exchange(self, call))
         self._seconds[call.model.ref] = 0.7 * self.pace(call.model) + 0.3 * reply.latency
         return reply

@@ -1,14 +1,15 @@
 """HTTP to backends; the only place.
 
 ```
-ConnectionPool        made on first use
-├── aiohttp session   the pool for every request
-└── SDK clients       one a backend (with_options): headers and key
+ConnectionPool          made on first use
+├── aiohttp session     shared by all backends with Rostrum's own client, the default
+└── openai.AsyncOpenAI  one for each backend with CLIENT=openai
 ```
 
-The SDK's own `post` takes four times the processor time of the exchange itself, because it builds
-URL, headers and options each time (`rostrum bench live`). Importing the SDK takes half a second, so
-the first calls send the same headers without it (`python -m bench.start`).
+The SDK's `post` takes four times the processor time of the exchange itself, because it builds URL,
+headers and options each time (`rostrum bench live`), and importing it takes half a second. It is
+for gateways that need what the SDK sends, such as the headers in OPENAI_CUSTOM_HEADERS. Its retries
+are off: every try is limited, budgeted and journaled, whichever client makes it.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import aclosing
 from http import HTTPStatus
 from importlib.metadata import version
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 from urllib.parse import urlsplit
 
 import orjson
@@ -34,20 +35,20 @@ from adapters.models.faults import (
     proxy_fault,
     unreachable_fault,
 )
-from adapters.models.outcomes import CallFault
+from adapters.models.outcomes import CallFault, Next
 from adapters.models.redaction import redact
 from adapters.proxies import OtherProxy, find_proxy
+from engine.values.ports import FaultKind
 
 if TYPE_CHECKING:
     import ssl
 
     import aiohttp
-    from aiohttp import ClientResponse
+    import httpx2
     from openai import AsyncOpenAI
 
 KEEPALIVE_S = 75.0  # with less, each round of calls would reconnect
 CONNECT_S = 30.0  # includes our loop's stalls; the SDK's 5 s is too short for a thousand
-LOAD_AFTER_S = 3.0  # after the first call, then the SDK is imported
 MOST_BYTES = 16_000_000  # of a response that is not a stream
 COST = "x-litellm-response-cost"  # USD; in a stream it is sent before anything is known
 TAIL_S = 5.0  # for what follows the end of a streamed answer: its usage, and the stream's own end
@@ -62,60 +63,98 @@ class HttpResponse(NamedTuple):
     content: bytes
 
 
-class Endpoint(NamedTuple):
-    """What all requests to one backend share."""
+# Reads a response: its status, its headers, and its body as it arrives.
+Read = Callable[[int, Mapping[str, str], AsyncIterator[bytes]], Awaitable[HttpResponse | CallFault]]
 
+
+class Endpoint(NamedTuple):
+    """A backend over the shared session, with what all requests to it share."""
+
+    backend: Backend
     session: aiohttp.ClientSession
-    base_url: str
-    headers: dict[str, str]
     timeout: aiohttp.ClientTimeout
     proxy: str | None
+    headers: dict[str, str]
 
-    def ask(
-        self, path: str, content: bytes | None = None
-    ) -> AbstractAsyncContextManager[ClientResponse]:
-        """Post a JSON body, or get a page without one."""
-        return self.session.request(
+    async def ask(self, path: str, content: bytes | None, read: Read) -> HttpResponse | CallFault:
+        """Post a JSON body, or get a page without one. Raises what aiohttp raises."""
+        async with self.session.request(
             "GET" if content is None else "POST",
-            self.base_url + path,
+            self.backend.base_url + path,
             data=content,
             headers=self.headers,
             timeout=self.timeout,
             proxy=self.proxy,
             allow_redirects=False,  # a 307 would take prompt and key to another host
-        )
+        ) as raw:
+            return await read(raw.status, raw.headers, raw.content.iter_any())
+
+
+class SdkEndpoint(NamedTuple):
+    """A backend over the SDK's client, which has connections of its own."""
+
+    backend: Backend
+    client: AsyncOpenAI
+
+    async def ask(self, path: str, content: bytes | None, read: Read) -> HttpResponse | CallFault:
+        """Post a JSON body, or get a page without one; as `Endpoint` does."""
+        import httpx2
+        import openai
+
+        try:
+            response = await self._send(path, content)
+            try:
+                async with aclosing(_pieces(response)) as pieces:
+                    return await read(response.status_code, response.headers, pieces)
+            finally:
+                await response.aclose()
+        except _RefusedError as refused:
+            return refused.response
+        except (openai.OpenAIError, httpx2.HTTPError, httpx2.InvalidURL) as error:
+            return _transport_fault(self.backend, error)
+
+    async def _send(self, path: str, content: bytes | None) -> httpx2.Response:
+        """Send a request as the SDK does; its response is still to be read."""
+        import httpx2
+        from openai import AsyncStream
+
+        stream = AsyncStream[object]
+        response: object
+        if content is None:
+            response = await self.client.get(
+                path, cast_to=httpx2.Response, stream=True, stream_cls=stream
+            )
+        else:
+            response = await self.client.post(
+                path, cast_to=httpx2.Response, content=content, stream=True, stream_cls=stream
+            )
+        return cast("httpx2.Response", response)
 
 
 class ConnectionPool:
-    """The shared pool of at most `pool` connections."""
+    """The shared pool of at most `pool` connections; each backend with the SDK has one apart."""
 
     def __init__(self, pool: int) -> None:
         self._pool = pool_size(pool)
-        self._root: AsyncOpenAI | None = None
         self._session: aiohttp.ClientSession | None = None
-        self._loading: asyncio.Task[None] | None = None
-        self._endpoints: dict[str, Endpoint | CallFault] = {}
+        self._trust: ssl.SSLContext | bool = True
+        self._endpoints: dict[str, Endpoint | SdkEndpoint | CallFault] = {}
         self._opening = asyncio.Lock()
 
-    async def open(self) -> aiohttp.ClientSession:
-        """Open the pool if it is not; done before a call, so as not to count in its time."""
-        if self._session is None:
+    async def open(self, backend: Backend) -> Endpoint | SdkEndpoint | CallFault:
+        """Return a backend's endpoint, or why it has none.
+
+        Done before a call, so that making one does not count in the call's time.
+        """
+        if backend.name not in self._endpoints:
             async with self._opening:
-                if self._session is None:
-                    # In a thread: the import would block the loop.
-                    trust = await asyncio.to_thread(_trust)
-                    self._session = _open_session(self._pool, trust)
-                    self._loading = asyncio.create_task(self._load_sdk(), name="SDK")
-        return self._session
+                if backend.name not in self._endpoints:
+                    self._endpoints[backend.name] = await self._bind(backend)
+        return self._endpoints[backend.name]
 
     async def post(self, backend: Backend, path: str, content: bytes) -> HttpResponse | CallFault:
         """Send a JSON body within the backend's deadline; every failure is a value."""
-
-        async def ask(endpoint: Endpoint) -> HttpResponse | CallFault:
-            async with endpoint.ask(path, content) as raw:
-                return await read_whole(raw)
-
-        return await self._exchange(backend, backend.timeout_s, ask)
+        return await self._exchange(backend, path, content, backend.timeout_s, read_whole)
 
     async def stream(
         self,
@@ -132,49 +171,46 @@ class ConnectionPool:
         that goes on for long after its answer `ended`.
         """
 
-        async def ask(endpoint: Endpoint) -> HttpResponse | CallFault:
-            async with endpoint.ask(path, content) as raw:
-                return await _taken(raw, take, ended)
+        async def read(
+            status: int, headers: Mapping[str, str], pieces: AsyncIterator[bytes]
+        ) -> HttpResponse | CallFault:
+            if not headers.get("content-type", "").startswith(_EVENTS):
+                return await read_whole(status, headers, pieces)
+            async with asyncio.timeout(None) as tail:
+                async for piece in pieces:
+                    if not take(piece):
+                        break
+                    if tail.when() is None and ended():
+                        tail.reschedule(asyncio.get_running_loop().time() + TAIL_S)
+            return HttpResponse(status, _headers(status, headers), b"")
 
-        return await self._exchange(backend, backend.timeout_s, ask)
+        return await self._exchange(backend, path, content, backend.timeout_s, read)
 
     async def get(self, backend: Backend, path: str, timeout_s: float) -> HttpResponse | CallFault:
         """Get a page within `timeout_s`; every failure is a value."""
-
-        async def ask(endpoint: Endpoint) -> HttpResponse | CallFault:
-            async with endpoint.ask(path) as raw:
-                return await read_whole(raw)
-
-        return await self._exchange(backend, timeout_s, ask)
+        return await self._exchange(backend, path, None, timeout_s, read_whole)
 
     async def aclose(self) -> None:
         """Close the pool; a later call opens a new one."""
-        loading, self._loading = self._loading, None
-        if loading is not None:
-            loading.cancel()
-            await asyncio.wait({loading})
-        root, self._root = self._root, None
+        endpoints, self._endpoints = self._endpoints, {}
         session, self._session = self._session, None
-        self._endpoints.clear()
-        if root is not None:
-            await root.close()
+        for endpoint in endpoints.values():
+            if isinstance(endpoint, SdkEndpoint):
+                await endpoint.client.close()
         if session is not None:
             await session.close()
 
     async def _exchange(
-        self,
-        backend: Backend,
-        deadline_s: float,
-        ask: Callable[[Endpoint], Awaitable[HttpResponse | CallFault]],
+        self, backend: Backend, path: str, content: bytes | None, deadline_s: float, read: Read
     ) -> HttpResponse | CallFault:
-        endpoint = await self._endpoint(backend)
+        endpoint = await self.open(backend)
         if isinstance(endpoint, CallFault):
             return endpoint
         import aiohttp
 
         try:
             async with asyncio.timeout(deadline_s):
-                return await ask(endpoint)
+                return await endpoint.ask(path, content, read)
         except aiohttp.ClientError as error:
             return _transport_fault(backend, error)
         except TimeoutError:
@@ -182,35 +218,41 @@ class ConnectionPool:
         except OSError as error:
             return _transport_fault(backend, error)
 
-    async def _endpoint(self, backend: Backend) -> Endpoint | CallFault:
-        endpoint = self._endpoints.get(backend.name)
-        if endpoint is None:
-            session = await self.open()
-            endpoint = self._endpoints[backend.name] = _bind(self._root, session, backend)
-        return endpoint
+    async def _bind(self, backend: Backend) -> Endpoint | SdkEndpoint | CallFault:
+        # Both imports in threads: they would block the loop.
+        if self._session is None:
+            self._trust = await asyncio.to_thread(_trust)
+            self._session = _open_session(self._pool, self._trust)
+        proxy = find_proxy(backend.base_url)
+        if isinstance(proxy, OtherProxy):
+            return proxy_fault(*proxy)
+        # Well before the try's deadline, which could not show that nothing was sent.
+        connect_s = min(CONNECT_S, backend.timeout_s / 3)
+        if backend.client == "openai":
+            return await asyncio.to_thread(_open_sdk, backend, connect_s, proxy, self._trust)
+        import aiohttp
 
-    async def _load_sdk(self) -> None:
-        """Use the SDK's own headers, once the process has lived longer than a short debate."""
-        await asyncio.sleep(LOAD_AFTER_S)
-        self._root = await asyncio.to_thread(open_client)
-        self._endpoints.clear()
+        timeout = aiohttp.ClientTimeout(total=None, sock_connect=connect_s)
+        return Endpoint(backend, self._session, timeout, proxy, plain_headers(backend))
 
 
-async def read_whole(raw: ClientResponse) -> HttpResponse | CallFault:
+async def read_whole(
+    status: int, headers: Mapping[str, str], pieces: AsyncIterator[bytes]
+) -> HttpResponse | CallFault:
     """Read a response; one with too much in it, as it is decompressed, is a fault."""
     import aiohttp
 
-    pieces, size = [], 0
+    taken, size = [], 0
     try:
-        async for piece in raw.content.iter_any():
-            pieces.append(piece)
+        async for piece in pieces:
+            taken.append(piece)
             size += len(piece)
             if size > MOST_BYTES:
                 return endless_fault(MOST_BYTES)
     except aiohttp.ClientPayloadError:
-        if not _is_json(b"".join(pieces)):
+        if not _is_json(b"".join(taken)):
             raise
-    return HttpResponse(raw.status, _headers(raw), b"".join(pieces))
+    return HttpResponse(status, _headers(status, headers), b"".join(taken))
 
 
 def _is_json(content: bytes) -> bool:
@@ -222,36 +264,14 @@ def _is_json(content: bytes) -> bool:
     return True
 
 
-async def _taken(
-    raw: ClientResponse, take: Callable[[bytes], bool], ended: Callable[[], bool]
-) -> HttpResponse | CallFault:
-    if not raw.headers.get("content-type", "").startswith(_EVENTS):
-        return await read_whole(raw)
-    async with asyncio.timeout(None) as tail:
-        async for piece in raw.content.iter_any():
-            if not take(piece):
-                break
-            if tail.when() is None and ended():
-                tail.reschedule(asyncio.get_running_loop().time() + TAIL_S)
-    return HttpResponse(raw.status, _headers(raw), b"")
-
-
-def _headers(raw: ClientResponse) -> dict[str, str]:
-    if raw.status < HTTPStatus.MULTIPLE_CHOICES:
-        cost = raw.headers.get(COST)
+def _headers(status: int, headers: Mapping[str, str]) -> dict[str, str]:
+    if status < HTTPStatus.MULTIPLE_CHOICES:
+        cost = headers.get(COST)
         return {COST: cost} if cost else {}
-    return {name.lower(): value for name, value in raw.headers.items()}
+    return {name.lower(): value for name, value in headers.items()}
 
 
-def open_client() -> AsyncOpenAI:
-    """Import the SDK and return a client; its own connections are never used."""
-    import openai
-
-    # With the environment's proxies it would refuse to start behind some of them.
-    unused = openai.DefaultAioHttpClient(trust_env=False)
-    return openai.AsyncOpenAI(
-        api_key="unused", base_url="http://127.0.0.1", http_client=unused, max_retries=0
-    )
+# --- our own client --------------------------------------------------------------------
 
 
 def _trust() -> ssl.SSLContext | bool:
@@ -275,21 +295,6 @@ def _open_session(pool: int, trust: ssl.SSLContext | bool) -> aiohttp.ClientSess
     return aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar())
 
 
-def _bind(
-    root: AsyncOpenAI | None, session: aiohttp.ClientSession, backend: Backend
-) -> Endpoint | CallFault:
-    import aiohttp
-
-    proxy = find_proxy(backend.base_url)
-    if isinstance(proxy, OtherProxy):
-        return proxy_fault(*proxy)
-    # Well before the try's deadline, which could not show that nothing was sent.
-    connect_s = min(CONNECT_S, backend.timeout_s / 3)
-    headers = plain_headers(backend) if root is None else sdk_headers(root, backend)
-    timeout = aiohttp.ClientTimeout(total=None, sock_connect=connect_s)
-    return Endpoint(session, backend.base_url.rstrip("/"), headers, timeout, proxy)
-
-
 def plain_headers(backend: Backend) -> dict[str, str]:
     """Return the SDK's headers without the SDK, and without its data on the machine."""
     return {
@@ -300,13 +305,81 @@ def plain_headers(backend: Backend) -> dict[str, str]:
     }
 
 
-def sdk_headers(root: AsyncOpenAI, backend: Backend) -> dict[str, str]:
-    """Return the headers that the SDK sends to a backend."""
-    client = root.with_options(base_url=backend.base_url, api_key=backend.secret or "unused")
-    # The SDK reads these from the environment; they belong to one provider and must not be sent.
-    client.organization = client.project = client.admin_api_key = None
-    given = {**client.default_headers, **client.auth_headers}
-    return {name: value for name, value in given.items() if isinstance(value, str)}
+# --- the SDK ---------------------------------------------------------------------------
+
+
+class _RefusedError(Exception):
+    """A response with an error status, read within our limits.
+
+    Raised by a hook of the SDK's HTTP client. The SDK itself would read it however long it is.
+    """
+
+    def __init__(self, response: HttpResponse | CallFault) -> None:
+        super().__init__()
+        self.response = response
+
+
+def _open_sdk(
+    backend: Backend, connect_s: float, proxy: str | None, trust: ssl.SSLContext | bool
+) -> SdkEndpoint | CallFault:
+    """Import the SDK and return its client for a backend.
+
+    It adds what its own variables say: OPENAI_CUSTOM_HEADERS, OPENAI_ORG_ID, OPENAI_PROJECT_ID.
+    Key and address are the backend's alone.
+    """
+    import ssl
+
+    import httpx2
+    import openai
+
+    async def refuse(response: httpx2.Response) -> None:
+        if response.status_code >= HTTPStatus.MULTIPLE_CHOICES:
+            async with aclosing(_pieces(response)) as pieces:
+                read = await read_whole(response.status_code, response.headers, pieces)
+            raise _RefusedError(read)
+
+    timeout = httpx2.Timeout(None, connect=connect_s)
+    pool = pool_size(backend.max_concurrency + 8)
+    client = openai.AsyncOpenAI(
+        api_key=backend.secret or "unused",
+        base_url=backend.base_url,
+        max_retries=0,
+        timeout=timeout,
+        http_client=openai.DefaultAioHttpClient(
+            timeout=timeout,
+            limits=httpx2.Limits(max_connections=pool, keepalive_expiry=KEEPALIVE_S),
+            verify=ssl.create_default_context() if trust is True else trust,
+            trust_env=False,
+            proxy=proxy,
+            follow_redirects=False,
+            event_hooks={"response": [refuse]},
+        ),
+    )
+    client.admin_api_key = None  # of OpenAI's own account, for nothing that is asked here
+    given = [value for value in client.default_headers.values() if isinstance(value, str)]
+    if not all(value.isascii() and value.isprintable() for value in given):
+        return CallFault(
+            "cannot be sent the headers that are set for it",
+            "correct OPENAI_CUSTOM_HEADERS: one “Name: value” a line, in plain ASCII",
+            Next.FINAL,
+            kind=FaultKind.UNREACHABLE,
+        )
+    return SdkEndpoint(backend, client)
+
+
+async def _pieces(response: httpx2.Response) -> AsyncGenerator[bytes]:
+    """Yield a body as it arrives; one that breaks off raises what aiohttp raises."""
+    import aiohttp
+    import httpx2
+
+    try:
+        async for piece in response.aiter_bytes():
+            yield piece
+    except (httpx2.ReadError, httpx2.DecodingError) as error:
+        raise aiohttp.ClientPayloadError(str(error)) from error
+
+
+# --- both ------------------------------------------------------------------------------
 
 
 def _transport_fault(backend: Backend, error: BaseException) -> CallFault:

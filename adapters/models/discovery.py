@@ -76,7 +76,7 @@ async def probe(
                 f"Backend “{backend.name}” has no list of models ({found.status}); check its "
                 "BASE_URL in ROSTRUM_BACKENDS, which usually ends in /v1."
             )
-        hidden = (backend.secret, *secrets)
+        hidden = (*backend.secrets, *secrets)
         found = status_fault(found.status, found.content, found.headers, hidden)
     raise ModelError(f"Backend “{backend.name}” {found.whole}; {found.advice}.")
 
@@ -98,7 +98,8 @@ async def _look(session: aiohttp.ClientSession, place: KnownServer) -> LocalServ
 
     try:
         async with session.get(f"{place.base_url}/models", allow_redirects=False) as response:
-            found = await read_whole(response)
+            pieces = response.content.iter_any()
+            found = await read_whole(response.status, response.headers, pieces)
     except (aiohttp.ClientError, TimeoutError, OSError):
         return None
     if isinstance(found, CallFault) or found.status != 200:

@@ -60,7 +60,7 @@ class SearchModels:
 
     async def complete(self, call: Call, log: AttemptLog) -> Reply:
         """Search for a call's last message. Raises ModelError."""
-        await self._pool.open()
+        await self._pool.open(self.backend)
         return await persist(call, log, self._policy, Search(self, call))
 
     async def price(self, model: Model) -> Price | None:

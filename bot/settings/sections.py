@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
 
-from adapters.models import OPENAI, JsonForm
+from adapters.models import OPENAI, ClientName, JsonForm
 from adapters.models.backends import ModerationEndpoint, SearchEndpoint
 from bot.settings.format_sections import MOST
 from bot.settings.sources import Section, json_object
@@ -211,6 +211,7 @@ class BackendSettings(Section):
     local: bool | None = None
     cache_marks: bool | None = None
     form: Annotated[JsonForm | None, Folded] = Field(None, alias="json")
+    client: Annotated[ClientName | None, Folded] = None
 
 
 class WorkerSettings(Section):

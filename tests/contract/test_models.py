@@ -10,6 +10,7 @@ import orjson
 import pytest
 from pydantic import BaseModel, Field
 
+from adapters.models import ClientName
 from adapters.models.attempts import RetryPolicy
 from adapters.models.backends import Backend
 from adapters.models.options import RehearsalOptions
@@ -83,14 +84,15 @@ def respond(body: acts.Body) -> str:
     return structured_answer(call, asked, Scene.of(call), RehearsalOptions.of("oak"))
 
 
-@pytest.fixture(params=["rehearsal", "http"])
+@pytest.fixture(params=["rehearsal", "http", "openai"])
 async def rig(request: pytest.FixtureRequest) -> AsyncIterator[Rig]:
     """Offer each implementation in turn."""
     async with ModelServer(respond) as server:
-        backend = Backend.of("near", base_url=server.base_url)
+        client: ClientName = "openai" if request.param == "openai" else "rostrum"
+        backend = Backend.of("near", base_url=server.base_url, client=client)
         prices = {"near/plain": Price(usd_in=1, usd_out=2)}
         models = open_models({"near": backend}, prices, QUICK)
-        yield Rig(models, server if request.param == "http" else None)
+        yield Rig(models, None if request.param == "rehearsal" else server)
         await models.aclose()
 
 

@@ -64,6 +64,8 @@ def near(server: ModelServer, **more: str) -> Mapping[str, str]:
     [
         ({}, "", ""),
         ({"PRICES": '{"near/ana": [1, 2]}'}, "debate", "ROSTRUM_PRICES"),
+        ({"BACKENDS__NEAR__CLIENT": "OpenAI"}, "", ""),
+        ({"BACKENDS__NEAR__CLIENT": "httpx"}, "settings", "must be rostrum or openai"),
         ({"RETRIEVAL__URL": "http://127.0.0.1:9/search"}, "", ""),
         (
             {"RETRIEVAL__URL": "http://127.0.0.1:9/v1", "RETRIEVAL__MODEL": "finder"},

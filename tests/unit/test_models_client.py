@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from adapters.models import connection
 from adapters.models.attempts import RetryPolicy
 from adapters.models.backends import Backend
 from adapters.models.discovery import probe
@@ -25,7 +24,7 @@ from tests.doubles import model_server as acts
 from tests.doubles.command import printed_by
 from tests.doubles.deadlines import deadlines_by_event
 from tests.doubles.model_server import ModelServer
-from tests.kit import HANG_SECONDS, RecordedAttempts
+from tests.kit import RecordedAttempts
 
 KEY = "sk-canary-0123456789abcdef"
 # OpenSSL then knows no authority, as on a machine where Python brings its own OpenSSL.
@@ -471,20 +470,6 @@ async def test_of_two_proxies_the_one_for_the_address_is_used(
     server.models = [{"id": "maple"}]
     assert (await ask(server, RecordedAttempts(), base_url="http://models.example/v1")).text
     assert await probe(Backend.of("online", base_url="http://models.example/v1")) == ["maple"]
-
-
-async def test_headers_are_the_sdk_s_own_before_and_after_it_is_loaded(
-    server: ModelServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(connection, "LOAD_AFTER_S", 0.05)
-    async with opened(server) as models:
-        async with asyncio.timeout(HANG_SECONDS):
-            while "X-Stainless-Lang" not in (server.headers[-1] if server.headers else {}):
-                await models.complete(call_of(), RecordedAttempts())
-    first, last = server.headers[0], server.headers[-1]
-    assert "X-Stainless-Lang" not in first
-    for name in ("Accept", "Content-Type", "User-Agent", "Authorization"):
-        assert first[name] == last[name]
 
 
 @pytest.mark.parametrize("authorities", [{}, NO_AUTHORITIES], ids=["found", "not found"])
