@@ -282,18 +282,27 @@ def _people(rows: Rows, names: Mapping[str, str]) -> Section | None:
         (say("people whom exports leave out"), str(debate["opted_out"] or "")),
     ]
     head = (say(PLACE), say(PHASE), say("chosen"), say(GOLD), say("not independent because"))
-    grids = [Grid(head, tuple(_phases(votes, names))), *_remarks(votes), *_guesses(rows, names)]
+    grids = [Grid(head, tuple(_phases(rows, names))), *_remarks(votes), *_guesses(rows, names)]
     shown = tuple(fact for fact in facts if fact[1])
     return Section("people", say(PEOPLE), shown, tuple(grid for grid in grids if grid.rows))
 
 
-def _phases(votes: Sequence[Row], names: Mapping[str, str]) -> Iterator[tuple[str, ...]]:
+def _phases(rows: Rows, names: Mapping[str, str]) -> Iterator[tuple[str, ...]]:
     """Yield a row for each platform and phase: what was chosen, how many votes are gold."""
+    # Votes are in the order of their pseudonyms, which every reader of the database draws anew.
+    phases, rounds = list(PHASES), ["", *(turn["round"] for turn in rows.get("turns", ()))]
     groups: dict[tuple[str, str, str], list[Row]] = {}
-    for vote in votes:
+    for vote in rows.get("votes", ()):
         key = vote["platform"], vote["phase"], vote["round"] or ""
         groups.setdefault(key, []).append(vote)
-    for (platform, phase, step), cast in groups.items():
+
+    def place(key: tuple[str, str, str]) -> tuple[str, int, int]:
+        platform, phase, step = key
+        asked = phases.index(phase) if phase in phases else len(phases)
+        return platform, asked, rounds.index(step) if step in rounds else len(rounds)
+
+    for platform, phase, step in sorted(groups, key=place):
+        cast = groups[platform, phase, step]
         told = say(AFTER, round=round_name(step)) if step else say(PHASES.get(phase, phase))
         chosen = Counter("?" if vote["ambiguous"] else vote["option"] for vote in cast)
         why = Counter(vote["reason"] for vote in cast if vote["reason"])

@@ -38,6 +38,7 @@ from tests.doubles.hall import DEFAULTS as USUAL, LOBBY, Hall, Session, has_ende
 from tests.doubles.rehearsed import DEFAULTS as REHEARSED
 from tests.doubles.venue import AttentiveVenue, StoredMessage
 from tests.kit import HANG_SECONDS, FixedClock, until_asked
+from tests.scenario.recorded_pages import read_pages
 
 BEGINNING = datetime(2001, 9, 9, 12, tzinfo=UTC)
 LIMITS = VenueLimits(typing_seconds=60, send_seconds=4, state_seconds=0.02)
@@ -69,10 +70,11 @@ NO_WAIT = RetryPolicy(tries=2, first_wait=0.0, longest_wait=0.0, max_retry_after
 
 
 class Recorded(NamedTuple):
-    """What came of the debates: every table of their export, and every thread."""
+    """What came of the debates: every table of their export, every thread, and pages."""
 
     export: dict[str, list[Any]]
     threads: dict[str, list[Any]]
+    pages: dict[str, list[Any]]
 
 
 @dataclass(slots=True)
@@ -197,7 +199,8 @@ async def hold_all(
             await hold(world)
         archive = world.session.store.archive
         await asyncio.to_thread(write_export, archive, ExportFilter(), out, KEYS, version="0")
-    return Recorded(_read_export(out), _read_threads(venue))
+        pages = await read_pages(world.session.store, clock)
+    return Recorded(_read_export(out), _read_threads(venue), pages)
 
 
 # --- the debates ---------------------------------------------------------------------------
