@@ -12,19 +12,16 @@ from adapters.discord import render
 from adapters.discord.markup import LINE, shown
 from adapters.discord.payload import Payload, carries, nonce_of
 from engine.values.debate import BallotKind, Violation
-from engine.values.judging import Tally, Verdict
 from engine.values.messages import (
     File,
-    JurorLine,
     Message,
     Notice,
     Report,
-    StanceInvite,
     TurnPost,
     VoteInvite,
 )
 from tests.doubles.facts import Discord
-from tests.kit import reveal, speech
+from tests.kit import speech
 
 STEM = "k7f2qz·3"
 
@@ -46,13 +43,6 @@ def embed(message: Message) -> dict[str, Any]:
 def buttons(message: Message) -> list[str]:
     rows = bodies(message)[-1]["components"]
     return [button["custom_id"] for row in rows for button in row["components"]]
-
-
-def test_a_turn_shows_its_side_round_words_and_reference() -> None:
-    shown = embed(turn("Tea is older."))
-    assert shown["author"]["name"] == "🔵 A · opening · turn 3 of 8"
-    assert shown["footer"]["text"] == "412 of 500 words · #3 · k7f2qz"
-    assert shown["description"] == "Tea is older."
 
 
 def test_the_sides_differ_in_colour() -> None:
@@ -131,40 +121,6 @@ def test_nine_contenders_fit_in_rows_of_buttons() -> None:
     invite = VoteInvite(options=options, minutes=1, quorum=0, ballot=BallotKind.PRIVATE)
     rows = bodies(invite)[0]["components"]
     assert [len(row["components"]) for row in rows] == [5, 5, 2]
-
-
-def test_a_question_of_stance_says_when_the_debate_begins() -> None:
-    invite = StanceInvite(topic="Tea", after=False, options=("up", "down", "unsure"), seconds=60)
-    shown = embed(invite)
-    assert "👍 for it · 👎 against it · 🤷 unsure" in shown["description"]
-    assert "1 minute" in shown["description"]
-
-
-def test_a_reveal_names_models_votes_and_jurors() -> None:
-    counts = {"A": 3, "B": 1, "tie": 0, "weak": 0}
-    message = reveal(
-        drawn=("B",),
-        tally=Tally(
-            counts=counts, gold=counts, quorum_met=True, winner="A", share=0.75, low=0.3, high=0.95
-        ),
-        verdict=Verdict(winner="tie", p={"A": 0.5, "B": 0.5}, z=0, valid=2, invalid=1),
-        jurors=(
-            JurorLine(juror="far/elm", verdict="A", order=("A", "B")),
-            JurorLine(juror="far/oak", verdict=None, order=("B", "A"), problem="no JSON"),
-        ),
-        agree=False,
-        usd=0.0123,
-    )
-    shown = embed(message)["description"]
-    for said in (
-        "`near/ana`",
-        "`near/ben`, drawn at random",
-        "75% (30–95%)",
-        "People: **🔵 A** (3–1)",
-    ):
-        assert said in shown
-    for said in ("Jury: a tie", "`far/oak`: no answer that counts", "**disagree**", "$0.012"):
-        assert said in shown
 
 
 def test_files_travel_with_the_last_piece() -> None:

@@ -13,7 +13,6 @@ from engine.words.cards import card_of
 from engine.words.scores import board_lines, sparkline
 from tests.doubles.rehearsed import hold, setup_for
 from tests.doubles.venue import wording
-from tests.kit import speech
 
 BOARD = ScoreBoard(
     title="Scoreboard",
@@ -50,17 +49,6 @@ def drawn(message: Message) -> str:
     return out.getvalue()
 
 
-def test_a_scoreboard_is_a_table_that_no_cell_can_break() -> None:
-    rows = card_of(BOARD).text.splitlines()
-    assert rows[:4] == [
-        "|        | sections | total |",
-        "| ------ | -------: | ----: |",
-        "| A1     |        3 | 18.25 |",
-        "| B\\|1 x |        2 | -1.00 |",
-    ]
-    assert rows[-1] == "- Mean a speech: A 6.08."
-
-
 @pytest.mark.parametrize("options", [{}, {"turns": 14}], ids=["team", "audited"])
 async def test_a_formats_scoreboard_fits_a_phone(options: dict[str, int]) -> None:
     setup = setup_for("audited" if options else "team", options=options)
@@ -90,23 +78,6 @@ def test_a_judges_report_is_in_the_judges_colour_and_a_sides_in_its_own() -> Non
     yellow, blue = "\x1b[33m", "\x1b[34m"
     assert yellow in drawn(REPORT)
     assert blue in drawn(REPORT.model_copy(update={"side": "A"}))
-
-
-def test_a_speech_against_the_clock_shows_its_time() -> None:
-    turn = speech(
-        "Yes.",
-        "B",
-        seat="B2",
-        round="cross-1",
-        number=4,
-        total=28,
-        words=140,
-        limit=125,
-        seconds=34,
-        seconds_limit=30,
-    )
-    assert "140 of 125 words · 0:34 of 0:30" in plain(turn, "ref")
-    assert "Time: 34 of 30 s" in wording(turn)
 
 
 def test_a_text_file_holds_its_text() -> None:

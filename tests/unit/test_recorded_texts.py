@@ -39,7 +39,7 @@ from adapters.slack.home import view_of
 from adapters.slack.payload import Payload as SlackPayload
 from adapters.terminal.render import plain
 from bot.cli import app
-from engine.chat.answers.answers import to_markdown
+from engine.chat.answers.answers import Answer, to_markdown
 from engine.chat.answers.catalogue import ModelsAnswer
 from engine.chat.answers.debates import DebateLine
 from engine.chat.answers.management import SettingLine, SettingsAnswer
@@ -52,7 +52,7 @@ from engine.prompts.library import load_prompts
 from engine.store.community import SETTING_NAMES
 from engine.values.debate import Model, Sampling, Status
 from engine.values.language import ENGLISH, speaking
-from engine.values.messages import File
+from engine.values.messages import File, Message
 from engine.values.ports import AnswerSchema, CallRole, ChatMessage, Reply
 from engine.words.buttons import ButtonAction
 from engine.words.forms import form_of
@@ -63,6 +63,7 @@ from tests.doubles.whole_debate import DEFAULTS
 from tests.kit import make_debate
 from tests.unit.test_answers_languages import answers
 from tests.unit.test_explain import PROMPTS, case_of
+from tests.unit.text_cases import text_cases
 
 KEPT = Path(__file__).parents[1] / "recorded" / "texts"
 MOST_SHOWN, LONGEST_LINE = 80, 100  # lines of a difference, characters of a line of JSON
@@ -146,6 +147,17 @@ def said_in_messages() -> str:
             for message in messages()
         ]
     )
+
+
+def said_in_cases() -> str:
+    """Return the texts of each case."""
+
+    def say(text: Answer | Message | str) -> str:
+        if isinstance(text, str):
+            return text
+        return to_markdown(text) if isinstance(text, Answer) else plain(text, f"{STEM}·1/1")
+
+    return written({name: list(map(say, texts)) for name, texts in text_cases().items()})
 
 
 def forms() -> str:
@@ -298,6 +310,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
 TOLD: dict[str, Callable[[], str]] = {
     "answers": said_in_answers,
     "messages": said_in_messages,
+    "cases": said_in_cases,
     "forms": forms,
 }
 
