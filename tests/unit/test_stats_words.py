@@ -12,8 +12,8 @@ from engine.stats.agreement import measure_agreement
 from engine.stats.presentation import (
     draw_pictures,
 )
-from engine.stats.row import Row
 from engine.stats.ratings import rank_models
+from engine.stats.row import Row
 from tests.kit import juror_ballot, make_row
 
 SVG = "{http://www.w3.org/2000/svg}"

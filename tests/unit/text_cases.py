@@ -29,14 +29,14 @@ from engine.chat.answers.record_picture import Share
 from engine.chat.answers.statistics import AgreementAnswer, LeaderboardAnswer
 from engine.stats.agreement import measure_agreement
 from engine.stats.figure import Figure
-from engine.stats.ratings import Missing, Rating, rank_models
-from engine.stats.wording import (
+from engine.stats.presentation import (
     word_coefficient,
     word_points,
     word_rating,
     word_record,
     word_share,
 )
+from engine.stats.ratings import Missing, Rating, rank_models
 from engine.values.debate import Status, Violation
 from engine.values.judging import Persuasion, RoundTally, Tally, Verdict, Why
 from engine.values.messages import (
