@@ -202,6 +202,7 @@ async def divided(url: str) -> Course:
     return course
 
 
+@pytest.mark.slow
 async def test_a_second_process_adds_little_between_journal_and_post(
     postgres: PostgresDouble, name: str
 ) -> None:
@@ -211,6 +212,7 @@ async def test_a_second_process_adds_little_between_journal_and_post(
     assert two.delay - one.delay < MOST_SECONDS, (one.delay, two.delay)
 
 
+@pytest.mark.slow
 async def test_with_the_bell_cut_a_debate_is_held_all_the_same(
     postgres: PostgresDouble, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 
 import orjson
+import pytest
 
 from tests.crash.conftest import Scene
 from tests.doubles.command import ROOT
@@ -84,6 +85,7 @@ def requests(scene: Scene) -> dict[str, tuple[str, str]]:
     return {call["step"]: (call["model"], call["request"]) for call in scene.tables()["calls"]}
 
 
+@pytest.mark.slow
 def test_other_settings_change_nothing_in_a_debate_that_is_resumed(
     new_scene: Callable[[], Scene],
 ) -> None:

@@ -251,8 +251,8 @@ class Both(NamedTuple):
 @pytest.fixture(
     scope="module",
     params=[
-        pytest.param(DiscordAtEachKind, id="discord-each-kind"),
         pytest.param(SlackAtEachKind, id="slack-each-kind"),
+        pytest.param(DiscordAtEachKind, id="discord-each-kind", marks=pytest.mark.slow),
         pytest.param(DiscordBot, id="discord-every-send", marks=pytest.mark.slow),
         pytest.param(SlackBot, id="slack-every-send", marks=pytest.mark.slow),
     ],

@@ -21,6 +21,7 @@ async def here(tmp_path: Path, postgres: PostgresDouble, migrated_name: str) -> 
         yield made
 
 
+@pytest.mark.slow
 async def test_a_deletion_goes_on_where_a_killed_gateway_left_it(here: Town) -> None:
     gateway, _ = await here.start_all("gateway", "worker")
     here.calls.gate.set()

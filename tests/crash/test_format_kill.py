@@ -1,7 +1,4 @@
-"""kill -9 in every format, chained: what was said, found and judged stays the same, once.
-
-Those that write what no other does die once at each kind of write in `make test`.
-"""
+"""kill -9 in every format, chained: what was said, found and judged stays the same, once."""
 
 from __future__ import annotations
 
@@ -12,6 +9,8 @@ import pytest
 
 from engine.values.debate import Status
 from tests.crash.conftest import NewScene, Scene, kill_at, one_of_each_kind
+
+pytestmark = pytest.mark.slow
 
 # Raise or lower it knowingly: each is a write or a message that has just been stored.
 OURS = ("journal.", "send ", "votes.close", "guests.")
@@ -39,12 +38,8 @@ class Held(NamedTuple):
 @pytest.fixture(
     scope="module",
     params=[
-        pytest.param(("questions", "each-kind"), id="questions-each-kind"),
-        *(
-            pytest.param((name, "each-kind"), id=f"{name}-each-kind", marks=pytest.mark.slow)
-            for name in WRITE_MORE[1:]
-        ),
-        *(pytest.param((name, "every-point"), id=name, marks=pytest.mark.slow) for name in POINTS),
+        *(pytest.param((name, "each-kind"), id=f"{name}-each-kind") for name in WRITE_MORE),
+        *(pytest.param((name, "every-point"), id=name) for name in POINTS),
     ],
 )
 def held(request: pytest.FixtureRequest, new_scene: NewScene, database_kind: str) -> Held:

@@ -76,7 +76,6 @@ def relays(clean: Scene, new_scene: Callable[[], Scene]) -> Iterator[dict[str, R
         yield frozen
 
 
-@pytest.mark.postgresql
 @pytest.mark.parametrize("point", POINTS)
 def test_a_successor_waits_for_the_lease_to_run_out_and_the_first_does_nothing_more(
     point: str, clean: Scene, relays: dict[str, Relay]

@@ -157,6 +157,7 @@ def on_discord(discord: DiscordServer) -> dict[str, str]:
     }
 
 
+@pytest.mark.slow
 async def test_a_gateway_killed_in_a_vote_is_followed_within_15_s_and_nothing_is_missed(
     tmp_path: Path, url: str, discord: DiscordServer
 ) -> None:

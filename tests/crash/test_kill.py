@@ -14,8 +14,6 @@ from tests.crash.conftest import NewScene, Scene, kill_at, one_of_each_kind
 from tests.crash.driver import PEOPLE
 from tests.crash.inputs import CHANGED, ORDER, PAST_DEBATES
 
-pytestmark = pytest.mark.postgresql
-
 # Raise or lower it knowingly: each is a write, a send or a vote of one debate.
 POINTS = 216
 

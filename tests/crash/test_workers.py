@@ -106,6 +106,7 @@ async def test_a_killed_workers_debates_go_on_elsewhere(here: Town) -> None:
     assert await here.database.value(cast, debate=voted) == 3, "a vote was lost"
 
 
+@pytest.mark.slow
 async def test_a_worker_that_stood_still_stores_and_asks_nothing(here: Town) -> None:
     here.pace = PACE
     _, frozen = await here.start_all("gateway", "worker")
@@ -149,6 +150,7 @@ async def _at_rest(
     return now
 
 
+@pytest.mark.slow
 async def test_a_worker_cut_off_from_its_database_makes_no_further_call(
     here: Town, postgres: PostgresDouble
 ) -> None:

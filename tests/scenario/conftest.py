@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from tests.scenario.discord_stage import DiscordStage
     from tests.scenario.slack_stage import SlackStage
 
+HERE = Path(__file__).parent
 TOPIC = "Tea beats coffee"
 SIDES = {"A": Model.parse("near/ana"), "B": Model.parse("near/ben")}
 JURORS = tuple(Model.parse(f"near/j{number}#kin{number}") for number in range(1, 7))
@@ -72,6 +74,23 @@ DEFAULTS = Defaults(
     why=False,  # asked in tests/scenario/test_explained.py, and where settings decide
     caps=NO_CAPS,
 )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave to `make test-slow` what repeats a scenario: each case after a test's first.
+
+    A test marked `postgresql` has its first case on either database.
+    """
+    begun = set()
+    for item in items:
+        marked = {mark.name for mark in item.iter_markers()}
+        if isinstance(item, pytest.Function) and not marked & {"slow", "each_case"}:
+            given = item.callspec.params if hasattr(item, "callspec") else {}
+            first = (item.getparent(pytest.Class), item.originalname, given.get("database_kind"))
+            if item.path.parent == HERE and (item.path, first) in begun:
+                item.add_marker("slow")
+            begun.add((item.path, first))
 
 
 # --- what models say ---------------------------------------------------------------------

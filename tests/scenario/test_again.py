@@ -118,6 +118,7 @@ async def test_what_was_answered_while_nothing_ran_is_read_when_it_runs_again(ha
             await asyncio.sleep(0.01)
 
 
+@pytest.mark.slow
 async def test_it_closes_in_time_and_reads_what_is_there_first(hall: Hall) -> None:
     hall.clock = clock = FixedClock()
     async with hall.open() as session:
@@ -203,6 +204,7 @@ async def test_forgetting_while_it_closes_leaves_no_trace(hall: Hall) -> None:
         assert [traces(hall.url, user) for user in crowd] == [[]] * len(crowd)
 
 
+@pytest.mark.slow
 async def test_reading_the_question_again_does_not_bring_the_forgotten_back(hall: Hall) -> None:
     async with hall.open() as session:
         debate = await revealed(session, asking(minutes=0.03))

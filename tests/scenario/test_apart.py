@@ -150,6 +150,7 @@ async def left(app: App) -> None:
     assert (await app.store.listings.find(Sought(interrupted=True), 0, 1)).total == 0
 
 
+@pytest.mark.slow
 async def test_a_person_argues_a_side_and_takes_no_place_of_a_worker_while_they_think(
     apart: Chat, monkeypatch: pytest.MonkeyPatch
 ) -> None:

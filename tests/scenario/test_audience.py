@@ -63,6 +63,7 @@ async def test_a_structured_turn_is_watched_as_words_and_not_as_json(hall: Hall)
         assert not any("{" in draft.text or '":' in draft.text for draft in drafts)
 
 
+@pytest.mark.slow
 async def test_a_turn_that_is_sent_back_begins_anew(hall: Hall) -> None:
     onlooker = Onlooker()
     async with hall.open(audience=onlooker) as session:

@@ -190,6 +190,7 @@ def judged(migrated_file: Path, tmp_path_factory: pytest.TempPathFactory) -> dic
     return asyncio.run(judge_every_case(f"sqlite+aiosqlite:///{path}"))
 
 
+@pytest.mark.each_case
 @pytest.mark.parametrize("name", CASES)
 def test_a_ballot_is_what_its_reply_amounts_to(judged: dict[str, Judged], name: str) -> None:
     case, (debate, verdict, ballots, said) = CASES[name], judged[name]

@@ -93,6 +93,7 @@ async def test_an_end_that_the_last_process_did_not_show_is_shown_by_the_next(ha
         await shown(hall, "Read the whole debate")
 
 
+@pytest.mark.slow
 async def test_a_debate_that_began_and_ended_between_two_looks_is_shown(hall: Hall) -> None:
     hall.venue.limits = replace(LIMITS, state_seconds=1.0)
     gone = VenueGoneError("Rostrum may not open threads in #lobby; allow it there.")

@@ -172,6 +172,7 @@ async def test_a_cap_or_a_juror_that_is_away_leaves_the_rest_for_the_next_run(
     assert all(ballot.valid for one in learnt for ballot in one.ballots)
 
 
+@pytest.mark.slow
 async def test_the_command_says_what_it_costs_asks_and_takes_an_exports_ballots_for_free(
     stage: Stage, tmp_path: Path
 ) -> None:

@@ -85,6 +85,7 @@ async def test_one_tap_says_who_is_ahead_and_the_reveal_shows_the_course(chat: C
     assert [m.text for m in chat.thread() if "Ahead after" in m.text] == [reveal]
 
 
+@pytest.mark.slow
 async def test_reactions_of_an_outage_are_read_when_the_round_closes(chat: Chat) -> None:
     async with chat.stage.process() as app:
         opening = await hold_up(chat, app)
@@ -102,6 +103,7 @@ async def test_reactions_of_an_outage_are_read_when_the_round_closes(chat: Chat)
     assert "Ahead after opening: 🔵 A 1, even 1" in reveal
 
 
+@pytest.mark.slow
 async def test_in_a_private_debate_it_is_a_button_that_only_its_person_sees(chat: Chat) -> None:
     async with chat.stage.process() as app:
         opening = await hold_up(chat, app, ballot="private")
@@ -140,6 +142,7 @@ async def test_how_clear_it_was_is_one_more_tap_beside_the_vote(chat: Chat) -> N
     ]
 
 
+@pytest.mark.slow
 async def test_a_community_asks_both_in_every_debate(chat: Chat) -> None:
     async with chat.stage.process() as app:
         for name in ("round_votes", "confidence"):

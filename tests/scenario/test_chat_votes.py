@@ -44,6 +44,7 @@ async def test_votes_cast_while_nothing_ran_are_counted(chat: Chat) -> None:
         await chat.ask("ada", "me", "You have no vote on a revealed debate here yet.")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "trouble", slow_after(2, ["failing", "cut", "limited", "no JSON", "sign-in page"])
 )

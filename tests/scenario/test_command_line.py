@@ -211,6 +211,7 @@ def test_the_shell_completes_commands_and_options(
     assert ended.stdout.split() == offered
 
 
+@pytest.mark.slow
 def test_a_debate_loads_nothing_that_it_does_not_need_before_its_first_call() -> None:
     script = (
         "import sys, bot.debate\n"
@@ -280,6 +281,7 @@ def copy(office: Office) -> Path:
     return office.folder / "copy.db"
 
 
+@pytest.mark.slow
 def test_a_debate_that_fails_says_why_and_how_to_go_on(office: Office) -> None:
     sentence = office.failure
     assert sentence.code == 1
@@ -351,6 +353,7 @@ def test_a_filter_that_can_find_nothing_is_refused_and_an_export_stays(office: O
     assert contents(office.folder / "kept") == before
 
 
+@pytest.mark.slow
 def test_a_later_juror_of_a_speakers_family_is_said_not_to_count(office: Office) -> None:
     asked = ("judge", office.finished, "--jurors", "rehearsal/maple,rehearsal/oak")
     told, shown = office.run(*asked).done(), json.loads(office.run(*asked, "--json").done())
@@ -571,6 +574,7 @@ def test_the_demo_leaves_one_folder_and_says_so(errands: dict[str, Errand]) -> N
     assert "demo-export/debate has the debate's database and its files. Nothing else" in shown
 
 
+@pytest.mark.slow
 def test_files_that_a_demo_posts_stay_where_it_says(tmp_path: Path) -> None:
     shown = rostrum(tmp_path, "demo", "--format", "structured").done()
     files = re.findall(r"(?m)^File: (.+)$", shown)
@@ -578,6 +582,7 @@ def test_files_that_a_demo_posts_stay_where_it_says(tmp_path: Path) -> None:
     assert [file for file in files if not (tmp_path / file).is_file()] == []
 
 
+@pytest.mark.slow
 def test_a_second_demo_replaces_the_first_ones_export(errands: dict[str, Errand]) -> None:
     errands["demo"].ended().done()
     folder = errands["demo"].folder
@@ -590,6 +595,7 @@ def test_a_second_demo_replaces_the_first_ones_export(errands: dict[str, Errand]
     assert second["manifest.json"] != first["manifest.json"]
 
 
+@pytest.mark.each_case
 @pytest.mark.parametrize(
     ("name", "out", "words"),
     [
@@ -608,6 +614,7 @@ def test_the_demo_speaks_other_languages(
 # --- what is refused -----------------------------------------------------------------------
 
 
+@pytest.mark.each_case
 @pytest.mark.parametrize(
     ("name", "code", "sentence"),
     [
@@ -641,6 +648,7 @@ def test_what_cannot_be_done_is_said_in_one_line_and_leaves_nothing(
     assert contents(errands[name].folder / "notes") == {"diary.txt": b"Dear diary"}
 
 
+@pytest.mark.each_case
 @pytest.mark.parametrize("arguments", WRONG, ids=" ".join)
 def test_wrong_usage_is_exit_2_and_says_what_is_wrong(
     errands: dict[str, Errand], arguments: tuple[str, ...]

@@ -59,6 +59,7 @@ def near(server: ModelServer, **more: str) -> Mapping[str, str]:
     }
 
 
+@pytest.mark.each_case
 @pytest.mark.parametrize(
     ("more", "subject", "told"),
     [
@@ -94,6 +95,7 @@ async def test_a_debate_that_could_not_start_fails_the_check_and_pays_for_nothin
         assert told in " ".join(found[subject])
 
 
+@pytest.mark.each_case
 @pytest.mark.parametrize(
     ("told", "failed"),
     [

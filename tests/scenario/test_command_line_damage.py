@@ -217,6 +217,7 @@ def test_a_debate_is_not_held_with_settings_that_are_wrong(office: Path) -> None
     assert re.fullmatch(r"rostrum: ROSTRUM_[^\n]+\n", ended.err)
 
 
+@pytest.mark.each_case
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -239,6 +240,7 @@ def test_a_wrong_address_of_the_database_stops_them_all(
 # --- backups -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_backup_that_does_not_fit_leaves_nothing(office: Path) -> None:
     before = set(contents(office))
     ended = shell(office, "ulimit -f 100\nrostrum backup copy.db")
@@ -308,6 +310,7 @@ async def test_what_came_to_the_place_meanwhile_is_not_overwritten(
     assert [name for name in os.listdir() if name.startswith(".")] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", slow_after(1, [signal.SIGTERM, signal.SIGINT]))
 def test_a_backup_that_is_stopped_leaves_no_file(office: Path, how: signal.Signals) -> None:
     script = (

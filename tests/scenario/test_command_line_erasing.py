@@ -48,6 +48,7 @@ def ask(folder: Path, *words: str, typed: str) -> Ended:
         os.close(ours)
 
 
+@pytest.mark.slow
 def test_what_is_stored_of_somebody_is_written_into_a_file_once(office: Path) -> None:
     said = rostrum(office, "mydata", "terminal", "guest-1").done()
     assert (office / "rostrum-my-data.json").stat().st_mode & 0o777 == 0o600
@@ -153,6 +154,7 @@ def test_yes_at_the_terminal_deletes_what_was_counted(office: Path) -> None:
 # --- what is deleted, and what comes back --------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_purge_deletes_the_terminals_transcripts_too(office: Path) -> None:
     assert contents(office / "rostrum.db.terminal")
     rostrum(office, "purge", "terminal", "terminal", "--yes").done()
@@ -197,6 +199,7 @@ def test_who_was_forgotten_is_stored_again_after_unforget(office: Path) -> None:
     rostrum(office, "unforget", "discord", "7").failed(1)
 
 
+@pytest.mark.slow
 def test_the_next_guest_of_a_terminal_counts_after_the_last_one_was_forgotten(office: Path) -> None:
     for user in ("guest-1", "host"):
         said = rostrum(office, "forget", "terminal", user, "--yes").done()

@@ -108,6 +108,7 @@ def test_an_empty_file_is_told_from_an_old_database(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_debate_into_head_is_interrupted_and_goes_on(tmp_path: Path) -> None:
     line = 'rostrum debate Tea --votes A=1 --seed 1 | head -1; echo "${PIPESTATUS[0]}"'
     first, code = shell(tmp_path, line).stdout.splitlines()
@@ -161,6 +162,7 @@ def test_a_demo_that_is_stopped_says_how_to_go_on_whatever_its_folder_is_called(
 # --- streams -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_what_the_terminals_encoding_lacks_is_escaped(office: Path) -> None:
     words = ("debate", "Çay 茶", "--votes", "A=1")
     said = rostrum(office, *words, PYTHONIOENCODING="ascii").done()
@@ -182,6 +184,7 @@ def test_a_reader_that_has_enough_ends_a_command_quietly(office: Path, command: 
     assert (ended.returncode, ended.stderr) == (141, ""), "the code of every tool in a pipe"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "database"),
     slow_after(
@@ -260,6 +263,7 @@ def test_a_narrow_terminal_shows_whole_ids(tmp_path: Path) -> None:
     assert "Tea" in lines
 
 
+@pytest.mark.slow
 def test_a_reader_that_has_seen_enough_is_no_error(office: Path) -> None:
     ended = shell(office, "rostrum invite --slack | head -1")
     assert (ended.stdout, ended.stderr) == ("{\n", "")

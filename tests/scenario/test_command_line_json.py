@@ -60,6 +60,7 @@ def test_show_as_json_has_the_figures_of_the_text(office: Path) -> None:
     assert (shown["votes_unread"], shown["gaps"], shown["failures"]) == (False, [], [])
 
 
+@pytest.mark.slow
 def test_the_manual_names_every_field(office: Path) -> None:
     manual = (ROOT / "docs" / "operations.md").read_text()
     rows = {row.split("|")[1].strip(): row for row in manual.splitlines() if "--json` |" in row}
@@ -83,6 +84,7 @@ def test_errors_are_the_same_with_json(office: Path) -> None:
     assert both.failed(2) == "Give either --json or --transcript."
 
 
+@pytest.mark.slow
 def test_a_check_as_json_says_what_failed_with_the_same_exit_code(tmp_path: Path) -> None:
     fine = read(tmp_path, "check")
     assert fine["ok"] is True
@@ -117,6 +119,7 @@ def test_a_transcript_in_a_pipe_is_the_report_s_markdown(office: Path) -> None:
     assert "`rehearsal/maple`" in text
 
 
+@pytest.mark.slow
 def test_a_transcript_in_a_terminal_is_text_that_fits_it(office: Path) -> None:
     code = code_in(office)
     with seated(Desk(office), "show", code, "--transcript") as seat:

@@ -203,6 +203,7 @@ async def test_only_the_starter_and_managers_stop_a_debate(chat: Chat) -> None:
     assert "No debate is queued or running in this channel" in await chat.say(STARTER, "cancel")
 
 
+@pytest.mark.each_case
 @pytest.mark.parametrize("command", ["close", "settings", "settings language=tr", "export"])
 async def test_what_managers_do_others_may_not(chat: Chat, command: str) -> None:
     said = await chat.say(STARTER, command)

@@ -53,6 +53,7 @@ def test_a_shell_completes_commands_and_options(tmp_path: Path) -> None:
     assert complete(tmp_path, "rostrum show --tr") == ["--transcript"]
 
 
+@pytest.mark.slow
 def test_a_shell_completes_codes_of_debates(office: Path) -> None:
     code = code_in(office)
     for words in ("show", "judge", "debate --resume"):
@@ -94,6 +95,7 @@ def test_what_cannot_be_read_completes_nothing_and_says_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_completion_installs_for_the_shell_that_asks(tmp_path: Path) -> None:
     home = environment_of({"HOME": str(tmp_path), "PATH": f"{PROGRAM.parent}:{os.environ['PATH']}"})
 

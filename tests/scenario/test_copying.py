@@ -292,6 +292,7 @@ async def test_a_file_of_another_version_is_not_copied(
     assert await is_empty(postgres.url(name))
 
 
+@pytest.mark.slow
 async def test_a_database_that_holds_something_is_left_alone(
     file: Path, postgres: PostgresDouble, name: str
 ) -> None:
@@ -301,6 +302,7 @@ async def test_a_database_that_holds_something_is_left_alone(
     assert postgres.run("SELECT count(*) FROM votes", name) == held
 
 
+@pytest.mark.slow
 async def test_another_programs_database_and_a_newer_one_are_left_alone(
     file: Path, postgres: PostgresDouble, name: str, migrated_name: str
 ) -> None:
@@ -440,6 +442,7 @@ def run(folder: Path, *arguments: str, **settings: str) -> Ended:
     return rostrum(folder, *arguments, **where | settings)
 
 
+@pytest.mark.slow
 def test_the_command_counts_every_table_and_says_what_to_do_next(
     file: Path, postgres: PostgresDouble, name: str
 ) -> None:

@@ -52,7 +52,6 @@ def latencies(chat: Chat) -> Sequence[float]:
     return sorted(asked.latency or 0.0 for asked in all_asked)
 
 
-@pytest.mark.postgresql
 @pytest.mark.usefixtures("database_kind")  # both kinds, which `chat` alone would not
 @pytest.mark.parametrize("crowd", [12, pytest.param(60, marks=pytest.mark.slow)])
 async def test_each_tap_of_a_crowd_is_answered_and_each_vote_guess_and_reason_counts_once(

@@ -41,6 +41,7 @@ async def test_a_cut_answer_is_asked_for_once_more_with_twice_the_room() -> None
     assert [one.text for one in log.replies] == [CUT, reply.text]
 
 
+@pytest.mark.each_case
 @pytest.mark.parametrize(
     "then", [acts.says(CUT, "length"), acts.status(401), acts.status(503), acts.garbage()]
 )

@@ -371,7 +371,6 @@ async def test_votes_stand_as_they_were_when_the_thread_is_deleted(hall: Hall) -
 # --- another process ---------------------------------------------------------------------
 
 
-@pytest.mark.postgresql
 async def test_a_deliverer_restarted_between_parts_goes_on_with_the_next(hall: Hall) -> None:
     hall.venue.limits = VenueLimits(typing_seconds=0.02, send_seconds=1.5)
     hall.venue.misbehave("post", Fault(), Fault(), Fault(delay=60))

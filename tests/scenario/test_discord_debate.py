@@ -46,7 +46,6 @@ async def stage(database_url: str) -> AsyncIterator[DiscordStage]:
         yield DiscordStage(database_url, discord)
 
 
-@pytest.mark.postgresql
 async def test_a_debate_from_the_command_to_the_reveal(
     stage: DiscordStage, discord: DiscordServer
 ) -> None:
@@ -415,6 +414,7 @@ async def test_a_hostile_topic_is_data(
             assert message.embeds[0]["description"].count("```") % 2 == 0
 
 
+@pytest.mark.each_case
 @pytest.mark.parametrize("name", HOSTILE)
 async def test_a_hostile_turn_pings_nobody_and_is_whole(discord: DiscordServer, name: str) -> None:
     text = HOSTILE[name]

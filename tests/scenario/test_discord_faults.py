@@ -131,6 +131,7 @@ async def test_reactions_that_fail_are_seeded_again_in_order(
     assert list(ballot.reactions) == ["🔵", "🔴", "🤝", "🚫"]
 
 
+@pytest.mark.slow
 async def test_reactions_that_discord_refuses_keep_no_vote_from_opening(
     stage: DiscordStage, discord: DiscordServer
 ) -> None:
@@ -170,6 +171,7 @@ async def test_a_permission_that_is_lost_ends_the_debate_with_its_name(
         assert asked.ephemeral
 
 
+@pytest.mark.each_case
 @pytest.mark.parametrize("permission", ["create_public_threads", "add_reactions", "embed_links"])
 async def test_a_permission_that_was_never_there_is_named(
     stage: DiscordStage, discord: DiscordServer, permission: str
@@ -248,6 +250,7 @@ async def test_a_debate_waits_while_its_thread_is_locked_and_then_goes_on(
     assert_whole(stage)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("permission", ["add_reactions", "read_message_history"])
 async def test_reactions_are_added_once_the_permission_for_them_is_back(
     stage: DiscordStage, discord: DiscordServer, permission: str

@@ -151,6 +151,7 @@ async def test_after_a_short_outage_it_hears_again_however_long_discord_py_would
     assert not [record for record in caplog.records if record.exc_info]
 
 
+@pytest.mark.slow
 async def test_an_outage_in_which_nothing_answers_is_one_line_a_try(
     database_url: str, discord: DiscordServer, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -194,6 +195,7 @@ async def test_a_removal_while_away_ends_its_debates_and_is_noted_for_the_purge(
         await left(app, [])
 
 
+@pytest.mark.slow
 async def test_a_removal_between_two_sessions_of_one_client_is_noticed(
     database_url: str, discord: DiscordServer
 ) -> None:

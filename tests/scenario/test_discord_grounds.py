@@ -81,6 +81,7 @@ async def test_a_missing_permission_is_named_before_anything_is_paid(
     assert models.requests == []
 
 
+@pytest.mark.slow
 async def test_attach_files_is_asked_for_only_where_a_format_posts_files(
     stage: DiscordStage, discord: DiscordServer, models: ModelServer
 ) -> None:
@@ -182,6 +183,7 @@ async def test_a_locked_thread_is_refused(
     assert models.requests == []
 
 
+@pytest.mark.slow
 async def test_a_thread_holds_one_debate_at_a_time_and_no_mirrored_pair(
     stage: DiscordStage, discord: DiscordServer
 ) -> None:
@@ -339,6 +341,7 @@ async def test_nothing_is_paid_for_a_debate_that_cannot_be_announced(
     assert models.requests == []
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("swift")
 async def test_while_discord_is_away_nothing_is_paid_and_then_the_debate_is_held(
     stage: DiscordStage, discord: DiscordServer, models: ModelServer

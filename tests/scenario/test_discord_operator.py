@@ -129,6 +129,7 @@ def thread(discord: DiscordServer) -> list[Message]:
     return discord.messages(threads[0].id) if threads else []
 
 
+@pytest.mark.slow
 async def test_a_lost_gateway_is_seen_and_a_revoked_token_ends_the_program(
     discord: DiscordServer, tmp_path: Path
 ) -> None:

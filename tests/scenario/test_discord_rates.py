@@ -22,6 +22,7 @@ VOTES = 15
 ON_THE_WAY = 0.5
 
 
+@pytest.mark.slow
 async def test_discords_rates_are_kept_without_a_single_429(database_url: str) -> None:
     async with DiscordServer() as discord:
         stage = DiscordStage(database_url, discord, limits=LIMITS, gap=1.0)
@@ -114,6 +115,7 @@ async def test_a_slow_way_to_discord_makes_announcements_no_rarer(database_url: 
         assert looked_for(stage.discord) == []
 
 
+@pytest.mark.slow
 async def test_many_votes_are_caught_up_with_after_a_restart_without_a_single_429(
     database_url: str,
 ) -> None:

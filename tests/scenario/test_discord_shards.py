@@ -108,6 +108,7 @@ async def test_a_second_gateway_stands_by_and_takes_over_and_no_command_goes_una
     assert {len(each.edits) for each in discord.interactions.all if each.filled} == {1}
 
 
+@pytest.mark.slow
 async def test_a_lone_gateway_stays_connected_and_answers_while_the_database_is_away(
     postgres: PostgresDouble,
     migrated_name: str,
@@ -136,6 +137,7 @@ async def test_a_lone_gateway_stays_connected_and_answers_while_the_database_is_
     postgres.drop(name)
 
 
+@pytest.mark.slow
 async def test_each_of_two_gateways_hears_half_of_the_shards_and_one_registers_commands(
     url: str, discord: DiscordServer
 ) -> None:

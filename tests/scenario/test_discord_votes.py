@@ -122,6 +122,7 @@ async def test_of_both_kinds_of_a_reaction_the_one_that_is_left_is_the_vote(
         assert counted(await stage.close()) == NONE | {"A": 2, "B": 1}
 
 
+@pytest.mark.slow
 async def test_a_handshake_in_any_skin_tone_is_a_tie(
     stage: DiscordStage, discord: DiscordServer
 ) -> None:
@@ -183,6 +184,7 @@ async def test_votes_in_a_gap_of_the_gateway_are_counted(
         assert counted(await stage.close()) == NONE | {"A": 1, "B": 1}
 
 
+@pytest.mark.slow
 async def test_a_zombie_of_a_connection_is_left_and_what_it_kept_back_is_counted(
     stage: DiscordStage, discord: DiscordServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -334,6 +336,7 @@ async def test_a_close_that_was_asked_for_survives_the_process(
         assert (await ended(app)).closed_early
 
 
+@pytest.mark.slow
 async def test_one_refused_page_of_a_reading_delays_no_reveal(
     stage: DiscordStage, discord: DiscordServer
 ) -> None:
@@ -343,6 +346,7 @@ async def test_one_refused_page_of_a_reading_delays_no_reveal(
         assert counted(await stage.said("Reveal")) == NONE | {"A": 1, "B": 1}
 
 
+@pytest.mark.slow
 async def test_a_crowd_larger_than_a_page_is_counted_whole(
     stage: DiscordStage, discord: DiscordServer
 ) -> None:
@@ -378,6 +382,7 @@ async def test_a_secret_vote_is_taken_away_and_counted(
     assert counted(reveal) == NONE | {"A": 1, "B": 1, "tie": 1}
 
 
+@pytest.mark.slow
 async def test_a_super_reaction_that_stays_on_a_secret_ballot_is_no_new_choice(
     stage: DiscordStage, discord: DiscordServer
 ) -> None:

@@ -124,6 +124,7 @@ class TestTyped:
         where = Chosen(since="2026-03-02T12:00:30Z").wanted().where
         assert where.since == datetime(2026, 3, 2, 12, 0, 30, tzinfo=UTC)
 
+    @pytest.mark.each_case
     @pytest.mark.parametrize(
         ("chosen", "told"),
         [

@@ -86,6 +86,7 @@ async def test_a_whole_debate_is_held_voted_on_and_kept(
     _expected_what_was_used(started.estimate.tokens_in, started.estimate.tokens_out, record)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("language", "topic"),
     [("tr", "Çay güzel"), pytest.param("de", "Tee gewinnt", marks=pytest.mark.slow)],

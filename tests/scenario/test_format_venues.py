@@ -28,6 +28,7 @@ OPTIONS = {
 }
 
 
+@pytest.mark.each_case
 @pytest.mark.parametrize("format", OPTIONS)
 def test_a_formats_options_mean_the_same_wherever_they_are_given(format: str) -> None:
     given = OPTIONS[format]

@@ -87,6 +87,7 @@ async def test_a_full_disk_is_waited_for_and_the_debate_goes_on(
     assert "database back" in events
 
 
+@pytest.mark.slow
 async def test_a_stop_on_a_full_disk_ends_no_debate(
     stage: DiscordStage, backend: ModelServer
 ) -> None:

@@ -23,6 +23,7 @@ HALVES = "Tea \ud83d\ude00 wins \ud800 here, \udc00 too."
 WHOLE = "Tea 😀 wins � here, � too."
 
 
+@pytest.mark.each_case
 @pytest.mark.parametrize(
     ("text", "read", "replaced"),
     [
@@ -37,6 +38,7 @@ def test_halves_are_joined_or_replaced(text: str, read: Any, replaced: int) -> N
     assert decode(text.encode()) == (read, replaced)
 
 
+@pytest.mark.each_case
 @pytest.mark.parametrize("text", ["", "{", "NaN", '["\\ud800", NaN]', "[" * 100_000, '"\\ud800'])
 def test_what_is_no_json_stays_none(text: str) -> None:
     for read in (decode, decode_raw):

@@ -32,6 +32,7 @@ async def server() -> AsyncIterator[PostgresDouble]:
     await asyncio.to_thread(server.stop)
 
 
+@pytest.mark.slow
 async def test_a_killed_postgresql_is_said_without_its_address_until_it_is_back(
     server: PostgresDouble, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -154,6 +154,7 @@ async def test_each_bad_line_is_said_with_its_number_and_the_others_count(store:
         assert word in problems[number]
 
 
+@pytest.mark.each_case
 @pytest.mark.parametrize("content", [b"[1, 2", b"a,b\n1,2\n", b"\xff\xfe", b""])
 def test_a_file_of_another_kind_is_refused(content: bytes) -> None:
     with pytest.raises(UsageError):

@@ -153,6 +153,7 @@ async def test_everything_is_tried_written_privately_and_leads_on(world: World) 
     assert checked.code == 0, checked.out
 
 
+@pytest.mark.slow
 async def test_a_wrong_answer_is_explained_and_asked_for_again(world: World) -> None:
     def talk(to: Talk) -> None:
         to.answer(DISCORD, "hello")
@@ -193,6 +194,7 @@ async def test_a_wrong_answer_is_explained_and_asked_for_again(world: World) -> 
     assert WRONG_TOKEN not in shown
 
 
+@pytest.mark.slow
 async def test_a_token_can_be_kept_while_the_platform_is_away(world: World) -> None:
     world.settings["ROSTRUM_DISCORD__API_URL"] = "http://127.0.0.1:1/api/v10"
 
@@ -208,6 +210,7 @@ async def test_a_token_can_be_kept_while_the_platform_is_away(world: World) -> N
     assert world.written() == {"ROSTRUM_DISCORD__TOKEN": world.discord.token}
 
 
+@pytest.mark.slow
 async def test_prices_that_no_list_has_are_asked_for(world: World) -> None:
     world.models.models = [{"id": name} for name in ("ana-1", "ben-1", "jo-1", "jim-1")]
     prices = 'ROSTRUM_PRICES={"local/ana-1": {"in": 1, "out": 2, "cached": 0.1}}\n'
@@ -246,6 +249,7 @@ lines'
 """
 
 
+@pytest.mark.slow
 async def test_an_existing_file_is_written_only_after_yes_and_keeps_its_other_lines(
     world: World,
 ) -> None:
@@ -282,6 +286,7 @@ async def test_an_existing_file_is_written_only_after_yes_and_keeps_its_other_li
     assert stat.S_IMODE(world.env.stat().st_mode) == 0o600
 
 
+@pytest.mark.slow
 async def test_what_keeps_the_new_settings_from_working_is_said(world: World) -> None:
     world.env.write_text("ROSTRUM_MODLES=x\n")
     (world.folder / "token").write_text(world.discord.token)
@@ -338,6 +343,7 @@ async def test_skipping_everything_writes_nothing(world: World) -> None:
 # --- without a terminal --------------------------------------------------------------------
 
 
+@pytest.mark.slow
 async def test_without_a_terminal_the_environment_is_tried_and_written(world: World) -> None:
     refused = await world.run()
     assert "rostrum init asks questions, which needs a terminal." in refused.failed(2)

@@ -71,6 +71,7 @@ async def test_nothing_heavy_is_done_in_the_event_loops_thread(
     assert threading.current_thread().name not in set[str]().union(*workers.values())
 
 
+@pytest.mark.each_case
 @pytest.mark.parametrize("task", BACKGROUND)
 async def test_a_background_task_that_dies_ends_the_process_with_its_exception(
     task: str, store: SqlStore, monkeypatch: pytest.MonkeyPatch

@@ -99,6 +99,7 @@ async def test_it_is_exported_with_its_own_marks(line: Running) -> None:
     assert [row["judge"] for row in judgments] == ["structured"]
 
 
+@pytest.mark.slow
 async def test_a_judging_that_is_interrupted_goes_on_and_is_paid_once(line: Running) -> None:
     debate = await hold(line, "team")
     whole, models = CountedModels(), CountedModels()

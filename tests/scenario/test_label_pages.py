@@ -422,6 +422,7 @@ async def test_who_signs_in_and_agrees_to_nothing_is_stored_nowhere(
     assert (await return_from(desk, browser, path, "8035111022")).path == agreed.path
 
 
+@pytest.mark.slow
 async def test_one_address_does_not_use_up_the_places_of_an_open_link(desk: Desk) -> None:
     await desk.task()
     link = await desk.link(people=100)
@@ -432,6 +433,7 @@ async def test_one_address_does_not_use_up_the_places_of_an_open_link(desk: Desk
     assert (await other.join(link)).status == 200
 
 
+@pytest.mark.slow
 async def test_returns_that_are_junk_lock_nobody_else_out(desk: Desk) -> None:
     await desk.task(sign_in=("discord",))
     for number in range(90):

@@ -164,6 +164,7 @@ def refused(folder: Path, *words: str) -> str:
     return ended.failed(ended.code)
 
 
+@pytest.mark.slow
 def test_an_operator_makes_a_task_invites_and_reports(tmp_path: Path) -> None:
     rostrum(tmp_path, "debate", "Is tea better?", *MODELS, "--votes", "A=2,B=1").done()
     nothing = refused(tmp_path, "label", "create", "tea")

@@ -81,6 +81,7 @@ async def test_the_reveal_of_a_deleted_thread_is_in_the_channel(
     assert private(discord) == []
 
 
+@pytest.mark.slow
 async def test_a_locked_thread_gets_its_reveal_when_it_is_unlocked(
     stage: DiscordStage, discord: DiscordServer
 ) -> None:
@@ -105,6 +106,7 @@ async def test_a_locked_thread_gets_its_reveal_when_it_is_unlocked(
     assert len(set(stage.references())) == len(stage.references())
 
 
+@pytest.mark.slow
 async def test_where_the_channel_is_closed_too_the_starter_is_told_privately(
     stage: DiscordStage, discord: DiscordServer
 ) -> None:
@@ -120,6 +122,7 @@ async def test_where_the_channel_is_closed_too_the_starter_is_told_privately(
         assert "started it got the result privately" in await status_of(stage, debate.code)
 
 
+@pytest.mark.slow
 async def test_status_claims_no_reveal_that_nobody_saw(
     stage: DiscordStage, discord: DiscordServer
 ) -> None:
@@ -147,6 +150,7 @@ async def test_a_reveal_whose_answer_was_lost_is_in_the_channel_once(
     assert len(reveals(discord, discord.channel.id)) == 1
 
 
+@pytest.mark.slow
 async def test_a_process_that_begins_later_tries_a_reveal_again(
     stage: DiscordStage, discord: DiscordServer
 ) -> None:
@@ -175,6 +179,7 @@ async def test_a_vote_that_cannot_be_asked_for_leaves_the_result_in_the_channel(
     assert len(asked.messages) == 1
 
 
+@pytest.mark.slow
 async def test_a_thread_that_is_lost_in_the_vote_is_told_to_the_starter_privately(
     stage: DiscordStage, discord: DiscordServer
 ) -> None:

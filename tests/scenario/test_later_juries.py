@@ -97,6 +97,7 @@ async def test_a_juror_that_is_away_leaves_the_debate_for_the_next_run(stage: St
         assert (await jury(line).run()).held == 12
 
 
+@pytest.mark.slow
 async def test_a_cap_is_used_up_and_a_second_run_reads_what_is_missing(stage: Stage) -> None:
     stage.priced = (*PRICED, *JURORS)
     async with stage.process() as line:

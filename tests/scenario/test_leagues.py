@@ -132,6 +132,7 @@ async def test_a_round_robin_is_played_one_match_a_day_until_someone_has_won(
         assert [one.due_at for one in stored] == [None]
 
 
+@pytest.mark.slow
 async def test_an_outage_over_two_times_and_a_kill_cost_and_repeat_no_match(
     chat: Chat, clock: Shifted
 ) -> None:
@@ -171,6 +172,7 @@ async def test_only_managers_start_and_stop_and_a_stop_ends_it_after_the_match_t
         await league(chat, "olga", "stop", "has ended already")
 
 
+@pytest.mark.slow
 async def test_a_knockout_without_a_quorum_goes_by_the_jury_and_says_so(
     chat: Chat, clock: Shifted
 ) -> None:
@@ -201,6 +203,7 @@ async def test_mistakes_are_one_sentence_and_begin_nothing(chat: Chat, clock: Sh
         assert await app.store.debates.recent() == []
 
 
+@pytest.mark.slow
 async def test_a_community_that_is_purged_takes_its_league_with_it(
     chat: Chat, clock: Shifted
 ) -> None:

@@ -108,7 +108,6 @@ async def test_a_debate_does_not_wait_for_the_fit_that_another_one_waits_for(
     assert await waiting == first
 
 
-@pytest.mark.postgresql
 async def test_a_debate_freezes_the_newest_fit_and_a_restart_makes_no_other(stage: Stage) -> None:
     async with stage.process() as line:
         await line.hold()
@@ -138,6 +137,7 @@ async def test_a_debate_freezes_the_newest_fit_and_a_restart_makes_no_other(stag
         assert same == newest
 
 
+@pytest.mark.slow
 async def test_a_debate_ends_under_the_rule_and_the_fit_that_it_began_with(stage: Stage) -> None:
     """One begins before the jurors are known, one before a newer fit; both over a restart."""
     refs = [juror.ref for juror in SITTING]
@@ -207,6 +207,7 @@ async def test_while_another_process_fits_the_newest_fit_serves(store: SqlStore)
     assert later.number > first.number
 
 
+@pytest.mark.slow
 async def test_a_juror_that_changes_is_named_once_everywhere(
     store: SqlStore,
     database_url: str,

@@ -68,6 +68,7 @@ async def test_a_short_team_debate_takes_an_afternoon(
     assert {turn["seat"] for turn in whole.table("turns")} == set(SEATS)
 
 
+@pytest.mark.each_case
 @pytest.mark.parametrize("format", FORMATS)
 def test_short_never_allows_more_and_long_never_less(format: str) -> None:
     script = find_format(format)

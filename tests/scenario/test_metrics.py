@@ -162,7 +162,6 @@ async def test_no_wait_is_counted_where_no_limit_is_reached(stage: Stage, line: 
     assert page.by("rostrum_model_limit_waits", "backend") == {}
 
 
-@pytest.mark.postgresql
 async def test_votes_are_counted_by_what_became_of_them(database_url: str) -> None:
     venue = AttentiveVenue()
     async with joined(database_url, venue) as (line, store):
@@ -221,6 +220,7 @@ def test_the_labels_of_models_are_bounded() -> None:
     assert counts.labels(Model.parse("rehearsal/oak?latency=3")) == ("rehearsal", "other")
 
 
+@pytest.mark.slow
 async def test_a_scrape_while_debates_are_held_takes_little(stage: Stage, line: Running) -> None:
     stage.server.latency = 0.05
     async with scraping(line.line, line.store) as url, asyncio.TaskGroup() as group:

@@ -9,7 +9,6 @@ from engine.values.errors import BudgetError, UsageError
 from tests.scenario.conftest import DEFAULTS, NO_CAPS, SIDES, Running
 
 
-@pytest.mark.postgresql
 async def test_a_mirrored_debate_is_held_twice_with_sides_exchanged(line: Running) -> None:
     started = await line.start(mirror=True)
     assert started.mirror is not None

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
+import pytest
+
 from adapters.discord.venue import LIMITS as DISCORD_LIMITS
 from adapters.slack.venue import LIMITS as SLACK_LIMITS
 from bot.app import App
@@ -70,6 +72,7 @@ async def test_thumbs_given_and_taken_back_while_nothing_ran_are_exported(chat: 
         assert await exported(app) == after
 
 
+@pytest.mark.slow
 async def test_a_debate_that_ended_in_the_middle_knows_the_thumbs_given_meanwhile(
     chat: Chat,
 ) -> None:
@@ -102,6 +105,7 @@ async def until_spoken(app: App, number: int) -> dict[str, str]:
     return said
 
 
+@pytest.mark.slow
 async def test_a_turn_deleted_meanwhile_keeps_its_thumbs_and_holds_up_no_other(chat: Chat) -> None:
     async with chat.stage.process() as app:
         said = await held(chat, app)
@@ -120,6 +124,7 @@ async def test_a_turn_deleted_meanwhile_keeps_its_thumbs_and_holds_up_no_other(c
         assert await exported(app) == after
 
 
+@pytest.mark.slow
 async def test_where_reading_is_refused_thumbs_stay_until_it_is_allowed(chat: Chat) -> None:
     async with chat.stage.process() as app:
         said = await held(chat, app)

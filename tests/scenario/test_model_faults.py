@@ -114,6 +114,7 @@ def held(migrated_file: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[
     return asyncio.run(hold_every_case(f"sqlite+aiosqlite:///{path}"))
 
 
+@pytest.mark.each_case
 @pytest.mark.parametrize("name", PASSING)
 def test_a_passing_fault_is_survived_and_its_cost_is_kept(held: dict[str, Held], name: str) -> None:
     fault, debate, record = PASSING[name], held[name].debate, held[name].record
@@ -132,6 +133,7 @@ def test_a_passing_fault_is_survived_and_its_cost_is_kept(held: dict[str, Held],
     assert len(record.calls) == 16
 
 
+@pytest.mark.each_case
 @pytest.mark.parametrize("name", FINAL)
 def test_a_lasting_fault_ends_the_debate_and_says_what_to_do(
     held: dict[str, Held], name: str
@@ -159,6 +161,7 @@ def test_a_lasting_fault_ends_the_debate_and_says_what_to_do(
     assert held[name].after.cause is held[name].after.cause_model is None
 
 
+@pytest.mark.each_case
 @pytest.mark.parametrize("name", FINAL)
 def test_a_debate_that_failed_goes_on_where_it_was(held: dict[str, Held], name: str) -> None:
     _, record, after, calls = held[name]

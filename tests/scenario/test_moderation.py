@@ -104,6 +104,7 @@ def community(chat: Chat) -> str:
 MISTRAL = {"results": [{"categories": {"sexual": False, "law": True}}]}
 
 
+@pytest.mark.each_case
 @pytest.mark.parametrize(
     ("answer", "expected"),
     [

@@ -59,6 +59,7 @@ async def tire(commands: Commands, person: Person, text: str = "list") -> None:
 # --- a cooldown for each person ------------------------------------------------------------
 
 
+@pytest.mark.each_case
 @pytest.mark.parametrize("command", MUCH)
 async def test_after_a_short_burst_a_person_waits_some_seconds(
     commands: Commands, clock: FixedClock, command: str
@@ -93,6 +94,7 @@ async def test_what_reads_little_never_waits(commands: Commands) -> None:
         assert "Try again" not in await say(commands, ANN, text)
 
 
+@pytest.mark.each_case
 @pytest.mark.parametrize(
     ("language", "expected"),
     [

@@ -99,6 +99,7 @@ async def test_a_webhook_that_is_deleted_leaves_the_bots_own_name_and_managers_h
         assert len(told()) == 1
 
 
+@pytest.mark.slow
 async def test_a_new_process_says_only_a_cause_that_managers_have_not_heard(
     on_discord: DiscordStage,
 ) -> None:
@@ -151,6 +152,7 @@ async def test_a_webhook_of_somebody_elses_that_copies_a_turn_is_not_taken_for_i
             await venue.edit(on_discord.thread.id, fake.id, part)
 
 
+@pytest.mark.slow
 async def test_a_webhooks_turn_that_a_moderator_deletes_is_noted_and_not_posted_again(
     on_discord: DiscordStage,
 ) -> None:

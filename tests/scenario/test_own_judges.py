@@ -139,6 +139,7 @@ async def test_scores_that_are_read_live_leave_no_vote_gold(hall: Hall, format: 
     assert all(vote.judge_visible and not vote.gold for vote in votes.values())
 
 
+@pytest.mark.slow
 async def test_captains_that_are_back_after_a_restart_change_nothing_that_was_said(
     hall: Hall,
 ) -> None:

@@ -70,6 +70,7 @@ async def nothing_is_late(session: Session, clock: FixedClock) -> bool:
     return all(due is not None and due > clock.now() for due in oldest)
 
 
+@pytest.mark.slow
 async def test_a_turn_waits_until_the_one_before_was_read_and_a_restart_waits_for_the_rest(
     hall: Hall, venue: AttentiveVenue, clock: FixedClock
 ) -> None:

@@ -253,6 +253,7 @@ async def test_a_panel_that_dies_at_every_call_asks_for_nothing_twice(
 # --- many jurors ---------------------------------------------------------------------------
 
 
+@pytest.mark.each_case
 @pytest.mark.parametrize("count", [12, 40])
 def test_a_reveal_of_many_jurors_fits_both_platforms(count: int) -> None:
     verdict = {"winner": "A", "p": {"A": 0.9, "B": 0.1}, "z": 2, "valid": 2 * count, "invalid": 0}

@@ -99,6 +99,7 @@ async def paste(folder: Path, text: str, **settings: str) -> str:
     return said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [pytest.param(README, id="README"), pytest.param(DEMO, id="demo", marks=pytest.mark.slow)],

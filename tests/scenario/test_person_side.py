@@ -248,6 +248,7 @@ async def test_who_declines_or_says_nothing_costs_nothing(hall: Hall, answers: b
     assert not models.heard
 
 
+@pytest.mark.slow
 async def test_two_missed_turns_end_the_debate_and_a_forgotten_person_too(hall: Hall) -> None:
     async with hall.open() as session:
         debate = await invite(session, user="ann", guest=Invited(side="A", user="ann"))
@@ -297,6 +298,7 @@ class Guard:
         """Hold nothing."""
 
 
+@pytest.mark.slow
 async def test_what_the_time_limit_takes_over_is_checked_like_a_form(
     hall: Hall, venue: AttentiveVenue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -337,6 +339,7 @@ async def test_what_the_time_limit_takes_over_is_checked_like_a_form(
     assert "idiots" not in "".join(one.text for one in held)
 
 
+@pytest.mark.slow
 async def test_a_debate_stops_waiting_once_the_person_sends_their_turn_by_the_form(
     hall: Hall, venue: AttentiveVenue, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -36,6 +36,7 @@ def run(tmp_path: Path, address: str) -> Run:
     return run
 
 
+@pytest.mark.slow
 def test_a_debate_from_migrate_to_export(run: Run, tmp_path: Path, address: str) -> None:
     name = urlsplit(address).path.strip("/")
     assert "has no tables of Rostrum yet; run rostrum migrate." in run("debate", "Tea").failed(1)

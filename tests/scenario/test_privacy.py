@@ -118,7 +118,6 @@ async def test_a_recovery_does_not_bring_the_forgotten_back(hall: Hall) -> None:
     assert traces(hall.url, ANN, BOB) == []
 
 
-@pytest.mark.postgresql
 async def test_forgetting_while_the_vote_is_reconciled_and_closed(hall: Hall) -> None:
     crowd = [f"7{number:017}" for number in range(30)]
     async with hall.open() as session:

@@ -279,6 +279,7 @@ WAITS = [
 ]
 
 
+@pytest.mark.each_case
 @pytest.mark.parametrize(("status", "reason", "cause"), WAITS)
 async def test_what_a_debate_waits_for_names_nothing_to_strangers(
     store: Store, status: Status, reason: str, cause: Cause | None
@@ -299,6 +300,7 @@ async def test_what_a_debate_waits_for_names_nothing_to_strangers(
     assert bool(chats) == ('<span dir="auto">' in page.text)
 
 
+@pytest.mark.each_case
 @pytest.mark.parametrize(("status", "reason", "cause"), WAITS)
 async def test_what_a_debate_waits_for_names_nothing_on_cards_and_to_commands_nor_in_logs(
     store: SqlStore, status: Status, reason: str, cause: Cause | None

@@ -225,6 +225,7 @@ async def test_what_is_not_public_answers_as_what_never_was(chat: Chat) -> None:
             assert debate.id.lower() not in (await reader.see(f"{front}/debates")).text
 
 
+@pytest.mark.slow
 async def test_a_long_debate_has_parts_and_a_long_list_has_pages(store: Store) -> None:
     shows = CommunitySettings(public=(PublicPart.DEBATES,))
     await store.communities.change("chat", "club", lambda _: shows, NOW)
@@ -282,6 +283,7 @@ def sides_of(debate: Debate) -> set[str]:
     return {model.name for model in debate.setup.request.sides.values()}
 
 
+@pytest.mark.slow
 async def test_a_leagues_page_has_the_matches_that_were_told_and_nothing_of_others(
     on_discord: DiscordStage, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -193,7 +193,6 @@ async def test_a_process_that_ends_in_question_time_keeps_its_deadline_and_what_
     assert [turn.seat for turn in turns(venue) if turn.round == "questions"] == ["A", "B"]
 
 
-@pytest.mark.postgresql
 async def test_once_put_nothing_changes_what_is_answered_after_a_kill(
     hall: Hall, venue: RefusingVenue
 ) -> None:
@@ -218,7 +217,7 @@ async def test_once_put_nothing_changes_what_is_answered_after_a_kill(
     assert [turn.asked for turn in held if turn.round == "questions"] == [("Is tea cheaper?",)] * 2
 
 
-@pytest.mark.postgresql
+@pytest.mark.slow
 async def test_a_hundred_at_once_are_kept_and_the_first_five_listed(
     hall: Hall, venue: RefusingVenue
 ) -> None:
@@ -238,6 +237,7 @@ async def test_a_hundred_at_once_are_kept_and_the_first_five_listed(
     assert len(lists(venue)) < 10, "the list is edited once a second at most"
 
 
+@pytest.mark.slow
 async def test_what_is_hostile_or_taken_back_has_an_answer(
     hall: Hall, venue: RefusingVenue
 ) -> None:

@@ -54,6 +54,7 @@ def moved(
     postgres.drop(name)
 
 
+@pytest.mark.each_case
 @pytest.mark.parametrize("part", Recorded._fields)
 def test_what_comes_of_the_same_seeds_is_what_was_recorded(
     recorded: Recorded, part: str, pytestconfig: pytest.Config
@@ -65,6 +66,7 @@ def test_what_comes_of_the_same_seeds_is_what_was_recorded(
     assert not differ, f"{kept.name} differs; `make record` if it should:\n" + "\n".join(differ)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", Recorded._fields)
 def test_debates_that_move_to_postgresql_become_what_they_would_have_become(
     moved: Recorded, part: str

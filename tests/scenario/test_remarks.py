@@ -289,7 +289,6 @@ async def test_what_a_kill_interrupts_is_tapped_again(chat: Chat) -> None:
     assert standing.ground == "logic"
 
 
-@pytest.mark.postgresql
 async def test_many_taps_at_once_are_all_answered_and_one_stands(on_discord: DiscordStage) -> None:
     discord = on_discord.discord
     async with on_discord.at_vote() as (app, ballot, debate):

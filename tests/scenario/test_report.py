@@ -75,6 +75,7 @@ async def test_a_revealed_debate_is_written_whole(line: Running) -> None:
     assert page.sealed == ""
 
 
+@pytest.mark.each_case
 @pytest.mark.parametrize("status", [Status.VOTING, Status.RUNNING, Status.PARTIAL])
 def test_before_the_reveal_no_model_and_no_result_is_in_it(status: Status) -> None:
     debate = make_debate().model_copy(update={"status": status, "revealed_at": None})

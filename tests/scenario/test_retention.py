@@ -77,6 +77,7 @@ def test_a_deleted_debate_leaves_no_byte(office: Path) -> None:
     rostrum(office, *ALONE).done()
 
 
+@pytest.mark.slow
 def test_a_mirror_stays_unless_it_is_named_too(office: Path) -> None:
     first, second = codes(office, "Tea or")
     asked = ask(office, "delete", first, typed="yes\n")
@@ -179,7 +180,7 @@ async def closed(hall: Hall, *users: str) -> str:
     return debate_id
 
 
-@pytest.mark.postgresql
+@pytest.mark.slow
 async def test_a_running_rostrum_deletes_debates_by_their_age(hall: Hall) -> None:
     debate_id = await closed(hall, ANN, BOB)
     assert traces(hall.url, ANN, debate_id)
@@ -188,7 +189,6 @@ async def test_a_running_rostrum_deletes_debates_by_their_age(hall: Hall) -> Non
     assert traces(hall.url, *everything) == []
 
 
-@pytest.mark.postgresql
 async def test_prompts_are_deleted_and_the_export_is_the_same_but_for_them(hall: Hall) -> None:
     debate_id = await closed(hall, ANN)
     rows = select(hall.url, "SELECT request FROM calls WHERE step LIKE 'jury/%'")
@@ -230,6 +230,7 @@ async def tables(url: str, debate_id: str) -> dict[str, object]:
         await database.close()
 
 
+@pytest.mark.slow
 def test_without_its_prompts_a_debate_is_shown_and_not_judged_again(office: Path) -> None:
     [code] = codes(office, "Cats")
     asked = ("judge", code, "--jurors", "rehearsal/oak,rehearsal/larch")

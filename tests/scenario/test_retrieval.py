@@ -158,6 +158,7 @@ async def test_a_resumed_debate_searches_no_more(stage: Stage, search: SearchSer
     assert len(systems) == 1
 
 
+@pytest.mark.slow
 async def test_a_process_that_ends_amid_searches_repeats_none_that_was_answered(
     stage: Stage, search: SearchServer
 ) -> None:
@@ -289,6 +290,7 @@ def test_the_settings_make_a_plan_and_the_key_is_a_secret() -> None:
         open_models(backends, search=settings.retrieval.endpoint())
 
 
+@pytest.mark.each_case
 @pytest.mark.parametrize(
     ("url", "path"),
     [

@@ -292,7 +292,6 @@ async def test_an_export_names_the_round(hall: Hall, venue: CrowdedVenue) -> Non
     assert told == [("round", "opening", "A"), ("round", "rebuttal", "B")]
 
 
-@pytest.mark.postgresql
 async def test_a_process_that_ends_in_between_asks_each_question_once(
     hall: Hall, venue: CrowdedVenue
 ) -> None:

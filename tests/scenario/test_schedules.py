@@ -156,6 +156,7 @@ async def test_the_topic_wanted_most_is_held_once_at_its_time_and_each_cause_sai
         assert stored.due_at is None
 
 
+@pytest.mark.slow
 async def test_a_refused_topic_goes_back_to_managers_with_a_line_and_the_next_has_its_turn(
     chat: Chat, clock: Shifted, guard: ModelServer
 ) -> None:
@@ -191,6 +192,7 @@ async def test_a_refused_topic_goes_back_to_managers_with_a_line_and_the_next_ha
         assert await the_next(app, chat) == "Tea beats coffee"
 
 
+@pytest.mark.slow
 async def test_a_fixed_motion_waits_an_hour_for_room_and_is_purged_with_its_community(
     chat: Chat, clock: Shifted
 ) -> None:
@@ -230,6 +232,7 @@ async def test_a_fixed_motion_waits_an_hour_for_room_and_is_purged_with_its_comm
         assert await app.store.series.all() == []
 
 
+@pytest.mark.slow
 async def test_a_lost_permission_is_told_to_managers_and_ends_nothing(
     chat: Chat, clock: Shifted
 ) -> None:

@@ -63,6 +63,7 @@ async def test_votes_given_as_an_option_are_no_labels_of_people(desk: Desk) -> N
     assert not list(desk.folder.glob("out/data/preference/*"))
 
 
+@pytest.mark.slow
 async def test_answers_given_as_options_are_in_no_figure_of_people(desk: Desk) -> None:
     await held(desk, "--stances", "against>for=3", "--ahead", "A=2", "--votes", "A=1")
     [debate] = rows(desk, "debates")
@@ -77,6 +78,7 @@ async def test_a_show_of_hands_is_as_many_peoples(desk: Desk) -> None:
     assert rows(desk, "debates")[0]["human_winner"] == "A"
 
 
+@pytest.mark.slow
 async def test_one_key_is_a_persons_vote_and_several_of_one_keyboard_are_not(desk: Desk) -> None:
     shown = await voted(desk, "a\n")
     assert "one keyboard" not in shown
@@ -87,6 +89,7 @@ async def test_one_key_is_a_persons_vote_and_several_of_one_keyboard_are_not(des
     assert len(rows(desk, "votes")) == 5
 
 
+@pytest.mark.slow
 async def test_rehearsals_stay_as_they_are(desk: Desk) -> None:
     models = ("--a", "rehearsal/maple", "--b", "rehearsal/willow", "--jurors", "rehearsal/elm")
     words = ("debate", TOPIC, *models, "--votes", "A=2,B=1", "--out", "out")

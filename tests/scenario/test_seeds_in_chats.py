@@ -43,6 +43,7 @@ async def test_they_go_as_each_question_closes_and_peoples_stay(chat: Chat) -> N
         assert len(await app.store.votes.events(debate.id)) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("trouble", ["failing", "cut"])
 async def test_a_removal_that_fails_for_now_is_done_later_by_the_next_process_too(
     chat: Chat, trouble: str
@@ -67,6 +68,7 @@ async def test_a_removal_that_fails_for_now_is_done_later_by_the_next_process_to
         assert [noted.act for noted in await app.store.votes.interventions(debate.id)] == []
 
 
+@pytest.mark.slow
 async def test_a_message_that_is_deleted_meanwhile_and_a_vote_closed_while_away(
     chat: Chat,
 ) -> None:

@@ -91,7 +91,6 @@ async def test_what_a_run_takes_is_what_the_plan_said(stage: Stage) -> None:
     assert plan.calls == usage.sum("calls") == len(stage.server.requests)
 
 
-@pytest.mark.postgresql
 async def test_a_run_goes_on_after_a_kill_without_asking_anything_again(stage: Stage) -> None:
     class KilledError(Exception):
         pass
@@ -116,6 +115,7 @@ async def test_a_run_goes_on_after_a_kill_without_asking_anything_again(stage: S
     assert len(stage.server.requests) == usage.sum("calls")
 
 
+@pytest.mark.slow
 async def test_more_topics_add_debates_and_a_changed_jury_is_refused(line: Running) -> None:
     await hold(line, series())
     standing = await hold(line, series(topics=[*FILE["topics"], "Cats beat dogs"]))
@@ -223,6 +223,7 @@ async def test_a_failure_for_good_is_counted_and_tried_again_by_the_next_run(
     assert (again.held, again.failed) == (12, 0)
 
 
+@pytest.mark.slow
 async def test_a_series_stops_at_its_cap_and_goes_on_when_it_is_raised(stage: Stage) -> None:
     async with stage.process() as line:
         plan = await plan_series(series(), line.service, DEFAULTS)
@@ -269,7 +270,6 @@ async def test_two_processes_do_not_hold_one_series(
         await hold(line, series())
 
 
-@pytest.mark.postgresql
 async def test_a_series_waits_until_the_lease_of_a_killed_process_has_run_out(
     line: Running,
 ) -> None:

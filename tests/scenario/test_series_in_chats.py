@@ -72,6 +72,7 @@ async def begins(app: App) -> None:
             await asyncio.sleep(0.02)
 
 
+@pytest.mark.slow
 async def test_a_series_is_planned_voted_on_followed_and_stopped(
     chat: Chat, tmp_path: Path
 ) -> None:
@@ -113,6 +114,7 @@ async def test_a_place_that_is_no_channel_is_refused_in_one_sentence(
         assert await app.store.series.all() == []
 
 
+@pytest.mark.slow
 async def test_a_place_where_the_bot_may_not_post_is_refused(chat: Chat, tmp_path: Path) -> None:
     if isinstance(chat, OnDiscord):
         chat.discord.deny("send_messages")

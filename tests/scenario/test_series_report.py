@@ -35,6 +35,7 @@ async def test_a_report_has_the_totals_and_results_of_its_series(stage: Stage) -
     assert CaveatKind.FEW_DEBATES in {one.kind for one in report.caveats}
 
 
+@pytest.mark.slow
 async def test_a_report_can_be_read_back_from_its_json(stage: Stage) -> None:
     async with stage.process() as line:
         await hold(line, series())

@@ -118,6 +118,7 @@ def few_files(more: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="it counts the files of /proc")
 async def test_1200_half_sent_requests_leave_health_and_the_site_well(store: Store) -> None:
     settings = HealthSettings(port=free_port())

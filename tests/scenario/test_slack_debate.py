@@ -79,6 +79,7 @@ async def test_a_debate_from_the_command_to_the_reveal(
         assert message.metadata["event_payload"]["reference"] not in message.text
 
 
+@pytest.mark.slow
 async def test_the_announcement_shows_how_far_the_debate_is(
     stage: SlackStage, slack: SlackServer
 ) -> None:
@@ -421,6 +422,7 @@ async def test_every_option_is_seeded_in_order(stage: SlackStage, slack: SlackSe
     assert not any(slack.holders(ballot.ts, name) for name in OPTIONS)
 
 
+@pytest.mark.slow
 @crowd.SIZES
 async def test_many_debates_at_once_keep_nobody_waiting(
     stage: SlackStage, slack: SlackServer, debates: int

@@ -150,6 +150,7 @@ async def test_an_answer_that_is_not_slacks_is_waited_out_wherever_it_comes(
     assert_nothing_twice(stage)
 
 
+@pytest.mark.slow
 async def test_one_message_a_second_holds_across_debates_of_a_channel(database_url: str) -> None:
     rules = Rules(tiered=False, post_gap=0.1)
     async with SlackServer(rules=rules) as slack:
@@ -168,6 +169,7 @@ async def test_one_message_a_second_holds_across_debates_of_a_channel(database_u
         assert_nothing_twice(stage)
 
 
+@pytest.mark.slow
 async def test_files_that_are_shared_keep_the_distance_of_messages_too(database_url: str) -> None:
     async with SlackServer(rules=Rules(tiered=False, post_gap=0.2)) as slack:
         stage = SlackStage(database_url, slack, gap=0.2)
@@ -258,6 +260,7 @@ async def test_what_is_gone_in_mid_debate_stops_the_calls_and_can_be_resumed(
         assert_nothing_twice(stage)
 
 
+@pytest.mark.slow
 async def test_a_debate_waits_while_an_admin_has_locked_its_thread(
     stage: SlackStage, slack: SlackServer
 ) -> None:
@@ -276,6 +279,7 @@ async def test_a_debate_waits_while_an_admin_has_locked_its_thread(
         assert_nothing_twice(stage)
 
 
+@pytest.mark.each_case
 @pytest.mark.parametrize("token", ["bot_token", "app_token"])
 async def test_a_bad_token_fails_at_start_with_one_sentence(
     stage: SlackStage, slack: SlackServer, token: str

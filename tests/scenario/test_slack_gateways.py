@@ -79,6 +79,7 @@ async def test_one_that_finds_no_free_connection_stands_by_until_there_is_one(
         await until(lambda: second.state == {"state": "connected", "shares": "bucket 0 of 1"})
 
 
+@pytest.mark.slow
 async def test_two_gateways_hear_and_one_of_them_posts_and_each_message_once(
     url: str, slack: SlackServer
 ) -> None:

@@ -83,6 +83,7 @@ class Installed(OneWorkspace):
 LISTED = ("U1", "T1/U2", "T2/U3", "T2/U1")
 
 
+@pytest.mark.each_case
 @pytest.mark.parametrize(
     ("teams", "team", "expected"),
     [
@@ -112,6 +113,7 @@ async def test_on_slack_a_listed_person_of_another_workspace_manages_nothing(
         await chat.ask("ben", "close", ONLY_MANAGERS)
 
 
+@pytest.mark.each_case
 @pytest.mark.parametrize("entry", ["T1/", "/U1", "T1/U1/U2", "@ada", "T1:U1", "U 1"])
 def test_what_names_nobody_is_refused_at_start(entry: str) -> None:
     with pytest.raises(ValidationError, match="TEAM/USER"):

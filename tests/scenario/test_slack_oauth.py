@@ -208,6 +208,7 @@ async def test_what_rostrum_cannot_hold_is_refused_with_the_reason(
         assert await app.store.installs.every("slack") == []
 
 
+@pytest.mark.each_case
 @pytest.mark.parametrize(
     ("fault", "answered", "said"),
     [
@@ -287,6 +288,7 @@ async def test_what_an_address_adds_changes_and_shows_nothing(stage: OAuthStage)
         assert posted.status in (404, 405)
 
 
+@pytest.mark.each_case
 @pytest.mark.parametrize("mode", ["socket", "http"])
 async def test_the_settings_alone_serve_the_pages_under_the_public_address(
     stage: OAuthStage, slack: SlackServer, mode: str

@@ -220,6 +220,7 @@ async def test_no_vote_is_lost_with_the_connection(
         assert counted(await stage.close()) == NOBODY | {"A": 1, "B": 1}
 
 
+@pytest.mark.slow
 async def test_votes_are_read_again_though_slack_limits_and_fails(
     stage: SlackStage, slack: SlackServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

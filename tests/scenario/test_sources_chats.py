@@ -56,6 +56,7 @@ async def test_files_attached_on_discord_are_read_by_every_side(
     assert SECRET not in caplog.text
 
 
+@pytest.mark.each_case
 @pytest.mark.parametrize(
     ("name", "content", "why"),
     [

@@ -120,6 +120,7 @@ async def test_a_stance_taken_too_late_is_none_and_one_missed_is_recovered(
     assert stances(record, Question.STANCE_BEFORE) == ["against"]
 
 
+@pytest.mark.slow
 async def test_a_process_that_ends_while_it_waits_goes_on_waiting(hall: Hall) -> None:
     async with hall.open() as session:
         debate_id = await session.start(asking(1.5))

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import orjson
+import pytest
 
 from bench.wheel.loopback import Answering
 
@@ -48,6 +49,7 @@ class Reporting(Answering):
         super().take(body)
 
 
+@pytest.mark.slow
 async def test_the_first_call_waits_for_nothing_that_is_needed_later(tmp_path: Path) -> None:
     report, found = tmp_path / "report", list[frozenset[str]]()
     loop = asyncio.get_running_loop()

@@ -68,7 +68,6 @@ async def test_a_chat_knows_only_what_was_revealed_in_it(line: Running) -> None:
     assert "Jury and people agree: too few (1)" in said
 
 
-@pytest.mark.postgresql
 async def test_a_leaderboard_rates_whoever_won_and_lost(line: Running) -> None:
     await hold(line, bob="A", cem="A", dee="B")
     first = await ask(line, ANA, "leaderboard")
@@ -119,6 +118,7 @@ def insert(run: Run, table: str, row: dict[str, Any]) -> None:
     run(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({marks})", *row.values())  # noqa: S608
 
 
+@pytest.mark.slow
 async def test_stats_beside_a_running_process(
     stage: Stage, line: Running, office: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -124,6 +124,7 @@ def leases_left(folder: Path) -> int:
         return int(database.execute(STANDING, {"now": now}).fetchone()[0])
 
 
+@pytest.mark.slow
 async def test_a_backend_that_never_answers_is_left_after_its_time(
     discord: DiscordServer, tmp_path: Path
 ) -> None:
@@ -243,6 +244,7 @@ async def test_what_no_one_can_end_is_cut_off_in_time(
     assert leases_left(tmp_path) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("away", slow_after(1, ["cut", "hold"]))
 async def test_a_database_that_is_away_does_not_hold_a_stop_up(
     discord: DiscordServer, tmp_path: Path, postgres: PostgresDouble, migrated_name: str, away: str

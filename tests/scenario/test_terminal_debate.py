@@ -213,6 +213,7 @@ def framed(screen: Screen) -> int:
     return len(re.findall(r"· turn \d of \d ", screen.shown))
 
 
+@pytest.mark.slow
 def test_the_demo_waits_for_a_key_between_rounds_on_a_terminal(desk: Desk) -> None:
     with seated(desk, "demo", "--round-votes", "on", "--ahead", "A=1", "--votes", "A=1") as seat:
         seat.screen.until("any key shows the next one (--pace 0 shows them without waiting)")
@@ -226,6 +227,7 @@ def test_the_demo_waits_for_a_key_between_rounds_on_a_terminal(desk: Desk) -> No
     assert framed(seat.screen) == len(ALL_TURNS)
 
 
+@pytest.mark.slow
 def test_a_round_is_read_until_all_have_said_who_is_ahead(desk: Desk) -> None:
     with seated(desk, "demo", "--round-votes", "on", "--length", "short") as seat:
         for pressed in ("a\n", "b\n", "\n"):
@@ -246,6 +248,7 @@ def test_a_round_is_read_until_all_have_said_who_is_ahead(desk: Desk) -> None:
 OXFORD = ("demo", "--format", "oxford", "--topic", TOPIC)
 
 
+@pytest.mark.slow
 def test_given_stances_decide_the_format_that_goes_by_them(desk: Desk) -> None:
     code, out, err = desk.run(*OXFORD, "--stances", "against>for=2,for=1,unsure>against=2")
     assert (code, err) == (0, "")
@@ -289,6 +292,7 @@ def test_stances_that_nobody_can_take_stop_it_before_anything_starts(
     assert not desk.database.exists()
 
 
+@pytest.mark.slow
 def test_given_answers_say_who_is_ahead_after_each_round(desk: Desk) -> None:
     code, out, err = desk.run("debate", TOPIC, "--votes", "A=1", "--ahead", "A=2,even=1;B=3")
     assert (code, err) == (0, "")
@@ -296,6 +300,7 @@ def test_given_answers_say_who_is_ahead_after_each_round(desk: Desk) -> None:
     assert "Ahead after opening: 🔵 A 2, even 1 · rebuttal: 🔴 B 3 · assumptions: 🔴 B 3" in out
 
 
+@pytest.mark.slow
 def test_people_at_the_keyboard_say_why_and_guess_the_models(desk: Desk) -> None:
     with seated(desk, "debate", TOPIC, *QUICK, "--say-why") as seat:
         seat.screen.until_vote()
@@ -334,6 +339,7 @@ def test_given_words_say_how_clear_it_was(desk: Desk) -> None:
     assert (code, out, err) == (2, "", f"rostrum: {sentence}\n")
 
 
+@pytest.mark.slow
 def test_people_at_the_keyboard_say_who_is_ahead(desk: Desk) -> None:
     with seated(desk, "debate", TOPIC, "--round-votes", "on", *SLOW) as seat:
         seat.screen.until("Enter = continue")
@@ -463,6 +469,7 @@ def test_there_is_nothing_to_resume_under_an_unknown_code(desk: Desk) -> None:
     assert err == "rostrum: There is no debate “abc123”; take an id from the list.\n"
 
 
+@pytest.mark.slow
 def test_what_a_demo_says_is_cut_in_no_word_on_a_narrow_terminal(tmp_path: Path) -> None:
     with seated(Desk(tmp_path, columns=60), "demo", "--pace", "0") as seat:
         seat.screen.until_vote()
@@ -492,6 +499,7 @@ def test_keys_are_votes_in_a_terminal(desk: Desk) -> None:
     assert "People: A (" in said or "People: too few votes (" in said
 
 
+@pytest.mark.slow
 def test_ctrl_c_in_the_vote_says_how_to_go_on_and_keeps_the_votes(desk: Desk) -> None:
     with seated(desk, "debate", TOPIC, *QUICK) as seat:
         seat.screen.until_vote()
@@ -541,6 +549,7 @@ def test_the_export_of_a_mirrored_debate_pairs_both_models_on_each_side(desk: De
     assert [vote["gold"] for vote in votes_cast] == [True] * 12
 
 
+@pytest.mark.slow
 def test_a_debate_exports_itself_and_no_other_of_the_database(desk: Desk) -> None:
     assert desk.run("debate", TOPIC, *QUICK, "--votes", "A=1")[0] == 0
     code, out, err = desk.run("debate", TOPIC, *QUICK, "--votes", "A=1", "--out", "out")
@@ -555,6 +564,7 @@ def test_a_debate_exports_itself_and_no_other_of_the_database(desk: Desk) -> Non
 # --- a person as a side ------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_person_at_the_keyboard_argues_a_side_and_goes_on_after_ctrl_c(desk: Desk) -> None:
     mine = ("--a", "rehearsal/maple", "--b", "me", "--length", "short", "--votes", "A=1,B=2")
     asked = "🔴 B, it is your turn: {}."

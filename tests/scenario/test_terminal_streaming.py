@@ -43,6 +43,7 @@ def first_turn(desk: Desk) -> str:
     return seat.screen.shown
 
 
+@pytest.mark.slow
 async def test_a_turn_grows_in_its_colour_and_never_names_its_model(desk: Desk) -> None:
     async with ModelServer(lambda _: "Tea wins.") as server:
         configure(desk, server)

@@ -159,6 +159,7 @@ async def test_a_resumed_debate_goes_on_in_the_same_trace(
     assert {span.trace for span in collector.spans} == {first.trace}
 
 
+@pytest.mark.slow
 async def test_a_collector_that_is_away_delays_nothing(
     stage: Stage, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

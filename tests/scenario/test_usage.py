@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+import pytest
 
 from engine.values.debate import Model
 from tests.doubles.command import Ended, rostrum
@@ -73,6 +74,7 @@ async def test_every_key_adds_up_to_what_the_server_was_asked(
     assert "of-the-platform" not in (await usage(stage, tmp_path, "--by", "user")).done()
 
 
+@pytest.mark.slow
 async def test_calls_can_be_narrowed_by_time_and_series(
     stage: Stage, line: Running, tmp_path: Path
 ) -> None:

@@ -90,12 +90,14 @@ async def port() -> AsyncIterator[int]:
 # --- headers -------------------------------------------------------------------------------
 
 
+@pytest.mark.each_case
 @pytest.mark.parametrize("path", ANYWHERE)
 async def test_the_policy_allows_our_own_files_and_nothing_else(port: int, path: str) -> None:
     said = (await ask(port, path)).one("content-security-policy")
     assert dict(part.strip().split(" ", 1) for part in said.split(";")) == POLICY
 
 
+@pytest.mark.each_case
 @pytest.mark.parametrize("header", sorted(HEADERS))
 async def test_each_header_stands_once_on_every_answer(port: int, header: str) -> None:
     for path in ANYWHERE:
@@ -125,6 +127,7 @@ async def test_no_other_site_may_read_an_answer(port: int) -> None:
 # --- methods -------------------------------------------------------------------------------
 
 
+@pytest.mark.each_case
 @pytest.mark.parametrize("path", ANYWHERE)
 async def test_a_head_is_a_get_without_its_body(port: int, path: str) -> None:
     head, get = await ask(port, path, "HEAD"), await ask(port, path)
@@ -133,6 +136,7 @@ async def test_a_head_is_a_get_without_its_body(port: int, path: str) -> None:
     assert [h for h in head.headers if h[0] != "date"] == [h for h in get.headers if h[0] != "date"]
 
 
+@pytest.mark.each_case
 @pytest.mark.parametrize("method", ["TRACE", "OPTIONS", "PUT", "PATCH", "DELETE", "PROPFIND"])
 async def test_other_methods_do_nothing_and_echo_nothing(port: int, method: str) -> None:
     answer = await ask(port, address_of("style.css"), method, headers={"X-Secret": ECHO})
@@ -141,6 +145,7 @@ async def test_other_methods_do_nothing_and_echo_nothing(port: int, method: str)
     assert ECHO not in answer.raw
 
 
+@pytest.mark.each_case
 @pytest.mark.parametrize("name", ["X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override"])
 async def test_a_header_does_not_change_the_method(port: int, name: str) -> None:
     answer = await ask(port, address_of("style.css"), headers={name: "DELETE"})
@@ -152,6 +157,7 @@ async def test_a_header_does_not_change_the_method(port: int, name: str) -> None
 # --- addresses -----------------------------------------------------------------------------
 
 
+@pytest.mark.each_case
 @pytest.mark.parametrize("target", TRAVERSALS)
 async def test_no_path_leads_out_of_the_static_files(port: int, target: str) -> None:
     answer = await ask(port, target)
@@ -160,6 +166,7 @@ async def test_no_path_leads_out_of_the_static_files(port: int, target: str) -> 
         assert leaked not in answer.text
 
 
+@pytest.mark.each_case
 @pytest.mark.parametrize("target", ELSEWHERE)
 async def test_no_address_leads_to_another_host(port: int, target: str) -> None:
     answer = await ask(port, target)
@@ -168,6 +175,7 @@ async def test_no_address_leads_to_another_host(port: int, target: str) -> None:
     assert answer.status in (400, 404)
 
 
+@pytest.mark.each_case
 @pytest.mark.parametrize("name", ["Host", "X-Forwarded-Host", "X-Original-URL", "X-Rewrite-URL"])
 async def test_the_host_that_a_request_names_stands_nowhere(port: int, name: str) -> None:
     plain = await ask(port, "/nowhere")
@@ -175,6 +183,7 @@ async def test_the_host_that_a_request_names_stands_nowhere(port: int, name: str
     assert answer.raw == plain.raw
 
 
+@pytest.mark.each_case
 @pytest.mark.parametrize("path", ["/away", f"/{ECHO}", f"/<script>{ECHO}", f"/?q={ECHO}"])
 async def test_a_failure_echoes_nothing(port: int, path: str) -> None:
     said = {
@@ -425,6 +434,7 @@ async def test_only_the_browser_that_used_the_link_reads(shelf: Shelf) -> None:
         assert (await ask(port, "/", headers=forged)).status == 403
 
 
+@pytest.mark.each_case
 @on_one_loop
 @pytest.mark.parametrize(
     "host", ["evil.example", "127.0.0.1.evil.example", "[::ffff:1.2.3.4]", "["]

@@ -37,6 +37,7 @@ from tests.kit import HANG_SECONDS, NOW, FixedClock, new_debate, run
 # --- forms ---------------------------------------------------------------------------------
 
 
+@pytest.mark.each_case
 @pytest.mark.parametrize("charset", ["punycode", "unicode_escape", "utf-7", "idna", "zlib"])
 async def test_a_form_chooses_no_encoding_of_its_own(charset: str) -> None:
     async def told(request: web.Request) -> web.Response:

@@ -288,6 +288,7 @@ async def test_what_a_lost_session_missed_is_read_at_once(poll: Poll) -> None:
     assert (event.option, event.how, event.question) == ("A", How.RECOVERED, Question.VOTE)
 
 
+@pytest.mark.slow
 async def test_many_votes_that_are_due_close_side_by_side(poll: Poll, store: SqlStore) -> None:
     polls = [poll, *[await open_poll(store, poll.venue) for _ in range(14)]]
     poll.venue.latency = 0.3

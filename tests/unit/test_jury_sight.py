@@ -255,6 +255,7 @@ def test_the_gate_sees_no_difference_by_chance() -> None:
     assert compare_rules([one._replace(blind=False) for one in able]) == 0.0
 
 
+@pytest.mark.slow
 def test_the_gate_hands_over_where_the_model_collapses_and_back_once_that_is_over() -> None:
     # What the order adds changes from debate to debate: the model takes it to be the same in all.
     able = (None,) * 12

@@ -111,6 +111,7 @@ def check_rate(rate: Rate, right: int, n: int) -> None:
     assert (rate.low, rate.high) == pytest.approx((low, high), abs=1e-4)
 
 
+@pytest.mark.slow
 def test_a_person_is_set_beside_the_majority_of_everyone_else() -> None:
     work = mixed(Random(7))
     said = said_of(work)

@@ -702,6 +702,7 @@ async def test_a_server_that_is_one_s_own_gets_few_calls_and_much_time(server: M
     assert (cloud.max_concurrency, cloud.timeout_s) == (256, 300)
 
 
+@pytest.mark.slow
 async def test_a_server_that_answers_one_call_at_a_time_is_caught_up_with() -> None:
     async with queueing(answer_s=0.4) as base_url:
         given: dict[str, Any] = {"max_concurrency": 8, "timeout_s": 1.0, "local": True}

@@ -89,6 +89,7 @@ def hall(points: float = 150, **changes: object) -> Hall:
     return Hall(chooser)
 
 
+@pytest.mark.slow
 def test_it_stops_as_soon_as_every_interval_is_narrow_enough() -> None:
     one = hall()
     one.hold(at_once=10)

@@ -68,6 +68,7 @@ def ours(fit: StrengthFit) -> tuple[list[float], list[float]]:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("edges", [False, True])
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_without_ties_the_fit_is_statsmodels_logistic_regression(seed: int, edges: bool) -> None:

@@ -305,6 +305,7 @@ async def test_a_server_that_falls_silent_is_given_up_and_asked_again(
     assert await far.column(NUMBERS) == [1, 2]
 
 
+@pytest.mark.slow
 async def test_nothing_is_lost_while_the_server_crashes_under_load(
     crashing: PostgresDouble,
 ) -> None:
@@ -334,6 +335,7 @@ async def test_nothing_is_lost_while_the_server_crashes_under_load(
     await database.close()
 
 
+@pytest.mark.slow
 async def test_a_process_ends_though_its_server_is_away(far: Database, wire: Wire) -> None:
     wire.cut()
     writing = asyncio.ensure_future(far.run(INSERT, id=1))
@@ -364,6 +366,7 @@ async def test_leases_and_the_time_of_day_are_the_databases(
         assert abs(utc_now() - real()) < timedelta(seconds=1)
 
 
+@pytest.mark.slow
 def test_processes_whose_clocks_differ_by_minutes_agree_on_leases_and_on_the_time(
     database_url: str,
 ) -> None:

@@ -61,6 +61,7 @@ def one_of_each_kind(steps: list[str]) -> list[str]:
     return list({re.sub(r"\d+|/[AB]", "", step): step for step in steps}.values())
 
 
+@pytest.mark.slow
 @WHERE
 @pytest.mark.parametrize(
     ("format", "way"),

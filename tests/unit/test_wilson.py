@@ -10,6 +10,7 @@ SHARES = st.integers(1, 100_000).flatmap(
 )
 
 
+@pytest.mark.slow
 @given(SHARES)
 def test_equals_statsmodels(share: tuple[int, int]) -> None:
     # Loading it takes a second, which every process that only collects tests would spend too.
