@@ -12,8 +12,7 @@ from bot.operate import LATER_WIPED, check_vote
 from bot.questions import confirm
 from bot.reading import read_store
 from bot.settings.settings import Settings, load_store_settings
-from engine.chat.privacy import wiped
-from engine.chat.retention import Erase, Keeping
+from engine.chat.privacy import Erase, Keeping, wiped
 from engine.store import Store
 from engine.values.debate import Debate, Status
 from engine.values.errors import UsageError

@@ -11,9 +11,8 @@ from aiohttp import web
 from adapters.web.accounts import Accounts, DiscordAccounts, Registration, SlackAccounts
 from adapters.web.labelling import COOKIE, LabelPages, Saw, noticing
 from adapters.web.management import ENTER, HOURS, LINK, ManagerPages
-from adapters.web.session import Sessions
+from adapters.web.session import Sessions, Tries
 from adapters.web.signing_in import SIGN_IN_SECONDS, SignIn
-from adapters.web.tries import Tries
 from bot.clock import SystemClock
 from bot.reading import read_store
 from bot.settings.sections import WebSettings

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from adapters.web.folder import write_folder
+from adapters.web.links import write_folder
 from bot import log, texts
 from bot.exporting import Chosen, export_into
 from bot.settings.settings import load_store_settings

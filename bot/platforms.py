@@ -15,18 +15,17 @@ from adapters.proxies import proxy_of
 from adapters.site import Site
 from adapters.slack import texts
 from adapters.slack.connection import Connection as SlackConnection, Transport
-from adapters.slack.http import HttpTransport
 from adapters.slack.install.installations import Installations
 from adapters.slack.install.oauth import Credentials, Installer
 from adapters.slack.install.workspaces import OneWorkspace, Workspaces
 from adapters.slack.rest import Rest as SlackRest
-from adapters.slack.socket import SocketTransport
+from adapters.slack.transports import HttpTransport, SocketTransport
 from adapters.slack.venue import SlackVenue
 from bot.app import App
 from bot.health import Presence
 from bot.settings.sections import DiscordSettings, SlackSettings
 from bot.settings.settings import Settings
-from engine.chat.person import Trial
+from engine.chat.context import Trial
 from engine.fleet.shares import Standing
 from engine.store import Store
 from engine.values.errors import SettingsError

@@ -10,7 +10,7 @@ from adapters.terminal import texts
 from adapters.terminal.venue import TerminalVenue
 from adapters.terminal.votes import CLOSING_KEYS, TAKE_BACK, guests_among, keyboard, keys_of
 from bot.app import App
-from engine.chat.answers.remarked import ASK, MENU
+from engine.chat.answers.voters import ASK, MENU
 from engine.store import Remark
 from engine.tally.questions import CONFIDENCES, GROUNDS
 from engine.values.debate import Debate

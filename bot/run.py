@@ -20,8 +20,7 @@ from bot.platforms import Platform, open_platforms
 from bot.role import Role
 from bot.settings.settings import PLATFORMS, Settings, load_settings
 from bot.telemetry import build_of
-from engine.chat.privacy import tidy
-from engine.chat.retention import keep_for
+from engine.chat.privacy import keep_for, tidy
 from engine.store import Store
 from engine.values.errors import SettingsError, StoreError
 

@@ -12,8 +12,8 @@ from aiohttp import web
 
 from adapters.site import Site
 from adapters.web.application import furnish
-from adapters.web.door import Door
 from adapters.web.reading import Reading
+from adapters.web.session import Door
 from bot import log
 from bot.reading import read_store
 from bot.settings.settings import load_store_settings

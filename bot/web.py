@@ -13,7 +13,7 @@ from adapters.site import Site
 from adapters.web.application import furnish
 from adapters.web.labelling import Saw
 from adapters.web.public import PublicPages
-from adapters.web.tries import PROXIES
+from adapters.web.session import PROXIES
 from bot import __version__
 from bot.app import App
 from bot.desk import label_routes, noticing_of

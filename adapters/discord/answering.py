@@ -21,30 +21,24 @@ import discord
 import structlog
 
 from adapters.discord import texts
-from adapters.discord.attachments import read_attachments
-from adapters.discord.buttons import controls, review_menus, view_of
 from adapters.discord.errors import ACKNOWLEDGED, NETWORK
-from adapters.discord.forms import modal_of
-from adapters.discord.grounds import ground_of
-from adapters.discord.markup import shown
-from adapters.discord.patience import insist, seconds_left
-from adapters.discord.payload import LONGEST_ALT
-from adapters.discord.translation import language_around, language_of
-from adapters.discord.typed import typed, with_options
+from adapters.discord.permissions import ground_of
+from adapters.discord.render import LONGEST_ALT, controls, modal_of, review_menus, shown, view_of
+from adapters.discord.rest import insist, seconds_left
+from adapters.discord.translation import language_around, language_of, typed, with_options
 from adapters.discord.venue import DiscordVenue
+from adapters.discord.wellformed import read_attachments
 from adapters.pictures.png import drawn
-from engine.chat.answers.answers import Answer, SentFile, to_markdown
+from engine.chat.answers.answers import Answer, SentFile, to_markdown, vote_answer, voted_in
 from engine.chat.answers.catalogue import HelpAnswer
 from engine.chat.answers.debates import StartedAnswer
 from engine.chat.answers.management import SettingsAnswer
-from engine.chat.answers.presses import vote_answer, voted_in
-from engine.chat.answers.remarked import RemarkAnswer
-from engine.chat.answers.review_list import ReviewAnswer, ReviewLine
+from engine.chat.answers.voters import RemarkAnswer, ReviewAnswer, ReviewLine
 from engine.chat.commands import OWN_DATA, Commands
+from engine.chat.context import Person, Trial, own_community
 from engine.chat.following import OVER, Followers, follow
-from engine.chat.guest import check_form
 from engine.chat.invocation import Invocation, RemarkArguments, SettingsArguments
-from engine.chat.person import Person, Trial, own_community
+from engine.chat.participants import check_form
 from engine.delivery.ending import refusal_of
 from engine.line.intake import check_allowed
 from engine.values.errors import NotAllowedError, RostrumError, UsageError

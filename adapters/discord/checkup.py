@@ -10,10 +10,9 @@ import discord
 from adapters.discord.errors import Act
 from adapters.discord.permissions import FOR_NAMES, FOR_SECRET, missing
 from adapters.discord.registration import is_registered
-from adapters.discord.rest import Rest
-from adapters.discord.rights import Rights, rights_in
+from adapters.discord.rest import Rest, Rights, rights_in
 from adapters.finding import Finding
-from engine.chat.person import Trial
+from engine.chat.context import Trial
 from engine.values.errors import VenueError
 
 TEXT_CHANNELS = (0, 5)  # text and announcements

@@ -14,11 +14,11 @@ import discord
 import structlog
 from discord import app_commands
 
-from adapters.discord import votes
+from adapters.discord import render
 from adapters.discord.answering import PLATFORM, FrontDesk, Interaction
-from adapters.discord.forms import typed_in
 from adapters.discord.presence import Presence
 from adapters.discord.registration import keep_registered, offer
+from adapters.discord.render import typed_in
 from adapters.discord.rest import Rest
 from adapters.discord.translation import Translator
 from adapters.discord.wellformed import is_wellformed
@@ -152,19 +152,19 @@ class Client(discord.AutoShardedClient):
 
     async def on_raw_reaction_add(self, event: discord.RawReactionActionEvent) -> None:
         """A reaction was added."""
-        self._heard(votes.reaction_seen(event, self._me, added=True))
+        self._heard(render.reaction_seen(event, self._me, added=True))
 
     async def on_raw_reaction_remove(self, event: discord.RawReactionActionEvent) -> None:
         """A reaction was removed, by its owner or a moderator."""
-        self._heard(votes.reaction_seen(event, self._me, added=False))
+        self._heard(render.reaction_seen(event, self._me, added=False))
 
     async def on_raw_reaction_clear(self, event: discord.RawReactionClearEvent) -> None:
         """A moderator removed every reaction."""
-        self._put(event.message_id, votes.all_cleared(event))
+        self._put(event.message_id, render.all_cleared(event))
 
     async def on_raw_reaction_clear_emoji(self, event: discord.RawReactionClearEmojiEvent) -> None:
         """A moderator removed every reaction with one emoji."""
-        cleared = votes.emoji_cleared(event)
+        cleared = render.emoji_cleared(event)
         if cleared is not None:
             self._put(event.message_id, cleared)
 

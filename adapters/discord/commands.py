@@ -24,10 +24,11 @@ from engine.chat.choices import (
     match_debates,
     match_jurors,
     match_models,
+    match_topics,
     matching,
 )
 from engine.chat.command_line import read_start, split_words
-from engine.chat.context import Context
+from engine.chat.context import Context, Person
 from engine.chat.invocation import (
     DebateArgument,
     DeleteArguments,
@@ -43,9 +44,7 @@ from engine.chat.invocation import (
     SuggestArguments,
     TopicsArguments,
 )
-from engine.chat.person import Person
-from engine.chat.review import NO_VOTE
-from engine.chat.suggestions import match_topics
+from engine.chat.participants import NO_VOTE
 from engine.store.community import SETTING_NAMES
 from engine.tally.questions import vote_options
 from engine.values.errors import RostrumError, UsageError

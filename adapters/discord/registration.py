@@ -14,14 +14,41 @@ import structlog
 from discord import app_commands
 
 from adapters.answers import reads
-from adapters.discord.answering import FrontDesk
-from adapters.discord.commands import DebateCommands
+from adapters.discord.answering import FrontDesk, Interaction
+from adapters.discord.commands import DebateCommands, TopicForm
 from adapters.discord.errors import Act, unreadable
-from adapters.discord.message_menu import debate_this
 from adapters.discord.rest import Rest
-from adapters.discord.translation import Translator
-from engine.chat.person import Trial
-from engine.values.errors import VenueAwayError, VenueError, why_of
+from adapters.discord.translation import Translator, language_of
+from engine.chat.choices import motion_of
+from engine.chat.context import Trial
+from engine.values.errors import UsageError, VenueAwayError, VenueError, why_of
+from engine.values.language import speaking
+
+# “Debate this” in the menu of a message: opens the form with the message as its motion.
+#
+# Discord hands over the message's text with the command, so that no privileged intent is needed.
+
+
+NAME = "Debate this"
+
+
+def debate_this(desk: FrontDesk) -> app_commands.ContextMenu:
+    """Return the entry, for everyone who can write, as `/debate`."""
+
+    @app_commands.guild_only()
+    @app_commands.default_permissions(send_messages=True)
+    @app_commands.allowed_installs(guilds=True, users=False)
+    async def ask(interaction: Interaction, message: discord.Message) -> None:
+        with speaking(language_of(interaction)):
+            try:
+                motion = motion_of(message.content)
+            except UsageError as error:
+                await desk.refuse(interaction, error)
+            else:
+                await interaction.response.send_modal(TopicForm(desk, {"topic": motion}))
+
+    return app_commands.ContextMenu(name=NAME, callback=ask)
+
 
 FIRST_PAUSE, LONGEST_PAUSE = 30.0, 3600.0
 log = structlog.get_logger(__name__)

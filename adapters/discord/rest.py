@@ -10,18 +10,165 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from heapq import heappop, heappush
+from itertools import count
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import aiohttp
+import discord
+import structlog
+from aiolimiter import AsyncLimiter
 from discord.http import HTTPClient, Route
 from pydantic import SecretStr
 
 from adapters.answers import reads
-from adapters.discord.errors import KNOWN, Act, UnreadyError, explain, slow_down, unreadable
-from adapters.discord.permissions import application_id_of
-from adapters.discord.way_out import WayOut
+from adapters.discord.errors import (
+    KNOWN,
+    NETWORK,
+    Act,
+    UnreadyError,
+    explain,
+    slow_down,
+    unreadable,
+)
+from adapters.discord.permissions import application_id_of, in_channel
+from engine.values.errors import why_of
+
+# The bot-wide rate limit: at most 45 requests leave in any second, first come first served.
+#
+# Discord allows 50 a second per bot; answers to interactions do not count. Every request waits
+# twice. `admit` is the queue, where no deadline runs. Then comes the door: requests delayed after
+# their turn would otherwise leave in a bunch. The door is a little wider than the queue, so waits
+# there are short.
+#
+# A leaky bucket may let its burst and its rate through in one second, so the burst is small. It is
+# not fair: it may serve a newcomer first, so only the head of each queue uses it.
+
+
+MOST = 45  # in any second
+BURST = 3
+NARROWER = 2  # a second
+EXEMPT = ("/interactions/", "/webhooks/")
+
+
+class WayOut:
+    """Lets a bot's requests out, each in turn."""
+
+    def __init__(self) -> None:
+        self._queue = _Queue(MOST - BURST - NARROWER, BURST)
+        self._door = _Queue(MOST - BURST, BURST)
+        self._part = 1.0
+
+    def narrow(self, part: float) -> None:
+        """Let this part of the bot's requests out: other processes send the others."""
+        if part == self._part:
+            return
+        self._part, most = part, MOST * part
+        burst = max(1.0, min(BURST, most / 8))
+        rate = max(most - burst, most / 2)
+        self._queue.set_rate(rate * (1 - NARROWER / MOST), burst)
+        self._door.set_rate(rate, burst)
+
+    async def admit(self, *, first: bool = False) -> None:
+        """Wait in the queue without a limit; `first` goes before all others."""
+        await self._queue.wait(first=first)
+
+    def trace(self) -> aiohttp.TraceConfig:
+        """Return the hook that holds each request of a session at the door."""
+        config = aiohttp.TraceConfig()
+        config.on_request_start.append(self._leave)
+        return config
+
+    async def _leave(
+        self, _: aiohttp.ClientSession, __: SimpleNamespace, start: aiohttp.TraceRequestStartParams
+    ) -> None:
+        if _counts(str(start.url)):
+            await self._door.wait()
+
+
+class _Queue:
+    """A leaky bucket that serves in the order of arrival."""
+
+    def __init__(self, per_second: float, burst: float) -> None:
+        self.set_rate(per_second, burst)
+        self._waiting: list[tuple[bool, int, asyncio.Future[None]]] = []
+        self._number = count()
+        self._serving: asyncio.Task[None] | None = None
+
+    def set_rate(self, per_second: float, burst: float) -> None:
+        """Serve so many a second from the next one on."""
+        self._bucket = AsyncLimiter(burst, burst / per_second)
+
+    async def wait(self, *, first: bool = False) -> None:
+        """Wait for a turn."""
+        turn = asyncio.get_running_loop().create_future()
+        heappush(self._waiting, (not first, next(self._number), turn))
+        if self._serving is None or self._serving.done():
+            self._serving = asyncio.create_task(self._serve())
+        await turn
+
+    async def _serve(self) -> None:
+        while self._waiting:
+            await self._bucket.acquire()
+            self._call_next()
+
+    def _call_next(self) -> None:
+        while self._waiting:
+            *_, turn = heappop(self._waiting)
+            if not turn.done():  # cancelled ones have given up
+                turn.set_result(None)
+                return
+
+
+def _counts(url: str) -> bool:
+    """Return whether a request counts; the gateway's and answers to interactions do not."""
+    return url.startswith(Route.BASE) and not url.removeprefix(Route.BASE).startswith(EXEMPT)
+
+
+# Retries an interaction's requests for as long as its token is valid.
+#
+# A repeated edit replaces what it showed before, so nothing appears twice. Later pieces of a long
+# answer are separate messages: if one is shown but its response is lost, it appears twice, which is
+# better than not at all.
+
+
+FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
+PASSING = 429  # and any 5xx
+log = structlog.get_logger(__name__)
+
+Interaction = discord.Interaction[discord.Client]
+
+
+async def insist(interaction: Interaction, ask: Callable[[], Awaitable[object]]) -> bool:
+    """Retry with growing pauses until Discord accepts; False if it refuses or time runs out."""
+    pause = FIRST_PAUSE
+    while not interaction.client.is_closed():
+        try:
+            await ask()
+        except (discord.HTTPException, *NETWORK) as error:
+            if not _passes(error) or seconds_left(interaction) < pause:
+                log.warning("private answer lost", why=str(error))
+                return False
+            log.info("private answer retried", why=why_of(error))
+        else:
+            return True
+        await asyncio.sleep(pause)
+        pause = min(2 * pause, LONGEST_PAUSE)
+    return False
+
+
+def seconds_left(interaction: Interaction) -> float:
+    """Return how long an interaction's token is still valid."""
+    return (interaction.expires_at - discord.utils.utcnow()).total_seconds()
+
+
+def _passes(error: BaseException) -> bool:
+    if isinstance(error, discord.HTTPException):
+        return error.status == PASSING or error.status >= 500
+    return True
+
 
 MARGIN = 0.05  # seconds, so as never to retry early
 
@@ -181,3 +328,37 @@ def _read(text: str) -> dict[str, Any]:
     except ValueError:
         return {}
     return answer if isinstance(answer, dict) else {}
+
+
+# The bot's permissions in a server, as Discord's API says them.
+
+
+class Rights(NamedTuple):
+    """The bot's permissions in a server, before any channel's overwrites."""
+
+    guild: str
+    me: str
+    roles: tuple[str, ...]
+    held: discord.Permissions
+
+    @property
+    def path(self) -> str:
+        """The server's path in Discord's API."""
+        return f"/guilds/{self.guild}"
+
+    def here(self, overwrites: Iterable[Mapping[str, Any]]) -> discord.Permissions:
+        """Return the bot's permissions in a channel with these overwrites."""
+        return in_channel(self.held, overwrites, guild=self.guild, roles=self.roles, me=self.me)
+
+
+async def rights_in(rest: Rest, guild: str) -> Rights:
+    """Read the bot's permissions in a server. Raises VenueError."""
+    me = await rest.whoami()
+    member = await rest.request(Act.READ, "GET", f"/guilds/{guild}/members/{me}")
+    roles = await rest.request(Act.READ, "GET", f"/guilds/{guild}/roles")
+    own = {guild, *member["roles"]}  # @everyone's role has the server's id
+    held = discord.Permissions.none()
+    for role in roles:
+        if role["id"] in own:
+            held |= discord.Permissions(int(role["permissions"]))
+    return Rights(guild, me, tuple(member["roles"]), held)

@@ -31,11 +31,17 @@ from adapters.discord.errors import (
     locked,
     unreadable,
 )
-from adapters.discord.payload import NO_MENTIONS, Payload, carries, nonce_of
 from adapters.discord.permissions import lacking, needed_for
-from adapters.discord.rest import Rest
-from adapters.discord.rights import rights_in
-from adapters.discord.votes import SUPER, emoji_of, reaction_of
+from adapters.discord.render import (
+    NO_MENTIONS,
+    SUPER,
+    Payload,
+    carries,
+    emoji_of,
+    nonce_of,
+    reaction_of,
+)
+from adapters.discord.rest import Rest, rights_in
 from adapters.discord.webhooks import Webhooks
 from adapters.pictures.png import drawn
 from engine.delivery.pace import GAP_SECONDS, ChannelPace

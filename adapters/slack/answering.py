@@ -11,29 +11,25 @@ from dataclasses import dataclass, field
 import structlog
 
 from adapters.slack import texts
-from adapters.slack.buttons import controls, review_menus, row
-from adapters.slack.files import hand_over
-from adapters.slack.grounds import ground_of
-from adapters.slack.install.workspaces import Workspaces
-from adapters.slack.managers import Managers
-from adapters.slack.standstill import Standstill
-from adapters.slack.venue import Place, link_to
+from adapters.slack.install.workspaces import Managers, Workspaces
+from adapters.slack.render import controls, review_menus, row
+from adapters.slack.rest import hand_over
+from adapters.slack.venue import Place, ground_of, link_to
 from adapters.slack.whisper import Asker, Whisper
-from engine.chat.answers.answers import Answer, SentFile, to_markdown
+from engine.chat.answers.answers import Answer, SentFile, to_markdown, vote_answer, voted_in
 from engine.chat.answers.catalogue import HelpAnswer
 from engine.chat.answers.debates import StartedAnswer
 from engine.chat.answers.management import SettingsAnswer
-from engine.chat.answers.own_record import OwnRecordAnswer
-from engine.chat.answers.presses import vote_answer, voted_in
-from engine.chat.answers.remarked import RemarkAnswer
-from engine.chat.answers.review_list import ReviewAnswer
+from engine.chat.answers.own_data import OwnRecordAnswer
 from engine.chat.answers.statistics import LeaderboardAnswer
+from engine.chat.answers.voters import RemarkAnswer, ReviewAnswer
 from engine.chat.commands import OWN_DATA, Commands, parse_command, with_usage
+from engine.chat.context import Person
 from engine.chat.following import OVER, Followers, follow
 from engine.chat.invocation import Invocation, RemarkArguments, SettingsArguments
-from engine.chat.person import Person
 from engine.chat.settings import RESET, usual_language
 from engine.delivery.ending import refusal_of
+from engine.fleet.leases import elapsed
 from engine.line.intake import Ground
 from engine.values.debate import BallotKind
 from engine.values.errors import (
@@ -48,6 +44,43 @@ from engine.values.options import parse_list
 from engine.values.ports import ButtonPressed, Listener
 from engine.words.phrases import COMMAND_BUG
 from engine.words.translation import say
+
+# A process that stood still reads requests that Slack has given up.
+#
+# Slack gives a command or a press up after three seconds, and people repeat it. It does not say so:
+# over Socket Mode nothing tells how old a command is, and a stamp over HTTP is by another clock.
+# What a process knows is that it stood still itself, frozen or blocked.
+
+
+GIVEN_UP_SECONDS = 3.0
+WAKING_SECONDS = 5.0  # in which all that came meanwhile has been read
+
+
+class Standstill:
+    """Notices that the process stood still: nobody called `beat` for too long."""
+
+    def __init__(self) -> None:
+        self._beat_at = self._woke_at = 0.0
+        self.begin()
+
+    def begin(self) -> None:
+        """Let `beat` be called from now on."""
+        self._beat_at = elapsed()
+        self._woke_at = self._beat_at - WAKING_SECONDS
+
+    def beat(self) -> None:
+        """Note that the process goes on."""
+        now = elapsed()
+        if now - self._beat_at > GIVEN_UP_SECONDS:
+            self._woke_at = now
+        self._beat_at = now
+
+    def check(self) -> None:
+        """Raise RostrumError for what may have come before the process went on."""
+        self.beat()
+        if self._beat_at - self._woke_at < WAKING_SECONDS:
+            raise RostrumError(texts.STOOD_STILL)
+
 
 PLATFORM = "slack"
 MOST_BYTES = 100 * 2**20  # Slack accepts a gigabyte, but exports are built in memory

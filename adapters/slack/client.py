@@ -21,17 +21,14 @@ from slack_bolt.context.async_context import AsyncBoltContext
 from adapters.in_order import InOrder
 from adapters.slack import texts
 from adapters.slack.answering import PLATFORM, FrontDesk
-from adapters.slack.buttons import ANY
-from adapters.slack.forms.form import FORM
+from adapters.slack.forms.fields import FORM, SETTINGS_FORM
 from adapters.slack.forms.modals import Modals
-from adapters.slack.forms.settings_form import SETTINGS_FORM
 from adapters.slack.home import Home
 from adapters.slack.install.workspaces import Workspace
-from adapters.slack.markup import typed
+from adapters.slack.render import ANY, reaction_of, typed
 from adapters.slack.venue import Place, SlackVenue
-from adapters.slack.votes import reaction_of
 from adapters.slack.whisper import Asker, Whisper
-from engine.chat.answers.presses import voted_in
+from engine.chat.answers.answers import voted_in
 from engine.chat.invocation import pressed_invocation
 from engine.values.errors import RostrumError, VenueAwayError, VenueGoneError
 from engine.values.ports import ButtonPressed, CommunityLost, ReactionSeen

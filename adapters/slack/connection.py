@@ -16,8 +16,7 @@ from adapters.site import Site
 from adapters.slack.answering import PLATFORM, FrontDesk
 from adapters.slack.client import Client
 from adapters.slack.install.oauth import Installer
-from adapters.slack.install.workspaces import Workspaces
-from adapters.slack.managers import Managers
+from adapters.slack.install.workspaces import Managers, Workspaces
 from adapters.slack.venue import SlackVenue
 from engine.chat.commands import Commands
 from engine.fleet.shares import Shares

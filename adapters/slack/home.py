@@ -19,7 +19,7 @@ from adapters.slack.errors import Act, name_of
 from adapters.slack.forms.modals import Modals
 from adapters.slack.venue import Place, link_to
 from adapters.slack.whisper import Asker
-from engine.chat.home import HomePage, LiveLine, home_page
+from engine.chat.following import HomePage, LiveLine, home_page
 from engine.chat.invocation import home_invocation
 from engine.values.errors import RostrumError
 from engine.values.language import speaking

@@ -1,28 +1,292 @@
-"""Cards as Slack blocks, under the mark of their side; pure.
-
-A message has a title line, one `markdown` block, and a line with its number. Its reference is in
-its metadata, which no one sees.
-"""
+"""Cards as Slack blocks, with buttons, faces and reactions; what people wrote has no effect."""
 
 from __future__ import annotations
 
+import html
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from adapters.slack import texts
-from adapters.slack.buttons import row
-from adapters.slack.markup import escape, fallback, markdown_block, pieces_of, typed
-from adapters.slack.payload import Payload
-from adapters.slack.votes import SHOWN
+from engine.chat.answers.voters import ReviewLine
 from engine.delivery.gaps import numbered
 from engine.values.debate import BallotKind
-from engine.values.messages import Message, Progress
+from engine.values.messages import File, Message, Progress
 from engine.values.ports import Part
-from engine.values.text import SIDES, chop, clean, headline
-from engine.words.card import Card, Piece, Reference, by_side, in_pieces, markdown_of
+from engine.values.text import (
+    REACTIONS,
+    SIDES,
+    VARIANT,
+    chop,
+    clean,
+    headline,
+    split_markdown,
+    with_variant,
+)
+from engine.words.buttons import PREFIX, Button, Menu, Row, review_menu
+from engine.words.card import Card, Piece, Reference, Speaker, by_side, in_pieces, markdown_of
 from engine.words.cards import card_of, closes, progressed
-from engine.words.phrases import FILE_LEFT_OUT
+from engine.words.phrases import FILE_LEFT_OUT, review_hint
+from engine.words.tables import fence_tables
 from engine.words.translation import in_its_language, say
+
+# Text for Slack: nothing that people or models wrote has an effect; pure.
+#
+# Slack parses `<…>` as mentions and links everywhere, and requires `& < >` to be escaped (its
+# documentation, "Formatting message text").
+
+
+# Slack accepts 12,000 characters of Markdown, but about 13,200 in the whole message.
+MARKDOWN = 10_000
+FALLBACK, TOGETHER = 3_000, 11_500  # the second with the Markdown; the rest is for other blocks
+_MENTION = re.compile(r"(?:<|lt;)(?=[!@#])")  # `&lt;` is a `<` to a client that decodes twice
+# No `<` inside, as Slack escapes it: the search stays linear.
+_REFERENCE = re.compile(r"<([#@]|https?:|mailto:)([^|<>]*)(?:\|([^<>]*))?>")
+_JOINER = "\u2060"  # invisible, and no part of any mention
+_BOLD = re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*")
+_CODE = re.compile(r"`([^`\n]+)`")
+_LINK = re.compile(r"\[([^\[\]\n]+)\]\(https?://[^()\s]+\)")
+_MARKUP = re.compile(r"^(?:[ \t]*(?:```|~~~).*\n?|#{1,6}[ \t]+|\|[ :|-]+\|[ \t]*\n?)", re.MULTILINE)
+_QUOTE = re.compile(r"^((?:[ \t]*&gt;)+)", re.MULTILINE)
+
+
+def escape(text: str) -> str:
+    """Return text that is shown literally and notifies no one, however often it is decoded."""
+    return html.escape(_MENTION.sub(rf"\g<0>{_JOINER}", clean(text)), quote=False)
+
+
+def typed(text: str, *, ids: bool = False) -> str:
+    """Return a command's text as typed; with `ids`, channels and people are their ids.
+
+    A person who is the value of an option stays a mention, as `b=<@U1>`.
+
+    Slack sends `#hall` as `<#C1|hall>`, an address as `<https://…>`, and `& < >` escaped.
+    """
+
+    def plain(found: re.Match[str]) -> str:
+        mark, target, label = found.groups()
+        if mark == "@" and text[max(0, found.start() - 1) : found.start()] == "=":
+            return f"<@{target}>"
+        if mark in ("#", "@"):
+            return str(target) if ids else f"{mark}{label or target}"
+        return str(label or target) if mark == "mailto:" else f"{mark}{target}"
+
+    shown = _REFERENCE.sub(plain, text)
+    return shown.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+
+
+def markdown(text: str) -> str:
+    """Escape Markdown for a `markdown` block, except for quotation marks at line starts."""
+    return _QUOTE.sub(lambda marks: marks[1].replace("&gt;", ">"), escape(text))
+
+
+def in_plain_words(text: str) -> str:
+    """Return Markdown as it reads aloud: without bold, code, headings, rules and addresses."""
+    return _CODE.sub(r"\1", _BOLD.sub(r"\1", _LINK.sub(r"\1", _MARKUP.sub("", text))))
+
+
+def fallback(text: str, *tokens: str) -> str:
+    """Return the text that screen readers and notifications have instead of blocks.
+
+    It is the whole of a message's Markdown in plain words, up to 3,000 characters, and below it
+    lines in Slack's own markup, which may name times.
+    """
+    below = "".join(f"\n{token}" for token in tokens)
+    room = min(FALLBACK, TOGETHER - len(markdown(text))) - len(below) - 1
+    first, *more = chop(in_plain_words(clean(text)), room, lambda piece: len(escape(piece)))
+    return f"{escape(first)}{'…' if more else ''}{below}"
+
+
+def pieces_of(text: str) -> tuple[str, ...]:
+    """Cut Markdown into pieces that fit a block after escaping; tables become code."""
+    return split_markdown(fence_tables(clean(text)), MARKDOWN, lambda piece: len(markdown(piece)))
+
+
+def markdown_block(text: str) -> dict[str, Any]:
+    """Return a block of Markdown; escapes the text."""
+    return {"type": "markdown", "text": markdown(text)}
+
+
+# The request for one message: blocks with their fallback text, as frozen JSON.
+
+
+EVENT_TYPE = "rostrum_post"
+
+
+class Payload(NamedTuple):
+    """A message's blocks, the text that notifications show, and the files that go with it.
+
+    `broadcast` also shows it in the channel. `speaker` is who posts it, if not the bot itself.
+    """
+
+    text: str
+    blocks: list[dict[str, Any]]
+    files: tuple[File, ...] = ()
+    broadcast: bool = False
+    speaker: Speaker | None = None
+
+    def part(self, reference: str, *, plain: bool = False) -> Part:
+        """Return it as a frozen part."""
+        kept = self._asdict() | {"files": [file.model_dump() for file in self.files]}
+        body = json.dumps(kept, ensure_ascii=False)
+        return Part(reference=reference, body=body, plain=plain)
+
+    @classmethod
+    def of(cls, part: Part) -> Payload:
+        """Read a frozen part."""
+        kept = json.loads(part.body)
+        files = tuple(File.model_validate(file) for file in kept["files"])
+        speaker = Speaker(*kept["speaker"]) if kept.get("speaker") else None
+        return cls(kept["text"], kept["blocks"], files, kept.get("broadcast", False), speaker)
+
+    def mentioning(self, user: str) -> Payload:
+        """Return it with a mention of a user, who is notified."""
+        said = {"type": "section", "text": {"type": "mrkdwn", "text": f"<@{user}>"}}
+        title, *rest = self.blocks
+        return self._replace(text=f"<@{user}> {self.text}", blocks=[title, said, *rest])
+
+    def body(self, reference: str) -> dict[str, Any]:
+        """Return the fields of a request, with the reference in its metadata."""
+        metadata = {"event_type": EVENT_TYPE, "event_payload": {"reference": reference}}
+        quiet = {"unfurl_links": False, "unfurl_media": False}
+        shown = {"blocks": self.blocks} if self.blocks else {"mrkdwn": False, "parse": "none"}
+        return {"text": self.text, **shown, "metadata": metadata} | quiet
+
+
+def carries(message: dict[str, Any], reference: str) -> bool:
+    """Return whether a message read back has a reference: in its metadata."""
+    metadata = message.get("metadata") or {}
+    known = metadata.get("event_payload", {}).get("reference")
+    return bool(metadata.get("event_type") == EVENT_TYPE and known == reference)
+
+
+# Buttons and menus (engine/words/buttons.py) in Slack's form.
+
+
+ANY = re.compile(rf"^{PREFIX}:")
+
+
+def row(buttons: Sequence[Button]) -> dict[str, Any]:
+    """Return buttons in a row."""
+    return {"type": "actions", "elements": [_button(button) for button in buttons]}
+
+
+def controls(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """Return rows of buttons and menus, below a private answer."""
+    return [
+        {"type": "actions", "elements": [_choices(one)]} if isinstance(one, Menu) else row(one)
+        for one in rows
+    ]
+
+
+def _choices(menu: Menu) -> dict[str, Any]:
+    options = [{"text": _plain(label), "value": str(at)} for at, label in enumerate(menu.labels)]
+    shown = {
+        "type": "static_select",
+        "action_id": menu.id,
+        "placeholder": _plain(menu.hint),
+        "options": options,
+    }
+    return shown if menu.chosen is None else shown | {"initial_option": options[menu.chosen]}
+
+
+def review_menus(lines: Sequence[ReviewLine]) -> dict[str, Any]:
+    """Return a menu for each debate of a review."""
+    return {"type": "actions", "elements": [_menu(line) for line in lines]}
+
+
+def _menu(line: ReviewLine) -> dict[str, Any]:
+    code = line.debate.code
+    return {
+        "type": "static_select",
+        "action_id": review_menu(code),
+        "placeholder": _plain(review_hint(code, line.names)),
+        "options": [
+            {"text": _plain(f"{REACTIONS[option]} {name}"), "value": option}
+            for option, name in line.choices
+        ],
+    }
+
+
+def _button(button: Button) -> dict[str, Any]:
+    label = f"{REACTIONS[button.option]} {button.label}" if button.option else button.label
+    shown = {"type": "button", "action_id": button.id, "text": _plain(label)}
+    style = "danger" if button.danger else "primary" if button.chosen else ""
+    return shown | ({"style": style} if style else {})
+
+
+def _plain(text: str) -> dict[str, Any]:
+    return {"type": "plain_text", "text": text, "emoji": True}
+
+
+# Names and faces of speakers: Slack lets an app choose both for each message.
+
+
+SCOPE = "chat:write.customize"
+LONGEST_NAME = 80
+FACES = {"A": "large_blue_circle", "B": "red_circle"}
+OTHER_FACES = (
+    *("large_blue_circle", "red_circle", "large_green_circle", "large_purple_circle"),
+    *("large_brown_circle", "large_orange_circle", "black_circle", "white_circle"),
+    "large_yellow_circle",
+)
+NO_FACE = "speech_balloon"
+
+
+def shown_as(speaker: Speaker) -> dict[str, Any]:
+    """Return the fields of a message that give it a speaker's name and face."""
+    face = by_side(speaker.side, FACES, OTHER_FACES, NO_FACE)
+    return {"username": headline(clean(speaker.name), LONGEST_NAME), "icon_emoji": f":{face}:"}
+
+
+# Maps Slack's names of emoji to the reactions of a vote; pure.
+
+
+_NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+NAMES = {
+    "A": "large_blue_circle",
+    "B": "red_circle",
+    **{str(number): name for number, name in enumerate(_NUMBERS, start=1)},
+    "tie": "handshake",
+    "weak": "no_entry_sign",
+    "up": "+1",
+    "down": "-1",
+    "unsure": "shrug",
+    "even": "scales",
+    "close": "mag",
+    "clear": "white_check_mark",
+    "onesided": "boom",
+}
+"""What Slack calls the emoji of each reaction (engine/values/text.py)."""
+
+SHOWN = {reaction: f":{name}:" for reaction, name in NAMES.items()}
+_OTHER_NAMES = {"thumbsup": "up", "thumbsdown": "down"}
+_REACTIONS = {name: reaction for reaction, name in NAMES.items()} | _OTHER_NAMES
+
+
+def reaction_of(name: str) -> str | None:
+    """Return the reaction of an emoji, in its skin tone; None for other emoji."""
+    plain, _, tone = name.partition(VARIANT)
+    reaction = _REACTIONS.get(plain)
+    return None if reaction is None else with_variant(reaction, tone)
+
+
+def held_by(reactions: Iterable[Mapping[str, Any]]) -> dict[str, frozenset[str]]:
+    """Return who holds which reaction, bots included."""
+    held: dict[str, frozenset[str]] = {}
+    for each in reactions:
+        reaction = reaction_of(each["name"])
+        if reaction is not None:
+            held[reaction] = held.get(reaction, frozenset()) | set(each["users"])
+    return held
+
+
+def is_whole(reactions: Iterable[Mapping[str, Any]]) -> bool:
+    """Return whether every reaction names as many people as it counts."""
+    return all(len(reaction["users"]) >= reaction["count"] for reaction in reactions)
+
 
 PLAIN = 4_000  # characters without blocks; Slack splits longer texts
 LINE = 200  # characters of the line above, before escaping

@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import io
 import time
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -27,8 +28,68 @@ from adapters.slack.errors import (
     slow_down,
     unreadable,
 )
-from adapters.slack.tiers import MINUTE, Tiers
+from engine.chat.answers.answers import SentFile
 from engine.values.errors import VenueAwayError, VenueError
+from engine.values.messages import File
+from engine.values.sources import SourceFile, SourceLimits, check_files
+
+# Slack's rate limits: requests per method, workspace and minute.
+#
+# A leaky bucket may let its burst and its rate through in one minute; this keeps the times of the
+# last requests instead.
+
+
+MINUTE = 61.0  # seconds, with a margin for clocks and network
+# Slack's tiers, in requests a minute; chat.postMessage has its own pace, by channel.
+TIER_2, TIER_3, TIER_4 = 20, 50, 100
+METHODS = {
+    "chat.delete": TIER_3,
+    "chat.update": TIER_3,
+    "files.delete": TIER_3,
+    "conversations.history": TIER_3,
+    "conversations.info": TIER_3,
+    "conversations.replies": TIER_3,
+    "reactions.add": TIER_3,
+    "reactions.get": TIER_3,
+    "reactions.remove": TIER_2,
+    "usergroups.users.list": TIER_2,
+    "users.info": TIER_4,
+    "views.publish": TIER_4,
+}
+
+
+class Tiers:
+    """Lets one workspace's requests out, in order for each method."""
+
+    def __init__(self, minute: float) -> None:
+        self._methods = {name: _Method(most, minute) for name, most in METHODS.items()}
+
+    async def wait(self, method: str) -> None:
+        """Wait until a method may be called; those without a tier never wait."""
+        if method in self._methods:
+            await self._methods[method].wait()
+
+    def give_back(self, method: str) -> None:
+        """Return the last slot: no request was sent."""
+        if method in self._methods:
+            self._methods[method].give_back()
+
+
+class _Method:
+    def __init__(self, most: int, minute: float) -> None:
+        self._minute = minute
+        self._left: deque[float] = deque(maxlen=most)
+        self._first = asyncio.Lock()
+
+    async def wait(self) -> None:
+        async with self._first:
+            if len(self._left) == self._left.maxlen:
+                await asyncio.sleep(max(0.0, self._left[0] + self._minute - time.monotonic()))
+            self._left.append(time.monotonic())
+
+    def give_back(self) -> None:
+        self._left.pop()
+
 
 SECONDS = 20.0  # for one request
 FILE_HOSTS = (".slack.com", ".slack-edge.com", ".slack-files.com")
@@ -245,3 +306,60 @@ class Rest:
         self._shut = {key: until for key, until in self._shut.items() if until > now}
         if lane in self._shut:
             raise slow_down(self._shut[lane] - now)
+
+
+# Files: uploaded first, then shared in a thread or with one person; or read from a form.
+
+
+TRIES = 3
+PAUSE_SECONDS = 0.5  # longer after each try
+
+
+async def share_files(rest: Rest, channel: str, root: str | None, files: Sequence[File]) -> None:
+    """Upload a message's files and share them in its thread. Raises VenueError."""
+    ids = [await _upload(rest, file.name, file.data(), file.alt) for file in files]
+    await _share(rest, ids, {"channel_id": channel} | ({"thread_ts": root} if root else {}))
+
+
+async def read_files(
+    rest: Rest, attached: Sequence[Json], limits: SourceLimits
+) -> tuple[SourceFile, ...]:
+    """Read files attached in a form. Raises UsageError, VenueAwayError or VenueError."""
+    check_files([(str(one["name"]), int(one.get("size") or 0)) for one in attached], limits)
+    contents = await asyncio.gather(*(_read(rest, one, limits.bytes) for one in attached))
+    return tuple(
+        SourceFile(name=str(one["name"]), content=content)
+        for one, content in zip(attached, contents, strict=True)
+    )
+
+
+async def _read(rest: Rest, attached: Json, most: int) -> bytes:
+    """Download a file; what may pass is tried again."""
+    for left in reversed(range(TRIES)):
+        try:
+            return await rest.download(str(attached["url_private_download"]), most)
+        except VenueAwayError:
+            if not left:
+                raise
+            await asyncio.sleep(PAUSE_SECONDS * (TRIES - left))
+    raise AssertionError("unreachable")
+
+
+async def hand_over(rest: Rest, user: str, text: str, file: SentFile) -> None:
+    """Send a file to one person by direct message. Raises VenueError."""
+    uploaded = await _upload(rest, file.name, file.content)
+    said = {"channel": user, "text": text}
+    opened = await rest.write(Act.POST, "chat.postMessage", said, place=user)
+    await _share(rest, [uploaded], {"channel_id": opened["channel"]})
+
+
+async def _upload(rest: Rest, name: str, content: bytes, alt: str = "") -> str:
+    asked = {"filename": name, "length": len(content)} | ({"alt_txt": alt} if alt else {})
+    given = await rest.read(Act.UPLOAD, "files.getUploadURLExternal", asked)
+    await rest.upload(str(given["upload_url"]), content)
+    return str(given["file_id"])
+
+
+async def _share(rest: Rest, ids: Sequence[str], where: Json) -> None:
+    body = {"files": [{"id": ref} for ref in ids], **where}
+    await rest.write(Act.UPLOAD, "files.completeUploadExternal", body, place=where["channel_id"])

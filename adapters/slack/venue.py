@@ -16,20 +16,77 @@ from adapters.answers import reads
 from adapters.pictures.png import drawn
 from adapters.slack import render, texts
 from adapters.slack.errors import Act, name_of, unreadable
-from adapters.slack.faces import SCOPE, shown_as
-from adapters.slack.files import share_files
-from adapters.slack.grounds import ground_of
-from adapters.slack.install.workspaces import Workspace, Workspaces
-from adapters.slack.managers import Managers
-from adapters.slack.markup import typed
-from adapters.slack.payload import Payload, carries
-from adapters.slack.rest import Json
-from adapters.slack.votes import NAMES, held_by, is_whole, reaction_of
+from adapters.slack.install.workspaces import Managers, Workspace, Workspaces
+from adapters.slack.render import (
+    NAMES,
+    SCOPE,
+    Payload,
+    carries,
+    held_by,
+    is_whole,
+    reaction_of,
+    shown_as,
+    typed,
+)
+from adapters.slack.rest import Json, Rest, share_files
 from engine.delivery.pace import GAP_SECONDS, ChannelPace
+from engine.line.intake import Ground
 from engine.values.errors import VenueError
+from engine.values.language import Text
 from engine.values.messages import Message
 from engine.values.ports import Location, Member, Part, Reactions, Unnamed, VenueLimits
 from engine.words.card import Speaker
+
+# Checks, before anything is paid, whether a debate can run in a channel.
+#
+# What Slack does not say here shows when the announcement is posted; no model is called before.
+
+
+SCOPES = ("chat:write", "reactions:read", "reactions:write")
+FOR_FILES = ("files:write",)
+log = structlog.get_logger(__name__)
+
+
+async def ground_of(home: Workspace, channel: str) -> Ground:
+    """Return the obstacles in a channel, from Slack's data and the app's scopes."""
+    scopes = await _scopes(home.rest)
+    unfit = _lacking(scopes, SCOPES) or await _unfit(home.rest, channel)
+    return Ground(unfit=unfit, no_files=_lacking(scopes, FOR_FILES), no_removal=texts.NOT_HIDDEN)
+
+
+async def _scopes(rest: Rest) -> frozenset[str]:
+    """Return the app's scopes; empty if Slack does not say."""
+    try:
+        known = (await rest.identity()).scopes
+        if known and not known.issuperset((*SCOPES, *FOR_FILES)):
+            # A reinstalled app has other scopes, and often the same token.
+            known = (await rest.identity(again=True)).scopes
+    except VenueError as error:
+        log.info("scopes unknown", why=str(error))
+        return frozenset()
+    return known
+
+
+def _lacking(scopes: frozenset[str], wanted: tuple[str, ...]) -> str:
+    names = [name for name in wanted if name not in scopes] if scopes else []
+    return Text(texts.LACKING, scopes=tuple(names)) if names else ""
+
+
+async def _unfit(rest: Rest, channel: str) -> str:
+    """Return why nothing can be posted in a channel; empty if it can, or is unknown."""
+    asked = {"channel": channel}
+    try:
+        shown = (await rest.read(Act.ASK, "conversations.info", asked, place=channel))["channel"]
+    except VenueError as error:
+        return texts.NOT_INSIDE if name_of(error) == "channel_not_found" else ""
+    if shown.get("is_archived"):
+        return texts.ARCHIVED_HERE
+    if shown.get("is_member") is False:
+        return texts.NOT_INSIDE
+    if shown.get("is_thread_only") or shown.get("is_non_threadable"):
+        return texts.NO_THREADS_HERE
+    return ""
+
 
 # Of the fifty edits and fifty readings a minute that Slack allows, some are left to closing votes.
 # Slack repeats an unacknowledged event at once, after a minute, and after five minutes.
@@ -46,7 +103,6 @@ REFUSED_NAMES: dict[str, Unnamed] = {
     "emoji_not_found": "refused",
 }
 UNKNOWN_PEOPLE = ("user_not_found", "user_not_visible", "users_not_found")
-log = structlog.get_logger(__name__)
 
 
 class Place(NamedTuple):

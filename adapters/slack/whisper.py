@@ -17,7 +17,7 @@ import structlog
 
 from adapters.slack.errors import Act
 from adapters.slack.install.workspaces import Workspaces
-from adapters.slack.markup import fallback, markdown_block, pieces_of
+from adapters.slack.render import fallback, markdown_block, pieces_of
 from adapters.slack.rest import Json
 from engine.values.errors import VenueAwayError, VenueError
 

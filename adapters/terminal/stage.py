@@ -14,7 +14,7 @@ from rich.spinner import Spinner
 from rich.text import Text
 
 from adapters.terminal import texts
-from adapters.terminal.markup import colour_of
+from adapters.terminal.render import colour_of
 from engine.values.language import ENGLISH, speaking
 from engine.values.ports import Draft
 from engine.values.text import clean

@@ -3,15 +3,112 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
 from types import MappingProxyType
 from typing import NamedTuple
 
 import structlog
 from aiohttp import web
+from babel import negotiate_locale
+from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-from adapters.web.assets import ASSETS_PATH, serve_asset
-from adapters.web.writing import language_of, write
+from engine.dataset.page import RIGHT_TO_LEFT, shown, to_html
 from engine.values.errors import NotFoundError, StoreError
+from engine.values.language import ENGLISH, speaking
+from engine.words.translation import LANGUAGES, day, plural, say
+
+# Style sheets and scripts: files of this package, known by name and content.
+
+
+ASSETS_PATH = "/static"
+KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+FOREVER = "public, max-age=31536000, immutable"  # its address changes with its content
+
+
+class Asset(NamedTuple):
+    """A file with its media type; `digest` is of its content."""
+
+    body: bytes
+    kind: str
+    digest: str
+
+
+@cache
+def assets() -> Mapping[str, Asset]:
+    """Return every asset by its name."""
+    found = {}
+    for file in files(__package__).joinpath("static").iterdir():
+        kind = KINDS.get(file.name[file.name.rfind(".") :])
+        if kind is not None:
+            body = file.read_bytes()
+            found[file.name] = Asset(body, kind, sha256(body).hexdigest()[:12])
+    return found
+
+
+def address_of(name: str) -> str:
+    """Return where an asset is served."""
+    return f"{ASSETS_PATH}/{name}?v={assets()[name].digest}"
+
+
+async def serve_asset(request: web.Request) -> web.Response:
+    """Serve an asset; only known names lead anywhere, so no path can."""
+    asset = assets().get(request.match_info["name"])
+    if asset is None:
+        raise web.HTTPNotFound
+    return web.Response(
+        body=asset.body,
+        content_type=asset.kind,
+        charset="utf-8",
+        headers={"Cache-Control": FOREVER, "ETag": f'"{asset.digest}"'},
+    )
+
+
+# Pages from their templates; what models and people wrote is data in them.
+
+
+KNOWN = (ENGLISH, *LANGUAGES)
+MOST_LANGUAGES = 10  # of those that a browser wants
+
+
+def write(
+    name: str, language: str, /, *, asset: Callable[[str], str] = address_of, **values: object
+) -> str:
+    """Return a page; `asset` tells where a style sheet or script is."""
+    direction = "rtl" if language.split("-")[0].lower() in RIGHT_TO_LEFT else "ltr"
+    with speaking(language):
+        template = _environment().get_template(name)
+        page = template.render(language=language, direction=direction, asset=asset, **values)
+    return page.strip() + "\n"
+
+
+def language_of(request: web.Request) -> str:
+    """Return the language that a reader wants, of those that we have; English otherwise."""
+    accepted = request.headers.get("Accept-Language", "").split(",")[:MOST_LANGUAGES]
+    wanted = [part.partition(";")[0].strip().replace("-", "_") for part in accepted]
+    return negotiate_locale([one for one in wanted if one.isascii()], KNOWN) or ENGLISH
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FunctionLoader(_read),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=shown,
+        autoescape=True,
+    )
+    environment.globals |= {"say": say, "plural": plural, "day": day}
+    environment.filters |= {"markdown": to_html}
+    return environment
+
+
+def _read(name: str) -> str | None:
+    file = files(__package__).joinpath("templates", name)
+    return file.read_text(encoding="utf-8") if file.is_file() else None
+
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 log = structlog.get_logger(__name__)

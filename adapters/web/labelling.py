@@ -15,12 +15,9 @@ import structlog
 from aiohttp import web
 
 from adapters.web.accounts import Accounts
-from adapters.web.application import RETRY_SECONDS, Failure, failure_page
-from adapters.web.forms import read_form
-from adapters.web.label_forms import Filled, filled, is_field, read_answer, stored
-from adapters.web.session import Session, Sessions, holds_token, require_token
-from adapters.web.tries import Tries, client_of
-from adapters.web.writing import KNOWN, language_of, write
+from adapters.web.application import KNOWN, RETRY_SECONDS, Failure, failure_page, language_of, write
+from adapters.web.label_forms import Filled, filled, is_field, read_answer, read_form, stored
+from adapters.web.session import Session, Sessions, Tries, client_of, holds_token, require_token
 from engine.labelling.labelling import Labelling
 from engine.labelling.sheet import LabelProgress, Sheet
 from engine.store.labelling import NAME, Annotator, Joined, Task

@@ -1,13 +1,30 @@
-"""Where pages are: addresses of a server, or files of a folder that link to one another."""
+"""Where pages are, served or in a folder, and what stands there."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Iterable, Mapping
 from urllib.parse import urlencode
 
-from adapters.web.assets import address_of
-from engine.pages.debate import Item, write_sought
+from adapters.web.application import address_of, assets, write
+from engine.delivery.interruption import INTERRUPTED
+from engine.formats import FORMATS
+from engine.pages.debate import (
+    CallPage,
+    CallsPage,
+    DebatePage,
+    Item,
+    Library,
+    ListPage,
+    state_of,
+    write_sought,
+)
 from engine.store.listings import Sought
+from engine.values.debate import Status
+from engine.values.language import ENGLISH
+from engine.values.text import SIDES, marked
+from engine.words.phrases import money
+from engine.words.translation import day, moment, number, say
 
 
 class Links(ABC):
@@ -135,3 +152,119 @@ class Filed(Links):
 
     def _of(self, item: Item, rest: str) -> str:
         return f"{self._up}debates/{item.id.lower()}{rest}"
+
+
+# Pages for reading as HTML: a list, a debate, its calls; the same served and in a folder.
+
+
+STATES: Mapping[str, str] = {
+    Status.QUEUED: "waiting to begin",
+    Status.RUNNING: "running",
+    INTERRUPTED: "interrupted",
+    Status.VOTING: "people vote",
+    Status.CLOSED: "decided",
+    Status.PARTIAL: "ended at its cap",
+    Status.CANCELLED: "stopped",
+    Status.FAILED: "failed",
+}
+WORDS = {"day": day, "moment": moment, "number": number, "money": money, "marked": marked}
+
+
+def write_list(page: ListPage, links: Links, language: str) -> str:
+    """Return a page of a list."""
+    values = {"states": STATES, "states_shown": _states, "formats": tuple(FORMATS), "pairs": _pairs}
+    values["state_of"] = state_of
+    return _write("list.html.jinja", language, links, page=page, **values)
+
+
+def write_debate(
+    shown: DebatePage, links: Links, template: str = "debate.html.jinja", **frame: object
+) -> str:
+    """Return a part of a debate's page, in the debate's language; `frame` is for a template."""
+    values = {"shown": shown, "page": shown.page, "item": shown.item, "states": STATES}
+    values["sides"] = SIDES
+    return _write(template, shown.page.language, links, **values, **frame)
+
+
+def write_calls(page: CallsPage, links: Links) -> str:
+    """Return a page of a debate's calls."""
+    return _write("calls.html.jinja", page.item.language, links, page=page)
+
+
+def write_call(page: CallPage, links: Links) -> str:
+    """Return a call with its prompt and its reply."""
+    return _write("call.html.jinja", page.item.language, links, page=page)
+
+
+def _states() -> list[tuple[str, str]]:
+    """Return each state with its words in the language spoken."""
+    return [(str(state), say(told)) for state, told in STATES.items()]
+
+
+def _pairs(values: Iterable[str]) -> list[tuple[str, str]]:
+    return [(value, value) for value in values]
+
+
+def _write(name: str, language: str, links: Links, **values: object) -> str:
+    return write(name, language, asset=links.asset, links=links, **WORDS, **values)
+
+
+# Pages as a folder that opens from a disk, and that any host can serve.
+
+
+TOP, INSIDE = Filed(), Filed("../")
+LEFT_OUT = (".js",)  # nothing of a folder grows
+
+
+async def write_folder(library: Library) -> AsyncIterator[tuple[str, bytes]]:
+    """Yield each file of the folder: its path and what it holds."""
+    for name, asset in sorted(assets().items()):
+        if not name.endswith(LEFT_OUT):
+            yield TOP.asset(name), asset.body
+    number, pages = 1, 1
+    while number <= pages:
+        page = await library.find(Sought(), number)
+        pages = page.pages
+        yield TOP.list(number=number), write_list(page, TOP, ENGLISH).encode()
+        for item in page.items:
+            async for file in _debate(library, item):
+                yield file
+        number += 1
+
+
+async def _debate(library: Library, item: Item) -> AsyncIterator[tuple[str, bytes]]:
+    part, parts = 1, 1
+    while part <= parts:
+        shown = await library.debate(item.id, part)
+        parts = shown.parts
+        yield TOP.debate(item, part), write_debate(shown, INSIDE).encode()
+        async for file in _beside(library, shown):
+            yield file
+        part += 1
+    async for file in _calls(library, item):
+        yield file
+
+
+async def _beside(library: Library, shown: DebatePage) -> AsyncIterator[tuple[str, bytes]]:
+    """Yield the pictures of a page, and the turns that it only begins."""
+    item = shown.item
+    for section in shown.sections:
+        if section.picture:
+            picture = await library.picture(item.id, section.picture)
+            yield TOP.picture(item, section.picture), picture.svg.encode()
+    for long_turn in sorted(shown.longer):
+        yield TOP.turn(item, long_turn), (await library.turn_text(item.id, long_turn)).encode()
+
+
+async def _calls(library: Library, item: Item) -> AsyncIterator[tuple[str, bytes]]:
+    number, pages = 1, 1
+    while number <= pages:
+        page = await library.calls(item.id, number)
+        pages = page.pages
+        if not page.total:
+            return
+        yield TOP.calls(item, number), write_calls(page, INSIDE).encode()
+        for call in page.tries if page.kept else ():
+            told = await library.call(item.id, call.number)
+            yield TOP.call(item, call.number), write_call(told, INSIDE).encode()
+        number += 1

@@ -10,14 +10,11 @@ from typing import Any
 
 from aiohttp import web
 
-from adapters.web.application import Failure, failure_page
-from adapters.web.crowd import BUSY, READ_SECONDS, SHARED_SECONDS, SHOWS, Content, Crowd
+from adapters.web.application import Failure, failure_page, language_of, write
+from adapters.web.crowd import BUSY, READ_SECONDS, SHARED_SECONDS, SHOWS, Content, Crowd, Pulses
 from adapters.web.labelling import Saw
-from adapters.web.leaves import STATES, write_debate
-from adapters.web.links import Public as PublicLinks
-from adapters.web.pulses import Pulses
+from adapters.web.links import STATES, Public as PublicLinks, write_debate
 from adapters.web.reading import DRAWN
-from adapters.web.writing import language_of, write
 from engine.pages.public import Place, Public, PublicDebate
 from engine.stats.presentation import (
     draw_leaderboard,

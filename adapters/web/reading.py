@@ -7,10 +7,9 @@ from collections.abc import Callable, Sequence
 
 from aiohttp import web
 
-from adapters.web.leaves import write_call, write_calls, write_debate, write_list
-from adapters.web.links import Links, Served
-from adapters.web.pulses import Pulses
-from adapters.web.writing import language_of
+from adapters.web.application import language_of
+from adapters.web.crowd import Pulses
+from adapters.web.links import Links, Served, write_call, write_calls, write_debate, write_list
 from engine.pages.debate import Library, read_sought
 from engine.values.errors import UsageError
 

@@ -1,18 +1,24 @@
-"""Who a browser is: a sealed cookie, and the token that its forms carry."""
+"""Who a browser is: a sealed cookie, the door of one's own machine, the tries at links."""
 
 from __future__ import annotations
 
 import hmac
+import time
 from base64 import urlsafe_b64encode
-from collections.abc import Mapping
-from secrets import token_urlsafe
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Mapping
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from secrets import token_bytes, token_urlsafe
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
 import orjson
 from aiohttp import web
 from cryptography.fernet import Fernet, InvalidToken
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+from adapters.web.application import ASSETS_PATH, Failure, failure_page
 
 FORM_TOKEN = "token"  # noqa: S105 - the name of a form's field
 LIFETIME_SECONDS = 30 * 24 * 3600
@@ -93,3 +99,150 @@ def require_token(session: Session, form: Mapping[str, object]) -> None:
     """Raise HTTPForbidden unless a form came from a page of this session."""
     if not holds_token(session, form):
         raise web.HTTPForbidden
+
+
+# How often an address may try links that lead nowhere, and which address a request is from.
+
+
+MOST_TRIES = 20  # that failed, of one address within the window
+WINDOW_SECONDS = 60.0
+MOST_ADDRESSES = 4096  # that are remembered; those that failed longest ago are dropped
+FORWARDED = "X-Forwarded-For"
+V6_PREFIX = 64  # of one subscriber
+LOOPBACK = (IPv4Network("127.0.0.0/8"), IPv6Network("::1/128"))
+PROXIES = web.AppKey("proxies", tuple[IPv4Network | IPv6Network, ...])
+"""From where proxies of the operator connect, besides this machine."""
+
+
+class _Tried(NamedTuple):
+    failed: int
+    until: float
+
+
+class Tries:
+    """Counts failed tries by who makes them, in this process; what succeeds costs nothing."""
+
+    def __init__(
+        self,
+        most: int = MOST_TRIES,
+        seconds: float = WINDOW_SECONDS,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._most, self._seconds, self._clock = most, seconds, clock
+        self._tried: OrderedDict[str, _Tried] = OrderedDict()
+
+    def check(self, who: str) -> None:
+        """Raise HTTPTooManyRequests for one who failed too often of late."""
+        tried = self._tried.get(who)
+        if tried is not None and tried.failed >= self._most and tried.until > self._clock():
+            raise web.HTTPTooManyRequests
+
+    def failed(self, who: str) -> None:
+        """Count a failed try."""
+        now = self._clock()
+        tried = self._tried.pop(who, None)
+        if tried is None or tried.until <= now:
+            tried = _Tried(0, now + self._seconds)
+        self._tried[who] = tried._replace(failed=tried.failed + 1)
+        while len(self._tried) > MOST_ADDRESSES:
+            self._tried.popitem(last=False)
+
+
+def client_of(request: web.Request) -> str:
+    """Return the address that a request is from; of IPv6 its network, which is one subscriber's.
+
+    Behind a proxy of the operator's it is the one that the proxy added, the last in
+    X-Forwarded-For. Anything before that is the client's own claim, and so is the header of a
+    client that connects directly, from a private network too.
+    """
+    peer = _parse(request.remote or "")
+    near = (*LOOPBACK, *request.app.get(PROXIES, ()))
+    if peer is None or any(peer in one for one in near):
+        added = ",".join(request.headers.getall(FORWARDED, [])).rpartition(",")[2]
+        peer = _parse(added.strip()) or peer
+    if isinstance(peer, IPv6Address):
+        return str(ip_network((peer, V6_PREFIX), strict=False))
+    return str(peer)
+
+
+def _parse(address: str) -> IPv4Address | IPv6Address | None:
+    try:
+        found = ip_address(address)
+    except ValueError:
+        return None
+    return found.ipv4_mapped or found if isinstance(found, IPv6Address) else found
+
+
+# The door of pages for one reader on their own machine: a link that opens it once.
+
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+OPEN_PATH = "/open"
+READER = "reader"
+OWN_HOSTS = ("127.0.0.1", "localhost", "::1")
+LOCKED = Failure(
+    "These pages are open to one reader",
+    "Open the link that rostrum view printed in your terminal.",
+)
+USED = Failure(
+    "This link was used already",
+    "Go on in the browser that used it, or run rostrum view again for a new link.",
+)
+WRONG_HOST = Failure(
+    "That address is not this server's", "Open the link that rostrum view printed."
+)
+
+
+class Door:
+    """Lets in who has the link, once, and then that browser.
+
+    Other hosts' names are refused: a page elsewhere could have its name lead to this machine.
+    """
+
+    def __init__(self) -> None:
+        self._token, self._used = token_urlsafe(24), False
+        self._secret = token_bytes(32)
+        self._sessions = Sessions(self._secret, secure=False)
+
+    def link(self, host: str, port: int) -> str:
+        """Return the link that opens these pages; from then on the cookie is of this port.
+
+        A browser sends a machine's cookies to each of its ports.
+        """
+        self._sessions = Sessions(self._secret, secure=False, kind=f"view-{port}")
+        return f"http://{host}:{port}{OPEN_PATH}?token={self._token}"
+
+    def routes(self) -> list[web.RouteDef]:
+        """Return the route of the link."""
+        return [web.get(OPEN_PATH, self.open, allow_head=False)]
+
+    async def open(self, request: web.Request) -> web.StreamResponse:
+        """Begin the session of who has the link, and lead to the pages without it."""
+        given = request.query.get("token", "").encode()
+        if not hmac.compare_digest(given, self._token.encode()):
+            return failure_page(request, 403, LOCKED)
+        away = web.HTTPFound("/")
+        if self._sessions.read(request) is not None:
+            raise away
+        if self._used:
+            return failure_page(request, 410, USED)
+        self._used = True
+        self._sessions.begin(away, READER)
+        raise away
+
+    @web.middleware
+    async def guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """Refuse who did not open the link."""
+        if _host_of(request.headers.get("Host", "")) not in OWN_HOSTS:
+            return failure_page(request, 403, WRONG_HOST)
+        free = request.path == OPEN_PATH or request.path.startswith(f"{ASSETS_PATH}/")
+        if not free and self._sessions.read(request) is None:
+            return failure_page(request, 403, LOCKED)
+        return await handler(request)
+
+
+def _host_of(header: str) -> str:
+    try:
+        return urlsplit(f"//{header}").hostname or ""
+    except ValueError:
+        return ""

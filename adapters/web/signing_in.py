@@ -15,8 +15,7 @@ from aiohttp import web
 from adapters.web.accounts import EXPIRED, Accounts, Pending, open_code
 from adapters.web.application import RETRY_SECONDS, Failure, failure_page
 from adapters.web.labelling import TASK, TOKEN
-from adapters.web.session import Sessions
-from adapters.web.tries import Tries, client_of
+from adapters.web.session import Sessions, Tries, client_of
 from engine.values.errors import NotAllowedError, VenueAwayError, VenueError
 
 PLATFORM = r"{platform:[a-z]{1,16}}"

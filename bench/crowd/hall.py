@@ -17,8 +17,8 @@ from typing import Any
 import orjson
 from aiohttp import web
 
-from adapters.discord.votes import reaction_of as reaction_of_emoji
-from adapters.slack.votes import reaction_of as reaction_of_name
+from adapters.discord.render import reaction_of as reaction_of_emoji
+from adapters.slack.render import reaction_of as reaction_of_name
 from bench.crowd import SLACK_MINUTE
 from bench.crowd.oracle import Deed, Telling
 from bench.crowd.voters import OPTIONS, Move

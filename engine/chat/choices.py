@@ -2,26 +2,56 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from engine.chat.answers.catalogue import FormatLine, FormatsAnswer, ModelsAnswer
-from engine.chat.context import Context
-from engine.chat.invocation import NoArguments
-from engine.chat.lookup import find_held
-from engine.chat.person import Person, settings_of
+from engine.chat.answers.catalogue import (
+    FormatLine,
+    FormatsAnswer,
+    IdeasAnswer,
+    ModelsAnswer,
+    SuggestedAnswer,
+    TopicsAnswer,
+)
+from engine.chat.context import Context, Person, check, find_held, managers, manages, settings_of
+from engine.chat.invocation import NoArguments, SuggestArguments, TopicsArguments
 from engine.chat.settings import overlay
 from engine.formats import FORMATS
-from engine.line.intake import Defaults, Order
+from engine.line.intake import Defaults, Order, check_topic, check_words
+from engine.line.next_topic import listed
 from engine.prompts.library import NAMES
-from engine.store import Caps
+from engine.store import Caps, Store
 from engine.values.debate import Debate, Model, Value
 from engine.values.errors import BudgetError, UsageError
-from engine.values.language import ENGLISH, speaking
+from engine.values.language import ENGLISH, speaking, spoken
 from engine.values.messages import Estimate
-from engine.values.text import headline
-from engine.values.topics import RANDOM, Topic
+from engine.values.options import BUILT_IN
+from engine.values.text import MENTION, clean, headline, is_visible, scrub
+from engine.values.topics import RANDOM, Topic, has_blocked
 from engine.words.translation import called_language
+
+# The motion of a debate that is about a message in a chat.
+
+
+LONGEST_MOTION = 2000  # characters, so that a form takes them however it counts
+NO_MOTION = (
+    "This message has no text to debate. Choose one with words, or write a motion with "
+    "/debate start."
+)
+_MENTIONS = re.compile(rf"\s*(?:{re.escape(MENTION)}[\s,:;]*)+")
+
+
+def motion_of(text: str) -> str:
+    """Return a message on one line, without mentions, cut at a word if it is too long.
+
+    Raises UsageError for one without text, such as a picture.
+    """
+    plain = _MENTIONS.sub(" ", scrub(clean(text))).strip()
+    if not is_visible(plain):
+        raise UsageError(NO_MOTION)
+    return headline(plain, LONGEST_MOTION)
+
 
 MOST_CHOICES = 25  # what Discord shows
 TYPICAL_TOPIC = "Remote work is better than office work"  # of usual length
@@ -194,3 +224,104 @@ def _rank(wanted: str, choice: CommandChoice) -> int:
     if any(text.startswith(wanted) for text in texts):
         return 0
     return 1 if any(wanted in text for text in texts) else 2
+
+
+# Topics that people suggest: the commands suggest and topics, and where they are drawn.
+
+
+APPROVERS = managers("approve or remove topics")
+
+
+async def suggest(context: Context, person: Person, asked: SuggestArguments) -> SuggestedAnswer:
+    """Put a topic on the list, or before a manager; a known one gets an upvote.
+
+    Raises UsageError for a topic that cannot be debated here, and at a limit; ModelError while a
+    moderation model cannot be asked.
+    """
+    topic = check_topic(asked.topic)
+    if topic.casefold() == RANDOM:
+        raise UsageError(
+            "“{random}” draws a topic, so it cannot be one; suggest another.",
+            random=RANDOM,
+        )
+    defaults = await _defaults(context, person)
+    check_words(defaults.blocked_words, topic)
+    await context.service.moderate([topic])
+    approved = not defaults.topic_approval or await manages(context.store, person)
+    found = await context.store.suggestions.suggest(
+        person.platform,
+        person.community,
+        person.user,
+        topic,
+        context.service.clock.now(),
+        approved=approved,
+    )
+    waits = "listed" if found.suggestion.approved else "waits"
+    return SuggestedAnswer(outcome=waits if found.new else "known", suggestion=found.suggestion)
+
+
+async def topics(
+    context: Context, person: Person, asked: TopicsArguments
+) -> TopicsAnswer | SuggestedAnswer:
+    """List suggested topics and ideas, or upvote, approve or remove a suggestion."""
+    store, of = context.store.suggestions, (person.platform, person.community)
+    match asked.action:
+        case "upvote":
+            now = context.service.clock.now()
+            found = await store.toggle(*of, asked.number, person.user, now)
+            return SuggestedAnswer(
+                outcome="upvoted" if found.mine else "taken_back", suggestion=found
+            )
+        case "approve" | "remove":
+            await check(APPROVERS, context.store, person)
+            act = store.approve if asked.action == "approve" else store.remove
+            outcome = "listed" if asked.action == "approve" else "removed"
+            return SuggestedAnswer(outcome=outcome, suggestion=await act(*of, asked.number))
+    return await _list(context, person)
+
+
+async def _list(context: Context, person: Person) -> TopicsAnswer:
+    settings = await settings_of(context.store, person)
+    defaults = overlay(context.defaults, settings)
+    held = await context.store.suggestions.open(person.platform, person.community, person.user)
+    seen = listed(held, defaults.blocked_words)
+    managing = await manages(context.store, person)
+    return TopicsAnswer(
+        suggested=tuple(seen),
+        waiting=tuple(one for one in held if one not in seen) if managing else (),
+        ideas=_ideas(defaults, settings.language or ""),
+    )
+
+
+def _ideas(defaults: Defaults, chosen: str) -> IdeasAnswer:
+    """Return the topics in the language of debates here, and count the others by language.
+
+    Where none is `chosen` for debates, those in the reader's own language.
+    """
+    language = chosen or spoken()
+    fit = [one for one in defaults.topics if not has_blocked(defaults.blocked_words, one.text)]
+    usual = (BUILT_IN | defaults).language or ""
+    here = [topic for topic in fit if topic.speaks(language)]
+    here = here or [topic for topic in fit if topic.speaks(usual)]
+    others = Counter(topic.language for topic in fit if topic not in here) if here else {}
+    return IdeasAnswer(topics=tuple(here or fit), others=tuple(others.items()))
+
+
+async def match_topics(
+    context: Context, person: Person, prefix: str, locale: str
+) -> tuple[CommandChoice, ...]:
+    """Match the topics that people suggested, then the others on offer."""
+    own = await suggested_topics(context.store, person, context.defaults)
+    return topic_choices(prefix, (*own, *context.defaults.topics), locale)
+
+
+async def suggested_topics(store: Store, person: Person, defaults: Defaults) -> Sequence[Topic]:
+    """Return a community's own topics, in the language of its debates."""
+    language = (BUILT_IN | defaults).language or ""
+    held = await store.suggestions.open(person.platform, person.community)
+    seen = listed(held, (await settings_of(store, person)).blocked_words)
+    return [Topic(text=one.text, language=language) for one in seen]
+
+
+async def _defaults(context: Context, person: Person) -> Defaults:
+    return overlay(context.defaults, await settings_of(context.store, person))

@@ -11,20 +11,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from engine.chat import (
-    asking,
-    choices,
-    deletion,
-    guest,
-    leagues,
-    lifecycle,
-    own_data,
-    own_record,
-    rematches,
-    revealed,
-    schedules,
-    suggestions,
-)
+from engine.chat import choices, leagues, lifecycle, own_data, participants, revealed, schedules
 from engine.chat.answers.answers import Answer
 from engine.chat.answers.catalogue import HelpAnswer, HelpLine
 from engine.chat.command_line import (
@@ -46,22 +33,21 @@ from engine.chat.command_line import (
     read_topics,
     split_words,
 )
-from engine.chat.context import Context
-from engine.chat.invocation import Arguments, HelpArguments, Invocation
-from engine.chat.permission import (
+from engine.chat.context import (
     DELETERS,
     EVERYONE,
     LEAGUE_STARTERS,
     LISTERS,
     SCHEDULERS,
     STARTER,
+    Context,
+    Person,
     Who,
     check,
     managers,
 )
-from engine.chat.person import Person
-from engine.chat.remarks import remark
-from engine.chat.review import review
+from engine.chat.invocation import Arguments, HelpArguments, Invocation
+from engine.chat.participants import remark, review
 from engine.chat.settings import show_settings
 from engine.line.intake import check_allowed
 from engine.values.debate import BallotKind
@@ -162,7 +148,7 @@ _COMMANDS = (
         "rematch",
         REMATCH,
         "holds a debate once more with the same models, their sides drawn again or swapped",
-        rematches.rematch,
+        lifecycle.rematch,
     ),
     Command("cancel", DEBATE, "stops a debate", lifecycle.cancel, STARTER),
     Command(
@@ -172,7 +158,7 @@ _COMMANDS = (
         "delete",
         DELETE,
         "takes a debate out of the chat and the record",
-        deletion.delete,
+        own_data.delete,
         DELETERS,
     ),
     Command("status", DEBATE, "shows a debate's progress", lifecycle.status),
@@ -183,11 +169,11 @@ _COMMANDS = (
         "topics",
         TOPICS,
         "lists the topics that people here suggested, and ideas",
-        suggestions.topics,
+        choices.topics,
         LISTERS,
         reads_much=True,
     ),
-    Command("suggest", SUGGEST, "suggests a topic for a debate here", suggestions.suggest),
+    Command("suggest", SUGGEST, "suggests a topic for a debate here", choices.suggest),
     Command("formats", NOTHING, "lists the formats", choices.formats),
     Command(
         "settings",
@@ -236,7 +222,7 @@ _COMMANDS = (
     Command(
         "review", REVIEW, "lets you review debates whose winner is unclear", review, reads_much=True
     ),
-    Command("me", ME, "shows how your votes compare, to you alone", own_record.me, reads_much=True),
+    Command("me", ME, "shows how your votes compare, to you alone", revealed.me, reads_much=True),
     Command(
         "privacy", NOTHING, "shows what is stored about you", own_data.privacy, reads_much=True
     ),
@@ -259,11 +245,11 @@ _COMMANDS = (
 )
 COMMANDS: Mapping[str, Command[Any]] = {command.name: command for command in _COMMANDS}
 FORMS: Mapping[str, Callable[[Context, Person, Any], Awaitable[Answer]]] = {
-    "ask": asking.ask_sides,
-    "unask": asking.take_back,
-    "consent": guest.consent,
-    "write": guest.give_turn,
-    "done": guest.finish_turn,
+    "ask": participants.ask_sides,
+    "unask": participants.take_back,
+    "consent": participants.consent,
+    "write": participants.give_turn,
+    "done": participants.finish_turn,
     "remark": remark,
 }
 """What only forms, buttons and menus ask for; no one types it."""

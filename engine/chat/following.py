@@ -1,4 +1,4 @@
-"""Follow a debate for its starter, while private answers to them are possible."""
+"""What a person sees of their debates beside an answer: progress of one, and the app's home."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from typing import Any
 
 import structlog
 
-from engine.chat.answers.debates import StatusAnswer
-from engine.chat.context import Context
+from engine.chat.answers.debates import DebateLine, StatusAnswer
+from engine.chat.context import Context, Person, find_held, manages
 from engine.chat.invocation import DebateArgument
-from engine.chat.lifecycle import status as status_of
-from engine.chat.person import Person
-from engine.values.debate import Status
+from engine.chat.lifecycle import line_of, status as status_of
+from engine.values.debate import Status, Value
 from engine.values.errors import RostrumError
 from engine.values.messages import Where
 
@@ -84,3 +83,50 @@ async def _quietly(work: Coroutine[Any, Any, None]) -> None:
         log.warning("private answer lost", why=str(error))
     except Exception:  # private updates are an extra; the error is logged
         log.exception("unhandled error in a private answer")
+
+
+# What a person sees when they open the app itself: live debates, and what concerns them.
+
+
+LISTED = 20
+LIVE = (Status.QUEUED, Status.RUNNING, Status.VOTING)
+
+
+class LiveLine(Value):
+    """A live debate; `minutes` are left of its vote, None where that is not open."""
+
+    debate: DebateLine
+    minutes: float | None = None
+
+
+class HomePage(Value):
+    """Live debates, newest first, and the person's own standing.
+
+    `more`: others are live too. `out`: exports leave the person out. `manager`: they may change
+    the community's settings.
+    """
+
+    live: tuple[LiveLine, ...]
+    more: bool = False
+    out: bool = False
+    forgotten: bool = False
+    manager: bool = False
+
+
+async def home_page(context: Context, person: Person) -> HomePage:
+    """Return what a person sees there; no model is named, and nothing sealed."""
+    held = await find_held(context.store, person, LIVE, LISTED + 1)
+    traces = await context.store.people.traces(person.platform, person.user)
+    now, live = context.service.clock.now(), []
+    for debate in held[:LISTED]:
+        left = debate.vote_deadline and (debate.vote_deadline - now).total_seconds() / 60
+        minutes = max(0.0, left) if left is not None and debate.status is Status.VOTING else None
+        line = await line_of(context.store, debate)
+        live.append(LiveLine(debate=line, minutes=minutes))
+    return HomePage(
+        live=tuple(live),
+        more=len(held) > LISTED,
+        out=traces.opted_out,
+        forgotten=traces.forgotten,
+        manager=await manages(context.store, person),
+    )

@@ -12,11 +12,9 @@ from typing import TypeVar
 from ulid import ULID
 
 from engine.chat.answers.answers import Answer
-from engine.chat.answers.leagues import LeagueAnswer, LeagueStartedAnswer, LeagueStoppedAnswer
-from engine.chat.context import Context
+from engine.chat.answers.management import LeagueAnswer, LeagueStartedAnswer, LeagueStoppedAnswer
+from engine.chat.context import Context, Person, check, managers, settings_of
 from engine.chat.invocation import LeagueArguments
-from engine.chat.permission import check, managers
-from engine.chat.person import Person, settings_of
 from engine.chat.settings import check_channel, overlay
 from engine.delivery.ending import without_settings
 from engine.formats import find_format

@@ -13,27 +13,38 @@ from engine.chat.answers.debates import (
     StatusAnswer,
     StoppedAnswer,
 )
-from engine.chat.context import Context
+from engine.chat.choices import suggested_topics
+from engine.chat.context import (
+    Context,
+    Person,
+    Trial,
+    check_may_start,
+    check_started,
+    find_held,
+    find_named,
+    find_newest,
+    find_only,
+    held_here,
+    settings_of,
+)
 from engine.chat.invocation import (
     DebateArgument,
     NoArguments,
+    RematchArguments,
     ResultArguments,
     StartArguments,
 )
-from engine.chat.lookup import find_held, find_newest, find_only
-from engine.chat.permission import check_may_start, check_started
-from engine.chat.person import Person, Trial, settings_of
 from engine.chat.settings import check_channel, order_of, overlay, page_of
-from engine.chat.suggestions import suggested_topics
 from engine.delivery.board import awaits_consent
 from engine.delivery.ending import where_revealed, why
 from engine.delivery.length import turns_expected
-from engine.line.intake import Defaults, Order
+from engine.line.intake import Defaults, Order, Rematch
+from engine.line.rematch import check_repeatable
 from engine.store import Store
 from engine.store.community import PublicPart
 from engine.store.pairs import closes_with, tied
 from engine.values.debate import BallotKind, Debate, Status
-from engine.values.errors import UsageError
+from engine.values.errors import NotFoundError, UsageError
 from engine.values.judging import Log, Question
 from engine.values.options import BUILT_IN
 from engine.values.ports import Permalinks
@@ -196,3 +207,41 @@ def _minutes_left(context: Context, debate: Debate) -> float | None:
         return 0.0
     left = debate.vote_deadline - context.service.clock.now()
     return max(0.0, left.total_seconds() / 60)
+
+
+# `rematch`: hold a revealed debate once more, with the same models.
+
+
+async def rematch(context: Context, person: Person, asked: RematchArguments) -> StartedAnswer:
+    """Queue a rematch and answer with its estimate. Raises as `start` does."""
+    await check_may_start(context.store, person)
+    found = await _find_revealed(context.store, person, asked.debate)
+    if person.thread is not None and person.thread == found.thread != found.place:
+        # In the thread that this debate had to itself: the next one has its own.
+        person = person.model_copy(update={"thread": None})
+    again = Rematch(of=found, swapped=asked.swap)
+    return await begin(context, person, lambda _: _order(person, again))
+
+
+async def _find_revealed(store: Store, person: Person, code: str | None) -> Debate:
+    """Return the named debate, or the newest revealed one here. Raises RostrumError."""
+    if code:
+        found = await find_named(store, person, code)
+    else:
+        here = held_here(person, await find_held(store, person, (Status.CLOSED,)))
+        if not here:
+            raise NotFoundError("No debate in this channel has a result yet; give a debate's code.")
+        found = here[0]
+    check_repeatable(found, await store.debates.mirror_of(found))
+    return found
+
+
+def _order(person: Person, again: Rematch) -> Order:
+    return Order(
+        platform=person.platform,
+        community=person.community,
+        place=person.thread or person.place,
+        ground=person.ground,
+        user=person.user,
+        rematch=again,
+    )

@@ -6,18 +6,21 @@ from datetime import datetime
 
 import orjson
 
-from engine.chat.answers.privacy_notice import (
+from engine.chat.answers.debates import DebateLine, DeletionAnswer
+from engine.chat.answers.own_data import (
     ForgottenAnswer,
     NoOwnDataAnswer,
     OptedAnswer,
     OwnDataAnswer,
     PrivacyAnswer,
 )
-from engine.chat.context import Context
-from engine.chat.invocation import ForgetArguments, NoArguments
-from engine.chat.person import Person, settings_of
+from engine.chat.context import Context, Person, find_newest, manages, settings_of
+from engine.chat.invocation import DeleteArguments, ForgetArguments, NoArguments
 from engine.chat.privacy import forget as forget_person
-from engine.store import OwnData, Traces
+from engine.store import OwnData, Store, Traces
+from engine.values.debate import Debate, Status
+from engine.values.errors import NotAllowedError, UsageError
+from engine.values.judging import Question
 
 OWN_FILE = "rostrum-my-data.json"
 LAYOUT = 1  # of the file; raised when a reader of it would have to change
@@ -75,3 +78,60 @@ async def opt_in(context: Context, person: Person, _: NoArguments) -> OptedAnswe
 
 async def _traces(context: Context, person: Person) -> Traces:
     return await context.store.people.traces(person.platform, person.user)
+
+
+# The command delete: takes a debate out of the chat and the record.
+
+
+async def delete(context: Context, person: Person, asked: DeleteArguments) -> DeletionAnswer:
+    """Delete a debate if confirmed; otherwise explain what that means.
+
+    Raises NotAllowedError for others than managers, and its starter while no one has voted.
+    """
+    store = context.store
+    found = await find_newest(store, person, asked.debate)
+    mirror = await store.debates.mirror_of(found)
+    if asked.mirror and mirror is None:
+        raise UsageError("Debate {code} has no mirror; leave mirror out.", code=found.code)
+    doomed = [found, mirror] if asked.mirror and mirror else [found]
+    for debate in doomed:
+        await _check_allowed(store, person, debate)
+        await _check_series(store, debate)
+    if asked.confirm:
+        ids = [debate.id for debate in doomed]
+        await store.deletions.ask(ids, context.service.clock.now())
+        context.service.bell.ring(f"deletions/{person.platform}", found.id)
+    return DeletionAnswer(
+        debate=DebateLine.of(found),
+        mirror=DebateLine.of(mirror) if mirror else None,
+        both=bool(asked.mirror),
+        going=found.status.live or found.status is Status.VOTING,
+        done=asked.confirm,
+    )
+
+
+async def _check_allowed(store: Store, person: Person, debate: Debate) -> None:
+    if await manages(store, person):
+        return
+    if not await store.debates.is_starter(debate.id, person.user):
+        raise NotAllowedError(
+            "Only a manager, or its starter before anyone has voted, can delete debate {code}; "
+            "please ask them.",
+            code=debate.code,
+        )
+    if await store.votes.events(debate.id, Question.VOTE):
+        raise NotAllowedError(
+            "People have voted on debate {code}, so only a manager can delete it; please ask one.",
+            code=debate.code,
+        )
+
+
+async def _check_series(store: Store, debate: Debate) -> None:
+    """Refuse a debate that its league or series would hold once more."""
+    series = await store.series.find(debate.series) if debate.series else None
+    if series is not None and series.goes_on:
+        raise UsageError(
+            "Debate {code} is part of a league or series that goes on and would hold it again; "
+            "stop that first.",
+            code=debate.code,
+        )

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from ulid import ULID
 
-from engine.chat.answers.schedules import ScheduleAnswer, ScheduleEndedAnswer, ScheduleLine
-from engine.chat.context import Context
-from engine.chat.guest import guest_among
+from engine.chat.answers.management import ScheduleAnswer, ScheduleEndedAnswer, ScheduleLine
+from engine.chat.context import Context, Person, check, managers, settings_of
 from engine.chat.invocation import ScheduleArguments, StartArguments
 from engine.chat.lifecycle import begin
-from engine.chat.permission import check, managers
-from engine.chat.person import Person, settings_of
+from engine.chat.participants import guest_among
 from engine.chat.settings import check_channel, order_of, overlay
 from engine.delivery.ending import without_settings
 from engine.line.intake import Defaults, Order

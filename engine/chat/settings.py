@@ -13,10 +13,9 @@ from pydantic import JsonValue
 
 from engine.chat.answers.management import NO_WEB, SettingLine, SettingsAnswer
 from engine.chat.command_line import JUDGES
-from engine.chat.context import Context
-from engine.chat.guest import guest_among
+from engine.chat.context import Context, Person, settings_of
 from engine.chat.invocation import SettingsArguments, StartArguments
-from engine.chat.person import Person, settings_of
+from engine.chat.participants import guest_among
 from engine.dataset.card import read_license
 from engine.formats import FORMATS, find_format
 from engine.line.intake import MOST_JUDGES, Defaults, Order

@@ -16,7 +16,7 @@ from adapters.site import Site
 from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
 from adapters.web.application import furnish
-from adapters.web.pulses import Pulses
+from adapters.web.crowd import Pulses
 from adapters.web.reading import Reading
 from engine.pages.stored import StoredLibrary
 from engine.values.ports import AttemptLog, Call, Reply

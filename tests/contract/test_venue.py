@@ -20,7 +20,7 @@ from rich.console import Console
 
 from adapters.discord.rest import Rest
 from adapters.discord.venue import DiscordVenue
-from adapters.slack import votes as slack_votes
+from adapters.slack import render as slack_votes
 from adapters.slack.install.workspaces import OneWorkspace
 from adapters.slack.rest import Rest as SlackRest
 from adapters.slack.venue import SlackVenue

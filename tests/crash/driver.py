@@ -22,7 +22,7 @@ from adapters.models.attempts import RetryPolicy
 from adapters.models.rehearsal import RehearsalModels
 from adapters.site import Site
 from adapters.slack.rest import Rest
-from adapters.slack.socket import SocketTransport
+from adapters.slack.transports import SocketTransport
 from adapters.storage.database import Database
 from bot.app import MainLine
 from engine.line.asking import ask

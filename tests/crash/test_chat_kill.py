@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import pytest
 
-from adapters.slack.votes import NAMES
+from adapters.slack.render import NAMES
 from engine.words import cards as card_markdown
 from tests.crash.bot import Act, Bot, Held, Read, Send, Voters
 from tests.crash.conftest import NewScene

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from operator import itemgetter
 from pathlib import Path
 
-from adapters.slack.votes import NAMES
+from adapters.slack.render import NAMES
 from adapters.storage.database import Database
 from adapters.storage.migrate import migrate
 from tests.doubles.slack import Rules, SlackServer

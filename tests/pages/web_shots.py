@@ -26,8 +26,7 @@ from adapters.storage.store import SqlStore
 from adapters.web.application import furnish
 from adapters.web.labelling import LabelPages
 from adapters.web.reading import Reading
-from adapters.web.session import Sessions
-from adapters.web.tries import Tries
+from adapters.web.session import Sessions, Tries
 from bot.clock import SystemClock
 from engine.labelling.labelling import Labelling
 from engine.pages.stored import StoredLibrary

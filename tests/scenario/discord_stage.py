@@ -18,7 +18,7 @@ from typing import Any
 from pydantic import SecretStr
 
 from adapters.discord.connection import Connection
-from adapters.discord.identify import Identifies
+from adapters.discord.presence import Identifies
 from adapters.discord.rest import Rest
 from adapters.discord.venue import DiscordVenue
 from adapters.storage.database import Database

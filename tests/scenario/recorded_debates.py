@@ -20,11 +20,11 @@ from typing import Any, NamedTuple
 import orjson
 
 from adapters.discord import render as discord
-from adapters.discord.payload import Payload as DiscordPayload
+from adapters.discord.render import Payload as DiscordPayload
 from adapters.models.attempts import RetryPolicy
 from adapters.models.router import open_models
 from adapters.slack import render as slack
-from adapters.slack.payload import Payload as SlackPayload
+from adapters.slack.render import Payload as SlackPayload
 from engine.dataset.entry import Keys
 from engine.dataset.writer import write_export
 from engine.line.intake import Defaults, Order

@@ -15,7 +15,7 @@ from pydantic import SecretStr
 from adapters.pictures.png import drawn
 from adapters.site import Site
 from adapters.web.application import furnish
-from adapters.web.folder import write_folder
+from adapters.web.links import write_folder
 from adapters.web.public import PublicPages
 from bot.desk import label_routes, print_token
 from bot.settings.sections import WebSettings

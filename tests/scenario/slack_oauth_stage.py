@@ -12,11 +12,10 @@ from pydantic import SecretStr
 
 from adapters.site import Site
 from adapters.slack.connection import Connection
-from adapters.slack.http import HttpTransport
 from adapters.slack.install.installations import Installations
 from adapters.slack.install.oauth import Credentials, Installer
 from adapters.slack.rest import Rest
-from adapters.slack.socket import SocketTransport
+from adapters.slack.transports import HttpTransport, SocketTransport
 from adapters.slack.venue import SlackVenue
 from bot.app import App
 from bot.platforms import Slack

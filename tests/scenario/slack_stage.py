@@ -15,10 +15,9 @@ from pydantic import SecretStr
 
 from adapters.site import Site
 from adapters.slack.connection import Connection, Transport
-from adapters.slack.http import HttpTransport
 from adapters.slack.install.workspaces import OneWorkspace
 from adapters.slack.rest import Rest
-from adapters.slack.socket import SocketTransport
+from adapters.slack.transports import HttpTransport, SocketTransport
 from adapters.slack.venue import SlackVenue
 from bot.app import App
 from bot.platforms import Platform, Slack

@@ -13,7 +13,7 @@ from typing import Any
 from adapters import site
 from adapters.discord import client
 from adapters.dispatch import procrastinate
-from adapters.slack import client as slack_client, socket
+from adapters.slack import client as slack_client, transports
 from adapters.storage import postgres
 from bot import cli, run, stopping
 from bot.app import App
@@ -57,7 +57,7 @@ def main(part: str) -> None:
         stopping.CUT_SECONDS *= TENTH
         postgres.LAST_SECONDS *= TENTH
         procrastinate.AGAIN_SECONDS *= TENTH
-    for adapter in (client, slack_client, socket, site):
+    for adapter in (client, slack_client, transports, site):
         adapter.FINISH_SECONDS *= TENTH  # type: ignore[attr-defined]
     serving = run.serving
 

@@ -20,9 +20,9 @@ from engine.chat.answers.debates import StartedAnswer
 from engine.chat.answers.management import FileAnswer, NoFileAnswer
 from engine.chat.choices import match_debates, match_jurors, match_models, models
 from engine.chat.commands import Commands, parse_command
+from engine.chat.context import Person
 from engine.chat.invocation import DebateArgument, NoArguments, StartArguments
 from engine.chat.lifecycle import start, status
-from engine.chat.person import Person
 from engine.line.intake import Defaults
 from engine.values.debate import Debate, Model, Status
 from engine.values.errors import (

@@ -10,7 +10,7 @@ from discord.gateway import DiscordWebSocket
 from pydantic import SecretStr
 
 from adapters.discord.connection import Connection
-from adapters.discord.identify import Identifies
+from adapters.discord.presence import Identifies
 from adapters.discord.rest import Rest
 from adapters.discord.venue import DiscordVenue
 from tests.doubles.discord import DiscordServer

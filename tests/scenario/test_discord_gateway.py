@@ -15,7 +15,7 @@ from pydantic import SecretStr
 
 from adapters.discord import registration
 from adapters.discord.connection import Connection
-from adapters.discord.identify import Identifies
+from adapters.discord.presence import Identifies
 from adapters.discord.rest import Rest
 from adapters.discord.venue import DiscordVenue
 from adapters.proxies import proxy_of

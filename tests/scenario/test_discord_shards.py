@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from adapters.discord import shard
+from adapters.discord import connection
 from adapters.discord.connection import Connection
-from adapters.discord.identify import Identifies
+from adapters.discord.presence import Identifies
 from adapters.discord.rest import Rest
 from adapters.discord.venue import DiscordVenue
 from bot.app import App
@@ -117,7 +117,7 @@ async def test_a_lone_gateway_stays_connected_and_answers_while_the_database_is_
 ) -> None:
     monkeypatch.setattr(leases, "RENEW_SECONDS", 0.1)
     monkeypatch.setattr(leases, "LEASE_SECONDS", 0.6)
-    monkeypatch.setattr(shard, "LOOK_SECONDS", 0.02)
+    monkeypatch.setattr(connection, "LOOK_SECONDS", 0.02)
     name = postgres.create(migrated_name)
     with wired(postgres.port) as wire:
         async with gateway(postgres.tcp(name, port=wire.port), discord) as only:
@@ -175,5 +175,5 @@ async def test_introductions_of_all_gateways_are_spaced_by_bucket(
     async with gateway(url, discord, gap=gap), gateway(url, discord, gap=gap):
         await until(lambda: discord.gateway.connected == 4)
     for bucket in range(2):
-        moments = [at for at, shard in discord.gateway.introduced if shard % 2 == bucket]
+        moments = [at for at, connection in discord.gateway.introduced if connection % 2 == bucket]
         assert all(later - at >= 0.9 * gap for at, later in itertools.pairwise(moments))

@@ -8,8 +8,7 @@ import pytest
 
 from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
-from adapters.web.leaves import write_debate
-from adapters.web.links import Served
+from adapters.web.links import Served, write_debate
 from bot.showing import list_debates, show_debate
 from engine.pages.debate import read_sought, write_sought
 from engine.pages.stored import StoredLibrary

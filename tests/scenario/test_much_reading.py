@@ -13,8 +13,7 @@ import pytest
 
 from engine.chat.answers.answers import Answer, to_markdown
 from engine.chat.commands import Commands, parse_command
-from engine.chat.cooldown import AT_ONCE, MOST_REMEMBERED, SECONDS, Cooldown
-from engine.chat.person import Person
+from engine.chat.context import AT_ONCE, MOST_REMEMBERED, SECONDS, Cooldown, Person
 from engine.delivery.ending import refusal_of
 from engine.store import Archive, DebateRecord, ExportFilter
 from engine.values.debate import Model, Retrieval

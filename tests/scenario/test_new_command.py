@@ -11,10 +11,8 @@ from engine.chat.answers.answers import Answer, to_markdown
 from engine.chat.answers.catalogue import IdeasAnswer
 from engine.chat.command_line import read_debate
 from engine.chat.commands import COMMANDS, Command, Commands, Takes, parse_command
-from engine.chat.context import Context
+from engine.chat.context import Context, Person, managers
 from engine.chat.invocation import DebateArgument, Invocation
-from engine.chat.permission import managers
-from engine.chat.person import Person
 from engine.formats import FORMATS
 from engine.values.debate import Length
 from engine.values.errors import NotAllowedError, UsageError

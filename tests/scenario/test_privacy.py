@@ -18,11 +18,11 @@ from bot.run import serving
 from bot.settings.sections import PrivacySettings
 from bot.settings.settings import Settings
 from engine.chat.answers.answers import to_markdown
-from engine.chat.answers.privacy_notice import ForgottenAnswer
+from engine.chat.answers.own_data import ForgottenAnswer
 from engine.chat.commands import Commands, parse_command
+from engine.chat.context import Person
 from engine.chat.invocation import DebateArgument
 from engine.chat.lifecycle import result
-from engine.chat.person import Person
 from engine.chat.privacy import forget, purge, tidy
 from engine.dataset.writer import export
 from engine.store import ExportFilter

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from adapters.discord import answering, patience
+from adapters.discord import answering, rest
 from adapters.slack import whisper
 from tests.doubles.discord import Code, DiscordServer, denied
 from tests.doubles.faults import Fault, drop, status
@@ -19,7 +19,7 @@ EDIT = ("PATCH", "/webhooks/*/*/messages/@original")
 
 @pytest.fixture(autouse=True)
 def _swift(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (patience, whisper):
+    for module in (rest, whisper):
         monkeypatch.setattr(module, "FIRST_PAUSE", 0.02)
         monkeypatch.setattr(module, "LONGEST_PAUSE", 0.1)
 

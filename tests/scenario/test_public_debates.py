@@ -30,7 +30,7 @@ from adapters.web.reading import DRAWN
 from bot.app import MainLine
 from engine.chat.answers.answers import to_markdown
 from engine.chat.commands import Commands, parse_command
-from engine.chat.person import Person
+from engine.chat.context import Person
 from engine.delivery.board import Board
 from engine.delivery.ending import cause_of, needing, reason_of, waiting_for, why
 from engine.pages import public as values

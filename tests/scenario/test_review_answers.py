@@ -8,9 +8,9 @@ from datetime import timedelta
 import pytest
 
 from engine.chat.answers.answers import to_markdown
-from engine.chat.answers.review_list import ReviewAnswer
+from engine.chat.answers.voters import ReviewAnswer
 from engine.chat.commands import Commands, parse_command
-from engine.chat.person import Person
+from engine.chat.context import Person
 from engine.line.intake import Defaults
 from engine.store import ExportFilter
 from engine.values.debate import BallotKind, Debate

@@ -10,16 +10,16 @@ from typing import Any
 from pydantic import SecretStr, TypeAdapter
 
 from adapters.discord.connection import Connection as DiscordConnection
-from adapters.discord.identify import Identifies
+from adapters.discord.presence import Identifies
 from adapters.discord.rest import Rest as DiscordRest
 from adapters.discord.venue import DiscordVenue
 from adapters.site import Site
 from adapters.slack.connection import Connection as SlackConnection
 from adapters.slack.install.workspaces import OneWorkspace
+from adapters.slack.render import NAMES
 from adapters.slack.rest import Rest as SlackRest
-from adapters.slack.socket import SocketTransport
+from adapters.slack.transports import SocketTransport
 from adapters.slack.venue import SlackVenue
-from adapters.slack.votes import NAMES
 from bot.platforms import Discord, Slack
 from bot.run import serving
 from engine.store import DebateRecord, ExportFilter, Store

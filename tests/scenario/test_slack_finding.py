@@ -8,7 +8,7 @@ import pytest
 from pydantic import SecretStr
 
 from adapters.slack.install.workspaces import OneWorkspace
-from adapters.slack.payload import Payload
+from adapters.slack.render import Payload
 from adapters.slack.rest import Rest
 from adapters.slack.venue import Place, SlackVenue
 from engine.values.messages import Notice

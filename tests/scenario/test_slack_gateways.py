@@ -15,7 +15,7 @@ from adapters.site import Site
 from adapters.slack.connection import Connection
 from adapters.slack.install.workspaces import OneWorkspace
 from adapters.slack.rest import Rest
-from adapters.slack.socket import SocketTransport
+from adapters.slack.transports import SocketTransport
 from adapters.slack.venue import SlackVenue
 from bot.app import App
 from bot.platforms import Slack

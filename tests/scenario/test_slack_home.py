@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import orjson
 import pytest
 
-from adapters.slack.votes import NAMES as NAMED
+from adapters.slack.render import NAMES as NAMED
 from tests.doubles.slack import Rules, SlackServer
 from tests.doubles.slack.methods import check_view
 from tests.doubles.slack.state import Message, texts

@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-import adapters.slack.people
+import adapters.slack.install.workspaces
 from adapters.slack.checkup import check_managers
-from adapters.slack.install.workspaces import OneWorkspace
-from adapters.slack.managers import Managers
+from adapters.slack.install.workspaces import Managers, OneWorkspace
 from bot.settings.sections import SlackSettings
 from tests.doubles.faults import drop, status
 from tests.doubles.slack import refused
@@ -36,7 +35,7 @@ class Hands:
 def hands(monkeypatch: pytest.MonkeyPatch) -> Hands:
     moved = Hands()
     fake = SimpleNamespace(monotonic=moved.monotonic)
-    monkeypatch.setattr(adapters.slack.people, "time", fake)
+    monkeypatch.setattr(adapters.slack.install.workspaces, "time", fake)
     return moved
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-import adapters.discord.attachments
-import adapters.slack.files
+import adapters.discord.wellformed
+import adapters.slack.rest
 from adapters.slack.rest import Rest
 from bot.app import App
 from engine.values.errors import VenueError
@@ -81,7 +81,7 @@ async def test_a_file_that_no_one_can_read_starts_nothing(
 async def test_a_download_that_fails_for_now_is_tried_again(
     on_discord: DiscordStage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(adapters.discord.attachments, "PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr(adapters.discord.wellformed, "PAUSE_SECONDS", 0.01)
     async with on_discord.process() as app:
         on_discord.discord.fail(status(503), *FILES, times=2)
         asked = await start(on_discord, ("a.txt", TRAM.encode()))
@@ -92,7 +92,7 @@ async def test_a_download_that_fails_for_now_is_tried_again(
 async def test_a_download_that_keeps_failing_says_so_and_starts_nothing(
     on_discord: DiscordStage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(adapters.discord.attachments, "PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr(adapters.discord.wellformed, "PAUSE_SECONDS", 0.01)
     async with on_discord.process() as app:
         on_discord.discord.fail(status(503), *FILES, times=-1)
         asked = await start(on_discord, ("a.txt", TRAM.encode()))
@@ -140,7 +140,7 @@ async def sent_with(stage: SlackStage, *files: tuple[str, bytes]) -> tuple[Asked
 async def test_files_attached_in_slacks_form_are_read_where_the_app_may(
     on_slack: SlackStage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(adapters.slack.files, "PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr(adapters.slack.rest, "PAUSE_SECONDS", 0.01)
     on_slack.slack.rules.scopes = READING
     async with on_slack.process() as app:
         on_slack.slack.file_statuses = [503, 500]
@@ -156,7 +156,7 @@ async def test_files_attached_in_slacks_form_are_read_where_the_app_may(
 async def test_a_file_that_no_one_can_read_is_explained_in_slacks_form(
     on_slack: SlackStage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(adapters.slack.files, "PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr(adapters.slack.rest, "PAUSE_SECONDS", 0.01)
     on_slack.slack.rules.scopes = READING
     async with on_slack.process() as app:
         _, sent = await sent_with(on_slack, ("scan.pdf", b"%PDF"))

@@ -14,7 +14,7 @@ import pytest
 from bot.stats import run_stats
 from engine.chat.answers.answers import to_markdown
 from engine.chat.commands import Commands, parse_command
-from engine.chat.person import Person
+from engine.chat.context import Person
 from engine.values.debate import Debate
 from engine.values.errors import ExportError, UsageError
 from tests.doubles.command import rostrum

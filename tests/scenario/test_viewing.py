@@ -13,7 +13,7 @@ from aiohttp import ClientSession, CookieJar, TCPConnector
 from adapters.site import Site
 from adapters.storage.store import SqlStore
 from adapters.web.application import furnish
-from adapters.web.pulses import MOST_OF_ONE, Pulses
+from adapters.web.crowd import MOST_OF_ONE, Pulses
 from adapters.web.reading import Reading
 from bot.viewing import viewing
 from engine.dataset.columns import SCHEMA_VERSION

@@ -19,12 +19,11 @@ from adapters.pictures.png import drawn
 from adapters.site import Site
 from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
-from adapters.web.application import HEADERS, furnish
-from adapters.web.assets import address_of
-from adapters.web.door import Door
+from adapters.web.application import HEADERS, address_of, furnish
+from adapters.web.crowd import Pulses
 from adapters.web.public import PublicPages
-from adapters.web.pulses import Pulses
 from adapters.web.reading import Reading
+from adapters.web.session import Door
 from engine.pages.public import Public
 from engine.pages.stored import StoredLibrary
 from engine.store.community import CommunitySettings, PublicPart

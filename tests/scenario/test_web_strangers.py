@@ -16,7 +16,7 @@ from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
 from adapters.web import public
 from adapters.web.application import furnish
-from adapters.web.forms import URLENCODED, read_form
+from adapters.web.label_forms import URLENCODED, read_form
 from adapters.web.public import PublicPages
 from bot.clock import SystemClock
 from bot.desk import label_routes, print_token

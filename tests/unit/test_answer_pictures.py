@@ -9,8 +9,7 @@ import pytest
 
 from adapters.pictures.png import drawn
 from engine.chat.answers.debates import DebateLine, ResultAnswer
-from engine.chat.answers.own_record import OwnRecordAnswer
-from engine.chat.answers.record_picture import Share
+from engine.chat.answers.own_data import OwnRecordAnswer, Share
 from engine.chat.answers.statistics import LeaderboardAnswer
 from engine.drawing.svg import INK, RED
 from engine.stats.presentation import MOST_MODELS

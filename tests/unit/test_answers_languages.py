@@ -13,8 +13,16 @@ from typing import get_args
 import pytest
 
 import engine.chat.answers as rooms
-from engine.chat.answers.answers import Answer, SentFile, to_markdown
-from engine.chat.answers.asked import AskedAnswer, UnaskedAnswer
+from engine.chat.answers.answers import (
+    Answer,
+    AskedAnswer,
+    ConsentAnswer,
+    SentFile,
+    TurnAnswer,
+    UnaskedAnswer,
+    to_markdown,
+    vote_answer,
+)
 from engine.chat.answers.catalogue import (
     FormatLine,
     FormatsAnswer,
@@ -22,34 +30,42 @@ from engine.chat.answers.catalogue import (
     HelpLine,
     IdeasAnswer,
     ModelsAnswer,
+    SuggestedAnswer,
+    TopicsAnswer,
 )
 from engine.chat.answers.debates import (
     DebateLine,
     DebatesAnswer,
+    DeletionAnswer,
     ResultAnswer,
     StartedAnswer,
     StatusAnswer,
     StoppedAnswer,
 )
-from engine.chat.answers.deletion import DeletionAnswer
-from engine.chat.answers.guest import ConsentAnswer, TurnAnswer
-from engine.chat.answers.leagues import LeagueAnswer, LeagueStartedAnswer, LeagueStoppedAnswer
-from engine.chat.answers.management import FileAnswer, NoFileAnswer, SettingLine, SettingsAnswer
-from engine.chat.answers.own_record import OwnRecordAnswer, OwnVoteLine
-from engine.chat.answers.presses import vote_answer
-from engine.chat.answers.privacy_notice import (
+from engine.chat.answers.management import (
+    FileAnswer,
+    LeagueAnswer,
+    LeagueStartedAnswer,
+    LeagueStoppedAnswer,
+    NoFileAnswer,
+    ScheduleAnswer,
+    ScheduleEndedAnswer,
+    ScheduleLine,
+    SettingLine,
+    SettingsAnswer,
+)
+from engine.chat.answers.own_data import (
     ForgottenAnswer,
     NoOwnDataAnswer,
     OptedAnswer,
     OwnDataAnswer,
+    OwnRecordAnswer,
+    OwnVoteLine,
     PrivacyAnswer,
+    Share,
 )
-from engine.chat.answers.record_picture import Share
-from engine.chat.answers.remarked import RemarkAnswer
-from engine.chat.answers.review_list import ReviewAnswer, ReviewLine, RevisedAnswer
-from engine.chat.answers.schedules import ScheduleAnswer, ScheduleEndedAnswer, ScheduleLine
 from engine.chat.answers.statistics import AgreementAnswer, LeaderboardAnswer
-from engine.chat.answers.suggestions import SuggestedAnswer, TopicsAnswer
+from engine.chat.answers.voters import RemarkAnswer, ReviewAnswer, ReviewLine, RevisedAnswer
 from engine.chat.commands import COMMANDS
 from engine.formats import FORMATS
 from engine.stats.agreement import measure_agreement

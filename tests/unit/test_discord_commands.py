@@ -13,13 +13,12 @@ from discord import app_commands
 from pydantic import SecretStr
 
 from adapters.discord.answering import BUTTONS_ONLY, FrontDesk
-from adapters.discord.buttons import rows
 from adapters.discord.client import intents
 from adapters.discord.commands import DebateCommands, start_command
 from adapters.discord.registration import same
+from adapters.discord.render import rows
 from adapters.discord.rest import Rest
-from adapters.discord.translation import TABLES, Translator, table
-from adapters.discord.typed import IN_ORDER, typed, with_options
+from adapters.discord.translation import IN_ORDER, TABLES, Translator, table, typed, with_options
 from adapters.discord.venue import DiscordVenue
 from engine.chat.answers.catalogue import HelpAnswer, HelpLine
 from engine.chat.commands import COMMANDS

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from adapters.discord import render
-from adapters.discord.markup import LINE, shown
-from adapters.discord.payload import Payload, carries, nonce_of
+from adapters.discord.render import LINE, Payload, carries, nonce_of, shown
 from engine.values.debate import BallotKind, Violation
 from engine.values.messages import (
     File,

@@ -12,9 +12,8 @@ import aiohttp
 import discord
 import pytest
 
-from adapters.discord import identify
+from adapters.discord import presence
 from adapters.discord.errors import Act, UnreadyError, explain
-from adapters.discord.identify import Identifies
 from adapters.discord.permissions import (
     NEEDED,
     application_id_of,
@@ -22,8 +21,8 @@ from adapters.discord.permissions import (
     invite_link,
     missing,
 )
-from adapters.discord.presence import Presence
-from adapters.discord.votes import emoji_of, reaction_of
+from adapters.discord.presence import Identifies, Presence
+from adapters.discord.render import emoji_of, reaction_of
 from engine.delivery.pace import ChannelPace
 from engine.values.errors import (
     MessageGoneError,
@@ -209,7 +208,7 @@ def test_a_wait_of_our_own_is_no_silence_of_discord() -> None:
 async def test_introductions_are_never_more_than_discord_takes_in_a_day(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(identify, "DAY", 0.2)
+    monkeypatch.setattr(presence, "DAY", 0.2)
     identifies, made = Identifies(total=100, gap=0.0), 0
     with skipped_time():
         began = time.monotonic()

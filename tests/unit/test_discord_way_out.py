@@ -12,7 +12,7 @@ import pytest
 from discord.http import Route
 from yarl import URL
 
-from adapters.discord.way_out import MOST, WayOut
+from adapters.discord.rest import MOST, WayOut
 from tests.doubles.discord.rest import ASKING
 from tests.kit import skipped_time
 

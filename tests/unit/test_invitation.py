@@ -6,11 +6,13 @@ from datetime import UTC, datetime
 
 import pytest
 
-from adapters.discord.markup import units
-from adapters.discord.payload import Payload as DiscordPayload
-from adapters.discord.render import DESCRIPTION, parts as discord_parts
-from adapters.slack.payload import Payload as SlackPayload
-from adapters.slack.render import parts as slack_parts
+from adapters.discord.render import (
+    DESCRIPTION,
+    Payload as DiscordPayload,
+    parts as discord_parts,
+    units,
+)
+from adapters.slack.render import Payload as SlackPayload, parts as slack_parts
 from engine.line.invitation import CASE, case_of, cases_of, ending_of
 from engine.values.debate import BallotKind, Model
 from engine.values.messages import VoteInvite

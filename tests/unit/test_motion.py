@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.chat.motion import LONGEST_MOTION, motion_of
+from engine.chat.choices import LONGEST_MOTION, motion_of
 from engine.values.errors import UsageError
 
 

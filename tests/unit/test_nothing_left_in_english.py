@@ -7,15 +7,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from adapters.discord.commands import TopicForm
-from adapters.slack.forms.form import form_of as start_form
-from adapters.slack.forms.settings_form import settings_form
+from adapters.slack.forms.fields import form_of as start_form, settings_form
 from adapters.slack.home import view_of
 from adapters.terminal.render import plain
 from engine.chat.answers.answers import to_markdown
 from engine.chat.answers.catalogue import ModelsAnswer
 from engine.chat.answers.debates import DebateLine
 from engine.chat.answers.management import SettingLine, SettingsAnswer
-from engine.chat.home import HomePage, LiveLine
+from engine.chat.following import HomePage, LiveLine
 from engine.formats import FORMATS
 from engine.store.community import SETTING_NAMES
 from engine.values.debate import Status

@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given, strategies as st
 
 from adapters.discord import render as discord
-from adapters.discord.payload import Payload as DiscordPayload
+from adapters.discord.render import Payload as DiscordPayload
 from adapters.slack import render as slack
-from adapters.slack.payload import Payload as SlackPayload
+from adapters.slack.render import Payload as SlackPayload
 from engine.delivery.gaps import numbered
 from engine.values.text import chop, clean
 from tests.doubles.facts import Discord, Slack

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from engine.chat.answers.answers import Answer, to_markdown
-from engine.chat.answers.privacy_notice import ForgottenAnswer, OptedAnswer, PrivacyAnswer
+from engine.chat.answers.own_data import ForgottenAnswer, OptedAnswer, PrivacyAnswer
 from engine.chat.commands import parse_command
 from engine.chat.invocation import ForgetArguments, Invocation
 from engine.store import Traces

@@ -26,24 +26,21 @@ from adapters.discord import render as discord_render
 from adapters.discord.answering import FrontDesk
 from adapters.discord.client import intents
 from adapters.discord.commands import DebateCommands, TopicForm
-from adapters.discord.forms import modal_of
-from adapters.discord.payload import Payload as DiscordPayload
+from adapters.discord.render import Payload as DiscordPayload, modal_of
 from adapters.discord.rest import Rest
 from adapters.discord.translation import Translator
 from adapters.discord.venue import DiscordVenue
 from adapters.slack import render as slack_render
-from adapters.slack.forms.fields import form_view
-from adapters.slack.forms.form import form_of as start_form
-from adapters.slack.forms.settings_form import settings_form
+from adapters.slack.forms.fields import form_of as start_form, form_view, settings_form
 from adapters.slack.home import view_of
-from adapters.slack.payload import Payload as SlackPayload
+from adapters.slack.render import Payload as SlackPayload
 from adapters.terminal.render import plain
 from bot.cli import app
 from engine.chat.answers.answers import Answer, to_markdown
 from engine.chat.answers.catalogue import ModelsAnswer
 from engine.chat.answers.debates import DebateLine
 from engine.chat.answers.management import SettingLine, SettingsAnswer
-from engine.chat.home import HomePage, LiveLine
+from engine.chat.following import HomePage, LiveLine
 from engine.formats import FORMATS
 from engine.jury.ballot import ballot_schema
 from engine.jury.explain import explain

@@ -8,9 +8,9 @@ import orjson
 import pytest
 
 from adapters.discord import render as discord
-from adapters.discord.payload import Payload as DiscordPayload
+from adapters.discord.render import Payload as DiscordPayload
 from adapters.slack import render as slack
-from adapters.slack.payload import Payload as SlackPayload
+from adapters.slack.render import Payload as SlackPayload
 from engine.blinding.transcript import BlindTurn, Round
 from engine.formats import find_format
 from engine.formats.roundtable.roundtable import NAME_CHARS

@@ -13,12 +13,21 @@ import pytest
 from hypothesis import given, strategies as st
 
 from adapters.slack import render
-from adapters.slack.forms.settings_form import settings_form
+from adapters.slack.forms.fields import settings_form
 from adapters.slack.install.manifest import manifest, to_json
-from adapters.slack.markup import escape, fallback, markdown, typed
-from adapters.slack.payload import Payload, carries
+from adapters.slack.render import (
+    NAMES,
+    Payload,
+    carries,
+    escape,
+    fallback,
+    held_by,
+    is_whole,
+    markdown,
+    reaction_of,
+    typed,
+)
 from adapters.slack.venue import LIMITS, Place
-from adapters.slack.votes import NAMES, held_by, is_whole, reaction_of
 from engine.chat.answers.management import SettingLine, SettingsAnswer
 from engine.delivery.pace import GAP_SECONDS, ChannelPace
 from engine.store.community import SETTING_NAMES

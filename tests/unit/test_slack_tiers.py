@@ -9,8 +9,7 @@ import pytest
 from pydantic import SecretStr
 
 from adapters.slack.errors import Act
-from adapters.slack.rest import Rest
-from adapters.slack.tiers import METHODS, MINUTE, Tiers
+from adapters.slack.rest import METHODS, MINUTE, Rest, Tiers
 from engine.values.errors import VenueAwayError
 from tests.doubles.facts import Slack
 from tests.kit import skipped_time

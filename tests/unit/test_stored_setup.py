@@ -10,8 +10,8 @@ import pytest
 from bot.app import defaults_of
 from bot.settings.settings import Settings
 from engine.chat.commands import parse_command
+from engine.chat.context import Person
 from engine.chat.invocation import StartArguments
-from engine.chat.person import Person
 from engine.chat.settings import change_settings, order_of, overlay
 from engine.jury.history import fit
 from engine.line.intake import complete, freeze

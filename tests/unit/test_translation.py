@@ -57,7 +57,7 @@ ROOT = Path(__file__).parents[2]
 # Modules whose texts only operators read.
 FOR_OPERATORS = (
     "adapters/discord/connection.py",
-    "adapters/discord/shard.py",
+    "adapters/discord/connection.py",
     "adapters/discord/venue.py",
     "adapters/finding.py",
     "adapters/hub",
@@ -66,7 +66,7 @@ FOR_OPERATORS = (
     "adapters/site.py",
     "adapters/slack/install/installations.py",
     "adapters/slack/install/manifest.py",
-    "adapters/slack/socket.py",
+    "adapters/slack/transports.py",
     "adapters/slack/venue.py",
     "adapters/storage/backup.py",
     "adapters/storage/debates.py",

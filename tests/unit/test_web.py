@@ -11,10 +11,8 @@ from aiohttp import ClientSession, web
 
 import adapters.web
 from adapters.site import Site
-from adapters.web.application import FAILURES, HEADERS, furnish
-from adapters.web.assets import address_of, assets
+from adapters.web.application import FAILURES, HEADERS, KNOWN, address_of, assets, furnish
 from adapters.web.session import FORM_TOKEN, Session, Sessions, require_token
-from adapters.web.writing import KNOWN
 from engine.values.errors import NotFoundError, StoreError
 from engine.words.translation import LANGUAGES, catalogue
 

@@ -28,7 +28,7 @@ from adapters.web.accounts import (
     SlackAccounts,
     open_code,
 )
-from adapters.web.tries import MOST_ADDRESSES, PROXIES, Tries, client_of
+from adapters.web.session import MOST_ADDRESSES, PROXIES, Tries, client_of
 from engine.values.errors import NotAllowedError, VenueAwayError, VenueError
 from tests.doubles.accounts import CLIENT_ID, CLIENT_SECRET, TEAM, AccountsServer, Key
 

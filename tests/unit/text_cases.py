@@ -25,7 +25,7 @@ from engine.chat.answers.debates import (
     StatusAnswer,
 )
 from engine.chat.answers.management import FileAnswer, NoFileAnswer
-from engine.chat.answers.record_picture import Share
+from engine.chat.answers.own_data import Share
 from engine.chat.answers.statistics import AgreementAnswer, LeaderboardAnswer
 from engine.stats.agreement import measure_agreement
 from engine.stats.figure import Figure

@@ -1,14 +1,22 @@
-"""Fields of a form: building them, and reading their values; pure.
-
-Each is an input block whose id is its name. Sizes are those of Slack's Block Kit reference.
-"""
+"""The forms of Slack: their fields, how they are built, and what they bring back; pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from adapters.slack import texts
+from engine.chat.answers.catalogue import ModelsAnswer
+from engine.chat.answers.management import SettingLine, SettingsAnswer, unset
+from engine.chat.choices import language_labels
+from engine.chat.invocation import StartArguments
+from engine.formats import FORMATS
+from engine.line.intake import Defaults
+from engine.values.errors import UsageError
+from engine.values.options import IN_A_CHAT, STANCES, read_option, read_options
+from engine.values.sources import pasted
 from engine.words.forms import Form
+from engine.words.phrases import TOPIC_HINT
 from engine.words.translation import say
 
 LONGEST_INPUT = 3000
@@ -184,3 +192,173 @@ def _span(group: list[Json]) -> Json:
 
 def _text(text: str) -> Json:
     return {"type": "plain_text", "text": text}
+
+
+# The form that `/debate` without arguments opens: its fields and values; pure.
+
+
+FORM = "rostrum:form"
+
+
+class MistakeError(Exception):
+    """What is wrong with a field of a form."""
+
+    def __init__(self, field: str, error: UsageError) -> None:
+        super().__init__(str(error))
+        self.field, self.error = field, error
+
+
+def form_of(offered: ModelsAnswer, most_files: int = 0, topic: str = "") -> Json:
+    """Return the form to start a debate between the offered models; 0: no files can be attached.
+
+    `topic` is what stands in its field already.
+    """
+    debaters, jurors = same(offered.models), same((*offered.jurors, *offered.models))
+    fields = (
+        required(typed("topic", _label("topic", TOPIC_HINT), initial=topic, long=True)),
+        typed("for", _label("for", texts.FOR_IT)),
+        typed("against", _label("against", texts.AGAINST_IT)),
+        typed("conditions", _label("conditions"), long=True),
+        typed("source", _label("source", texts.SOURCE_HINT), long=True),
+        attach("files", _label("files"), most_files) if most_files else None,
+        select("format", _label("format", texts.AS_USUAL), same(FORMATS)),
+        select("a", _label("a", texts.DRAWN), debaters),
+        select("b", _label("b", texts.DRAWN), debaters),
+        select_user("person", _label("person", texts.NO_ONE)),
+        select_several("jurors", _label("jurors", texts.AS_USUAL), jurors),
+        select("language", _label("language", texts.AS_USUAL), list(language_labels().items())),
+        select("panel", _label("panel", texts.AS_USUAL), said(texts.PANELS)),
+        select("length", _label("length", texts.AS_USUAL), said(texts.LENGTHS)),
+        select("ballot", _label("ballot", texts.AS_USUAL), said(texts.BALLOTS)),
+        select("round_votes", _label("round_votes", texts.AS_USUAL), said(texts.SWITCH)),
+        select("confidence", _label("confidence", texts.AS_USUAL), said(texts.SWITCH)),
+        typed("minutes", _label("minutes", texts.MINUTES_HINT)),
+    )
+    return view_of(FORM, say(texts.FORM_TITLE), say(texts.FORM_SEND), say(texts.FORM_CLOSE), fields)
+
+
+def command_of(view: Json) -> StartArguments:
+    """Return the submitted values. Raises MistakeError for a field with an invalid one."""
+    given = {name: text for name in texts.FIELDS if (text := entered_text(view, name))}
+    asked: dict[str, object] = {name: given[name] for name in IN_A_CHAT if name in given}
+    asked |= {name: given[field] for field, name in STANCES.items() if field in given}
+    if "minutes" in given:
+        try:
+            asked["vote_minutes"] = read_option("vote_minutes", given["minutes"], "minutes")
+        except UsageError as error:
+            raise MistakeError("minutes", error) from error
+    return StartArguments(
+        **read_options(asked).given(),
+        sides=_sides(given),
+        jurors=entered(view, "jurors"),
+        sources=(pasted(given["source"]),) if "source" in given else (),
+    )
+
+
+def _sides(given: Mapping[str, str]) -> dict[str, str]:
+    """Return who argues each side, as the command names them: a person where no model is chosen."""
+    sides = {side: given[side] for side in ("a", "b") if side in given}
+    if "person" not in given:
+        return sides
+    left = [side for side in ("b", "a") if side not in sides]
+    if not left:
+        raise MistakeError("person", UsageError(texts.NO_SIDE_LEFT))
+    return sides | {left[0]: f"<@{given['person']}>"}
+
+
+def _label(name: str, inside: str = "") -> Label:
+    return Label(say(texts.FIELDS[name]), say(inside) if inside else "")
+
+
+# The form that `/debate settings` without arguments opens: its fields and the changes; pure.
+#
+# An unchanged field changes nothing, even if another manager has changed the setting meanwhile.
+
+
+SETTINGS_FORM = "rostrum:settings"
+DEFAULT = "default"  # the engine's word that resets a setting
+
+
+def settings_form(answer: SettingsAnswer, defaults: Defaults) -> Json:
+    """Return the form; models are chosen from the operator's, in `defaults`."""
+    lines = {line.name: line for line in answer.settings}
+    debaters = [model.ref for model in defaults.models]
+    jurors = [juror.ref for juror in defaults.jurors]
+    fields = (
+        _several(lines["models"], debaters),
+        _several(lines["jurors"], (*jurors, *debaters)),
+        _several(lines["judges"], (*jurors, *debaters)),
+        _plain(lines["seats"]),
+        _one(lines["format"], same(FORMATS)),
+        _one(lines["language"], list(language_labels().items())),
+        _one(lines["length"], said(texts.LENGTHS)),
+        select_channels("channels", _settings_label(lines["channels"]), _own(lines["channels"])),
+        _plain(lines["vote_minutes"]),
+        _plain(lines["quorum"]),
+        _one(lines["panel"], said(texts.PANELS)),
+        _one(lines["ballot"], said(texts.BALLOTS)),
+        _one(lines["broadcast"], said(texts.SWITCH)),
+        _one(lines["again"], said(texts.SWITCH)),
+        _one(lines["round_votes"], said(texts.SWITCH)),
+        _one(lines["confidence"], said(texts.SWITCH)),
+        _one(lines["why"], said(texts.SWITCH)),
+        _one(lines["reasons"], said(texts.SWITCH)),
+        _one(lines["guess"], said(texts.SWITCH)),
+        _plain(lines["questions"]),
+        _plain(lines["pace"]),
+        _plain(lines["turn_minutes"]),
+        _plain(lines["debate_usd"]),
+        _plain(lines["daily_usd"]),
+        _plain(lines["user_daily_debates"]),
+        _plain(lines["max_live"]),
+        _plain(lines["license"]),
+        _one(lines["topic_approval"], said(texts.SWITCH)),
+        _plain(lines["blocked_words"]),
+        _plain(lines["starters"]),
+        _public(lines["public"]),
+    )
+    labels = (say(texts.SETTINGS_TITLE), say(texts.SETTINGS_SEND), say(texts.FORM_CLOSE))
+    return view_of(SETTINGS_FORM, *labels, fields)
+
+
+def changes_of(view: Json) -> dict[str, str]:
+    """Return the changed settings as text; emptied ones are reset."""
+    return {name: ",".join(entered(view, name)) or DEFAULT for name in changed(view)}
+
+
+def _several(line: SettingLine, offered: Iterable[str]) -> Json | None:
+    own = _own(line)
+    return select_several(line.name, _settings_label(line), same((*own, *offered)), own)
+
+
+def _public(line: SettingLine) -> Json | None:
+    offered = said(texts.PUBLIC)
+    return select_several(line.name, _settings_label(line), offered, _own(line))
+
+
+def _one(line: SettingLine, pairs: Iterable[Pair]) -> Json | None:
+    """Return a list whose first entry resets the setting, as Slack's lists cannot be cleared."""
+    usual = say(texts.UNDO) if line.own else say(texts.USUAL, value=_value(line))
+    initial = line.value if line.own else DEFAULT
+    return select(
+        line.name, Label(say(texts.SETTINGS[line.name])), [(DEFAULT, usual), *pairs], initial
+    )
+
+
+def _plain(line: SettingLine) -> Json:
+    return typed(line.name, _settings_label(line), initial=line.value if line.own else "")
+
+
+def _settings_label(line: SettingLine) -> Label:
+    if line.idle:
+        return Label(say(texts.SETTINGS[line.name]), below=say(texts.IDLE, why=say(line.idle)))
+    below = say(texts.EMPTY_UNDOES) if line.own else say(texts.EMPTY_IS, value=_value(line))
+    return Label(say(texts.SETTINGS[line.name]), below=below)
+
+
+def _value(line: SettingLine) -> str:
+    return line.value or unset(line.name)
+
+
+def _own(line: SettingLine) -> list[str]:
+    return line.value.split(", ") if line.own and line.value else []

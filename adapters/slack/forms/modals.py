@@ -13,16 +13,23 @@ from typing import Any, cast
 from adapters.slack import texts
 from adapters.slack.answering import PLATFORM, FrontDesk, explained
 from adapters.slack.errors import Act
-from adapters.slack.files import read_files
-from adapters.slack.forms.fields import Json, attached, entered_text, form_view
-from adapters.slack.forms.form import MistakeError, command_of, form_of
-from adapters.slack.forms.settings_form import changes_of, settings_form
-from adapters.slack.rest import Rest
+from adapters.slack.forms.fields import (
+    Json,
+    MistakeError,
+    attached,
+    changes_of,
+    command_of,
+    entered_text,
+    form_of,
+    form_view,
+    settings_form,
+)
+from adapters.slack.rest import Rest, read_files
 from adapters.slack.whisper import Asker, Whisper
 from engine.chat.answers.answers import Answer
 from engine.chat.answers.management import SettingsAnswer
-from engine.chat.choices import models
-from engine.chat.guest import check_form
+from engine.chat.choices import models, motion_of
+from engine.chat.context import Person
 from engine.chat.invocation import (
     Invocation,
     NoArguments,
@@ -30,8 +37,7 @@ from engine.chat.invocation import (
     StartArguments,
     submitted_invocation,
 )
-from engine.chat.motion import motion_of
-from engine.chat.person import Person
+from engine.chat.participants import check_form
 from engine.chat.settings import find_mistakes
 from engine.delivery.ending import refusal_of
 from engine.values.errors import NotAllowedError, RostrumError, VenueError

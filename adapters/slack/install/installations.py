@@ -13,8 +13,7 @@ from slack_sdk.oauth.installation_store.async_installation_store import AsyncIns
 
 from adapters.slack import texts
 from adapters.slack.answering import PLATFORM
-from adapters.slack.install.workspaces import Workspace
-from adapters.slack.people import Profiles
+from adapters.slack.install.workspaces import Profiles, Workspace
 from adapters.slack.rest import Rest
 from engine.line.intake import NOT_ALLOWED
 from engine.store.installs import Install, Installs

@@ -10,8 +10,12 @@ from collections.abc import Callable, Iterator
 from typing import ClassVar, NamedTuple
 
 from engine.values.debate import Value
+from engine.values.judging import Question
 from engine.values.messages import File
+from engine.votes.hearing import Heard
 from engine.words.buttons import Button
+from engine.words.phrases import option_name
+from engine.words.translation import plural, say
 
 
 def _someone(user: str) -> str:
@@ -70,3 +74,109 @@ def to_markdown(
     `link` turns a thread into a link as this platform shows it, `person` a user's id into a name.
     """
     return "\n".join(answer.say(Wording(prefix, link, person)))
+
+
+# Answers to a press of a vote button, as canonical Markdown.
+
+
+VOTED = "Vote recorded: {option}. Press another option to change it, or the same one to withdraw."
+WITHDRAWN = "Your vote is withdrawn."
+CLOSED = "This vote is closed; nothing was changed."
+FORGOTTEN = (
+    "You asked to be forgotten, so your vote is not stored. Use /debate optin to vote on debates "
+    "that start after it."
+)
+SUPPORTED = (
+    "You support question {number}. Press another number to change that, or the same one to "
+    "withdraw."
+)
+UNSUPPORTED = "You support no question any more."
+UNKNOWN = "This message has no open vote yet; try again in a moment."
+
+
+def voted_in(heard: object) -> str:
+    """Return the id of the debate in whose vote somebody has made a choice; empty for none."""
+    return heard.voted if isinstance(heard, Heard) else ""
+
+
+def vote_answer(heard: object) -> str:
+    """Return the answer to a press, by its outcome."""
+    match heard:
+        case Heard(outcome="stored" | "duplicate", question=Question.SUPPORT, option=number):
+            return say(SUPPORTED, number=number) if number else say(UNSUPPORTED)
+        case Heard(outcome="stored" | "duplicate", option=None):
+            return say(WITHDRAWN)
+        case Heard(outcome="stored" | "duplicate", option=str(option), name=name):
+            return say(VOTED, option=name or option_name(option))
+        case Heard(outcome="closed"):
+            return say(CLOSED)
+        case Heard(outcome="forgotten"):
+            return say(FORGOTTEN)
+    return say(UNKNOWN)
+
+
+# Answers to somebody who asks the sides of a debate something, as canonical Markdown.
+
+
+ASKED = "Your question is number {number}. Others can support it now."
+UNLISTED = (
+    "Your question is number {number}. The list is full, so it joins once another one is removed. "
+    "Meanwhile you can support one in the list."
+)
+REMOVED = "Question {number} is removed."
+
+
+class AskedAnswer(Answer):
+    """A question was kept; without a place in the list no one can support it yet."""
+
+    private: ClassVar[bool] = True
+    number: int
+    listed: bool
+
+    def say(self, chat: Wording) -> Iterator[str]:
+        """Confirm the question."""
+        yield say(ASKED if self.listed else UNLISTED, number=self.number)
+
+
+class UnaskedAnswer(Answer):
+    """A question was removed."""
+
+    private: ClassVar[bool] = True
+    number: int
+
+    def say(self, chat: Wording) -> Iterator[str]:
+        """Confirm the removal."""
+        yield say(REMOVED, number=self.number)
+
+
+# Answers to a person who argues a side, as canonical Markdown.
+
+
+ACCEPTED = "You take part. The debate begins, and you are mentioned here when it is your turn."
+DECLINED = "You do not take part, so the debate is called off. The person who asked is notified."
+TAKEN = (
+    "Rostrum has your turn of {n} word and posts it.",
+    "Rostrum has your turn of {n} words and posts it.",
+)
+
+
+class ConsentAnswer(Answer):
+    """A person agreed to argue a side, or did not."""
+
+    private: ClassVar[bool] = True
+    accepted: bool
+
+    def say(self, chat: Wording) -> Iterator[str]:
+        """Confirm the answer."""
+        yield say(ACCEPTED if self.accepted else DECLINED)
+
+
+class TurnAnswer(Answer):
+    """A person's turn was taken."""
+
+    private: ClassVar[bool] = True
+    words: int
+
+    def say(self, chat: Wording) -> Iterator[str]:
+        """Confirm the turn."""
+        yield plural(TAKEN, self.words)

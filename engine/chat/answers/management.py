@@ -1,4 +1,4 @@
-"""Answers to managers: a community's settings and exports; Markdown for any chat."""
+"""Answers to managers: settings, exports, schedules and leagues; Markdown for any chat."""
 
 from __future__ import annotations
 
@@ -8,7 +8,122 @@ from typing import ClassVar
 from engine.chat.answers.answers import Answer, SentFile, Wording
 from engine.chat.answers.statistics import left_out
 from engine.values.debate import Value
-from engine.words.translation import plural, say
+from engine.values.messages import LeagueTable
+from engine.values.text import headline
+from engine.values.topics import RANDOM
+from engine.words.league import league_lines, league_title
+from engine.words.translation import plural, say, say_stored
+
+# Answers about schedules; Markdown for any chat.
+
+
+NEW = "The schedule is set. `{prefix} schedule off` ends it."
+NO_SCHEDULE = (
+    'There is no schedule here. A manager can set one, for example: `{prefix} schedule "every '
+    'weekday 09:00 Europe/Berlin"`.'
+)
+HERE = "**{said}** in this channel: {topic}. Next: {time}."
+ELSEWHERE = "**{said}** in another channel: {topic}. Next: {time}."
+WANTED = "the topic that people want most"
+DRAWN = "a topic drawn from the list"
+LAST_SKIPPED = "The last one was skipped. {problem}"
+ENDED = "The schedule has ended; a debate that is going on is finished."
+TOPIC_LENGTH = 100  # characters
+
+
+class ScheduleLine(Value):
+    """One schedule: when, as it was asked for, on what (empty: the topic most wanted), and next.
+
+    `problem` is why the last time was skipped; empty if it was not.
+    """
+
+    said: str
+    topic: str
+    following: str
+    here: bool
+    problem: str = ""
+
+
+class ScheduleAnswer(Answer):
+    """The schedules of a community; `new`: one was set just now."""
+
+    lines: tuple[ScheduleLine, ...]
+    new: bool = False
+
+    def say(self, chat: Wording) -> Iterator[str]:
+        """List them."""
+        if self.new:
+            yield say(NEW, prefix=chat.prefix)
+        if not self.lines:
+            yield say(NO_SCHEDULE, prefix=chat.prefix)
+        for line in self.lines:
+            template = HERE if line.here else ELSEWHERE
+            yield say(template, said=line.said, topic=_topic(line), time=line.following)
+            if line.problem:
+                yield say(LAST_SKIPPED, problem=say_stored(line.problem))
+
+
+class ScheduleEndedAnswer(Answer):
+    """The schedule of a channel has ended."""
+
+    def say(self, chat: Wording) -> Iterator[str]:
+        """Say so."""
+        yield say(ENDED)
+
+
+def _topic(line: ScheduleLine) -> str:
+    if line.topic.casefold() == RANDOM:
+        return say(DRAWN)
+    return f"“{headline(line.topic, TOPIC_LENGTH)}”" if line.topic else say(WANTED)
+
+
+# Answers about leagues; Markdown for any chat.
+
+
+STARTED = (
+    "The league begins with {n} model and {matches} matches.",
+    "The league begins with {n} models and {matches} matches.",
+)
+FIRST = "First match: {time}. The standing is posted here after each reveal."
+AT_ONCE = "The first match begins now. The standing is posted here after each reveal."
+STOP = "The league ends; a match that is going on is finished first."
+WAITING = "⏳ The next match cannot begin yet: {problem}"
+
+
+class LeagueStartedAnswer(Answer):
+    """A league was started; `first` is when its first match begins, empty for at once."""
+
+    models: int
+    matches: int
+    first: str = ""
+
+    def say(self, chat: Wording) -> Iterator[str]:
+        """Say how large it is, and when it begins."""
+        yield plural(STARTED, self.models, matches=self.matches)
+        yield say(FIRST, time=self.first) if self.first else say(AT_ONCE)
+
+
+class LeagueAnswer(Answer):
+    """The standing of a league, and what keeps its next match from beginning."""
+
+    table: LeagueTable
+    problem: str = ""
+
+    def say(self, chat: Wording) -> Iterator[str]:
+        """Show the standing."""
+        yield f"**{league_title(self.table)}**"
+        yield from league_lines(self.table)
+        if self.problem:
+            yield say(WAITING, problem=say_stored(self.problem))
+
+
+class LeagueStoppedAnswer(Answer):
+    """A league was asked to end."""
+
+    def say(self, chat: Wording) -> Iterator[str]:
+        """Say so."""
+        yield say(STOP)
+
 
 CHANGED = "Changed: {names}."
 SETTING = "- `{name}`: {value}"

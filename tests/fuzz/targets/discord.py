@@ -25,9 +25,8 @@ from adapters.discord.presence import Presence
 from adapters.discord.rest import Rest
 from adapters.discord.translation import language_around, language_of
 from adapters.discord.venue import DiscordVenue
-from engine.chat.cooldown import Cooldown
+from engine.chat.context import Cooldown, Person
 from engine.chat.invocation import Invocation
-from engine.chat.person import Person
 from engine.store.community import CommunitySettings
 from engine.values.errors import MISFITS, RostrumError
 from tests.doubles.rehearsed import DEFAULTS

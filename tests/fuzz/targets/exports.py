@@ -17,8 +17,7 @@ from typing import Any
 
 import orjson
 
-from adapters.web.leaves import write_call, write_calls, write_debate, write_list
-from adapters.web.links import Served
+from adapters.web.links import Served, write_call, write_calls, write_debate, write_list
 from bot.cases import read_source
 from bot.pushing import _checked
 from engine.dataset.columns import SCHEMA_VERSION

@@ -24,9 +24,9 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.site import Site
 from adapters.slack.client import Client
-from adapters.slack.http import HttpTransport
 from adapters.slack.install.workspaces import OneWorkspace
 from adapters.slack.rest import Identity, Rest, SlackObject
+from adapters.slack.transports import HttpTransport
 from adapters.slack.venue import SlackVenue
 from engine.chat.commands import parse_command
 from engine.values.errors import MISFITS, NotAllowedError, RostrumError

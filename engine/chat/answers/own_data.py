@@ -1,15 +1,23 @@
-"""Answers about a person's own data; Markdown for any chat."""
+"""Answers about a person's own data and record; Markdown for any chat."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import ClassVar
+from collections.abc import Iterator, Mapping, Sequence
+from typing import ClassVar, NamedTuple
 
 from engine.chat.answers.answers import Answer, SentFile, Wording
-from engine.store import Traces
+from engine.drawing.svg import BLUE, EMPTY, GOLD, bar, darken, draw, fit, write
+from engine.store import Guessed, OwnVote, Traces
 from engine.store.community import PublicPart
+from engine.values.debate import Value
 from engine.values.language import Text
+from engine.values.messages import File
+from engine.values.text import headline
+from engine.words.phrases import option_name
 from engine.words.translation import day, plural, say
+
+# Answers about a person's own data; Markdown for any chat.
+
 
 OF_YOU = "**Your data**"
 NOTHING_OF_YOU = "Nothing is stored about you."
@@ -219,3 +227,176 @@ class OptedAnswer(Answer):
             yield say(ALREADY_FORGOTTEN) if self.forgotten else say(OPTED_OUT, prefix=chat.prefix)
         else:
             yield say(CAME_BACK if self.back else OPTED_IN)
+
+
+# A person's own record as a picture: a bar for each thing that could have been so every time.
+#
+# It is dark and opaque, and in that person's language. A line across a bar is what chance would
+# give.
+
+
+ENOUGH = 10  # times; with fewer, chance decides
+WIDTH, MARGIN, BAR, ROW = 720, 32, 24, 88  # pixels; drawn at twice that
+LETTERS = 20.0  # pixels, as the class large
+
+SHARE = "{k} of {n} ({percent} %)"
+TOO_FEW = "{k} of {n}, too few to say much"
+NEVER = "nothing to compare yet"
+CAPTION = "{what}: {share}"
+BY_CHANCE = "by chance about {chance:.1f}"
+
+
+class Share(NamedTuple):
+    """How often something was so: `k` of `n` times."""
+
+    k: int
+    n: int
+
+    def say(self) -> str:
+        """Return it in words; few times are called few."""
+        if not self.n:
+            return say(NEVER)
+        if self.n < ENOUGH:
+            return say(TOO_FEW, k=self.k, n=self.n)
+        return say(SHARE, k=self.k, n=self.n, percent=round(100 * self.k / self.n))
+
+
+class Shown(NamedTuple):
+    """A bar: what it counts, how often that was so, and how often it would be by chance."""
+
+    what: str
+    share: Share
+    chance: float | None
+
+    @property
+    def caption(self) -> str:
+        """What stands above the bar."""
+        said = say(CAPTION, what=self.what, share=self.share.say())
+        if self.chance is None:
+            return said
+        return f"{said} · {say(BY_CHANCE, chance=self.chance)}"
+
+
+def record_picture(title: str, shares: Sequence[Shown]) -> File:
+    """Return the picture of a record as an SVG file; its alt text says the same in words."""
+    heading = title.replace("*", "")
+    room = WIDTH - 2 * MARGIN
+    alt = ". ".join((heading, *(one.caption for one in shares)))
+    parts = [write(MARGIN, 44, fit(heading, room, LETTERS), "ink large")]
+    for number, one in enumerate(shares):
+        y = 96 + ROW * number
+        parts.append(write(MARGIN, y, fit(one.caption, room, LETTERS), "ink large"))
+        parts += _bar(y + 12, one)
+    height = 96 + ROW * len(shares) - 24
+    svg = darken(draw(heading, alt, WIDTH, height, parts, headed=False))
+    return File(name="record.png", media="image/svg+xml", content=svg, alt=alt)
+
+
+def _bar(y: float, one: Shown) -> Iterator[str]:
+    room, n = WIDTH - 2 * MARGIN, one.share.n
+    yield bar(MARGIN, y, room, BAR, EMPTY)
+    if one.share.k:
+        yield bar(MARGIN, y, room * one.share.k / n, BAR, BLUE)
+    if n and one.chance is not None:
+        yield bar(MARGIN + room * min(one.chance / n, 1.0) - 2, y - 4, 4, BAR + 8, GOLD)
+
+
+# Answer to `me`; Markdown for any chat.
+
+
+TOPIC_LENGTH = 80  # characters
+
+NO_VOTES = (
+    "You have no vote on a revealed debate here yet. Vote below a debate, and look again after its "
+    "vote closes."
+)
+YOUR_VOTES = (
+    "**Your votes:** {n} revealed debate here",
+    "**Your votes:** {n} revealed debates here",
+)
+WITH_PEOPLE = "- You chose as the people did: {share}"
+WITH_JURY = "- You chose as the jury did: {share}"
+GUESSED = "- Models you guessed right: {share} (by chance about {chance:.1f})"
+AS_PEOPLE = "As the people did"
+AS_JURY = "As the jury did"
+RIGHT_GUESSES = "Models guessed right"
+NAMED = (
+    "`{prefix} leaderboard` names you among those who guess models; `{prefix} me scoreboard=off` "
+    "undoes it."
+)
+UNNAMED = (
+    "`{prefix} me scoreboard=on` names you in `{prefix} leaderboard` among those who guess models."
+)
+LAST = "**Your last votes**"
+LINE = "- {thread} {topic}: you {own}, people {people}, jury {jury}"
+NO_ONE = "–"
+
+
+class OwnVoteLine(Value):
+    """A vote with its debate; `stances` name what people chose among."""
+
+    vote: OwnVote
+    code: str
+    topic: str
+    place: str
+    stances: Mapping[str, str] = {}
+
+
+class OwnRecordAnswer(Answer):
+    """A person's votes here: how often with the people, how often with the jury, and the last."""
+
+    private: ClassVar[bool] = True
+    votes: int
+    guessed: Guessed = Guessed()
+    named: bool = False
+    changed: bool = False
+    people: Share
+    jury: Share
+    lines: tuple[OwnVoteLine, ...]
+
+    def say(self, chat: Wording) -> Iterator[str]:
+        """Compare, then list the last votes."""
+        if self.changed:
+            yield self._standing(chat)
+        if not self.votes:
+            yield say(NO_VOTES)
+            return
+        yield plural(YOUR_VOTES, self.votes)
+        yield say(WITH_PEOPLE, share=self.people.say())
+        yield say(WITH_JURY, share=self.jury.say())
+        if self.guessed.n:
+            share = Share(self.guessed.right, self.guessed.n)
+            yield say(GUESSED, share=share.say(), chance=self.guessed.chance)
+            if not self.changed:
+                yield self._standing(chat)
+        yield say(LAST)
+        for line in self.lines:
+            yield say(
+                LINE,
+                thread=chat.link(line.place),
+                topic=headline(line.topic, TOPIC_LENGTH),
+                own=_option(line.vote.option, line.stances),
+                people=_option(line.vote.people, line.stances),
+                jury=_option(line.vote.jury, line.stances),
+            )
+
+    def picture(self) -> File | None:
+        """Return how often they chose as others did, and guessed right."""
+        if not self.votes:
+            return None
+        shares = [
+            Shown(say(AS_PEOPLE), self.people, None),
+            Shown(say(AS_JURY), self.jury, None),
+        ]
+        if self.guessed.n:
+            right = Share(self.guessed.right, self.guessed.n)
+            shares.append(Shown(say(RIGHT_GUESSES), right, self.guessed.chance))
+        return record_picture(plural(YOUR_VOTES, self.votes), shares)
+
+    def _standing(self, chat: Wording) -> str:
+        return say(NAMED if self.named else UNNAMED, prefix=chat.prefix)
+
+
+def _option(option: str | None, stances: Mapping[str, str]) -> str:
+    """Return a choice in a few words; a dash for none."""
+    return headline(option_name(option, stances), 40) if option else NO_ONE

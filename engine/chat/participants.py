@@ -1,0 +1,273 @@
+"""What people beside the starter add: questions, a side of their own, remarks, and the review."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from engine.chat.answers.answers import (
+    FORGOTTEN,
+    AskedAnswer,
+    ConsentAnswer,
+    TurnAnswer,
+    UnaskedAnswer,
+)
+from engine.chat.answers.debates import DebateLine
+from engine.chat.answers.voters import (
+    Guessing,
+    RemarkAnswer,
+    ReviewAnswer,
+    ReviewLine,
+    RevisedAnswer,
+)
+from engine.chat.context import Context, Person, find_held, find_named, find_only, manages
+from engine.chat.invocation import (
+    AskArguments,
+    ConsentArguments,
+    DebateArgument,
+    RemarkArguments,
+    ReviewArguments,
+    TurnArguments,
+    UnaskArguments,
+)
+from engine.line.asking import UNKNOWN, ask, is_listed, remove
+from engine.line.intake import ME, ONLY_ONE, Invited
+from engine.store import ExportFilter, Remark, Revision, Store
+from engine.tally.questions import CONFIDENCES, GROUNDS, vote_options
+from engine.values.debate import Debate, Status
+from engine.values.errors import NotAllowedError, UsageError
+from engine.values.judging import Question
+from engine.values.text import clean, headline
+from engine.votes.offers import Offer, Why, doubt_of, offer
+from engine.words.buttons import ButtonAction
+
+# A person as a side: named in a command, asked whether they agree, and heard turn by turn.
+
+
+_MENTION = re.compile(r"<@!?(\w{1,40})(?:\|[^<>]{0,100})?>")
+
+
+def guest_among(sides: Mapping[str, str], asker: str) -> Invited | None:
+    """Return the person whom a command names for a side, by a mention or as `me`.
+
+    Raises UsageError for two of them.
+    """
+    found = [
+        Invited(side=side.upper(), user=user)
+        for side, text in sides.items()
+        if (user := _user_in(text, asker))
+    ]
+    if len(found) > 1:
+        raise UsageError(ONLY_ONE)
+    return found[0] if found else None
+
+
+def _user_in(text: str, asker: str) -> str:
+    if text.strip().casefold() == ME:
+        return asker
+    mention = _MENTION.fullmatch(text.strip())
+    return mention[1] if mention else ""
+
+
+async def consent(context: Context, person: Person, asked: ConsentArguments) -> ConsentAnswer:
+    """Take a person's answer to whether they argue a side."""
+    debate = await find_named(context.store, person, asked.debate)
+    await context.service.guests.answer(debate, person.user, accept=asked.accept)
+    return ConsentAnswer(accepted=asked.accept)
+
+
+async def check_form(context: Context, person: Person, pressed: ButtonAction) -> None:
+    """Refuse a form to people who could not send it. Raises RostrumError."""
+    if pressed.what == "write":
+        debate = await find_named(context.store, person, pressed.of.partition(".")[0])
+        await context.service.guests.check_turn(debate, person.user)
+
+
+async def give_turn(context: Context, person: Person, asked: TurnArguments) -> TurnAnswer:
+    """Take the turn that a person wrote in a form."""
+    debate = await find_named(context.store, person, asked.debate)
+    return TurnAnswer(words=await context.service.guests.give_turn(debate, person.user, asked.text))
+
+
+async def finish_turn(context: Context, person: Person, asked: DebateArgument) -> TurnAnswer:
+    """End a person's turn with what they wrote in the thread."""
+    debate: Debate = await find_only(context.store, person, asked.debate, (Status.RUNNING,))
+    return TurnAnswer(words=await context.service.guests.finish_turn(debate, person.user))
+
+
+# The audience's questions, as forms give them: asked, and taken back.
+
+
+async def ask_sides(context: Context, person: Person, asked: AskArguments) -> AskedAnswer:
+    """Keep a question that both sides may be asked."""
+    debate = await find_named(context.store, person, asked.debate)
+    number = await ask(context.service, debate, person.user, asked.text)
+    return AskedAnswer(number=number, listed=await is_listed(context.store, debate, number))
+
+
+async def take_back(context: Context, person: Person, asked: UnaskArguments) -> UnaskedAnswer:
+    """Remove a question, one's own or as a manager."""
+    debate = await find_named(context.store, person, asked.debate)
+    typed = asked.number.strip().lstrip("#")
+    if not (typed.isascii() and typed.isdigit() and len(typed) < 5):
+        raise UsageError(UNKNOWN, number=headline(clean(typed), 20))
+    manager, service = await manages(context.store, person), context.service
+    shared = context.store, service.bell, service.clock
+    await remove(*shared, debate, person.user, int(typed), manager=manager)
+    return UnaskedAnswer(number=int(typed))
+
+
+# What somebody who voted may add in private: why, how clear it was, and a guess at the models.
+#
+# Buttons and menus alone lead here. Answers go into the logs of questions of their own, beside the
+# vote; none is needed, and each may be changed until the vote closes.
+
+
+async def remark(context: Context, person: Person, asked: RemarkArguments) -> RemarkAnswer:
+    """Store what somebody adds to their vote, if anything, and offer the rest.
+
+    Raises UsageError for an answer that was not offered.
+    """
+    debate = await find_named(context.store, person, asked.debate)
+    said = Remark(
+        debate=debate.id,
+        ballot=debate.request.ballot,
+        platform=person.platform,
+        user=person.user,
+        question=asked.question,
+        step=asked.side,
+        option=_check(debate, asked),
+        received_at=context.service.clock.now(),
+    )
+    held = await context.store.votes.remark(said)
+    return RemarkAnswer(
+        code=debate.code,
+        outcome=held.outcome,
+        option=held.option,
+        ground=held.ground,
+        confidence=held.confidence,
+        asks=debate.request.reasons,
+        guessing=_guessing(debate),
+        guesses={side: debate.setup.menu[int(at)] for side, at in held.guesses.items()},
+        names=debate.setup.called,
+        page=asked.page,
+    )
+
+
+def _check(debate: Debate, asked: RemarkArguments) -> str:
+    """Return the answer if it was offered. Raises UsageError."""
+    request, sides = debate.request, tuple(debate.request.sides)
+    offered: tuple[str, ...] = ()
+    match asked.question:
+        case None:
+            return ""
+        case Question.GROUND if request.reasons:
+            offered = GROUNDS
+        case Question.CONFIDENCE if request.reasons:
+            offered = CONFIDENCES
+        case Question.GUESS if asked.side in sides:
+            offered = tuple(map(str, range(len(debate.setup.menu))))
+    if asked.option not in offered:
+        raise UsageError("That is not one of the choices. Choose again from the message above.")
+    return asked.option
+
+
+def _guessing(debate: Debate) -> Guessing | None:
+    menu = debate.setup.menu
+    return Guessing(sides=tuple(debate.request.sides), menu=menu) if menu else None
+
+
+# The review: people answer again on revealed debates.
+#
+# Answers go into the log of the question that is asked again below a reveal, even where it was not
+# asked. They are separate from the vote and never gold.
+
+
+NO_VOTE = "none"
+REVIEWED = 200  # of the newest, which are read whole
+
+
+async def review(
+    context: Context, person: Person, asked: ReviewArguments
+) -> ReviewAnswer | RevisedAnswer:
+    """Offer revealed debates for review, or store an answer."""
+    store, now = context.store, context.service.clock.now()
+    if asked.debate is None:
+        revealed = await find_held(store, person, (Status.CLOSED,), REVIEWED)
+        async with context.reading(person):
+            lines = await find_offers(store, person.platform, person.user, revealed, now)
+        return ReviewAnswer(lines=lines)
+    debate = await find_named(store, person, asked.debate)
+    if debate.revealed_at is None:
+        raise UsageError(
+            "Debate {code} is not revealed yet; vote on it in its thread.",
+            code=debate.code,
+        )
+    if asked.vote is None:
+        return ReviewAnswer(lines=(line_of(debate),))
+    return await revise(store, debate, person.user, asked.vote, now)
+
+
+async def find_offers(
+    store: Store, platform: str, user: str, revealed: Sequence[Debate], now: datetime
+) -> tuple[ReviewLine, ...]:
+    """Return the revealed debates to offer, without those the person has answered."""
+    readable = {debate.id: debate for debate in revealed if debate.thread and not debate.gone}
+    done = await store.votes.revised_by(platform, user, tuple(readable))
+    left = tuple(debate for debate in readable if debate not in done)
+    if not left:  # a filter without ids would leave all debates
+        return ()
+
+    def read() -> tuple[Offer, ...]:
+        with store.archive.reading(ExportFilter(ids=left)) as records:
+            return offer(map(doubt_of, records), now.date())
+
+    offers = await asyncio.to_thread(read)
+    return tuple(line_of(readable[one.debate], one.why) for one in offers)
+
+
+def line_of(debate: Debate, why: Why | None = None) -> ReviewLine:
+    """Return a debate with its possible answers."""
+    options = vote_options(tuple(debate.request.sides))
+    names = debate.setup.called
+    return ReviewLine(debate=DebateLine.of(debate), options=options, why=why, names=names)
+
+
+async def revise(
+    store: Store, debate: Debate, user: str, vote: str, now: datetime
+) -> RevisedAnswer:
+    """Store or withdraw a person's answer on a revealed debate.
+
+    Raises UsageError for an unknown answer and NotAllowedError for a forgotten person.
+    """
+    option = _read_choice(debate, vote)
+    revision = Revision(
+        debate=debate.id,
+        ballot=debate.request.ballot,
+        platform=debate.platform,
+        user=user,
+        option=option,
+        received_at=now,
+    )
+    if (await store.votes.revise(revision)).outcome == "forgotten":
+        raise NotAllowedError(FORGOTTEN)
+    return RevisedAnswer(debate=DebateLine.of(debate), option=option, names=debate.setup.called)
+
+
+def _read_choice(debate: Debate, vote: str) -> str | None:
+    options = vote_options(tuple(debate.request.sides))
+    known: dict[str, str | None] = {option.casefold(): option for option in options}
+    known[NO_VOTE] = None
+    said = vote.strip().casefold()
+    if said not in known:
+        raise UsageError(
+            "“{vote}” is not an answer for debate {code}; choose from {options}, or {none} to "
+            "withdraw your answer.",
+            vote=headline(clean(vote), 40),
+            code=debate.code,
+            options=tuple(options),
+            none=NO_VOTE,
+        )
+    return known[said]
