@@ -180,6 +180,14 @@ def database_url(
 
 
 @pytest.fixture
+def url(postgres: PostgresDouble, migrated_name: str) -> Iterator[str]:
+    """The address of a migrated database that several processes may share."""
+    name = postgres.create(migrated_name)
+    yield postgres.url(name)
+    postgres.drop(name)
+
+
+@pytest.fixture
 def empty_url(database_kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """The address of a database without any table, or of none yet."""
     if database_kind == "postgresql":

@@ -12,7 +12,7 @@ from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
 from engine.labelling.labelling import Labelling
 from engine.labelling.sheet import Sheet, SheetAnswer
-from engine.store import DebateRecord, ExportFilter, Store
+from engine.store import Store
 from engine.store.labelling import Annotator, Terms
 from engine.values.debate import Status
 from engine.values.errors import NotFoundError, UsageError
@@ -25,6 +25,7 @@ from tests.kit import (
     cast,
     create,
     new_debate,
+    records_of,
     run,
     turn,
     turn_post,
@@ -75,16 +76,8 @@ async def given(desk: Labelling, of: Annotator) -> Sheet:
     return sheet
 
 
-async def records(store: SqlStore) -> dict[str, DebateRecord]:
-    def read() -> dict[str, DebateRecord]:
-        with store.archive.reading(ExportFilter()) as found:
-            return {record.debate.id: record for record in found}
-
-    return await asyncio.to_thread(read)
-
-
 async def labels(store: SqlStore) -> Counter[str]:
-    found = (await records(store)).values()
+    found = (await records_of(store)).values()
     return Counter(r.debate.id for r in found for _ in r.asked(Question.LABEL))
 
 
@@ -200,7 +193,7 @@ async def test_an_answer_is_a_vote_of_the_web_beside_those_of_the_chat(
     desk: Labelling, store: SqlStore
 ) -> None:
     (debate,) = await debates(store, 1)
-    before = (await records(store))[debate]
+    before = (await records_of(store))[debate]
     await desk.create(Terms(name="tea"))
     ann = await someone(desk)
     sheet = await given(desk, ann)
@@ -211,7 +204,7 @@ async def test_an_answer_is_a_vote_of_the_web_beside_those_of_the_chat(
     answer = FIRST.model_copy(update={"thumbs": {2: True, 9: False}, "seconds": 30.0})
     sent = await asyncio.gather(*(desk.save(ann.key, sheet.id, answer) for _ in range(5)))
     assert Counter(sent) == {"stored": 1, "same": 4}
-    record = (await records(store))[debate]
+    record = (await records_of(store))[debate]
     (label,) = record.asked(Question.LABEL)
     assert (label.option, label.gold, label.reason, label.task) == (first, True, "", "tea")
     assert (label.order, label.seconds, label.fast) == (first + second, 30.0, False)
@@ -231,7 +224,7 @@ async def test_an_answer_is_a_vote_of_the_web_beside_those_of_the_chat(
     desk.clock.pass_seconds(1)
     weak = SheetAnswer(option="weak", seconds=0.001)
     assert await desk.save(ann.key, sheet.id, weak) == "changed"
-    record = (await records(store))[debate]
+    record = (await records_of(store))[debate]
     (label,) = record.asked(Question.LABEL)
     assert (label.option, label.changes, label.comment, label.fast) == ("weak", 1, "", True)
     assert label.first_at != label.last_at
@@ -240,7 +233,7 @@ async def test_an_answer_is_a_vote_of_the_web_beside_those_of_the_chat(
     desk.clock.pass_seconds(3601)
     assert await desk.save(ann.key, sheet.id, FIRST) == "closed"
     assert await desk.save(ann.key, sheet.id, weak) == "same"
-    assert (await records(store))[debate].asked(Question.LABEL) == (label,)
+    assert (await records_of(store))[debate].asked(Question.LABEL) == (label,)
     assert await desk.next(ann.key) is None
 
 
@@ -258,7 +251,7 @@ async def test_an_answer_on_its_way_at_the_close_of_a_task_is_taken_for_an_hour(
     assert await desk.next(other.key) is None
     written = FIRST.model_copy(update={"comment": "It took me an hour."})
     assert await desk.save(ann.key, sheet.id, written) == "stored"
-    (label,) = (await records(store))[debate].asked(Question.LABEL)
+    (label,) = (await records_of(store))[debate].asked(Question.LABEL)
     assert label.comment == "It took me an hour."
     assert await desk.next(ann.key) is None
 
@@ -378,10 +371,10 @@ async def test_nobody_labels_a_debate_that_they_know(desk: Labelling, store: Sql
     await desk.saw(ann.key, [other])
     assert await desk.next(bob.key) is None
     assert await desk.save(ann.key, drawn.id, FIRST) == "stored"
-    stood = {one.gold for one in (await records(store))[other].asked(Question.LABEL)}
+    stood = {one.gold for one in (await records_of(store))[other].asked(Question.LABEL)}
     assert stood == {True, False}
     assert await desk.save(bob.key, sheet.id, SheetAnswer(option="tie")) == "changed"
-    stood = {one.gold for one in (await records(store))[other].asked(Question.LABEL)}
+    stood = {one.gold for one in (await records_of(store))[other].asked(Question.LABEL)}
     assert stood == {False}
     assert await desk.store.labelling.work("none") == ()
 
@@ -406,7 +399,7 @@ async def test_forgotten_people_leave_their_labels_and_no_word(
     for trace in ("ann-4711", COMMENT):
         assert traces(database_url, trace) == []
     assert await labels(store) == {debate: 1}
-    record = (await records(store))[debate]
+    record = (await records_of(store))[debate]
     assert len(record.opted_out) == 1
     assert await desk.annotator(ann.key) is None
     assert await desk.come_back(ann.token) is None

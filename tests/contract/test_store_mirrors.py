@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 from datetime import datetime, timedelta
 
-from engine.store import Closing, DeliveryState, ExportFilter, Post, Store
+from engine.store import Closing, DeliveryState, Post, Store
 from engine.values.debate import Status
 from engine.values.judging import Question, VoteEvent
 from engine.votes.outcome import standing
@@ -19,6 +18,7 @@ from tests.kit import (
     make_setup,
     new_debate,
     notice,
+    record_of,
     turn,
     turn_post,
 )
@@ -104,11 +104,8 @@ async def test_a_thumb_after_the_mirrors_reveal_is_not_blind(store: Store) -> No
     await choose(store, "bob", "up", 11, message="turn-two")
     await reveal(second, LATER)
 
-    def read() -> list[bool]:
-        with store.archive.reading(ExportFilter(ids=(second.id,))) as records:
-            return [label.blind for record in records for label in record.labels]
-
-    assert await asyncio.to_thread(read) == [True, False]
+    record = await record_of(store, second.id)
+    assert [label.blind for label in record.labels] == [True, False]
 
 
 async def test_a_debate_without_a_mirror_is_told_of_by_none(store: Store) -> None:

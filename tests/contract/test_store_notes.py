@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 from datetime import timedelta
 
 import pytest
 
-from engine.store import Closing, DebateRecord, DeliveryState, ExportFilter, Lease, Note, Store
+from engine.store import Closing, DeliveryState, Lease, Note, Store
 from engine.values.debate import Status
 from engine.values.errors import LeaseLostError
 from engine.values.judging import UNANSWERED, Adjustment, Artifact, Score, Verdict, VoteEvent
 from engine.values.ports import utc_now
-from tests.kit import NOW, Running, notice, run, verdict
+from tests.kit import NOW, Running, notice, record_of, run, verdict
 
 STEP = "turn/opening/A"
 DOCKED = Adjustment(
@@ -48,16 +47,6 @@ async def test_what_is_asked_last_comes_behind_what_was_held_back(store: Store) 
     assert await queued(store, r) == ["reveal", "briefing", "review", "again"]
 
 
-async def record(store: Store, debate_id: str) -> DebateRecord:
-    """Return an ended debate as an export reads it."""
-
-    def read() -> DebateRecord:
-        with store.archive.reading(ExportFilter()) as records:
-            return next(found for found in records if found.debate.id == debate_id)
-
-    return await asyncio.to_thread(read)
-
-
 async def queued(store: Store, r: Running) -> list[str]:
     """Return the keys that delivery gets, in order, each settled as it comes."""
     keys = []
@@ -73,7 +62,7 @@ async def test_what_a_format_finds_is_in_the_record_as_it_was(store: Store) -> N
     await store.journal.record_verdict(r.lease, r.id, verdict("A"), {})
     await r.open_vote()
     await close(store, r)
-    found = await record(store, r.id)
+    found = await record_of(store, r.id)
     assert found.artifacts == NOTE.artifacts
     assert found.scores == NOTE.scores
     assert found.adjustments == NOTE.adjustments
@@ -89,7 +78,7 @@ async def test_a_note_stored_again_changes_nothing(store: Store) -> None:
         await store.journal.note(r.lease, r.id, note)
     await r.open_vote()
     await close(store, r)
-    assert (await record(store, r.id)).scores == NOTE.scores
+    assert (await record_of(store, r.id)).scores == NOTE.scores
     assert (await queued(store, r)).count("briefing") == 1
 
 
@@ -159,7 +148,7 @@ async def test_who_lost_the_lease_notes_nothing(store: Store) -> None:
         await store.journal.note(stale, r.id, NOTE)
     await r.open_vote()
     await close(store, r)
-    assert (await record(store, r.id)).artifacts == ()
+    assert (await record_of(store, r.id)).artifacts == ()
 
 
 async def test_what_stances_decided_is_stored_with_the_close(store: Store) -> None:
@@ -171,4 +160,4 @@ async def test_what_stances_decided_is_stored_with_the_close(store: Store) -> No
         return Closing(votes=(), posts=(notice("reveal"),), verdicts={"oxford": decided})
 
     await store.votes.close(r.lease, r.id, NOW, False, conclude)
-    assert dict((await record(store, r.id)).verdicts) == {"oxford": decided}
+    assert dict((await record_of(store, r.id)).verdicts) == {"oxford": decided}

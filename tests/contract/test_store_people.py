@@ -14,9 +14,7 @@ from adapters.storage.people import PeopleTable
 from engine.store import (
     Caps,
     Closing,
-    DebateRecord,
     DeliveryState,
-    ExportFilter,
     Left,
     Press,
     Store,
@@ -35,6 +33,7 @@ from tests.kit import (
     create,
     new_debate,
     notice,
+    records_of,
     run,
     turn,
     turn_post,
@@ -54,14 +53,6 @@ async def voting(store: Store, message: str = "vote-message", **fields: Any) -> 
 
 async def number_of(store: Store, user: str) -> int:
     return (await store.votes.people("chat", [user]))[user]
-
-
-async def records(store: Store) -> dict[str, DebateRecord]:
-    def read() -> dict[str, DebateRecord]:
-        with store.archive.reading(ExportFilter()) as found:
-            return {record.debate.id: record for record in found}
-
-    return await asyncio.to_thread(read)
 
 
 # --- what is known -------------------------------------------------------------------------
@@ -255,19 +246,19 @@ async def test_who_opted_out_or_was_forgotten_is_counted_and_hidden(store: Store
     other, _ = await closed(store, "cem", message="other")
     await store.people.opt_out("chat", "ann")
     await store.people.forget("chat", "bob")
-    found = await records(store)
+    found = await records_of(store)
     assert found[debate].opted_out == {ann, bob}
     assert len(found[debate].votes) == 3
     assert found[other].opted_out == frozenset()
     await store.people.opt_in("chat", "ann", LATER)
-    assert (await records(store))[debate].opted_out == {bob}
+    assert (await records_of(store))[debate].opted_out == {bob}
 
 
 async def test_opting_out_is_remembered_of_who_has_done_nothing_yet(store: Store) -> None:
     await store.people.opt_out("chat", "ann")
     assert await store.people.traces("chat", "ann") == Traces(known=True, opted_out=True)
     debate, (ann,) = await closed(store, "ann")
-    assert (await records(store))[debate].opted_out == {ann}
+    assert (await records_of(store))[debate].opted_out == {ann}
 
 
 async def test_opting_out_stores_nothing_of_the_forgotten(store: Store) -> None:
@@ -291,7 +282,7 @@ async def test_a_purge_deletes_a_communitys_debates_wholly_and_no_others(store: 
     await store.people.opt_out("chat", "wisher")
     assert await store.communities.purge("chat", "club") == 1
     assert [debate.id for debate in await store.debates.recent()] == [r.id]
-    assert gone not in await records(store)
+    assert gone not in await records_of(store)
     assert await store.people.traces("chat", "ann") == Traces()
     assert await store.people.traces("chat", "bob") == Traces(known=True, votes=1, entries=1)
     assert (await store.people.traces("chat", "wisher")).opted_out

@@ -12,7 +12,6 @@ from engine.store import (
     Asked,
     Closing,
     DeliveryState,
-    ExportFilter,
     Intervention,
     Press,
     Pressed,
@@ -34,6 +33,7 @@ from tests.kit import (
     cast,
     new_debate,
     notice,
+    records_of,
     run,
     turn,
     turn_post,
@@ -260,8 +260,7 @@ async def test_a_thumb_found_after_the_reveal_is_never_one_before_it(
     turn_of = asking(r.id, Question.TURN, step)
     found = [NewEvent(cem, "up", added=True)]
     await store.votes.recover(r.lease, turn_of, lambda _: found, found_at, False)
-    with store.archive.reading(ExportFilter()) as records:
-        (record,) = records
+    (record,) = (await records_of(store)).values()
     assert [label.blind for label in record.labels] == [True, found_at < SOON]
 
 
@@ -273,8 +272,7 @@ async def test_thumbs_are_in_the_record_of_a_debate(store: Store) -> None:
     await store.votes.cast(cast("ann", "up", message="m1", added=False))
     await r.advance(Status.CANCELLED)
     ids = await store.votes.people("chat", ["bob"])
-    with store.archive.reading(ExportFilter()) as records:
-        (record,) = records
+    (record,) = (await records_of(store)).values()
     (label,) = record.labels
     assert (label.step, label.person, label.up, label.blind) == (
         step,

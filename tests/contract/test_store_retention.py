@@ -10,7 +10,7 @@ import pytest
 
 from adapters.storage.database import Database
 from adapters.storage.retention import OUTDATED, UNPRUNED
-from engine.store import Caps, DebateRecord, ExportFilter, Note, Store
+from engine.store import Caps, Note, Store
 from engine.store.series import StoredSeries
 from engine.values.debate import Status
 from engine.values.errors import BudgetError, NotFoundError, UsageError
@@ -23,6 +23,7 @@ from tests.kit import (
     create,
     make_setup,
     new_debate,
+    record_of,
     run,
     turn,
     turn_post,
@@ -47,14 +48,6 @@ async def ended(store: Store, status: Status = Status.FAILED, **fields: Any) -> 
     await held.advance(status)
     await store.leases.release(held.lease)
     return held
-
-
-async def record_of(store: Store, debate_id: str) -> DebateRecord:
-    def read() -> DebateRecord:
-        with store.archive.reading(ExportFilter(ids=(debate_id,))) as records:
-            return next(records)
-
-    return await asyncio.to_thread(read)
 
 
 async def due(store: Store, before: datetime = AFTER) -> set[str]:

@@ -10,7 +10,7 @@ import os
 import signal
 import sys
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,6 @@ import aiohttp
 import pytest
 
 from tests.doubles.command import ROOT
-from tests.doubles.databases import PostgresDouble
 from tests.doubles.discord import DiscordServer, Rates, hang
 from tests.doubles.slack import Rules, SlackServer
 from tests.doubles.wire import balancing
@@ -45,14 +44,6 @@ Identifies.__init__.__defaults__ = (1000, 1.0)
 from bot.cli import main
 main()
 """
-
-
-@pytest.fixture
-def url(postgres: PostgresDouble, migrated_name: str) -> Iterator[str]:
-    """A database that several processes may share."""
-    name = postgres.create(migrated_name)
-    yield postgres.url(name)
-    postgres.drop(name)
 
 
 class Process:

@@ -21,7 +21,6 @@ from engine.delivery.outbox import Delivery
 from engine.line.intake import Defaults, Order
 from engine.line.service import Service
 from engine.prompts.library import Prompts, load_prompts
-from engine.store import DebateRecord, ExportFilter
 from engine.values.debate import Debate, Model, Sampling, Status
 from engine.values.judging import Vote
 from engine.values.ports import (
@@ -35,7 +34,7 @@ from engine.values.ports import (
     VenueLimits,
 )
 from tests.doubles.venue import MemoryVenue, StoredMessage
-from tests.kit import HANG_SECONDS, NO_CAPS as NO_CAPS, until_asked
+from tests.kit import HANG_SECONDS, NO_CAPS as NO_CAPS, record_of, until_asked
 
 # --- the product's main line, joined as one process joins it, on a database and on platforms ---
 
@@ -131,13 +130,8 @@ class Session:
 
     async def votes(self, debate_id: str, *users: str) -> dict[str, Vote]:
         """Return the votes that these users had when they were stored at the close."""
-
-        def read() -> dict[int, Vote]:
-            with self.store.archive.reading(ExportFilter()) as records:
-                kept = next(record for record in records if record.debate.id == debate_id)
-            return {vote.person: vote for vote in kept.votes}
-
-        stored = await asyncio.to_thread(read)
+        record = await record_of(self.store, debate_id)
+        stored = {vote.person: vote for vote in record.votes}
         people = await self.store.votes.people(self.venue.platform, users)
         return {user: stored[people[user]] for user in users if people[user] in stored}
 
@@ -191,16 +185,6 @@ def with_sides(a: str, b: str) -> Defaults:
     """Return the defaults with other rehearsal models on the sides, e.g. `maple?latency=0.1`."""
     sides = {"A": Model.parse(f"rehearsal/{a}"), "B": Model.parse(f"rehearsal/{b}")}
     return DEFAULTS.model_copy(update={"sides": sides})
-
-
-async def record_of(store: SqlStore, debate_id: str) -> DebateRecord:
-    """Return a debate with everything about it, as an export reads it."""
-
-    def read() -> DebateRecord:
-        with store.archive.reading(ExportFilter()) as records:
-            return next(record for record in records if record.debate.id == debate_id)
-
-    return await asyncio.to_thread(read)
 
 
 def has_ended(debate: Debate) -> bool:

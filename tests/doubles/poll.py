@@ -13,7 +13,7 @@ from ulid import ULID
 
 from adapters.storage.store import SqlStore
 from engine.fleet.leases import Bell, Keeper
-from engine.store import DeliveryState, ExportFilter
+from engine.store import DeliveryState
 from engine.values.debate import BallotKind, Debate, Status
 from engine.values.judging import Vote
 from engine.values.messages import Notice
@@ -21,7 +21,7 @@ from engine.values.ports import ButtonPressed, Inbound
 from engine.votes.hearing import Heard
 from engine.votes.window import VoteWindow
 from tests.doubles.venue import MemoryVenue
-from tests.kit import HANG_SECONDS, ballot, create, new_debate, verdict
+from tests.kit import HANG_SECONDS, ballot, create, new_debate, record_of, verdict
 
 THREAD, OPTIONS = "thread", ("A", "B", "tie", "weak")
 USERS = ("ann", "bob", "cem", "dee", "eve")
@@ -107,15 +107,13 @@ class Poll:
         return await self.votes()
 
     async def votes(self) -> dict[str, Vote]:
-        def read() -> tuple[Vote, ...]:
-            with self.store.archive.reading(ExportFilter()) as records:
-                return next(iter(records)).votes
-
         held = [m.reactions for m in self.venue.messages.values()]
         users = sorted({user for options in held for users in options.values() for user in users})
         users += [user for user in USERS if user not in users]
         people = await self.store.votes.people("memory", users)
-        by_person = {vote.person: vote for vote in await asyncio.to_thread(read)}
+        by_person = {
+            vote.person: vote for vote in (await record_of(self.store, self.debate_id)).votes
+        }
         return {user: by_person[people[user]] for user in users if people[user] in by_person}
 
     async def messages(self) -> list[Any]:

@@ -40,6 +40,8 @@ from tests.kit.builders import (
     new_debate as new_debate,
     notice as notice,
     real as real,
+    record_of as record_of,
+    records_of as records_of,
     reveal as reveal,
     run as run,
     speech as speech,

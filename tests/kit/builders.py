@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -18,6 +19,7 @@ from engine.store import (
     Caps,
     Cast,
     DebateRecord,
+    ExportFilter,
     Judging,
     Lease,
     NewDebate,
@@ -351,6 +353,20 @@ async def begin(store: Store, debate_id: str) -> Running:
     running = Running(store, debate_id, lease)
     await running.advance(Status.RUNNING)
     return running
+
+
+async def records_of(store: Store, *ids: str) -> dict[str, DebateRecord]:
+    """Return all that is kept of debates that have ended, as an export reads it; or of these."""
+
+    def read() -> dict[str, DebateRecord]:
+        with store.archive.reading(ExportFilter(ids=ids)) as records:
+            return {record.debate.id: record for record in records}
+
+    return await asyncio.to_thread(read)
+
+
+async def record_of(store: Store, debate: str) -> DebateRecord:
+    return (await records_of(store, debate))[debate]
 
 
 def asking(debate: str, question: Question = Question.VOTE, step: str = "") -> Target:

@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +18,10 @@ import orjson
 import pytest
 
 import adapters.discord.errors
+import bot.app
 import engine.delivery.outbox
 import engine.delivery.seeds
+import engine.series.schedule
 import engine.votes.window
 from adapters.models.attempts import RetryPolicy
 from adapters.models.backends import Backend, SearchEndpoint
@@ -29,14 +32,14 @@ from bot.settings.sections import SamplingSettings
 from engine.line.intake import Defaults, Order
 from engine.line.service import Service, Started
 from engine.prompts.library import Prompts
-from engine.store import DebateRecord, ExportFilter
+from engine.store import DebateRecord
 from engine.values.debate import Debate, Model, Price, Sampling
 from engine.values.errors import VenueAwayError
 from engine.values.ports import Clock, VenueLimits
 from tests.doubles.hall import Hall, has_ended, joined
 from tests.doubles.model_server import Body, ModelServer
 from tests.doubles.venue import MemoryVenue, StoredMessage
-from tests.kit import HANG_SECONDS, NO_CAPS as NO_CAPS, conclude, until_asked
+from tests.kit import HANG_SECONDS, NO_CAPS as NO_CAPS, conclude, record_of, until_asked
 
 if TYPE_CHECKING:
     from tests.doubles.discord import DiscordServer
@@ -176,6 +179,22 @@ def play(body: Body) -> str:
     return conclude(f"In short, {said}", f"I decide: {said}") if is_closing(body) else said
 
 
+class Shifted:
+    """A clock that a test puts forward; it runs on meanwhile."""
+
+    def __init__(self, start: datetime | None = None) -> None:
+        self._offset = (start or datetime.now(UTC)) - datetime.now(UTC)
+
+    def now(self) -> datetime:
+        return datetime.now(UTC) + self._offset
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
+    def skip(self, **span: float) -> None:
+        self._offset += timedelta(**span)
+
+
 # --- where it is held --------------------------------------------------------------------
 
 
@@ -216,14 +235,7 @@ class Running:
 
     async def record(self, debate_id: str) -> DebateRecord:
         """Return everything kept of an ended debate, as an export reads it."""
-
-        def read() -> DebateRecord:
-            with self.store.archive.reading(ExportFilter()) as records:
-                # Not `next`: a StopIteration would never leave the thread.
-                [found] = [record for record in records if record.debate.id == debate_id]
-                return found
-
-        return await asyncio.to_thread(read)
+        return await record_of(self.store, debate_id)
 
 
 @dataclass(slots=True)
@@ -270,10 +282,25 @@ class Stage:
 
 
 @pytest.fixture
-async def stage(database_url: str) -> AsyncIterator[Stage]:
-    """Offer a stage on which no process runs yet."""
+async def models() -> AsyncIterator[ModelServer]:
+    """A server of models that play their parts."""
     async with ModelServer(play) as server:
-        yield Stage(database_url, server)
+        yield server
+
+
+@pytest.fixture
+def stage(database_url: str, models: ModelServer) -> Stage:
+    """Offer a stage on which no process runs yet."""
+    return Stage(database_url, models)
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Shifted:
+    """A clock that a test puts forward, for every process on the stage."""
+    shifted = Shifted()
+    monkeypatch.setattr(bot.app, "SystemClock", lambda: shifted)
+    monkeypatch.setattr(engine.series.schedule, "LOOK_SECONDS", 0.05)
+    return shifted
 
 
 @pytest.fixture

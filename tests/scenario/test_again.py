@@ -15,8 +15,8 @@ from engine.values.debate import BallotKind, Debate
 from engine.values.judging import Question
 from engine.values.ports import ButtonPressed
 from tests.doubles.databases import traces
-from tests.doubles.hall import DEFAULTS, Hall, Session, record_of
-from tests.kit import HANG_SECONDS, FixedClock
+from tests.doubles.hall import DEFAULTS, Hall, Session
+from tests.kit import HANG_SECONDS, FixedClock, record_of
 
 ANN = "190384756102938475"
 BALLOTS = list(BallotKind)

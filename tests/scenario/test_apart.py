@@ -20,6 +20,7 @@ from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.slack import Rules, SlackServer
 from tests.kit import HANG_SECONDS, until
 from tests.scenario.chat_stage import Chat, OnDiscord, OnSlack, close
+from tests.scenario.conftest import Shifted
 from tests.scenario.discord_stage import DiscordStage, author, voting
 from tests.scenario.slack_stage import SlackStage
 from tests.scenario.test_leagues import begun
@@ -27,7 +28,6 @@ from tests.scenario.test_person_in_chats import invited, turn
 from tests.scenario.test_rematches import finish, held, press
 from tests.scenario.test_reveal_in_chats import announced
 from tests.scenario.test_schedules import daily, schedule
-from tests.scenario.test_series_people import Shifted
 from tests.scenario.test_slack_home import opened, told
 from tests.scenario.test_suggested_topics import change
 
@@ -48,14 +48,6 @@ async def apart(
         async with SlackServer(rules=Rules.generous()) as slack:
             yield OnSlack(SlackStage(url, slack, apart=True))
     postgres.drop(name)
-
-
-@pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Shifted:
-    shifted = Shifted()
-    monkeypatch.setattr(bot.app, "SystemClock", lambda: shifted)
-    monkeypatch.setattr(engine.series.schedule, "LOOK_SECONDS", 0.05)
-    return shifted
 
 
 async def by_menu(chat: Chat) -> None:

@@ -9,11 +9,11 @@ import pytest
 
 import engine.delivery.outbox
 from bot.app import App
-from engine.store import DebateRecord, ExportFilter
+from engine.store import DebateRecord
 from engine.values.judging import Question
 from engine.values.text import REACTIONS, marked
 from tests.doubles.faults import status
-from tests.kit import HANG_SECONDS, until
+from tests.kit import HANG_SECONDS, record_of, until
 from tests.scenario.chat_stage import NOBODY, Chat, OnDiscord, close, said, vote
 from tests.scenario.discord_stage import counted_in, known, voting
 from tests.scenario.slack_stage import SlackStage
@@ -44,14 +44,9 @@ async def taking(app: App, question: Question) -> None:
             await asyncio.sleep(0.01)
 
 
-async def record_of(app: App) -> DebateRecord:
+async def newest(app: App) -> DebateRecord:
     (debate,) = await app.store.debates.recent(limit=1)
-
-    def read() -> DebateRecord:
-        with app.store.archive.reading(ExportFilter(ids=(debate.id,))) as records:
-            return next(records)
-
-    return await asyncio.to_thread(read)
+    return await record_of(app.store, debate.id)
 
 
 def answers(record: DebateRecord) -> dict[str, list[str]]:
@@ -77,7 +72,7 @@ async def test_one_tap_says_who_is_ahead_and_the_reveal_shows_the_course(chat: C
         titles = [message.title for message in chat.thread()]
         reveal = await close(chat)
         await chat.ended(app)
-        assert answers(await record_of(app)) == {"opening": ["A", "B", "even"]}
+        assert answers(await newest(app)) == {"opening": ["A", "B", "even"]}
     assert "Ahead after opening: 🔵 A 1, 🔴 B 1, even 1" in reveal
     questions = [title for title in titles if title.startswith("After ")]
     assert questions == ["After opening", "After rebuttal", "After assumptions"]
@@ -99,7 +94,7 @@ async def test_reactions_of_an_outage_are_read_when_the_round_closes(chat: Chat)
         await voting(app)
         reveal = await close(chat)
         await chat.ended(app)
-        assert answers(await record_of(app)) == {"opening": ["A", "even"]}
+        assert answers(await newest(app)) == {"opening": ["A", "even"]}
     assert "Ahead after opening: 🔵 A 1, even 1" in reveal
 
 
@@ -115,7 +110,7 @@ async def test_in_a_private_debate_it_is_a_button_that_only_its_person_sees(chat
         await voting(app)
         reveal = await close(chat)
         await chat.ended(app)
-        assert answers(await record_of(app)) == {"opening": ["B", "even"]}
+        assert answers(await newest(app)) == {"opening": ["B", "even"]}
     assert "Ahead after opening: 🔴 B 1, even 1" in reveal
 
 
@@ -135,7 +130,7 @@ async def test_how_clear_it_was_is_one_more_tap_beside_the_vote(chat: Chat) -> N
         await known(app, 3)
         reveal = await close(chat)
         await chat.ended(app)
-        votes = (await record_of(app)).asked(Question.VOTE)
+        votes = (await newest(app)).asked(Question.VOTE)
     assert counted_in(reveal) == NOBODY | {"A": 2, "B": 1}
     assert sorted((vote.option, vote.confidence) for vote in votes) == [
         *(("A", ""), ("A", "one-sided"), ("B", "one-sided")),

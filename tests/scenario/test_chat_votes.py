@@ -7,10 +7,10 @@ import pytest
 import engine.line.invitation
 import engine.votes.window
 from bot.showing import show_debate
-from engine.store import ExportFilter
 from engine.values.debate import Status
 from engine.words.reveal import UNREAD
 from tests.doubles.faults import drop, garbage, limited, page, status
+from tests.kit import record_of
 from tests.scenario.chat_stage import NOBODY, Chat, OnDiscord, close, said, vote
 from tests.scenario.discord_stage import counted_in, known, pass_deadline, state, until, voting
 from tests.slow import slow_after
@@ -91,8 +91,7 @@ async def test_votes_that_may_never_be_read_are_no_labels(
         reveal = (await said(chat, "Reveal")).text
         assert counted_in(reveal) == NOBODY | {"A": 1}
         assert "could not be read before the vote closed" in reveal
-        with app.store.archive.reading(ExportFilter(ids=(debate.id,))) as records:
-            [record] = records
+        record = await record_of(app.store, debate.id)
         assert [(v.gold, v.recovery) for v in record.votes] == [(False, "unread")]
         for command in ("status", "result"):
             await chat.ask("ada", command, "could not be read before the vote closed")

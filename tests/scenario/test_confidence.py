@@ -15,9 +15,9 @@ from engine.values.errors import VenueError
 from engine.values.judging import Question
 from engine.values.messages import ConfidenceInvite, Reveal
 from engine.values.ports import ButtonPressed, Reactions
-from tests.doubles.hall import DEFAULTS, QUICK, Hall, Session, record_of
+from tests.doubles.hall import DEFAULTS, QUICK, Hall, Session
 from tests.doubles.venue import AttentiveVenue
-from tests.kit import HANG_SECONDS
+from tests.kit import HANG_SECONDS, record_of
 
 
 class HalfReadVenue(AttentiveVenue):

@@ -6,7 +6,7 @@ import asyncio
 import io
 import re
 import zipfile
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from functools import partial, partialmethod
 
 import pytest
@@ -19,13 +19,13 @@ from adapters.discord.venue import DiscordVenue
 from engine.values.debate import Status
 from engine.values.messages import TurnPost
 from tests.doubles.databases import select
-from tests.doubles.discord import DiscordServer, Rates
+from tests.doubles.discord import DiscordServer
 from tests.doubles.discord.state import guild_create_json
 from tests.doubles.facts import Discord
 from tests.doubles.model_server import ModelServer
 from tests.kit import HANG_SECONDS
 from tests.scenario import crowd
-from tests.scenario.conftest import play
+from tests.scenario.conftest import on_discord, play
 from tests.scenario.discord_stage import (
     OPTIONS,
     DiscordStage,
@@ -40,10 +40,7 @@ from tests.scenario.discord_stage import (
 NAMES = ("rehearsal/maple", "rehearsal/willow", "rehearsal/oak", "rehearsal/elm", "rehearsal/ash")
 
 
-@pytest.fixture
-async def stage(database_url: str) -> AsyncIterator[DiscordStage]:
-    async with DiscordServer(rates=Rates.generous()) as discord:
-        yield DiscordStage(database_url, discord)
+stage = on_discord
 
 
 async def test_a_debate_from_the_command_to_the_reveal(

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from urllib.parse import urlsplit
 
 import pytest
 
 from adapters.storage.file import sqlite_path
 from bot.app import App
-from engine.store import ExportFilter
 from engine.values.debate import Status
 from tests.doubles.databases import change, is_file
-from tests.doubles.discord import Code, DiscordServer, Rates, denied, status
+from tests.doubles.discord import Code, DiscordServer, denied, status
 from tests.doubles.discord.state import FORUM, MEDIA, NEWS, STAGE, VOICE, Channel, Message
 from tests.doubles.model_server import ModelServer
-from tests.kit import HANG_SECONDS
-from tests.scenario.conftest import play
+from tests.kit import HANG_SECONDS, record_of
+from tests.scenario import crowd
 from tests.scenario.discord_stage import DiscordStage, author, ended, state, until, voting
 
 NAMES = {
@@ -34,22 +32,9 @@ START = {"topic": "Tea beats coffee"}
 
 
 @pytest.fixture
-async def models() -> AsyncIterator[ModelServer]:
-    async with ModelServer(play) as server:
-        yield server
-
-
-@pytest.fixture
-async def stage(database_url: str, models: ModelServer) -> AsyncIterator[DiscordStage]:
-    names = ", ".join(f"near/j{number}#kin{number}" for number in range(1, 5))
-    settings = {
-        "backends": {"near": {"base_url": models.base_url}},
-        "models": "near/ana, near/ben",
-        "jurors": names,
-        "prices": {f"near/{name}": [0, 0] for name in ("ana", "ben", "j1", "j2", "j3", "j4")},
-    }
-    async with DiscordServer(rates=Rates.generous()) as discord:
-        yield DiscordStage(database_url, discord, settings)
+def stage(on_discord: DiscordStage, models: ModelServer) -> DiscordStage:
+    on_discord.settings = crowd.settings_for(models)
+    return on_discord
 
 
 def posted(discord: DiscordServer) -> list[Message]:
@@ -299,9 +284,8 @@ async def test_a_secret_vote_says_whether_others_could_be_seen(
         discord.react("olga", message.id, "🔴")
         await noted(app, debate.id, 2)
         await app.service.close_vote(debate.id)
-        with app.store.archive.reading(ExportFilter()) as records:
-            (votes,) = [record.votes for record in records]
-    seen = [(vote.tally_visible, vote.votes_seen_before) for vote in votes]
+        record = await record_of(app.store, debate.id)
+    seen = [(vote.tally_visible, vote.votes_seen_before) for vote in record.votes]
     # ben chose alone, cleo before hers was left there, olga beside it
     assert seen == [(False, 0), (False, 0), (True, 2)]
 

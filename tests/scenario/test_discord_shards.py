@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -34,14 +34,6 @@ PROMPT = 3.0  # seconds in which Discord takes an answer
 async def discord() -> AsyncIterator[DiscordServer]:
     async with DiscordServer(rates=Rates.generous()) as server:
         yield server
-
-
-@pytest.fixture
-def url(postgres: PostgresDouble, migrated_name: str) -> Iterator[str]:
-    """A database that several processes may share."""
-    name = postgres.create(migrated_name)
-    yield postgres.url(name)
-    postgres.drop(name)
 
 
 @dataclass

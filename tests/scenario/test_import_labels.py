@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,11 +12,10 @@ import pytest
 from adapters.storage.store import SqlStore
 from engine.dataset.label_files import read_labels
 from engine.dataset.writer import Wanted, export
-from engine.store import ExportFilter
 from engine.values.errors import UsageError
 from engine.values.judging import Question
 from engine.votes.imported import Fault, Imported, Label, import_labels
-from tests.kit import NOON
+from tests.kit import NOON, record_of
 from tests.scenario.test_export import hold_debate, table, write
 
 NOW = datetime(2026, 4, 1, tzinfo=UTC)
@@ -117,13 +115,9 @@ async def test_label_studios_annotations_come_back(store: SqlStore, tmp_path: Pa
     for content in ([flat], csv.encode()):
         await bring(store, content)
 
-    def read() -> list[str]:
-        with store.archive.reading(ExportFilter(ids=(held,))) as records:
-            (record,) = records
-        votes = record.asked(Question.VOTE)
-        return sorted(one.option for one in votes if one.recovery == "imported")
-
-    assert await asyncio.to_thread(read) == ["tie", "weak"]
+    votes = (await record_of(store, held)).asked(Question.VOTE)
+    imported = sorted(one.option for one in votes if one.recovery == "imported")
+    assert imported == ["tie", "weak"]
     # It is data of that person, who can have it forgotten.
     await store.people.forget("import", "label-studio:1")
     gone = await bring(store, [flat])

@@ -9,24 +9,13 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-import bot.app
-import engine.series.schedule
 from bot.app import App
 from engine.values.debate import Status
 from tests.kit import HANG_SECONDS
 from tests.scenario.chat_stage import Chat, OnDiscord
-from tests.scenario.test_series_people import Shifted
+from tests.scenario.conftest import Shifted
 
 MODELS = ("rehearsal/maple", "rehearsal/willow", "rehearsal/birch")
-
-
-@pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Shifted:
-    """A clock for every process on the stage."""
-    shifted = Shifted()
-    monkeypatch.setattr(bot.app, "SystemClock", lambda: shifted)
-    monkeypatch.setattr(engine.series.schedule, "LOOK_SECONDS", 0.05)
-    return shifted
 
 
 @asynccontextmanager

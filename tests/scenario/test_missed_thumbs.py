@@ -18,7 +18,7 @@ from engine.values.debate import Status
 from engine.values.judging import Question
 from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.facts import Slack
-from tests.kit import HANG_SECONDS, until_asked
+from tests.kit import HANG_SECONDS, records_of, until_asked
 from tests.scenario.chat_stage import Chat
 from tests.scenario.discord_stage import SWIFT, DiscordStage, known, state, until, voting
 
@@ -43,14 +43,10 @@ async def held(chat: Chat, app: App) -> dict[str, str]:
 
 async def exported(app: App) -> Given:
     """Return how many thumbs an export shows for each turn, where there are any."""
-
-    def read() -> Given:
-        with app.store.archive.reading(ExportFilter()) as records:
-            (record,) = records
-        rows = TURNS.rows(make_entry(record, Pseudonyms(b"key", ExportFilter(), None), b"salt"))
-        return {row["step"]: tuple(row[name] for name in THUMBS) for row in rows}
-
-    return {step: given for step, given in (await asyncio.to_thread(read)).items() if any(given)}
+    (record,) = (await records_of(app.store)).values()
+    rows = TURNS.rows(make_entry(record, Pseudonyms(b"key", ExportFilter(), None), b"salt"))
+    found = {row["step"]: tuple(row[name] for name in THUMBS) for row in rows}
+    return {step: given for step, given in found.items() if any(given)}
 
 
 async def test_thumbs_given_and_taken_back_while_nothing_ran_are_exported(chat: Chat) -> None:

@@ -11,15 +11,15 @@ import pytest
 
 from adapters.models.attempts import RetryPolicy
 from adapters.models.rehearsal import RehearsalModels
-from engine.store import DebateRecord, ExportFilter
+from engine.store import DebateRecord
 from engine.values.debate import Scores
 from engine.values.errors import ModelError
 from engine.values.judging import Vote
 from engine.values.ports import Attempt, AttemptLog, Call, Reply
-from tests.doubles.hall import DEFAULTS, NO_CAPS, QUICK, Hall, Session, with_sides
+from tests.doubles.hall import DEFAULTS, NO_CAPS, QUICK, Hall, with_sides
 from tests.doubles.rehearsed import WARM
 from tests.doubles.venue import MemoryVenue
-from tests.kit import HANG_SECONDS
+from tests.kit import HANG_SECONDS, record_of
 
 TEXTS = {"note", "summary", "review", "direction", "narrative", "explanation", "reason", "claim"}
 TOLD = {  # whose words are read after the vote
@@ -80,16 +80,6 @@ class Captainless(RehearsalModels):
         return await super().complete(call, log)
 
 
-async def record_of(session: Session, debate_id: str) -> DebateRecord:
-    """Return what is kept of a debate that has ended."""
-
-    def read() -> DebateRecord:
-        with session.store.archive.reading(ExportFilter()) as records:
-            return next(record for record in records if record.debate.id == debate_id)
-
-    return await asyncio.to_thread(read)
-
-
 async def held(
     hall: Hall, format: str, scores: Scores
 ) -> tuple[str, str, DebateRecord, Mapping[str, Vote]]:
@@ -107,7 +97,7 @@ async def held(
         await session.ended(debate_id)
         after = "\n".join(message.body for message in hall.thread()).removeprefix(before)
         votes = await session.votes(debate_id, "ann", "bob", "cem")
-        return before, after, await record_of(session, debate_id), votes
+        return before, after, await record_of(session.store, debate_id), votes
 
 
 @pytest.fixture
@@ -157,7 +147,7 @@ async def test_captains_that_are_back_after_a_restart_change_nothing_that_was_sa
         await session.voting(debate_id)
         await session.service.close_vote(debate_id)
         await session.ended(debate_id)
-        record = await record_of(session, debate_id)
+        record = await record_of(session.store, debate_id)
     rounds = Counter(turn.round for turn in record.turns)
     assert {name for name, n in rounds.items() if n > 1} == {
         *("opening", "cross-1", "cross-2", "cross-3", "cross-4", "summary", "closing")

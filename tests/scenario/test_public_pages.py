@@ -31,10 +31,10 @@ from engine.values.ports import Permalinks
 from tests.doubles.faults import hang
 from tests.kit import HANG_SECONDS, NOW, FixedClock, new_debate, run, turn, turn_post, until
 from tests.scenario.chat_stage import Chat, OnDiscord, close, vote
+from tests.scenario.conftest import Shifted
 from tests.scenario.discord_stage import DiscordStage, settings_of, voting
 from tests.scenario.test_leagues import begun, league, vote as decide
 from tests.scenario.test_rematches import NAMES
-from tests.scenario.test_series_people import Shifted
 from tests.scenario.test_suggested_topics import change
 
 URL = "https://debates.example"

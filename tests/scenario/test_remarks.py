@@ -15,10 +15,9 @@ from engine.dataset.people_tables import GUESSES, VOTES
 from engine.store import DebateRecord, ExportFilter
 from engine.values.debate import Debate
 from engine.values.judging import Question
-from tests.doubles.hall import record_of
 from tests.doubles.slack import SlackServer
 from tests.doubles.slack.state import Message as SlackMessage
-from tests.kit import HANG_SECONDS
+from tests.kit import HANG_SECONDS, record_of
 from tests.scenario.chat_stage import Chat, OnDiscord, Private, close, said, vote
 from tests.scenario.discord_stage import DiscordStage, known, until, voting
 from tests.scenario.slack_stage import SlackStage

@@ -16,8 +16,7 @@ from engine.dataset.people_tables import VOTES
 from engine.store import ExportFilter
 from engine.values.debate import Debate
 from tests.doubles.command import Ended, rostrum
-from tests.doubles.hall import record_of
-from tests.kit import HANG_SECONDS, until
+from tests.kit import HANG_SECONDS, record_of, until
 from tests.scenario.chat_stage import Chat, OnDiscord, close, vote
 from tests.scenario.discord_stage import voting
 from tests.scenario.test_reveal_in_chats import announced

@@ -12,12 +12,12 @@ from engine.chat.answers.voters import ReviewAnswer
 from engine.chat.commands import Commands, parse_command
 from engine.chat.context import Person
 from engine.line.intake import Defaults
-from engine.store import ExportFilter
 from engine.values.debate import BallotKind, Debate
 from engine.values.errors import NotAllowedError, NotFoundError, UsageError
 from engine.values.judging import Question
 from engine.votes.outcome import readable_from
 from tests.doubles.hall import DEFAULTS, LOBBY, Hall, Session
+from tests.kit import record_of
 
 ANN = Person(platform="memory", community="club", place=LOBBY, user="ann")
 BOB = ANN.model_copy(update={"user": "bob"})
@@ -43,11 +43,8 @@ async def held(session: Session, defaults: Defaults = DEFAULTS) -> Debate:
 
 
 async def answers(session: Session, debate: Debate) -> list[str]:
-    def read() -> list[str]:
-        with session.store.archive.reading(ExportFilter(ids=(debate.id,))) as records:
-            return [one.option for record in records for one in record.asked(Question.AGAIN)]
-
-    return await asyncio.to_thread(read)
+    record = await record_of(session.store, debate.id)
+    return [one.option for one in record.asked(Question.AGAIN)]
 
 
 async def offered(session: Session, person: Person) -> list[str]:

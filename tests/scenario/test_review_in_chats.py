@@ -7,11 +7,10 @@ import asyncio
 import pytest
 
 from bot.app import App
-from engine.store import ExportFilter
 from engine.values.judging import Question
 from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.slack import Rules, SlackServer
-from tests.kit import HANG_SECONDS
+from tests.kit import HANG_SECONDS, records_of
 from tests.scenario.discord_stage import (
     DiscordStage,
     ended as ended_on_discord,
@@ -23,11 +22,8 @@ AGAIN = "Now that you know the models"
 
 
 async def answers(app: App) -> list[str]:
-    def read() -> list[str]:
-        with app.store.archive.reading(ExportFilter()) as records:
-            return [one.option for record in records for one in record.asked(Question.AGAIN)]
-
-    return await asyncio.to_thread(read)
+    (record,) = (await records_of(app.store)).values()
+    return [one.option for one in record.asked(Question.AGAIN)]
 
 
 async def again_is_open(app: App) -> bool:

@@ -18,10 +18,10 @@ from engine.values.judging import Question
 from engine.values.messages import Message, Reveal, RoundInvite
 from engine.values.ports import ButtonPressed, Part, Reactions
 from engine.words.cards import card_of
-from tests.doubles.hall import DEFAULTS, NO_CAPS, QUICK, Hall, Session, record_of
+from tests.doubles.hall import DEFAULTS, NO_CAPS, QUICK, Hall, Session
 from tests.doubles.rehearsed import DEFAULTS as REHEARSED
 from tests.doubles.venue import AttentiveVenue
-from tests.kit import HANG_SECONDS
+from tests.kit import HANG_SECONDS, record_of
 
 ROUNDS = ("opening", "rebuttal", "assumptions")  # the vote follows the closing
 Acts = list[tuple[str, str]]

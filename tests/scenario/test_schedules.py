@@ -8,8 +8,6 @@ from datetime import timedelta
 
 import pytest
 
-import bot.app
-import engine.series.schedule
 from bot.app import App
 from engine.series.recurring import AWAY, EMPTY, NO_PLACE, OVER_LIMIT, REFUSED, key_of
 from engine.series.spec import Place, Recurring, Series, read_when
@@ -20,23 +18,14 @@ from engine.values.topics import built_in_topics
 from tests.doubles.model_server import ModelServer
 from tests.kit import HANG_SECONDS
 from tests.scenario.chat_stage import Chat, OnDiscord
-from tests.scenario.conftest import DEFAULTS, Stage
+from tests.scenario.conftest import DEFAULTS, Shifted, Stage
 from tests.scenario.test_leagues import begun
 from tests.scenario.test_moderation import guard
-from tests.scenario.test_series_people import Shifted, begins_none, held, serving
+from tests.scenario.test_series_people import begins_none, held, serving
 from tests.scenario.test_suggested_topics import change, the_next
 
 __all__ = ["guard"]  # a fixture
 STANCED = next(one for one in built_in_topics() if "companions" in one.stance_a)
-
-
-@pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Shifted:
-    """A clock for every process on the stage."""
-    shifted = Shifted()
-    monkeypatch.setattr(bot.app, "SystemClock", lambda: shifted)
-    monkeypatch.setattr(engine.series.schedule, "LOOK_SECONDS", 0.05)
-    return shifted
 
 
 async def schedule(chat: Chat, user: str, when: str = "", expected: str = "", **more: str) -> str:

@@ -21,7 +21,7 @@ from engine.values.debate import Debate, Model, Status
 from engine.values.errors import BudgetError
 from tests.doubles.model_server import status
 from tests.kit import HANG_SECONDS
-from tests.scenario.conftest import DEFAULTS, JURORS, Running, Stage
+from tests.scenario.conftest import DEFAULTS, JURORS, Running, Shifted, Stage
 
 FILE: dict[str, Any] = {
     "name": "evening",
@@ -32,22 +32,6 @@ FILE: dict[str, Any] = {
 LOBBY = People(place=Place(platform="memory", channel="lobby"), every=24 * 60)
 BERLIN = Daily(hour=9, minute=0, zone="Europe/Berlin")
 PRICED = (*map(Model.parse, FILE["models"]), *JURORS)
-
-
-class Shifted:
-    """A clock that a test puts forward; it runs on meanwhile."""
-
-    def __init__(self, start: datetime | None = None) -> None:
-        self._offset = (start or datetime.now(UTC)) - datetime.now(UTC)
-
-    def now(self) -> datetime:
-        return datetime.now(UTC) + self._offset
-
-    async def sleep(self, seconds: float) -> None:
-        await asyncio.sleep(seconds)
-
-    def skip(self, **span: float) -> None:
-        self._offset += timedelta(**span)
 
 
 def series(people: People = LOBBY, **changes: Any) -> Series:

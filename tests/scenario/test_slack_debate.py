@@ -16,10 +16,10 @@ from adapters.slack.rest import Rest
 from adapters.slack.whisper import Asker, Whisper
 from engine.values.debate import Status
 from tests.doubles.model_server import ModelServer
-from tests.doubles.slack import Asked, Rules, SlackServer, delay
+from tests.doubles.slack import Asked, SlackServer, delay
 from tests.doubles.slack.state import TEAM
 from tests.scenario import crowd
-from tests.scenario.conftest import play
+from tests.scenario.conftest import on_slack, play
 from tests.scenario.discord_stage import until
 from tests.scenario.slack_stage import (
     OPTIONS,
@@ -35,10 +35,7 @@ from tests.slow import slow_after
 NAMES = ("rehearsal/maple", "rehearsal/willow", "rehearsal/oak", "rehearsal/elm", "rehearsal/ash")
 
 
-@pytest.fixture
-async def stage(database_url: str) -> AsyncIterator[SlackStage]:
-    async with SlackServer(rules=Rules.generous()) as slack:
-        yield SlackStage(database_url, slack)
+stage = on_slack
 
 
 @pytest.mark.postgresql

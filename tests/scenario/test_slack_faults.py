@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 from structlog.testing import capture_logs
 
-from engine.store import DeliveryState, ExportFilter
+from engine.store import DeliveryState
 from engine.values.debate import Status
 from engine.values.errors import SettingsError
 from tests.doubles.facts import Slack
@@ -29,7 +29,7 @@ from tests.doubles.slack import (
 from tests.doubles.slack.methods import reaction
 from tests.doubles.slack.server import BOT_TOKEN
 from tests.doubles.slack.state import BOT_USER, TEAM
-from tests.kit import HANG_SECONDS
+from tests.kit import HANG_SECONDS, record_of
 from tests.scenario import crowd
 from tests.scenario.conftest import play
 from tests.scenario.discord_stage import HASTY, SWIFT, state, until
@@ -230,9 +230,8 @@ async def test_what_is_gone_in_a_vote_ends_in_a_clear_state_and_keeps_votes(
             closed = await ended(app)
             assert closed.status is Status.CLOSED
             assert (WHY[trouble] in closed.reason) is (trouble in UNREADABLE)
-            with app.store.archive.reading(ExportFilter()) as records:
-                (votes,) = [record.votes for record in records if record.debate.id == debate.id]
-            assert [vote.option for vote in votes] == ["A"]
+            record = await record_of(app.store, debate.id)
+            assert [vote.option for vote in record.votes] == ["A"]
     assert WHY[trouble] in str([log["why"] for log in logs if log["event"] == "thread is gone"])
 
 

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 
-from tests.doubles.slack import Asked, Rules, SlackServer, delay
+from tests.doubles.slack import Asked, SlackServer, delay
 from tests.doubles.slack.methods import options_of
+from tests.scenario.conftest import on_slack
 from tests.scenario.discord_stage import until
 from tests.scenario.slack_stage import SlackStage
 
-
-@pytest.fixture
-async def stage(database_url: str) -> AsyncIterator[SlackStage]:
-    async with SlackServer(rules=Rules.generous()) as slack:
-        yield SlackStage(database_url, slack)
+stage = on_slack
 
 
 async def opened(slack: SlackServer, user: str, line: str) -> Asked:

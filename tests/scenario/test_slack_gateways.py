@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 
@@ -20,7 +20,6 @@ from adapters.slack.venue import SlackVenue
 from bot.app import App
 from bot.platforms import Slack
 from bot.run import serving
-from tests.doubles.databases import PostgresDouble
 from tests.doubles.slack import Rules, SlackServer
 from tests.scenario.discord_stage import SWIFT, settings_of, until
 from tests.scenario.slack_stage import SlackStage, counted
@@ -30,14 +29,6 @@ from tests.scenario.slack_stage import SlackStage, counted
 async def slack() -> AsyncIterator[SlackServer]:
     async with SlackServer(rules=Rules.generous()) as server:
         yield server
-
-
-@pytest.fixture
-def url(postgres: PostgresDouble, migrated_name: str) -> Iterator[str]:
-    """A database that several processes may share."""
-    name = postgres.create(migrated_name)
-    yield postgres.url(name)
-    postgres.drop(name)
 
 
 @dataclass

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-
 import pytest
 
 from engine.values.debate import BallotKind, Status
 from tests.doubles.facts import Slack
 from tests.doubles.model_server import ModelServer
-from tests.doubles.slack import Rules, SlackServer, refused
-from tests.scenario.conftest import play
+from tests.doubles.slack import SlackServer, refused
+from tests.scenario import crowd
 from tests.scenario.discord_stage import state, until
 from tests.scenario.slack_stage import SlackStage, voting
 
@@ -18,21 +16,9 @@ TEA = '"Tea beats coffee"'
 
 
 @pytest.fixture
-async def models() -> AsyncIterator[ModelServer]:
-    async with ModelServer(play) as server:
-        yield server
-
-
-@pytest.fixture
-async def stage(database_url: str, models: ModelServer) -> AsyncIterator[SlackStage]:
-    settings = {
-        "backends": {"near": {"base_url": models.base_url}},
-        "models": "near/ana, near/ben",
-        "jurors": ", ".join(f"near/j{number}#kin{number}" for number in range(1, 5)),
-        "prices": {f"near/{name}": [0, 0] for name in ("ana", "ben", "j1", "j2", "j3", "j4")},
-    }
-    async with SlackServer(rules=Rules.generous()) as slack:
-        yield SlackStage(database_url, slack, settings)
+def stage(on_slack: SlackStage, models: ModelServer) -> SlackStage:
+    on_slack.settings = crowd.settings_for(models)
+    return on_slack
 
 
 def without(*scopes: str) -> tuple[str, ...]:

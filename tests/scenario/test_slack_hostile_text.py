@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-
 import pytest
 
 from tests.doubles.model_server import Body, ModelServer
-from tests.doubles.slack import Rules, SlackServer
+from tests.doubles.slack import SlackServer
 from tests.doubles.slack.state import Message
 from tests.kit import conclude
-from tests.scenario.conftest import explaining, explanation, fair_ballot, is_closing, judging
+from tests.scenario.conftest import (
+    explaining,
+    explanation,
+    fair_ballot,
+    is_closing,
+    judging,
+    on_slack,
+)
 from tests.scenario.discord_stage import until
 from tests.scenario.slack_stage import SlackStage, counted, title, voting
 
@@ -23,10 +28,7 @@ HOSTILE = (
 LONG = HOSTILE + "The kettle sings, <@U1> & <!here> hear it.\n" * 350
 
 
-@pytest.fixture
-async def stage(database_url: str) -> AsyncIterator[SlackStage]:
-    async with SlackServer(rules=Rules.generous()) as slack:
-        yield SlackStage(database_url, slack)
+stage = on_slack
 
 
 def words(text: str) -> str:

@@ -11,10 +11,9 @@ import pytest
 
 import engine.votes.window
 from bot.app import App
-from engine.store import ExportFilter
 from engine.votes.outcome import standing
 from tests.doubles.slack import Rules, SlackServer, delay, limited, status
-from tests.kit import HANG_SECONDS, until_true
+from tests.kit import HANG_SECONDS, record_of, until_true
 from tests.scenario.discord_stage import SWIFT
 from tests.scenario.slack_stage import OPTIONS, SlackStage, counted, ended, voting
 
@@ -112,9 +111,8 @@ async def test_skin_tones_are_one_thumb(stage: SlackStage, slack: SlackServer) -
         await slack.deliveries.heard()
         await stage.close()
         debate = await ended(app)
-        with app.store.archive.reading(ExportFilter()) as records:
-            (labels,) = [record.labels for record in records if record.debate.id == debate.id]
-        assert sorted(label.up for label in labels) == [False, True]
+        record = await record_of(app.store, debate.id)
+        assert sorted(label.up for label in record.labels) == [False, True]
 
 
 async def test_of_two_skin_tones_the_one_that_is_left_is_the_vote(

@@ -16,9 +16,9 @@ from engine.values.errors import VenueError
 from engine.values.judging import Question
 from engine.values.messages import Message, Reveal
 from engine.values.ports import ButtonPressed, Part
-from tests.doubles.hall import DEFAULTS, LOBBY, QUICK, Hall, Session, record_of
+from tests.doubles.hall import DEFAULTS, LOBBY, QUICK, Hall, Session
 from tests.doubles.venue import AttentiveVenue, StoredMessage
-from tests.kit import HANG_SECONDS
+from tests.kit import HANG_SECONDS, record_of
 
 REFUSED = VenueError("Nothing may be posted here; grant the right to.")
 

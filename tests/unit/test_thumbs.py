@@ -12,14 +12,14 @@ from structlog.testing import capture_logs
 
 import engine.votes.window
 from adapters.storage.store import SqlStore
-from engine.store import DeliveryState, ExportFilter
+from engine.store import DeliveryState
 from engine.values.debate import Status
 from engine.values.errors import VenueAwayError, VenueError
 from engine.values.judging import How, Question, TurnLabel, VoteEvent
 from engine.values.ports import EventsMissed, Reactions
 from tests.doubles.poll import THREAD, Poll, open_poll
 from tests.doubles.venue import MemoryVenue
-from tests.kit import HANG_SECONDS, new_debate, run, turn, turn_post
+from tests.kit import HANG_SECONDS, new_debate, record_of, run, turn, turn_post
 
 REFUSED = VenueError("Reading is not allowed here; grant the right to read.")
 AWAY = VenueAwayError("The platform cannot be reached; try again.", retry_after=0.01)
@@ -104,8 +104,7 @@ async def labels(poll: Poll) -> list[tuple[str, int, str]]:
 async def _labels(poll: Poll) -> Sequence[TurnLabel]:
     if (await poll.debate()).status is Status.VOTING:
         await poll.window.close(poll.debate_id)
-    with poll.store.archive.reading(ExportFilter()) as records:
-        return next(record for record in records if record.debate.id == poll.debate_id).labels
+    return (await record_of(poll.store, poll.debate_id)).labels
 
 
 async def log_of(poll: Poll) -> tuple[VoteEvent, ...]:

@@ -13,14 +13,13 @@ import pytest
 import engine.votes.window
 from adapters.storage.store import SqlStore
 from engine.fleet.leases import Bell, Keeper
-from engine.store import DeliveryState, ExportFilter, Lease
+from engine.store import DeliveryState, Lease
 from engine.values.debate import Debate, Status
 from engine.values.errors import StoreError, VenueAwayError
-from engine.values.judging import Vote
 from engine.values.messages import Notice, VoteClosed
 from tests.doubles.poll import OPTIONS, HandSetClock, WatchedBell, watcher
 from tests.doubles.venue import Fault, MemoryVenue
-from tests.kit import HANG_SECONDS, NO_CAPS, ballot, make_setup, new_debate, verdict
+from tests.kit import HANG_SECONDS, NO_CAPS, ballot, make_setup, new_debate, record_of, verdict
 
 FIRST, SECOND = "first", "second"
 AWAY = VenueAwayError("The platform cannot be reached; try again.", retry_after=0.01)
@@ -93,12 +92,7 @@ class Pair:
 
     async def golds(self, which: str) -> list[bool]:
         """Return of each stored vote whether it is a label."""
-
-        def read() -> tuple[Vote, ...]:
-            with self.store.archive.reading(ExportFilter(ids=(self.ids[which],))) as records:
-                return next(iter(records)).votes
-
-        return [vote.gold for vote in await asyncio.to_thread(read)]
+        return [vote.gold for vote in (await record_of(self.store, self.ids[which])).votes]
 
 
 OPEN = [Status.VOTING, Status.VOTING]
