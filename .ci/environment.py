@@ -5,6 +5,8 @@
     FOLDER/bin/python .ci/environment.py link           the project itself
 
 What pip says goes to pip.log in that folder. Any Python from 3.7 reads this far.
+pip spends its time on choosing among all versions that there are: so each core has a share of the
+packages. Nothing is compiled here: Python does it where a module is first imported.
 """
 
 from __future__ import annotations
@@ -14,15 +16,18 @@ import re
 import shutil
 import subprocess
 import sys
-import sysconfig
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from queue import SimpleQueue
+from threading import Thread
 from typing import Any, NoReturn
 
 INSTALL = [sys.executable, "-m", "pip", "install"]
 INSTALL += ["--disable-pip-version-check", "--no-input", "--progress-bar", "off"]
 LOCKED = ["--retries", "2", "--no-compile", "--no-deps", "--require-hashes", "--requirement"]
 LINK = ["--no-deps", "--no-build-isolation", "--config-settings", "editable_mode=compat"]
+PIN = re.compile(r"(?m)^[^ #\n]+==.*(?:\n .*)*")
 COUNTED = ("Collecting ", "Requirement already satisfied: ", "Ignoring ")
 SOURCE = re.compile(r"\b(index-url|extra-index-url|find-links)='(.*)'$", re.MULTILINE)
 UNFETCHED = re.compile(r"No matching distribution|Could not find a version|Max retries")
@@ -64,43 +69,75 @@ def fault_of(folder: Path, *, named: bool) -> str | None:
 
 def install(lock: Path) -> None:
     """Install the packages of a lock file; on a terminal, show how far it is."""
-    count, fetched, new = len(re.findall("(?m)^[^ #]+==", lock.read_text("utf-8"))), 0, False
-    say(f"Installing the {count} packages of {lock}.")
-    for line in pip(f"the packages of {lock}", *LOCKED, str(lock)):
-        fetched += line.startswith(COUNTED)
-        new |= line.startswith("Installing ")
-        show("installing" if new else f"{fetched} of {count} fetched")
-    if new:
-        show("compiling")
-        # On every core, as pip does not; some packages hold files that are no Python of today.
-        folder = sysconfig.get_path("purelib")
-        subprocess.run([sys.executable, "-m", "compileall", "-qq", "-j", "0", folder], **QUIETLY)
+    pins = PIN.findall(lock.read_text("utf-8"))
+    fetched, new = 0, False
+    say(f"Installing the {len(pins)} packages of {lock}.")
+    with tempfile.TemporaryDirectory() as folder:
+        parts = [[*LOCKED, str(part)] for part in shares(pins, Path(folder))]
+        for line in pip(f"the packages of {lock}", [*LOCKED, str(lock)], parts):
+            fetched += line.startswith(COUNTED)
+            new |= line.startswith("Installing ")
+            show("installing" if new else f"{min(fetched, len(pins))} of {len(pins)} fetched")
     show("")
+
+
+def shares(pins: Sequence[str], folder: Path) -> list[Path]:
+    """Write the pins to a file for each core; a package of many files takes long."""
+    parts: list[list[str]] = [[] for _ in range(min(os.cpu_count() or 1, len(pins)))]
+    for pin in sorted(pins, key=len, reverse=True):
+        min(parts, key=lambda part: sum(map(len, part))).append(pin)
+    paths = [folder / f"{number}.lock" for number in range(len(parts))]
+    for path, part in zip(paths, parts):  # noqa: B905
+        path.write_text("\n".join(part), "utf-8")
+    return paths
 
 
 def link() -> None:
     """Make the project known to the environment, as it lies here."""
-    for _ in pip("Rostrum itself", *LINK, "--editable", "."):
+    for _ in pip("Rostrum itself", [*LINK, "--editable", "."]):
         pass
 
 
-def pip(what: str, *arguments: str) -> Iterator[str]:
-    """Run pip and yield each line that it writes; ends with our own sentence if it fails."""
-    log, said = Path(sys.prefix, "pip.log"), []
+def pip(what: str, call: Sequence[str], parts: Sequence[Sequence[str]] = ()) -> Iterator[str]:
+    """Run pip and yield each line that it writes; ends with our own sentence if it fails.
+
+    The parts of the call run at once; if one fails, as when it met what another was just writing,
+    the whole call takes what they left.
+    """
+    log = Path(sys.prefix, "pip.log")
     at_once = {**os.environ, "PYTHONUNBUFFERED": "1"}
-    with subprocess.Popen([*INSTALL, *arguments], env=at_once, **QUIETLY) as process:
-        for line in process.stdout or ():
+    for calls in filter(None, (parts, [call])):
+        said = []
+        running = [subprocess.Popen([*INSTALL, *one], env=at_once, **QUIETLY) for one in calls]
+        for line in lines_of(running):
             said.append(line)
             yield line
-    log.write_text("".join(said), "utf-8")
-    if process.returncode:
-        show("")
-        if UNFETCHED.search("".join(said)):
-            advice = "Check the network, or name your mirror: PIP_INDEX_URL=https://…"
-            reason = f"They are expected at {sources()}.\n{advice}"
-        else:
-            reason = "".join(line for line in said if line.startswith("ERROR: ")).strip()
-        fail(f"pip could not install {what}.\n{reason}\nAll that it said is in {log}.")
+        log.write_text("".join(said), "utf-8")
+        if not any(process.returncode for process in running):
+            return
+    show("")
+    if UNFETCHED.search("".join(said)):
+        advice = "Check the network, or name your mirror: PIP_INDEX_URL=https://…"
+        reason = f"They are expected at {sources()}.\n{advice}"
+    else:
+        reason = "".join(line for line in said if line.startswith("ERROR: ")).strip()
+    fail(f"pip could not install {what}.\n{reason}\nAll that it said is in {log}.")
+
+
+def lines_of(running: Sequence[subprocess.Popen[str]]) -> Iterator[str]:
+    """Yield each line that one of these processes writes, until all have ended."""
+    told: SimpleQueue[str | None] = SimpleQueue()
+
+    def follow(process: subprocess.Popen[str]) -> None:
+        with process:
+            for line in process.stdout or ():
+                told.put(line)
+        told.put(None)
+
+    for process in running:
+        Thread(target=follow, args=[process], daemon=True).start()
+    for _ in running:
+        yield from iter(told.get, None)
 
 
 def sources() -> str:

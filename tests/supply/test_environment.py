@@ -85,3 +85,26 @@ def test_a_warning_of_pip_is_not_shown_when_nothing_failed(tmp_path: Path) -> No
     ended = installed(tmp_path, pin, PIP_FIND_LINKS=str(tmp_path / "gone"))
     assert (ended.returncode, ended.stderr) == (0, "")
     assert ended.stdout == f"Installing the 1 packages of {tmp_path / 'some.lock'}.\n"
+
+
+def test_each_pin_is_in_one_share_and_the_shares_take_about_as_long(
+    environment: Any, tmp_path: Path
+) -> None:
+    text = (ROOT / "requirements.lock").read_text("utf-8")
+    pins = environment.PIN.findall(text)
+    assert "\n".join(pins).strip() == text.strip()
+    shares = [path.read_text("utf-8") for path in environment.shares(pins, tmp_path)]
+    assert sorted(pin for share in shares for pin in environment.PIN.findall(share)) == sorted(pins)
+    assert max(map(len, shares)) < 1.1 * min(map(len, shares))
+
+
+def test_what_a_pip_beside_others_could_not_do_one_alone_does(
+    environment: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stand_in = "import sys; print(sys.argv[1]); sys.exit(sys.argv[1] == 'disturbed')"
+    monkeypatch.setattr(environment, "INSTALL", [sys.executable, "-c", stand_in])
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    said = list(environment.pip("it", ["whole"], [["disturbed"], ["share"]]))
+    assert sorted(said[:2]) == ["disturbed\n", "share\n"]
+    assert said[2:] == ["whole\n"]
+    assert (tmp_path / "pip.log").read_text() == "whole\n"
