@@ -12,6 +12,7 @@ from adapters.terminal.venue import TerminalVenue
 from adapters.terminal.votes import GUEST
 from bot import texts
 from bot.app import App
+from bot.console import has_keyboard
 from engine.line.asking import ask
 from engine.values.debate import Debate
 from engine.values.errors import LeaseLostError, RostrumError
@@ -24,13 +25,9 @@ MOST_BYTES = 4096  # of a line, as terminals edit them
 
 @asynccontextmanager
 async def asking_beside(
-    app: App, venue: TerminalVenue, debate_id: str, given: Sequence[str] | None
+    app: App, venue: TerminalVenue, debate: Debate, given: Sequence[str] | None
 ) -> AsyncIterator[None]:
     """Ask both sides something while the body runs, once the debate takes questions."""
-    debate = await app.store.debates.get(debate_id)
-    if not debate.request.questions:
-        yield
-        return
     asking = asyncio.create_task(_ask(app, venue, debate, given))
     try:
         yield
@@ -76,11 +73,6 @@ async def _put(app: App, venue: TerminalVenue, debate: Debate, number: int, text
         await ask(app.service, debate, f"{GUEST}{number}", text)
     except RostrumError as error:
         venue.note(str(error))
-
-
-def has_keyboard() -> bool:
-    """Return whether a person is at this terminal."""
-    return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 @contextmanager

@@ -17,7 +17,8 @@ from bot.console import print_json
 from bot.panel_tables import show_panel
 from bot.questions import confirm
 from bot.series import SeriesEndedError
-from bot.settings.settings import Settings, load_settings
+from bot.settings.load import load_settings
+from bot.settings.settings import Settings
 from engine.line.calibration import (
     Bill,
     Calibration,

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from typing import TypeAlias
 
 from bot.reading import read_store
-from bot.settings.settings import load_settings, load_store_settings
+from bot.settings.load import load_settings, load_store_settings
 from engine.store import Store
 from engine.values.errors import RostrumError
 from engine.values.text import clean, headline

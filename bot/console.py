@@ -104,3 +104,8 @@ def pack(parts: Iterable[str], width: int) -> Iterator[str]:
         line = longer
     if line:
         yield line
+
+
+def has_keyboard() -> bool:
+    """Return whether a person is at this terminal."""
+    return sys.stdin.isatty() and sys.stdout.isatty()

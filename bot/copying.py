@@ -17,7 +17,8 @@ from adapters.storage.file import local_file, sqlite_path
 from adapters.terminal.record import records_of
 from bot import log
 from bot.reading import open_database
-from bot.settings.settings import Settings, load_store_settings
+from bot.settings.load import load_store_settings
+from bot.settings.settings import Settings
 from engine.values.errors import StoppedError, StoreError, UsageError
 
 SETTING = "ROSTRUM_DATABASE_URL"

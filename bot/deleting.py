@@ -11,7 +11,8 @@ from bot.clock import SystemClock
 from bot.operate import LATER_WIPED, check_vote
 from bot.questions import confirm
 from bot.reading import read_store
-from bot.settings.settings import Settings, load_store_settings
+from bot.settings.load import load_store_settings
+from bot.settings.settings import Settings
 from engine.chat.privacy import Erase, Keeping, wiped
 from engine.store import Store
 from engine.values.debate import Debate, Status

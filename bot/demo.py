@@ -21,17 +21,9 @@ from adapters.terminal.record import records_of
 from adapters.terminal.votes import parse_stances, parse_sure
 from bot import log, texts
 from bot.app import find_debate
-from bot.audience import has_keyboard
-from bot.console import showing_debate
-from bot.debate import (
-    check_people,
-    contenders_of,
-    order_of,
-    quiet,
-    refuse_for_resume,
-    with_people,
-)
+from bot.console import has_keyboard, showing_debate
 from bot.exporting import export_into
+from bot.orders import check_people, contenders_of, order_of, quiet, refuse_for_resume, with_people
 from bot.settings.settings import Settings
 from bot.terminal import DEFAULT_STANCES, DEFAULT_VOTES, Session
 from engine.dataset.folder import check_writable

@@ -15,8 +15,9 @@ from adapters.web.session import Sessions, Tries
 from adapters.web.signing_in import SIGN_IN_SECONDS, SignIn
 from bot.clock import SystemClock
 from bot.reading import read_store
+from bot.settings.load import load_settings
 from bot.settings.sections import WebSettings
-from bot.settings.settings import Settings, load_settings
+from bot.settings.settings import Settings
 from engine.labelling.labelling import Labelling
 from engine.store import Store
 from engine.values.errors import SettingsError

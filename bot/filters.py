@@ -1,11 +1,22 @@
-"""The filters of `rostrum export`, `rostrum stats` and `rostrum usage`."""
+"""`rostrum export`, and the filters that `rostrum stats` and `rostrum usage` have too."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import NamedTuple, get_args
 
+from bot import log, texts
+from bot.exporting import export_into
+from bot.settings.load import load_store_settings
+from engine.dataset.card import read_license
+from engine.dataset.entry import LabelSource
+from engine.dataset.folder import FileFormat
+from engine.dataset.layouts import find_layout
+from engine.dataset.tables import PROMPTS, TABLES, choose_tables
+from engine.dataset.writer import Wanted
 from engine.prompts.library import check_language
-from engine.store import Store
+from engine.store import ExportFilter, Store
 from engine.store.series import StoredSeries
 from engine.values.errors import NotFoundError, UsageError
 from engine.values.options import hint
@@ -81,3 +92,75 @@ async def find_series(store: Store, name: str) -> StoredSeries:
             "it has run."
         )
     return stored
+
+
+class Chosen(NamedTuple):
+    """The options of `rostrum export` as typed; lists are comma-separated."""
+
+    community: str | None = None
+    file_format: str = FileFormat.JSONL
+    tables: str | None = None
+    formats: str | None = None
+    languages: str | None = None
+    since: str | None = None
+    until: str | None = None
+    quorum_met: bool = False
+    include_rehearsal: bool = False
+    series: str | None = None
+    license: str | None = None
+    layout: str | None = None
+    prompts: bool = False
+    labels: str = "chat"
+    include_flawed: bool = False
+
+    def wanted(self) -> Wanted:
+        """Return the parsed options. Raises UsageError naming the invalid option."""
+        since, until = read_period(self.since, self.until)
+        where = ExportFilter(
+            community=self.community,
+            formats=read_formats(self.formats),
+            languages=read_languages(self.languages),
+            since=since,
+            until=until,
+            quorum_met=self.quorum_met,
+            without_rehearsal=not self.include_rehearsal,
+            series=self.series,
+        )
+        tables = tuple(table.name for table in choose_tables(split_list(self.tables)))
+        license = read_license("--license", self.license) if self.license is not None else None
+        asked = tables if self.tables else ()
+        if self.prompts:
+            asked = (*(asked or (table.name for table in TABLES)), PROMPTS)
+        if self.layout is not None:
+            find_layout(self.layout)
+        labels = _read_labels(self.labels)
+        kind = _read_format(self.file_format)
+        flawed = self.include_flawed
+        return Wanted(where, asked, kind, license, self.layout or "", labels=labels, flawed=flawed)
+
+
+async def run_export(out: Path, chosen: Chosen) -> None:
+    """Export ended debates into a folder, and print what was written."""
+    wanted = chosen.wanted()
+    settings = load_store_settings()
+    log.configure(settings.log, settings.secrets())
+    own = chosen.license is None and chosen.community is not None
+    counts = await export_into(settings, out, wanted, community_license=own)
+    print(texts.EXPORTED.format(out=out, counts=counts))
+
+
+def _read_format(name: str) -> FileFormat:
+    try:
+        return FileFormat(name)
+    except ValueError:
+        known = " or ".join(FileFormat)
+        raise UsageError(f"--format is “{name}”; this version writes {known}.") from None
+
+
+def _read_labels(name: str) -> LabelSource:
+    for known in get_args(LabelSource):
+        if name == known:
+            found: LabelSource = known
+            return found
+    known = " or ".join(get_args(LabelSource))
+    raise UsageError(f"--labels is “{name}”; it is {known}.")

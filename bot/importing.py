@@ -9,7 +9,7 @@ from pathlib import Path
 from bot import log
 from bot.clock import SystemClock
 from bot.reading import read_store
-from bot.settings.settings import load_store_settings
+from bot.settings.load import load_store_settings
 from engine.dataset.label_files import read_labels
 from engine.values.errors import UsageError
 from engine.values.text import clean

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from adapters.discord.permissions import application_id_of, invite_link
 from adapters.slack.install.manifest import NAME, NO_ADDRESS, manifest, to_json
-from bot.settings.settings import load_settings
+from bot.settings.load import load_settings
 from engine.values.errors import SettingsError, UsageError
 from engine.values.text import clean, headline
 

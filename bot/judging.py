@@ -11,7 +11,7 @@ from rich.table import Column, Table
 from bot.app import defaults_of
 from bot.asking import asking
 from bot.console import TableConsole, print_json, print_lines
-from bot.settings.settings import load_settings
+from bot.settings.load import load_settings
 from engine.formats.judges import tell_judges
 from engine.line.judging import judge_again
 from engine.store import DebateRecord, ExportFilter, Judging, Note, Store

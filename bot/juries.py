@@ -11,7 +11,7 @@ from bot.asking import asking
 from bot.console import print_json, print_lines
 from bot.series import SeriesEndedError
 from bot.series_progress import Display, open_display
-from bot.settings.settings import load_settings
+from bot.settings.load import load_settings
 from engine.line.judging import PANEL, read_again
 from engine.series.judging import SeriesJury, cap_left
 from engine.series.runner import Ending

@@ -17,7 +17,8 @@ from bot.clock import SystemClock
 from bot.console import TableConsole, print_json, print_lines
 from bot.filters import check_series, read_formats, read_languages, split_list
 from bot.reading import read_store
-from bot.settings.settings import PLATFORMS, load_settings, load_store_settings
+from bot.settings.load import load_settings, load_store_settings
+from bot.settings.settings import PLATFORMS
 from engine.labelling.labelling import NOTHING, Labelling
 from engine.labelling.report import MARKS, AnnotatorFigures, LabelReport, Rate
 from engine.prompts.library import check_language

@@ -11,15 +11,17 @@ from ulid import ULID
 from adapters.private_files import open_private
 from adapters.storage import backup
 from adapters.storage.file import local_file
-from adapters.storage.migrate import require_ours
+from adapters.storage.migrate import migrate, require_ours
 from adapters.storage.store import SqlStore
 from adapters.terminal.record import count_records, erase_records, records_of
+from bot import log
 from bot.app import defaults_of, open_configured_models
 from bot.clock import SystemClock
 from bot.debate import read_changes
 from bot.questions import confirm
-from bot.reading import open_database, read_store
-from bot.settings.settings import Settings, load_settings, load_store_settings
+from bot.reading import SERVER_SECONDS, open_database, read_store
+from bot.settings.load import load_settings, load_store_settings
+from bot.settings.settings import Settings
 from engine.chat.own_data import own_file
 from engine.chat.privacy import check_no_live, forget, purge
 from engine.fleet.leases import LEASE_SECONDS
@@ -262,3 +264,15 @@ def _listed(*counts: tuple[int, str] | tuple[int, str, str]) -> str:
 def _check_named(kind: str, given: str) -> None:
     if not given.strip():
         raise UsageError(f"The {kind} is missing; give the {kind}'s id on that platform.")
+
+
+async def run_migrate() -> None:
+    """Upgrade the database to this version, and print its revision."""
+    settings = load_store_settings()
+    log.configure(settings.log, settings.secrets())
+    database = open_database(settings, start_seconds=SERVER_SECONDS)
+    try:
+        revision = await migrate(database)
+    finally:
+        await database.close()
+    print(f"The database {database.name} is at revision {revision}.")

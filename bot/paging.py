@@ -7,8 +7,9 @@ from tempfile import TemporaryDirectory
 
 from adapters.web.links import write_folder
 from bot import log, texts
-from bot.exporting import Chosen, export_into
-from bot.settings.settings import load_store_settings
+from bot.exporting import export_into
+from bot.filters import Chosen
+from bot.settings.load import load_store_settings
 from engine.dataset.folder import MANIFEST, FileFormat, Manifest, check_replaceable, staged
 from engine.pages.folder import FolderLibrary, check_folder
 from engine.values.errors import UsageError

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from rich.table import Table
 
 from bot.console import TableConsole
-from engine.jury.model import SEES
 from engine.stats.jurors import Estimate, FitView, JurorView
+from engine.values.debate import SEES
 
 HEAD = "Fit {number} of {when:%Y-%m-%d %H:%M} UTC: {debates:,} debates, {ballots:,} ballots{more}."
 LEARNT = ", {n:,} of them on {judgments:,} judgments from elsewhere"

@@ -81,7 +81,7 @@ def _configured() -> str | None:
 
 
 def _in_files() -> tuple[str | None, str | None]:
-    from bot.settings.settings import read_given
+    from bot.settings.load import read_given
     from engine.values.errors import SettingsError
 
     try:

@@ -12,9 +12,10 @@ from pydantic import ValidationError
 
 from adapters.hub.push import check_installed, push
 from bot import __version__, log
-from bot.exporting import Chosen, export_into
+from bot.exporting import export_into
+from bot.filters import Chosen
 from bot.questions import confirm
-from bot.settings.settings import load_store_settings
+from bot.settings.load import load_store_settings
 from engine.dataset.folder import MANIFEST, Manifest, check_replaceable
 from engine.values.errors import UsageError
 

@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 
 from bot.reading import read_store
-from bot.settings.settings import load_store_settings
+from bot.settings.load import load_store_settings
 from engine.dataset.page import read_page, write_html, write_markdown
 from engine.values.errors import UsageError
 

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
 from functools import partial
+from importlib import import_module
 from math import inf
 from typing import Any
 
@@ -18,12 +19,23 @@ from bot.deleting import eraser, keeping_of
 from bot.health import Health, Presence, serve_health
 from bot.platforms import Platform, open_platforms
 from bot.role import Role
-from bot.settings.settings import PLATFORMS, Settings, load_settings
+from bot.settings.load import load_settings
+from bot.settings.settings import PLATFORMS, Settings
 from bot.telemetry import build_of
 from engine.chat.privacy import keep_for, tidy
 from engine.store import Store
 from engine.values.errors import SettingsError, StoreError
 
+# What only some debates need: imported before anything is served, as later the loop would wait.
+SERVED = (
+    *("engine.delivery.alerts", "engine.delivery.board", "engine.delivery.deleter"),
+    *("engine.delivery.ending", "engine.delivery.public_link", "engine.delivery.rematches"),
+    *("engine.floor.drafts", "engine.floor.research", "engine.jury.history", "engine.jury.model"),
+    *("engine.line.guest", "engine.line.guests", "engine.line.mirror", "engine.line.question_time"),
+    *("engine.line.rematch", "engine.line.replacing", "engine.line.worth", "engine.values.overlap"),
+    *("engine.votes.spoken", "engine.words.arc_picture", "engine.words.league_picture"),
+    "engine.words.result_picture",
+)
 RECONCILE_SECONDS = 3.0
 LEFT_SECONDS = 5.0  # for calls in flight, once what a process serves is handed over
 logger = structlog.get_logger(__name__)
@@ -31,6 +43,7 @@ logger = structlog.get_logger(__name__)
 
 async def run_rostrum(role: Role = Role.ALL) -> None:
     """Hold a role until SIGTERM or Ctrl-C; raises only errors that a retry cannot fix."""
+    load_served()
     # A worker reads no platform's settings: it has no token, and no use for one.
     settings = load_settings(without=() if role.serves else PLATFORMS)
     log.configure(settings.log, settings.secrets())
@@ -55,6 +68,12 @@ async def run_rostrum(role: Role = Role.ALL) -> None:
             raise
         # It waits for a server in all but its last seconds; what was not stored is as after a kill.
         logger.warning("rostrum stopped", why=str(error))
+
+
+def load_served() -> None:
+    """Import what is served."""
+    for module in SERVED:
+        import_module(module)
 
 
 @asynccontextmanager

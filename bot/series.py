@@ -16,15 +16,16 @@ from adapters.storage.migrate import migrate
 from bot import log
 from bot.app import MainLine, defaults_of, open_configured_models, run_app
 from bot.console import print_json, print_lines
-from bot.debate import quiet
 from bot.doctor.debate import check_contexts
 from bot.doctor.doctor import show, then_close
 from bot.filters import find_series
+from bot.orders import quiet
 from bot.questions import confirm
 from bot.reading import open_database, read_store
 from bot.series_people import people_lines, plan_before_people
 from bot.series_progress import Display, open_display, span
-from bot.settings.settings import Settings, load_settings, load_store_settings
+from bot.settings.load import load_settings, load_store_settings
+from bot.settings.settings import Settings
 from bot.settings.topics_file import read_topics
 from bot.usage import print_usage, to_rows
 from engine.line.service import Service

@@ -11,7 +11,7 @@ import orjson
 from adapters.pictures.png import to_png
 from bot.filters import find_series
 from bot.reading import read_store
-from bot.settings.settings import load_store_settings
+from bot.settings.load import load_store_settings
 from engine.drawing.svg import darken
 from engine.series.report.data import read_series_rows
 from engine.series.report.page import write_html, write_markdown, write_page

@@ -11,7 +11,7 @@ from rich.table import Column, Table
 
 from bot.console import TableConsole, print_json, print_lines
 from bot.reading import read_store
-from bot.settings.settings import load_store_settings
+from bot.settings.load import load_store_settings
 from engine.delivery.interruption import INTERRUPTED, interrupted, way_on
 from engine.store import DeliveryState, Store
 from engine.store.journal import Failed

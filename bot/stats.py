@@ -14,7 +14,7 @@ from bot.console import TableConsole, print_json
 from bot.filters import check_series, read_formats, read_languages
 from bot.panel_tables import show_panel
 from bot.reading import read_store
-from bot.settings.settings import load_store_settings
+from bot.settings.load import load_store_settings
 from engine.line.learning import read_figures
 from engine.stats.agreement import (
     Agreement,

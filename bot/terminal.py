@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -32,15 +32,13 @@ from adapters.terminal.votes import (
 )
 from bot import texts
 from bot.app import App, find_debate, run_app
-from bot.audience import asking_beside, has_keyboard
+from bot.console import has_keyboard
 from bot.settings.settings import Settings
-from bot.writing import writing_beside
 from engine.line.intake import Order
-from engine.line.mirror import OTHER
 from engine.line.service import Started
 from engine.store import Caps
 from engine.tally.questions import CLOSE, CONFIDENCES, STANCES, UNSURE, round_options, vote_options
-from engine.values.debate import Debate, Replacement, Status, short_code
+from engine.values.debate import OTHER, Debate, Replacement, Status, short_code
 from engine.values.errors import RostrumError, StoreError, UsageError, VenueError
 from engine.values.judging import EVEN
 from engine.values.language import speaking
@@ -50,7 +48,7 @@ from engine.words.phrases import NO_STANCES
 PLATFORM = COMMUNITY = "terminal"
 DEFAULT_VOTES = "{}=3,{}=2,tie=1"  # of the first two contenders
 DEFAULT_STANCES = "against>for=2,unsure>for=1,for=1,against=1,unsure>against=1"
-LIMITS = VenueLimits(typing_seconds=0.25)
+LIMITS = VenueLimits(typing_seconds=0.25, erases=False)
 LOOK_SECONDS = 0.05
 TAKE_UP_SECONDS = 1.0
 RAISED = "Raise the cap (ROSTRUM_BUDGET__DEBATE_USD). "
@@ -191,10 +189,7 @@ class Session:
         venue.turn_page = partial(self._turn_page, venue) if self.by_page else None
         try:
             await self._hear_first_stances(app, venue, debate_id)
-            async with (
-                asking_beside(app, venue, debate_id, self.questions),
-                writing_beside(app, venue, debate_id),
-            ):
+            async with self._typing_beside(app, venue, debate_id):
                 debate = await self._hear_rounds(app, venue, debate_id)
             if debate.vote_opened_at and not _ended(debate):
                 debate = await self._vote(app, venue, debate, holds=holds, exchanged=exchanged)
@@ -208,6 +203,24 @@ class Session:
         if debate.status is not (Status.VOTING if holds else Status.CLOSED):
             raise DebateEndedError(f"{debate.reason} {_way_on(debate, self.resume_command)}")
         return debate
+
+    @asynccontextmanager
+    async def _typing_beside(
+        self, app: App, venue: TerminalVenue, debate_id: str
+    ) -> AsyncIterator[None]:
+        """Take questions and turns from the keyboard while the body runs, if there are any."""
+        debate = await app.store.debates.get(debate_id)
+        async with AsyncExitStack() as beside:
+            if debate.request.questions:
+                from bot.audience import asking_beside  # few debates have any
+
+                asking = asking_beside(app, venue, debate, self.questions)
+                await beside.enter_async_context(asking)
+            if debate.request.guest:
+                from bot.writing import writing_beside  # few debates have one
+
+                await beside.enter_async_context(writing_beside(app, venue, debate))
+            yield
 
     async def _hear(self, app: App, venue: TerminalVenue, debate_id: str, event: Inbound) -> object:
         """Pass on what happened here; a second person at one keyboard may be the first again."""

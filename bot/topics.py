@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bot.settings.settings import load_topics
+from bot.settings.load import load_topics
 from engine.chat.answers.catalogue import topic_line
 from engine.prompts.library import check_language
 from engine.values.errors import RostrumError

@@ -10,7 +10,7 @@ from rich.table import Column, Table
 from bot.console import BETWEEN, TableConsole, pack, print_json, print_lines
 from bot.filters import check_series, read_period
 from bot.reading import read_store
-from bot.settings.settings import load_store_settings
+from bot.settings.load import load_store_settings
 from engine.store import Store
 from engine.store.usage import By, Usage, UsageFilter
 from engine.values.errors import UsageError

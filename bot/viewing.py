@@ -16,7 +16,7 @@ from adapters.web.reading import Reading
 from adapters.web.session import Door
 from bot import log
 from bot.reading import read_store
-from bot.settings.settings import load_store_settings
+from bot.settings.load import load_store_settings
 from engine.pages.debate import Library
 from engine.pages.folder import FolderLibrary
 from engine.pages.stored import StoredLibrary

@@ -12,6 +12,7 @@ from adapters.terminal.venue import TerminalVenue
 from bot import texts
 from bot.app import App
 from bot.audience import LOOK_SECONDS, MOST_BYTES, PLATFORM
+from bot.orders import HOST
 from engine.store.guests import OpenTurn
 from engine.values.debate import Debate
 from engine.values.errors import LeaseLostError, UsageError
@@ -20,17 +21,12 @@ from engine.values.text import marked
 from engine.words.phrases import round_name
 from engine.words.translation import say
 
-HOST = "host"
 END = None  # in place of a line: the input ends here, for now or for good
 
 
 @asynccontextmanager
-async def writing_beside(app: App, venue: TerminalVenue, debate_id: str) -> AsyncIterator[None]:
-    """Take turns from the keyboard while the body runs, if a person argues a side."""
-    debate = await app.store.debates.get(debate_id)
-    if not debate.request.guest:
-        yield
-        return
+async def writing_beside(app: App, venue: TerminalVenue, debate: Debate) -> AsyncIterator[None]:
+    """Take turns from the keyboard while the body runs, as a person argues a side."""
     writing = asyncio.create_task(_write(app, venue, debate))
     try:
         yield

@@ -16,7 +16,6 @@ import orjson
 
 from adapters.models.attempts import RetryPolicy, persist
 from adapters.models.fabrication import Fabricator
-from adapters.models.faults import status_fault
 from adapters.models.jurors import fill_in, find_form
 from adapters.models.options import RehearsalOptions
 from adapters.models.outcomes import CallAnswer, CallFault, Outcome
@@ -92,6 +91,8 @@ class RehearsedCall:
     def _outcome(self) -> Outcome:
         failure = self._options.fail
         if failure is not None and (failure.tries is None or self._tries <= failure.tries):
+            from adapters.models.faults import status_fault  # few names ask for one
+
             return status_fault(failure.status, b"", {})
         if self._options.empty:
             said, model = "answered without any text", self._call.model.name

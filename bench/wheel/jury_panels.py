@@ -25,10 +25,10 @@ from engine.jury.aggregate import BEHIND, MOST_JURORS, aggregate
 from engine.jury.fitting import fit_jurors
 from engine.jury.gate import compare_rules
 from engine.jury.hearing import HeardDebate, hear
-from engine.jury.history import PanelFit, fit
+from engine.jury.history import fit
 from engine.jury.model import chance, choose, gain_of_another, plot, posterior
 from engine.jury.plan import next_readings
-from engine.jury.roster import seat_panel
+from engine.jury.roster import PanelFit, seat_panel
 from engine.jury.rubric import DEBATE
 from engine.store.journal import PastDebate
 from engine.values.debate import Fit, PanelSetup

@@ -72,7 +72,7 @@ def export(
 ) -> None:
     """Export ended debates as a dataset. It has every ballot and vote."""
     from bot.exits import run
-    from bot.exporting import Chosen, run_export
+    from bot.filters import Chosen, run_export
 
     chosen = Chosen(**{name: given.params[name] for name in Chosen._fields})
     if html:
@@ -109,7 +109,7 @@ def push(
 ) -> None:
     """Publish an export on a dataset hub. The same command resumes one that was cut off."""
     from bot.exits import run
-    from bot.exporting import Chosen
+    from bot.filters import Chosen
     from bot.pushing import Target, run_push
 
     chosen = Chosen(**{name: given.params[name] for name in Chosen._fields if name in given.params})

@@ -111,6 +111,6 @@ def topics(
 def migrate() -> None:
     """Upgrade the database to this version."""
     from bot.exits import run
-    from bot.exporting import run_migrate
+    from bot.operate import run_migrate
 
     run(run_migrate)

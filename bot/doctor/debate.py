@@ -14,8 +14,7 @@ from adapters.models.faults import LEAST_ROOM, ROOM
 from adapters.models.router import ModelRouter
 from bot.app import defaults_of, open_configured_models
 from bot.settings.settings import Settings
-from engine.jury.history import PanelFit
-from engine.jury.roster import seat_panel
+from engine.jury.roster import PanelFit, seat_panel
 from engine.line.estimate import estimate, longest_prompts
 from engine.line.intake import Defaults, Order, check_prices, complete, freeze, templates_of
 from engine.line.service import reserve

@@ -15,7 +15,8 @@ from bot.console import print_json
 from bot.doctor.budget import check_day
 from bot.doctor.database import check_database, check_retention
 from bot.doctor.debate import check_debate
-from bot.settings.settings import Settings, examine_settings, find_secrets, load_store_settings
+from bot.settings.load import examine_settings, find_secrets, load_store_settings
+from bot.settings.settings import Settings
 from engine.prompts.library import load_prompts
 from engine.store.installs import Install
 from engine.values.debate import REHEARSAL

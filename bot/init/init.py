@@ -19,9 +19,10 @@ from bot.init.backends import Backends, ask_backends, ask_models, ask_prices
 from bot.init.choose import propose
 from bot.init.env_file import merge, read_env, write_env
 from bot.questions import ask, confirm, has_terminal
+from bot.settings.format_sections import PREFIX
+from bot.settings.load import ENV_FILE, NAMES_FILE, examine_settings, preview_settings
 from bot.settings.sections import DiscordSettings, SlackSettings
-from bot.settings.settings import ENV_FILE, Settings, examine_settings, preview_settings
-from bot.settings.sources import NAMES_FILE, PREFIX
+from bot.settings.settings import Settings
 from engine.values.errors import ModelError, RostrumError, SettingsError, UsageError
 
 DISCORD_TOKEN = "ROSTRUM_DISCORD__TOKEN"  # noqa: S105

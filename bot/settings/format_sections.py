@@ -1,19 +1,38 @@
-"""The settings of each format: the limits of its turns."""
+"""What a section of the settings is, and those of the formats: the limits of their turns."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Iterable
+from typing import Annotated, NamedTuple, TypeAlias
 
 from pydantic import Field
 
-from bot.settings.sources import Section
+from engine.values.debate import Value
 
+PREFIX = "ROSTRUM_"
+NamePath: TypeAlias = tuple[str, ...]
 # Far above any use, and a number that every database and model accepts.
 MOST = 1_000_000
 Count = Annotated[int, Field(ge=1, le=MOST)]
 Weight = Annotated[float, Field(gt=0, le=MOST)]
 Points = Annotated[float, Field(ge=0, le=100)]
 Length = Annotated[float, Field(gt=0, le=MOST)]
+
+
+class Section(Value):
+    """Settings that share a prefix; a `dict` of sections has keys chosen by the user."""
+
+
+class Wrong(NamedTuple):
+    """An invalid setting: its path, and the message."""
+
+    path: NamePath
+    sentence: str
+
+
+def variable(path: Iterable[str]) -> str:
+    """Return the variable of a path."""
+    return PREFIX + "__".join(path).upper()
 
 
 class FormatSettings(Section):

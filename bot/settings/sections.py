@@ -6,21 +6,23 @@ a value that could be a secret.
 
 from __future__ import annotations
 
+import json
 import re
 from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
 
 from adapters.models import OPENAI, ClientName, JsonForm
-from adapters.models.backends import ModerationEndpoint, SearchEndpoint
-from bot.settings.format_sections import MOST
-from bot.settings.sources import Section, json_object
+from bot.settings.format_sections import MOST, Section
 from engine.jury.rubric import RUBRICS, Rubric, find_rubric, read_rubric
 from engine.prompts.library import check_language
 from engine.values.debate import RETRIEVAL, Model, PanelMode, Price, Retrieval, Sampling
 from engine.values.errors import UsageError
+
+if TYPE_CHECKING:
+    from adapters.models.backends import ModerationEndpoint, SearchEndpoint
 
 _USER = re.compile(r"(\w+/)?\w+")
 _WEB = re.compile(r"https?://[^/\s]+(/\S*)?")
@@ -147,6 +149,23 @@ def _price(value: Any) -> Any:
         "written",
     }:
         return Price(**{f"usd_{what}": usd for what, usd in value.items()})
+    return value
+
+
+def json_object(value: object) -> dict[str, Any]:
+    """Return a dict unchanged, or parse it from JSON text. Raises ValueError."""
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except json.JSONDecodeError as error:
+            raise ValueError(
+                f"is not valid JSON at line {error.lineno}, column {error.colno}; "
+                'it must be a JSON object such as {"name": …}'
+            ) from None
+        except RecursionError:
+            raise ValueError("is nested too deeply") from None
+    if not isinstance(value, dict):
+        raise ValueError('must be a JSON object such as {"name": …}')
     return value
 
 
@@ -381,6 +400,8 @@ class RetrievalSettings(Section):
         """Return the search endpoint; None without one."""
         if self.url is None:
             return None
+        from adapters.models.backends import SearchEndpoint  # few search
+
         return SearchEndpoint(
             url=self.url, key=self.key, model=self.model, timeout_s=self.timeout_s
         )
@@ -409,6 +430,8 @@ class ModerationSettings(Section):
         """Return where to ask; None without a model."""
         if not self.model:
             return None
+        from adapters.models.backends import ModerationEndpoint  # few ask one
+
         return ModerationEndpoint(
             model=self.model, base_url=self.base_url, key=self.key, timeout_s=self.timeout_s
         )

@@ -1,22 +1,22 @@
 """All settings, read once at start and passed down.
 
-`.env.example` lists every setting with its default; bot/settings/sources.py says where values come
+`.env.example` lists every setting with its default; bot/settings/load.py says where values come
 from, and in which order.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, Self
 from urllib.parse import unquote
 
-from pydantic import BaseModel, Field, SecretStr, ValidationError, model_validator
+from pydantic import BaseModel, Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
-from adapters.models.backends import Backend, faults_of
 from bot.settings.format_sections import (
+    PREFIX,
     AuditedSettings,
     ClassicSettings,
     FormatSettings,
@@ -24,6 +24,8 @@ from bot.settings.format_sections import (
     RoundtableSettings,
     StructuredSettings,
     TeamSettings,
+    Wrong,
+    variable,
 )
 from bot.settings.sections import (
     BackendSettings,
@@ -52,23 +54,13 @@ from bot.settings.sections import (
     WebSettings,
     WorkerSettings,
 )
-from bot.settings.sources import (
-    PREFIX,
-    Given,
-    Wrong,
-    as_tree,
-    describe,
-    path_of,
-    places_of_secrets,
-    read_layers,
-    variable,
-)
-from bot.settings.topics_file import TopicList, read_topics
 from engine.values.debate import REHEARSAL, Length, Model, Scores, TurnOrder
 from engine.values.errors import SettingsError
 from engine.values.options import nearest
-from engine.values.text import clean
-from engine.values.topics import built_in_topics
+from engine.values.topics import TopicList, built_in_topics
+
+if TYPE_CHECKING:
+    from adapters.models.backends import Backend
 
 REHEARSAL_MODELS = "rehearsal/maple, rehearsal/cedar, rehearsal/oak, rehearsal/larch"
 REHEARSAL_JURORS = (
@@ -76,9 +68,6 @@ REHEARSAL_JURORS = (
     "rehearsal/aspen, rehearsal/hazel, rehearsal/willow"
 )
 
-ENV_FILE, TOML_FILE = Path(".env"), Path("rostrum.toml")
-# The settings of commands that only use the database.
-STORED = ("database_url", "database_pool", "export")
 PLATFORMS = ("discord", "slack")
 STOP_SECONDS = 45.0  # the files of deploy/ let a stop take as long
 
@@ -195,6 +184,10 @@ class Settings(BaseSettings):
 
     def endpoints(self) -> tuple[Backend, ...]:
         """Return the configured backends, with presets applied. Raises SettingsError."""
+        if not self.backends:
+            return ()
+        from adapters.models.backends import Backend  # a rehearsal needs none
+
         return tuple(Backend.of(name, **dict(given)) for name, given in self.backends.items())
 
     def allowed(self) -> dict[str, frozenset[str]]:
@@ -207,6 +200,8 @@ class Settings(BaseSettings):
         """Return the topics of the operator's file, or the built-in ones."""
         if self.topics_file is None:
             return TopicList(built_in_topics())
+        from bot.settings.topics_file import read_topics
+
         return read_topics(self.topics_file)
 
     def limits(self) -> dict[str, dict[str, float]]:
@@ -233,106 +228,6 @@ class ContradictionError(SettingsError):
     def __init__(self, found: Sequence[Wrong]) -> None:
         super().__init__(found[0].sentence)
         self.found = found
-
-
-def load_settings(
-    env_file: Path = ENV_FILE, toml_file: Path = TOML_FILE, *, without: Sequence[str] = ()
-) -> Settings:
-    """Read the environment, `.env` and `rostrum.toml`; a file may be missing.
-
-    Sections in `without` are left as if unset, whatever they hold. Raises SettingsError with one
-    sentence that names the variable, never a secret's value.
-    """
-    settings, wrong = examine_settings(env_file, toml_file, without)
-    if settings is None or wrong:
-        raise SettingsError(wrong[0])
-    return settings
-
-
-def examine_settings(
-    env_file: Path = ENV_FILE, toml_file: Path = TOML_FILE, without: Sequence[str] = ()
-) -> tuple[Settings | None, list[str]]:
-    """Read the settings, and return everything that is wrong with them.
-
-    The settings are None if unusable. Raises SettingsError for an unreadable file.
-    """
-    given, unread = read_layers(Settings, env_file, toml_file)
-    given = [one for one in given if one.path[0] not in without]
-    unread = [bad for bad in unread if not bad.path or bad.path[0] not in without]
-    settings, wrong = _build(given)
-    # Contradictions may only follow from unreadable values.
-    heads = {bad.path[0] for bad in unread if bad.path}
-    found = [*unread, *(bad for bad in wrong if not heads & set(bad.path))]
-    return settings, [clean(bad.sentence) for bad in found]
-
-
-def preview_settings(values: Mapping[str, str], sections: Container[str]) -> Settings:
-    """Return the settings of some sections, with values by variable over them.
-
-    All other settings are as if unset. Raises SettingsError.
-    """
-    given, _ = read_layers(Settings, ENV_FILE, TOML_FILE)
-    over = [Given(path_of(name), value, "") for name, value in values.items()]
-    settings, wrong = _build([one for one in (*given, *over) if one.path[0] in sections])
-    if settings is None:
-        raise SettingsError(wrong[0].sentence)
-    return settings
-
-
-def find_secrets() -> list[tuple[str, str]]:
-    """Return the name of each secret that is set, and where its value is from."""
-    given, _ = read_layers(Settings, ENV_FILE, TOML_FILE)
-    return list(places_of_secrets(Settings, given))
-
-
-def read_given() -> list[Given]:
-    """Return what is set, unchecked, the weakest layer first; SettingsError as `load_settings`."""
-    return read_layers(Settings, ENV_FILE, TOML_FILE)[0]
-
-
-def load_topics() -> tuple[Path | None, TopicList]:
-    """Read the topics that debates are offered, and the file that they are from, if any.
-
-    Whatever else is set may be wrong. Raises SettingsError for a file that cannot be read.
-    """
-    named = [one.value for one in read_given() if one.path == ("topics_file",)]
-    if not named:
-        return None, TopicList(built_in_topics())
-    file = Path(str(named[-1]))
-    return file, read_topics(file)
-
-
-def load_store_settings() -> Settings:
-    """Read the settings of the database, exports and the log, for commands that only use these.
-
-    Other settings may be wrong and are ignored; an unknown name is refused, as it may be a
-    mistyped one of these. Raises SettingsError.
-    """
-    given, unread = read_layers(Settings, ENV_FILE, TOML_FILE)
-    for bad in unread:
-        if not bad.path or bad.path[0] in STORED or bad.path[0] not in Settings.model_fields:
-            raise SettingsError(bad.sentence)
-    settings, wrong = _build([one for one in given if one.path[0] in (*STORED, "log")])
-    if settings is None:
-        for bad in wrong:
-            if bad.path[0] in STORED:
-                raise SettingsError(bad.sentence)
-        settings, _ = _build([one for one in given if one.path[0] in STORED])
-    return settings or Settings()
-
-
-def _build(given: Sequence[Given]) -> tuple[Settings | None, list[Wrong]]:
-    """Build the settings; if that fails, return all errors, also of the remaining values."""
-    try:
-        return Settings(**as_tree(given)), []
-    except ContradictionError as error:
-        return None, list(error.found)
-    except ValidationError as error:
-        wrong = describe(Settings, error, given)
-    rest = [one for one in given if not any(one.path[: len(bad.path)] == bad.path for bad in wrong)]
-    more = _build(rest)[1] if len(rest) < len(given) else []
-    heads = {bad.path[0] for bad in wrong if bad.path}
-    return None, [*wrong, *(bad for bad in more if not heads & set(bad.path))]
 
 
 def _secrets_in(value: object) -> Iterator[str]:
@@ -363,6 +258,8 @@ def _passwords_in(address: str) -> Iterator[str]:
 def _contradictions(settings: Settings) -> Iterator[Wrong]:
     """Find contradictions, each with the names of the settings involved."""
     for name, given in settings.backends.items():
+        from adapters.models.backends import faults_of  # a rehearsal needs none
+
         for sentence in faults_of(name, given.preset, given.base_url, given.api_key):
             yield Wrong(("backends",), sentence)
     yield from _unknown_backends(settings)

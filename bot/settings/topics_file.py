@@ -15,7 +15,7 @@ from engine.prompts.library import check_language
 from engine.values.errors import SettingsError, UsageError
 from engine.values.options import hint
 from engine.values.text import clean, headline, is_visible
-from engine.values.topics import LONGEST_STANCE, Topic, fold_topic
+from engine.values.topics import LONGEST_STANCE, Topic, TopicList, fold_topic
 
 YAML = (".yaml", ".yml")
 KEYS = ("text", "for", "against", "conditions", "language")
@@ -25,13 +25,6 @@ DEEP = "it is nested too deeply; write a plain list of topics."
 _TABLE = re.compile(r"\s*\[\[\s*topics\s*\]\]")
 _NESTED = re.compile(r"(?:[\[{]\s*){20}")
 _LANGUAGE = re.compile(r"\[([\w-]+)\]")
-
-
-class TopicList(NamedTuple):
-    """The topics of a file that can be used, and a sentence for each entry that cannot."""
-
-    topics: tuple[Topic, ...]
-    faults: tuple[str, ...] = ()
 
 
 class TopicEntry(NamedTuple):

@@ -11,13 +11,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from textwrap import dedent
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engine.dataset.columns import SCHEMA_VERSION, Column, Table
 from engine.dataset.entry import Entry
 from engine.dataset.folder import FileFormat
-from engine.dataset.layouts import Layout
-from engine.dataset.tables import EVERY, TABLES
+from engine.dataset.tables import TABLES, choose_tables
 from engine.stats.figure import FEWEST, Figure, estimate_share
 from engine.values.errors import UsageError
 from engine.values.language import Text
@@ -152,6 +151,9 @@ class Figures:
         self.gold += sum(vote.gold for vote in entry.votes)
 
 
+if TYPE_CHECKING:
+    from engine.dataset.layouts import Layout
+
 CARD = "README.md"
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 _LARGEST = "1M<n<10M"
@@ -252,7 +254,7 @@ def write_card(
     license: str | None = None,
 ) -> str:
     """Return the card; `rows` are row counts by table and non-empty split, `license` an SPDX id."""
-    tables = [table for table in EVERY if table.name in rows]
+    tables = choose_tables(rows)
     parts = (
         _front_matter(
             [table for table in tables if rows[table.name]], rows, figures, file_format, license

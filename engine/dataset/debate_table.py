@@ -36,7 +36,7 @@ from engine.jury.rubric import find_rubric
 from engine.values.debate import Criterion, Model, PanelMode
 from engine.values.judging import TIE, WEAK
 from engine.values.text import scrub
-from engine.votes.imported import QUORUM
+from engine.votes.closing import QUORUM
 
 Columns: TypeAlias = tuple[Column[Entry] | OfDebate, ...]
 

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from engine.dataset.card import describe_table
-from engine.dataset.tables import EVERY
+from engine.dataset.tables import every_table
 
 HEADING = "## Tables\n"
 
@@ -14,7 +14,7 @@ HEADING = "## Tables\n"
 def renew_tables(document: str) -> str:
     """Return the document with its tables replaced by those declared now."""
     by_hand, _, _ = document.partition(f"\n{HEADING}")
-    return "\n".join([by_hand, HEADING, *map(describe_table, EVERY)])
+    return "\n".join([by_hand, HEADING, *map(describe_table, every_table())])
 
 
 if __name__ == "__main__":

@@ -16,8 +16,7 @@ from engine.values.debate import ENDED, Debate, Turn
 from engine.values.judging import Persuasion, Question, Summary, Tally
 from engine.values.text import scrub
 from engine.values.topics import split_of, topic_id
-from engine.votes.closing import persuasion
-from engine.votes.imported import tally_labels
+from engine.votes.closing import persuasion, tally_labels
 
 # Pseudonyms of voters: the same within one export, different in the next.
 

@@ -25,7 +25,7 @@ from engine.store import StandingAnswer
 from engine.store.asking import AudienceQuestion
 from engine.values.judging import IMPORT, QUESTIONS, Question
 from engine.values.text import scrub
-from engine.votes.imported import platform_of
+from engine.votes.closing import platform_of
 
 # The table of votes: each answer, its time, and what the person could know.
 

@@ -19,7 +19,6 @@ from engine.dataset.findings_tables import (
 )
 from engine.dataset.people_tables import GUESSES, QUESTIONS_ASKED, VOTES
 from engine.dataset.preferences import PREFERENCE, SAME_SIDE, UNPAIRED
-from engine.dataset.prompt_table import PROMPTS
 from engine.dataset.turn_tables import CALLS, TURNS
 from engine.dataset.verdict_tables import CALIBRATION, VERDICTS
 from engine.values.errors import UsageError
@@ -46,8 +45,14 @@ TABLES: tuple[Table[Any], ...] = (
     QUESTIONS_ASKED,
     CALLS,
 )
-OPTIONAL: tuple[Table[Any], ...] = (PROMPTS,)  # written only if they are named
-EVERY = (*TABLES, *OPTIONAL)
+PROMPTS = "prompts"  # the name of the table that is written only if it is named
+
+
+def every_table() -> tuple[Table[Any], ...]:
+    """Return the tables of an export, with the one that has to be named."""
+    from engine.dataset.prompt_table import PROMPTS as TABLE  # few exports have it
+
+    return (*TABLES, TABLE)
 
 
 def choose_tables(names: Iterable[str]) -> tuple[Table[Any], ...]:
@@ -56,7 +61,10 @@ def choose_tables(names: Iterable[str]) -> tuple[Table[Any], ...]:
     Raises UsageError for an unknown name.
     """
     wanted = set(names)
-    if unknown := sorted(wanted - {table.name for table in EVERY}):
-        known = ", ".join(table.name for table in EVERY)
+    if not wanted:
+        return TABLES
+    tables = TABLES if wanted <= {table.name for table in TABLES} else every_table()
+    if unknown := sorted(wanted - {table.name for table in tables}):
+        known = ", ".join(table.name for table in tables)
         raise UsageError(f"There is no table “{unknown[0]}”; choose from {known}.")
-    return tuple(table for table in EVERY if table.name in wanted) if wanted else TABLES
+    return tuple(table for table in tables if table.name in wanted)

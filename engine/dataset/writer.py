@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import Enum, auto
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import orjson
 
@@ -35,16 +35,17 @@ from engine.dataset.folder import (
     staged,
     turn_into_parquet,
 )
-from engine.dataset.layouts import Layout, find_layout
 from engine.dataset.people_tables import VOTES
 from engine.dataset.preferences import SAME_SIDE, MirroredPair, Mirrors
-from engine.dataset.prompt_table import PROMPTS
-from engine.dataset.tables import choose_tables
+from engine.dataset.tables import PROMPTS, choose_tables
 from engine.stats.confidence import chances, compare
 from engine.store import Archive, ExportFilter, Store
 from engine.values.errors import NotFoundError, StoppedError, UsageError
 from engine.values.judging import Question
 from engine.values.topics import SPLITS
+
+if TYPE_CHECKING:
+    from engine.dataset.layouts import Layout
 
 Rows: TypeAlias = dict[str, dict[str, int]]
 PAIRS_AT_ONCE = 20  # mirrored pairs read again at once
@@ -147,7 +148,7 @@ def write_export(
     tables, report = choose_tables(asked.tables), report or (lambda headway: None)
     layout = _check(asked)
     with staged(out) as staging:
-        written = _write_lines(archive, staging, asked, keys, report)
+        written = _write_lines(archive, staging, asked, layout, keys, report)
         # A layout has rows for some debates only; a table may have none for any.
         if not (any(written.rows.values()) if layout else written.cutoff):
             raise NotFoundError(_nothing(asked))
@@ -197,6 +198,8 @@ def _check(asked: Wanted) -> Layout | None:
         return None
     if asked.tables or asked.file_format is not FileFormat.JSONL:
         raise UsageError("A layout has its own files; leave out --tables and --format.")
+    from engine.dataset.layouts import find_layout  # few exports have one
+
     return find_layout(asked.layout)
 
 
@@ -210,7 +213,12 @@ class _WrittenLines(NamedTuple):
 
 
 def _write_lines(
-    archive: Archive, staging: Staging, asked: Wanted, keys: Keys, report: Report
+    archive: Archive,
+    staging: Staging,
+    asked: Wanted,
+    layout: Layout | None,
+    keys: Keys,
+    report: Report,
 ) -> _WrittenLines:
     """Write every table as JSON lines; pseudonyms are forgotten afterwards."""
     where = replace(asked.where, settled=True)
@@ -218,8 +226,7 @@ def _write_lines(
     voters = Pseudonyms(keys.master, where, cutoff, asked.tables, asked.labels, flawed=asked.flawed)
     append = staging.draft if asked.file_format is FileFormat.PARQUET else staging.append
     writing: _Writing
-    if asked.layout:
-        layout = find_layout(asked.layout)
+    if layout:
         writing = _WritingLayout(archive, append, (), voters, keys.splits, asked, layout=layout)
     else:
         chosen = choose_tables(asked.tables)
@@ -289,7 +296,7 @@ class _Writing:
     @contextmanager
     def _entries(self, where: ExportFilter) -> Iterator[Iterator[Entry]]:
         """Yield debates, without sealed ones, even if the archive should yield one."""
-        where = replace(where, prompts=PROMPTS in self.tables)
+        where = replace(where, prompts=PROMPTS in (table.name for table in self.tables))
         with self.archive.reading(where) as records:
             ended = (record for record in records if may_be_read(record.debate))
             entries = (make_entry(record, self.voters, self.salt) for record in ended)

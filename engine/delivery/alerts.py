@@ -10,7 +10,8 @@ from typing import get_args
 
 import structlog
 
-from engine.delivery.ending import GIVEN, UNNAMED_ALERT
+from engine.delivery.ending import UNNAMED_ALERT
+from engine.delivery.last_word import GIVEN
 from engine.store import Intent, Lease, Post, Store
 from engine.values.debate import short_code
 from engine.values.errors import VenueError

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 import structlog
 
+from engine.delivery.last_word import CHANNEL_REVEAL, GIVEN, REVEAL, STARTER_REVEAL
 from engine.store import DeliveryState, Outbox
 from engine.values.debate import Cause, Debate, Status
 from engine.values.errors import (
@@ -26,7 +27,7 @@ from engine.values.errors import (
 )
 from engine.values.messages import Reveal, Where
 from engine.values.ports import FaultKind
-from engine.words.phrases import WAITS_TO_POST, WAITS_TO_REACT
+from engine.words.phrases import NEEDS, WAITS_TO_POST, WAITS_TO_REACT
 from engine.words.translation import say
 
 STOPPED_BY_BUG = (
@@ -63,11 +64,8 @@ REFUSED = (
     "in the log; try again later."
 )
 AWAITS = "Waiting for "
-NEEDS = "Needs a worker that has "
 UNNAMED_ALERT = "alert/names"
-REVEAL, CHANNEL_REVEAL, STARTER_REVEAL = "reveal", "reveal/channel", "reveal/starter"
 PLACES: dict[str, Where] = {REVEAL: "thread", CHANNEL_REVEAL: "channel", STARTER_REVEAL: "starter"}
-GIVEN = (DeliveryState.SENT, DeliveryState.DOUBTFUL)
 UNDER_WAY = (DeliveryState.PENDING, DeliveryState.SENDING)
 # Failures that asking again does not help, as they are named in public.
 _MISSET = frozenset(

@@ -12,16 +12,17 @@ from datetime import timedelta
 
 import structlog
 
-from engine.delivery.ending import CHANNEL_REVEAL, GIVEN, REVEAL, STARTER_REVEAL
 from engine.fleet.leases import Bell
 from engine.fleet.shares import Shares
-from engine.store import Intent, Lease, Post, Store
+from engine.store import DeliveryState, Intent, Lease, Post, Store
 from engine.store.served import EVERYONE, Served
 from engine.values.debate import Debate
 from engine.values.errors import LeaseLostError, VenueError
 from engine.values.messages import Reveal
 from engine.values.ports import Clock, Venue
 
+REVEAL, CHANNEL_REVEAL, STARTER_REVEAL = "reveal", "reveal/channel", "reveal/starter"
+GIVEN = (DeliveryState.SENT, DeliveryState.DOUBTFUL)
 AGAIN_SECONDS = 3600.0
 TRIED_FOR = timedelta(days=3)
 STARTER_UNKNOWN = "The starter of this debate is unknown."

@@ -14,17 +14,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import structlog
 
-from engine.delivery.alerts import Alerts
-from engine.delivery.board import Board
-from engine.delivery.deleter import Deleter
 from engine.delivery.gaps import in_plain_words, is_plain, notice_of, stem_of
 from engine.delivery.last_word import LastWord
-from engine.delivery.public_link import with_page
-from engine.delivery.rematches import with_link
 from engine.delivery.seeds import Seeds
 from engine.delivery.unseeding import Unseeding
 from engine.fleet.leases import Bell, Keeper
@@ -61,6 +56,11 @@ from engine.values.ports import Clock, Part, Permalinks, Venue
 from engine.values.text import headline
 from engine.words.phrases import LOCKED, WAITS_TO_POST
 
+if TYPE_CHECKING:
+    from engine.delivery.alerts import Alerts
+    from engine.delivery.board import Board
+    from engine.delivery.deleter import Deleter
+
 LOOK_SECONDS = 1.0
 LONGEST_PAUSE = 30.0
 MOST_REMEMBERED = 10_000
@@ -94,21 +94,26 @@ class Delivery:
     _missed: set[str] = field(default_factory=set)  # rung while busy
     _waited: set[str] = field(default_factory=set)  # said to wait for the platform
     _last_word: LastWord = field(init=False)
-    _alerts: Alerts = field(init=False)
-    _board: Board = field(init=False)
+    _told: Alerts | None = None
+    _board: Board | None = None
     _seeds: Seeds = field(init=False)
     _unseeding: Unseeding = field(init=False)
-    _deleter: Deleter = field(init=False)
+    _deleter: Deleter | None = None
 
     def __post_init__(self) -> None:
         self._last_word = LastWord(self.venue, self.store, self.bell, self.clock)
-        self._alerts = Alerts(self.venue, self.store)
         self.shares = Shares(self.venue.platform, self.store, self.keeper, self.clock)
-        self._board = Board(self.venue, self.store, self.clock, self._served, self.permalinks)
         self._seeds = Seeds(self.venue, self.store, self.bell, self.clock, self._served)
         joints = (self.venue, self.store, self.bell, self.clock)
         self._unseeding = Unseeding(*joints, self._seeds.adds_to, self._served)
-        self._deleter = Deleter(self.venue, self.store, self.bell, self.clock, self.shares)
+        if self.venue.limits.state_seconds is not None:
+            from engine.delivery.board import Board  # not all platforms show states
+
+            self._board = Board(self.venue, self.store, self.clock, self._served, self.permalinks)
+        if self.venue.limits.erases:
+            from engine.delivery.deleter import Deleter  # not all platforms delete messages
+
+            self._deleter = Deleter(*joints, self.shares)
 
     async def run(self) -> None:
         """Deliver until cancelled; waits while other processes hold every share."""
@@ -119,10 +124,20 @@ class Delivery:
             group.create_task(self._last_word.try_again(self.shares))
             group.create_task(self._seeds.run())
             group.create_task(self._unseeding.run())
-            group.create_task(self._deleter.run())
-            if (seconds := self.venue.limits.state_seconds) is not None:
-                group.create_task(self._board.run(seconds))
+            if self._deleter is not None:
+                group.create_task(self._deleter.run())
+            if self._board is not None:
+                group.create_task(self._board.run(self.venue.limits.state_seconds or LOOK_SECONDS))
             await self._deliver_all(group)
+
+    @property
+    def _alerts(self) -> Alerts:
+        """What tells managers."""
+        if self._told is None:
+            from engine.delivery.alerts import Alerts  # few debates have any
+
+            self._told = Alerts(self.venue, self.store)
+        return self._told
 
     def _served(self) -> Served:
         return self.shares.served
@@ -369,17 +384,23 @@ class Delivery:
         if isinstance(intent.message, VoteInvite):
             return self.venue.render(await self._filled(intent, intent.message), stem_of(intent))
         if isinstance(intent.message, Announcement):
-            joints = (self.venue, self.store, intent.community)
-            linked = await self._with_page(intent, await with_link(*joints, intent.message))
-            return self.venue.render(linked, stem_of(intent))
+            linked = intent.message
+            if linked.before is not None:
+                from engine.delivery.rematches import with_link  # few debates are one
+
+                linked = await with_link(self.venue, self.store, intent.community, linked)
+            return self.venue.render(await self._with_page(intent, linked), stem_of(intent))
         if isinstance(intent.message, Reveal):
             revealed = await self._with_page(intent, intent.message)
             return self.venue.render(revealed, stem_of(intent))
         return self.venue.render(intent.message, stem_of(intent))
 
     async def _with_page(self, intent: Intent, message: M) -> M:
-        joints = (self.permalinks, self.store, self.venue.platform, intent)
-        return await with_page(*joints, message)
+        if not self.permalinks.debate(intent.debate):
+            return message
+        from engine.delivery.public_link import with_page  # not all installations have pages
+
+        return await with_page(self.permalinks, self.store, self.venue.platform, intent, message)
 
     async def _filled(self, intent: Intent, invite: VoteInvite) -> VoteInvite:
         """Return an invitation with what is known when it is shown: its link, and its end."""
@@ -516,7 +537,8 @@ class Delivery:
         following = await self.store.outbox.settle(lease, intent, state, error, instead, read_at)
         log.info("message settled", debate=intent.debate, post=intent.key, state=state)
         if isinstance(intent.message, Reveal):
-            self._board.look_again(intent.debate)
+            if self._board is not None:
+                self._board.look_again(intent.debate)
             self.bell.ring(f"seeds/{self.venue.platform}")
         return following
 

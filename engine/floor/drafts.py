@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any
 
 import regex
-from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from engine.blinding.identity import clean, names_of, read_vocabulary, replace_names
-from engine.floor.structured import UnreadableError, repaired
+from engine.floor.structured import read_growing
 from engine.values.debate import Debate, side_of
 from engine.values.ports import AnswerSchema, Audience, Draft
 from engine.values.text import count_words
 
 UPDATE_SECONDS = 0.1  # blinding takes a millisecond, and words arrive by the hundred
-KINDS = ("turn", "shorten")  # the cues of calls whose answers are posted
-NOTHING = "…"  # of JSON that was cut before its first text
-_OBJECT = TypeAdapter(dict[str, JsonValue])
 
 _PARTS = regex.compile(r"[\s\-_./:]+")
 _UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
@@ -86,55 +81,6 @@ def veil_growing(text: str, names: Iterable[str]) -> str:
     held = max(len(_PARTS.split(name)) for name in hidden)
     units = [unit.start() for unit in _UNIT.finditer(shown)]
     return shown[: units[-held]].rstrip() if len(units) > held else ""
-
-
-def read_growing(text: str, schema: AnswerSchema) -> str:
-    """Return the texts of an unfinished JSON object: a line for each under a key of the schema.
-
-    A choice from a list is a code of the format, no text for people, and is left out.
-    """
-    try:
-        value = _OBJECT.validate_json(
-            text[max(0, text.find("{")) :], experimental_allow_partial="trailing-strings"
-        )
-    except ValidationError:  # not yet, or never, an object
-        return ""
-    return "\n".join(_texts(value, frozenset(_keys(schema.json_schema))))
-
-
-def readable_part(text: str, schema: AnswerSchema) -> str:
-    """Return the texts of an answer that is broken or was cut, or all of one that is no JSON."""
-    try:
-        found = repaired(text[max(0, text.find("{")) :])
-    except UnreadableError:
-        found = None
-    said = read_growing(text, schema)
-    if found is not None:
-        said = "\n".join(_texts(found.value, frozenset(_keys(schema.json_schema)))) or said
-    if said.strip():
-        return said
-    return NOTHING if text.lstrip().startswith(("{", "```")) else text
-
-
-def _texts(value: JsonValue, asked: frozenset[str]) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list):
-        for item in value:
-            yield from _texts(item, asked)
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            if key in asked:
-                yield from _texts(item, asked)
-
-
-def _keys(schema: Any) -> Iterator[str]:
-    if isinstance(schema, dict):
-        fields = schema.get("properties", {})
-        yield from (name for name, field in fields.items() if "enum" not in field)
-    for part in schema.values() if isinstance(schema, dict) else schema:
-        if isinstance(part, dict | list):
-            yield from _keys(part)
 
 
 @lru_cache(maxsize=1)

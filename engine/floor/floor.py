@@ -18,7 +18,6 @@ from pydantic import BaseModel
 
 from engine.blinding.identity import names_of, scrub, veil_post
 from engine.blinding.transcript import BLINDER, blind
-from engine.floor.drafts import readable_part
 from engine.floor.shapes import (
     Shape,
     ShapedAnswer,
@@ -32,7 +31,7 @@ from engine.floor.shapes import (
     violations,
 )
 from engine.floor.steps import Caller
-from engine.floor.structured import example_texts, refusal, sent_back
+from engine.floor.structured import example_texts, readable_part, refusal, sent_back
 from engine.prompts.library import (
     AUDIENCE,
     SOURCES,

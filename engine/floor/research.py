@@ -54,11 +54,8 @@ class Lookup(Value):
     problem: str = ""
 
 
-async def research(floor: Floor) -> None:
+async def research(floor: Floor, plan: Retrieval) -> None:
     """Let every side look things up, then put what was found before all of them."""
-    plan = floor.retrieval
-    if plan is None:
-        return
     sides = (side for side, model in floor.request.sides.items() if not model.person)
     searches = (_search(floor, side, plan) for side in sides)
     by_side = await floor.together(*searches)

@@ -15,8 +15,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import orjson
 from pydantic import BaseModel, ValidationError
 
-from engine.floor.drafts import readable_part
-from engine.floor.structured import CUT_OFF, UnreadableError, is_filler, read_object
+from engine.floor.structured import CUT_OFF, UnreadableError, is_filler, read_object, readable_part
 from engine.values.debate import CUT_SHORT, REPEATS, Value, Violation
 from engine.values.judging import Artifact
 from engine.values.ports import AnswerSchema, Reply

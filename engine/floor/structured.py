@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
+
+from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from engine.prompts.library import MARK
 from engine.values.debate import Violation
 from engine.values.errors import MISFITS, RostrumError
-from engine.values.ports import Reply
+from engine.values.ports import AnswerSchema, Reply
 from engine.values.text import count_words
 
 CUT_OFF = "length"  # a reply that reached its token cap
@@ -24,6 +26,8 @@ MAX_CHARS = 1_000_000
 MAX_DEPTH = 64
 TOO_DEEP = f"the answer's JSON is nested deeper than {MAX_DEPTH} levels"
 MAX_OBJECTS = 16
+NOTHING = "…"  # of JSON that was cut before its first text
+_OBJECT = TypeAdapter(dict[str, JsonValue])
 # json-repair takes quadratic time on stray quotes: 20,000 characters keep it under 0.2 s.
 MAX_REPAIR_CHARS = 20_000
 
@@ -276,3 +280,52 @@ def refusal(text: str, finish: str = "stop") -> tuple[Violation, ...]:
     if finish != "content_filter" and not declines(text):
         return ()
     return (Violation(kind=REFUSAL, measured=1, limit=0),)
+
+
+def read_growing(text: str, schema: AnswerSchema) -> str:
+    """Return the texts of an unfinished JSON object: a line for each under a key of the schema.
+
+    A choice from a list is a code of the format, no text for people, and is left out.
+    """
+    try:
+        value = _OBJECT.validate_json(
+            text[max(0, text.find("{")) :], experimental_allow_partial="trailing-strings"
+        )
+    except ValidationError:  # not yet, or never, an object
+        return ""
+    return "\n".join(_texts(value, frozenset(_keys(schema.json_schema))))
+
+
+def readable_part(text: str, schema: AnswerSchema) -> str:
+    """Return the texts of an answer that is broken or was cut, or all of one that is no JSON."""
+    try:
+        found = repaired(text[max(0, text.find("{")) :])
+    except UnreadableError:
+        found = None
+    said = read_growing(text, schema)
+    if found is not None:
+        said = "\n".join(_texts(found.value, frozenset(_keys(schema.json_schema)))) or said
+    if said.strip():
+        return said
+    return NOTHING if text.lstrip().startswith(("{", "```")) else text
+
+
+def _texts(value: JsonValue, asked: frozenset[str]) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for item in value:
+            yield from _texts(item, asked)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            if key in asked:
+                yield from _texts(item, asked)
+
+
+def _keys(schema: Any) -> Iterator[str]:
+    if isinstance(schema, dict):
+        fields = schema.get("properties", {})
+        yield from (name for name, field in fields.items() if "enum" not in field)
+    for part in schema.values() if isinstance(schema, dict) else schema:
+        if isinstance(part, dict | list):
+            yield from _keys(part)

@@ -10,7 +10,6 @@ from typing import Annotated, NamedTuple, TypeVar
 from pydantic import BeforeValidator, JsonValue, ValidationError
 
 from engine.floor.floor import QUESTIONS, Floor
-from engine.floor.research import research
 from engine.prompts.library import Prompts
 from engine.values.debate import Length, Request, Turn, TurnOrder, Value
 from engine.values.errors import UsageError
@@ -170,7 +169,10 @@ class Format(ABC):
 
     async def hold(self, floor: Floor) -> None:
         """Let the sides look things up, where an operator has set that, then run the script."""
-        await research(floor)
+        if floor.retrieval is not None:
+            from engine.floor.research import research  # few installations have an endpoint
+
+            await research(floor, floor.retrieval)
         await self.run(floor)
 
     @abstractmethod

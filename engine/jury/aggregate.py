@@ -14,12 +14,14 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from engine.jury import model
 from engine.jury.rubric import Rubric, find_rubric
 from engine.values.debate import Fit, JurorFit, JurorHistory, PanelMode, PanelSetup
 from engine.values.judging import TIE, Ballot, Verdict
+
+if TYPE_CHECKING:
+    from engine.jury import model
 
 CLIP = 2.5
 VERDICT_TERM = 0.35
@@ -110,7 +112,7 @@ def ready_fit(setup: PanelSetup) -> Fit | None:
     fit = setup.fit
     if fit is None or setup.mode is not PanelMode.ADAPTIVE or setup.stake is not None:
         return None
-    known = sum(model.is_known(fit, juror.ref) for juror in setup.roster)
+    known = sum(fit.knows(juror.ref) for juror in setup.roster)
     return fit if fit.ahead > BEHIND and known >= min(2, len(setup.roster)) else None
 
 
@@ -122,17 +124,15 @@ def find_fit(setup: PanelSetup, ballots: Sequence[Ballot]) -> Fit | None:
 
 def _known(fit: Fit, ballots: Iterable[Ballot]) -> list[str]:
     """Return the jurors of the ballots that the model weighs, one for each."""
-    return [
-        one.juror
-        for one in ballots
-        if one.valid and not one.audit and model.is_known(fit, one.juror)
-    ]
+    return [one.juror for one in ballots if one.valid and not one.audit and fit.knows(one.juror)]
 
 
 def plot(fit: Fit, setup: PanelSetup, ballots: Sequence[Ballot]) -> model.Course:
     """Return the readings to ask for after these, as the model of jurors would."""
+    from engine.jury import model  # it decides
+
     times = Counter(one.juror for one in ballots if not one.audit)
-    known = [one.ref for one in setup.roster if model.is_known(fit, one.ref)]
+    known = [one.ref for one in setup.roster if fit.knows(one.ref)]
     return model.plot(
         fit,
         _known(fit, ballots),
@@ -184,6 +184,8 @@ def _verdict_term(ballot: Ballot, side: str) -> float:
 
 def _weigh(fit: Fit, setup: PanelSetup, ballots: Sequence[Ballot]) -> tuple[Ballot, ...]:
     """Fill in signals and weights by the model; a juror that it hardly knows weighs nothing."""
+    from engine.jury import model  # it decides
+
     counted = sorted(_known(fit, ballots))
     weights = dict(zip(counted, model.weigh(fit, tuple(counted)).weights, strict=True))
     rubric = find_rubric(setup.rubric, setup.criteria)
@@ -207,6 +209,8 @@ def _conclude(
     fit: Fit, contenders: tuple[str, ...], ballots: Sequence[Ballot], course: model.Course
 ) -> Chances:
     """Return what the model makes of the ballots: contrasts of contenders, all alike."""
+    from engine.jury import model  # it decides
+
     n = len(contenders)
     asked = tuple(sorted(ballot.juror for ballot in ballots))
     variance = model.weigh(fit, asked).variance

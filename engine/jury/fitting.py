@@ -25,9 +25,9 @@ from engine.jury.likelihood import (
     gather,
     invert,
 )
-from engine.jury.model import CLIP, SEES
+from engine.jury.model import CLIP
 from engine.jury.sight import bet
-from engine.values.debate import Fit, JurorFit
+from engine.values.debate import SEES, Fit, JurorFit
 
 Flags = NDArray[np.bool_]
 

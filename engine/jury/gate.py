@@ -53,7 +53,7 @@ def _compare(
         return
     told = ballots[number % len(ballots)]
     rest = [one for one in ballots if one.juror != told.juror]
-    known = [one for one in rest if model.is_known(fitted, one.juror)]
+    known = [one for one in rest if fitted.knows(one.juror)]
     if len({one.juror for one in known}) > 1:
         by_juror = defaultdict(list)
         for one in known:

@@ -15,10 +15,13 @@ from statistics import fmean
 from typing import NamedTuple
 
 from engine.jury.aggregate import UNKNOWN, margins, signals
+from engine.jury.hearing import hear
+from engine.jury.roster import Figures, PanelFit
 from engine.jury.rubric import find_rubric
 from engine.jury.tracking import fit_slope, track
 from engine.store.journal import PastDebate
-from engine.values.debate import Fit, JurorHistory
+from engine.store.learning import Learnt
+from engine.values.debate import Fit, JurorFit, JurorHistory
 from engine.values.judging import TIE, Ballot
 
 OFFSET_SHRINK = 10  # ballots' worth of the pooled lean and spread
@@ -27,18 +30,6 @@ LABELLED_DEBATES = 30  # debates with a human winner from which the slope is fit
 DEFAULT_SLOPE = 0.9
 SMALLEST_SD = 0.5  # avoids a division by zero for a juror with equal scores
 ENOUGH_DEBATES = 10  # for a reliable correlation between jurors
-
-
-class PanelFit(NamedTuple):
-    """The figures for the next panel; `correlation` is between two jurors' signals.
-
-    `model` is the fit of the model of jurors, None for a panel that is balanced by order alone.
-    """
-
-    history: dict[str, JurorHistory]
-    correlation: float | None
-    slope: float
-    model: Fit | None = None
 
 
 @dataclass(slots=True)
@@ -186,3 +177,72 @@ def _fit_slope(debates: Sequence[PastDebate], firsts: Sequence[str | None]) -> f
         if debate.z is not None and debate.human is not None and first is not None
     ]
     return DEFAULT_SLOPE if len(points) < LABELLED_DEBATES else fit_slope(points)
+
+
+FEWEST_CHANGED = 25  # ballots by which a change that is known differs from a later one
+
+
+def fit_all(past: Sequence[PastDebate], before: Fit | None = None) -> Figures:
+    """Fit both rules to past debates; pure, and work for a thread. `before` is an earlier fit.
+
+    Without a ballot the model knows nothing yet.
+    """
+    balanced, model = fit(past), Fit()
+    if balanced.history:
+        # Imported only here, as NumPy is.
+        from engine.jury.errors import with_errors
+        from engine.jury.fitting import fit_jurors
+        from engine.jury.gate import compare_rules
+
+        heard = hear(past)
+        model = with_errors(fit_jurors(heard, before), heard)
+        model = model.model_copy(update={"ahead": compare_rules(past)})
+    return Figures(
+        history=balanced.history,
+        correlation=balanced.correlation,
+        slope=balanced.slope,
+        model=model,
+    )
+
+
+def newly_drifted(before: Fit | None, now: Fit | None) -> dict[str, JurorFit]:
+    """Return jurors whose newer ballots do not fit older ones, unless that was known before; pure.
+
+    A change that is known leaves out as many ballots as before, or fewer; a later one more.
+    """
+    known = {name: one.left for name, one in before.jurors.items()} if before else {}
+    found = now.jurors.items() if now else ()
+    most = {
+        name: known.get(name, 0) + (FEWEST_CHANGED if known.get(name) else 0) for name, _ in found
+    }
+    return {name: one for name, one in found if one.left > most[name]}
+
+
+def join(past: Sequence[PastDebate], learnt: Iterable[Learnt]) -> list[PastDebate]:
+    """Return all that jurors read: debates held here, with later ballots, and others; pure.
+
+    What was judged elsewhere comes first, as it says least of how jurors are now.
+    """
+    extra = {one.key: one for one in learnt}
+    joined = [_with(debate, extra) for debate in past]
+    return [*map(_outside, extra.values()), *joined]
+
+
+def _with(debate: PastDebate, extra: dict[str, Learnt]) -> PastDebate:
+    more = extra.pop(debate.id, None)
+    if more is None:
+        return debate
+    read = {(ballot.juror, ballot.order) for ballot in debate.ballots}
+    new = (one for one in more.ballots if (one.juror, one.order) not in read)
+    return debate._replace(ballots=(*debate.ballots, *new))
+
+
+def _outside(one: Learnt) -> PastDebate:
+    return PastDebate(
+        ballots=one.ballots,
+        rubric=one.rubric,
+        criteria=one.criteria,
+        human=one.human,
+        blind=one.blind,
+        id=one.key,
+    )

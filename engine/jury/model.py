@@ -20,11 +20,9 @@ from operator import mul
 from statistics import NormalDist
 from typing import NamedTuple
 
-from engine.values.debate import Fit, JurorFit
+from engine.values.debate import SEES, Fit, JurorFit
 
 CLIP = 2.5
-KNOWN_AFTER = 10  # ballots from which a juror's lean and skill count as measured
-SEES = 0.5  # the chance that a juror sees something, from which its ballots count
 POINTS = 40  # of the quadrature
 STANDARD = NormalDist()
 
@@ -335,9 +333,3 @@ def choose(
                 pull[juror] -= step * share
                 rest[juror] -= step * step
     return tuple(chosen)
-
-
-def is_known(fit: Fit, juror: str) -> bool:
-    """Return whether a juror has ballots enough to count by the model, and sees something."""
-    one = fit.jurors.get(juror)
-    return one is not None and one.ballots >= KNOWN_AFTER and one.sees >= SEES

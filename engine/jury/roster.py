@@ -6,13 +6,22 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from random import Random
 from statistics import fmean
+from typing import NamedTuple
 
 from engine.blinding.identity import kin
 from engine.jury.aggregate import MOST_JURORS
-from engine.jury.model import KNOWN_AFTER, SEES, choose
 from engine.jury.rubric import DEBATE, Rubric, own_criteria
 from engine.jury.sight import stake_of
-from engine.values.debate import Fit, JurorHistory, Model, PanelMode, PanelSetup
+from engine.values.debate import (
+    KNOWN_AFTER,
+    SEES,
+    Fit,
+    JurorHistory,
+    Model,
+    PanelMode,
+    PanelSetup,
+    Value,
+)
 
 TRACKED_AFTER = 30  # ballots, from which on a juror's measured weight decides its place
 ROTATE_EVERY = 5
@@ -97,6 +106,8 @@ def _draw(
     every = ROTATE_EVERY if _heard(fit, shy[0]) >= KNOWN_AFTER else 2
     exploring = [shy[0].ref] if ordinal % every == 0 else []
     named = {juror.ref: juror for juror in jurors}
+    from engine.jury.model import choose  # only now: the model knows enough to be asked
+
     chosen = choose(fit, list(named), MOST_JURORS, exploring, prices)
     following = (juror.ref for juror in shy)
     return tuple(named[ref] for ref in dict.fromkeys((*exploring, *chosen, *following))), 0
@@ -154,3 +165,24 @@ def _spread_families(jurors: Sequence[Model]) -> tuple[Model, ...]:
         dealt.append((seen[family], juror))
         seen[family] += 1
     return tuple(juror for _, juror in sorted(dealt, key=lambda item: item[0]))
+
+
+class PanelFit(NamedTuple):
+    """The figures for the next panel; `correlation` is between two jurors' signals.
+
+    `model` is the fit of the model of jurors, None for a panel that is balanced by order alone.
+    """
+
+    history: dict[str, JurorHistory]
+    correlation: float | None
+    slope: float
+    model: Fit | None = None
+
+
+class Figures(Value):
+    """A fit as it is stored: the figures of the balanced rule, and the model of the jurors."""
+
+    history: Mapping[str, JurorHistory] = {}
+    correlation: float | None = None
+    slope: float = 0.9
+    model: Fit = Fit()

@@ -13,9 +13,10 @@ import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from statistics import fmean
+from typing import TYPE_CHECKING
 
-from engine.jury.hearing import HeardDebate
-from engine.jury.model import is_known
+if TYPE_CHECKING:
+    from engine.jury.hearing import HeardDebate
 from engine.values.debate import Fit
 
 PROVEN = 100.0
@@ -71,5 +72,5 @@ def stake_of(fit: Fit, jurors: Collection[str]) -> float | None:
     """
     stakes = {juror: fit.jurors[juror].stake for juror in jurors if juror in fit.jurors}
     stake = combine(stakes, jurors)
-    agreed = fit.evidence >= SURE and sum(is_known(fit, juror) for juror in jurors) > 1
+    agreed = fit.evidence >= SURE and sum(fit.knows(juror) for juror in jurors) > 1
     return None if stake >= PROVEN or agreed else stake

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from engine.floor.floor import MOST_PUT, Floor, Spoken
-from engine.floor.research import dry_results
 from engine.floor.shapes import example
 from engine.formats import Format
 from engine.jury.explain import cheapest_of
@@ -270,6 +269,8 @@ class DryDesk:
         setup, manner = self.setup, manner_of(model)
         language, rate = setup.request.language, setup.chars_per_word
         if setup.retrieval and model == setup.retrieval.model:
+            from engine.floor.research import dry_results  # few installations have an endpoint
+
             text = dry_results(step, setup.retrieval)
         elif schema is None:
             text = manner.speak(cue or {}, setup.limits, language, rate, self.calls)

@@ -12,7 +12,7 @@ from engine.fleet.leases import Bell
 from engine.line.intake import Order, Rematch, check_words
 from engine.store import Store
 from engine.store.guests import Guest, NewGuest, OpenTurn
-from engine.values.debate import Debate, Request
+from engine.values.debate import Debate
 from engine.values.errors import UsageError
 from engine.values.ports import Clock, Moderator
 from engine.values.text import count_words
@@ -57,13 +57,11 @@ class GuestLine:
     windows: Mapping[str, VoteWindow]
     moderator: Moderator | None = None
 
-    async def named(self, order: Order, request: Request) -> NewGuest | None:
-        """Return who argues a side in place of a model; None for no one.
+    async def named(self, order: Order) -> NewGuest:
+        """Return who argues a side in place of a model.
 
         Raises UsageError for one who cannot, and VenueAwayError while the platform cannot say.
         """
-        if not request.guest:
-            return None
         user = order.guest.user if order.guest else await self._before(order.rematch)
         member = await self.windows[order.platform].venue.member(order.place, user)
         if member is None:
@@ -144,7 +142,8 @@ class GuestLine:
         """
         settings = await self.store.communities.get(debate.platform, debate.community)
         check_words(settings.blocked_words, said)
-        await moderate(self.moderator, [said], FLAGGED_TURN)
+        if self.moderator is not None:
+            await moderate(self.moderator, [said], FLAGGED_TURN)
         if not await self.store.guests.speak(debate.id, turn.step, said, self.clock.now()):
             raise UsageError(TURN_OVER)
         self.bell.ring(f"closed/{debate.id}")

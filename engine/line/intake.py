@@ -13,8 +13,7 @@ from pydantic import Field, SkipValidation
 from engine.blinding.identity import draw_names, kin
 from engine.formats import FORMATS, Format, find_format
 from engine.formats.format import Roles, read_own
-from engine.jury.history import PanelFit
-from engine.jury.roster import seat_panel
+from engine.jury.roster import PanelFit, seat_panel
 from engine.jury.rubric import Rubric, find_rubric
 from engine.prompts.library import AUDIENCE, SOURCES, Prompts, check_language
 from engine.store import Caps

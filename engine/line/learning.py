@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import NamedTuple
@@ -12,12 +11,9 @@ import structlog
 from pydantic import ValidationError
 from ulid import ULID
 
-from engine.jury.hearing import hear
-from engine.jury.history import PanelFit, fit
+from engine.jury.roster import Figures, PanelFit
 from engine.store import Lease, Store
-from engine.store.journal import PastDebate
-from engine.store.learning import Evidence, Learnt, StoredFit
-from engine.values.debate import Fit, JurorFit, JurorHistory, Value
+from engine.store.learning import Evidence, StoredFit
 from engine.values.errors import LeaseLostError
 from engine.values.ports import Clock
 
@@ -25,18 +21,8 @@ MOST_DEBATES = 2000
 LOOK_SECONDS = 60.0
 LEASE = "fit"
 LEASE_SECONDS = 60.0
-FEWEST_CHANGED = 25  # ballots by which a change that is known differs from a later one
 FEWEST_NEW = 0.02  # new ballots, as a share of those of the newest fit, that ask for another
 log = structlog.get_logger(__name__)
-
-
-class Figures(Value):
-    """A fit as it is stored: the figures of the balanced rule, and the model of the jurors."""
-
-    history: Mapping[str, JurorHistory] = {}
-    correlation: float | None = None
-    slope: float = 0.9
-    model: Fit = Fit()
 
 
 class Known(NamedTuple):
@@ -108,6 +94,8 @@ class Learner:
         return self._as_known(figures or Figures(), number)
 
     async def _fit(self, lease: Lease, *, rehearsal: bool) -> Known:
+        from engine.jury.history import fit_all, join, newly_drifted  # few debates are due
+
         stored = await self.store.learning.newest(rehearsal=rehearsal)
         before = stored and read_figures(stored)
         evidence = await self.store.learning.evidence(rehearsal=rehearsal)
@@ -128,42 +116,6 @@ class Learner:
         return Known(figures, number, self.clock.now() + timedelta(seconds=LOOK_SECONDS))
 
 
-def fit_all(past: Sequence[PastDebate], before: Fit | None = None) -> Figures:
-    """Fit both rules to past debates; pure, and work for a thread. `before` is an earlier fit.
-
-    Without a ballot the model knows nothing yet.
-    """
-    balanced, model = fit(past), Fit()
-    if balanced.history:
-        # Imported only here, as NumPy is.
-        from engine.jury.errors import with_errors
-        from engine.jury.fitting import fit_jurors
-        from engine.jury.gate import compare_rules
-
-        heard = hear(past)
-        model = with_errors(fit_jurors(heard, before), heard)
-        model = model.model_copy(update={"ahead": compare_rules(past)})
-    return Figures(
-        history=balanced.history,
-        correlation=balanced.correlation,
-        slope=balanced.slope,
-        model=model,
-    )
-
-
-def newly_drifted(before: Fit | None, now: Fit | None) -> dict[str, JurorFit]:
-    """Return jurors whose newer ballots do not fit older ones, unless that was known before; pure.
-
-    A change that is known leaves out as many ballots as before, or fewer; a later one more.
-    """
-    known = {name: one.left for name, one in before.jurors.items()} if before else {}
-    found = now.jurors.items() if now else ()
-    most = {
-        name: known.get(name, 0) + (FEWEST_CHANGED if known.get(name) else 0) for name, _ in found
-    }
-    return {name: one for name, one in found if one.left > most[name]}
-
-
 def is_due(before: Evidence, now: Evidence) -> bool:
     """Return whether there is enough that a fit does not rest on yet; pure.
 
@@ -171,36 +123,6 @@ def is_due(before: Evidence, now: Evidence) -> bool:
     """
     new = abs(now.readings - before.readings)
     return new > 0 and new >= FEWEST_NEW * before.readings
-
-
-def join(past: Sequence[PastDebate], learnt: Iterable[Learnt]) -> list[PastDebate]:
-    """Return all that jurors read: debates held here, with later ballots, and others; pure.
-
-    What was judged elsewhere comes first, as it says least of how jurors are now.
-    """
-    extra = {one.key: one for one in learnt}
-    joined = [_with(debate, extra) for debate in past]
-    return [*map(_outside, extra.values()), *joined]
-
-
-def _with(debate: PastDebate, extra: dict[str, Learnt]) -> PastDebate:
-    more = extra.pop(debate.id, None)
-    if more is None:
-        return debate
-    read = {(ballot.juror, ballot.order) for ballot in debate.ballots}
-    new = (one for one in more.ballots if (one.juror, one.order) not in read)
-    return debate._replace(ballots=(*debate.ballots, *new))
-
-
-def _outside(one: Learnt) -> PastDebate:
-    return PastDebate(
-        ballots=one.ballots,
-        rubric=one.rubric,
-        criteria=one.criteria,
-        human=one.human,
-        blind=one.blind,
-        id=one.key,
-    )
 
 
 def left_out_of(stored: StoredFit | None) -> dict[str, int]:

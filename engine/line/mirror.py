@@ -9,11 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from engine.formats.format import Roles
-from engine.values.debate import Request, side_of
+from engine.values.debate import OTHER, Request, side_of
 from engine.values.errors import UsageError
-from engine.values.messages import Estimate
-
-OTHER = {"A": "B", "B": "A"}
 
 
 def check_mirrored(name: str, roles: Roles, request: Request) -> None:
@@ -48,20 +45,4 @@ def seated(request: Request, whose: Mapping[str, str]) -> Request:
                 taken[side_of(seat)] + seat[1:]: model for seat, model in request.seats.items()
             },
         }
-    )
-
-
-def add_up(one: Estimate, other: Estimate) -> Estimate:
-    """Return the combined estimate of two debates that run at the same time."""
-    return Estimate(
-        calls=one.calls + other.calls,
-        calls_max=one.calls_max + other.calls_max,
-        tokens_in=one.tokens_in + other.tokens_in,
-        tokens_out=one.tokens_out + other.tokens_out,
-        minutes=max(one.minutes, other.minutes),
-        usd=None if one.usd is None or other.usd is None else one.usd + other.usd,
-        usd_max=None
-        if one.usd_max is None or other.usd_max is None
-        else one.usd_max + other.usd_max,
-        reading=one.reading + other.reading,
     )

@@ -20,8 +20,8 @@ from engine.line.intake import (
     seat_judges,
     texts_of,
 )
-from engine.line.mirror import OTHER, exchange, seated
-from engine.values.debate import ENDED, Debate, Model, Request
+from engine.line.mirror import exchange, seated
+from engine.values.debate import ENDED, OTHER, Debate, Model, Request
 from engine.values.errors import UsageError
 
 NO_RESULT = (

@@ -11,9 +11,7 @@ import structlog
 
 from engine.blinding.identity import names_of
 from engine.blinding.transcript import BLINDER, Scribe, hear_all
-from engine.delivery.ending import NEEDS, STOPPED_BY_BUG, cause_of, reason_of, said_of, waiting_for
 from engine.fleet.leases import Bell, Keeper
-from engine.floor.drafts import KINDS, Drafting
 from engine.floor.floor import Floor, Spoken
 from engine.floor.steps import SENT_SECONDS, Beside, Pace, Steps
 from engine.formats import Format, format_of
@@ -21,9 +19,7 @@ from engine.jury.explain import STEP, Case, explain, explains, to_artifact, unwr
 from engine.jury.panel import hold_panel, open_transcript
 from engine.jury.summary import summarise
 from engine.line.ahead import warm_up
-from engine.line.guest import GuestTime
 from engine.line.invitation import ask_for_stance, invitation
-from engine.line.question_time import QuestionTime
 from engine.line.rounds import Rounds
 from engine.prompts.library import Prompts
 from engine.store import Lease, Note, Post, Store
@@ -52,6 +48,7 @@ from engine.values.ports import (
     utc_now,
 )
 from engine.values.sources import named
+from engine.words.phrases import NEEDS
 from engine.words.translation import say
 
 FAREWELLS = {
@@ -61,6 +58,7 @@ FAREWELLS = {
 FAILED = "The debate failed; everything up to here is kept."
 MOST_UNDELIVERED = 4
 LOOK_SECONDS = 1.0
+POSTED = ("turn", "shorten")  # the cues of calls whose answers are posted
 WHY_SECONDS = 10.0  # that the close of a vote waits for the juror who writes for its reveal
 LATE = "The vote closed first."
 log = structlog.get_logger(__name__)
@@ -103,7 +101,7 @@ class Runner:
             await self._end(debate_id, error)
         except Exception:  # a bug in one debate must not end the others
             log.exception("unhandled error in a debate", debate=debate_id)
-            await self._end(debate_id, RostrumError(STOPPED_BY_BUG))
+            await self._end(debate_id, None)
         finally:
             self.bell.wake("series")
 
@@ -237,8 +235,8 @@ class Runner:
         with speaking(debate.request.language):
             await self._explain(Case(debate, verdict, ballots), prompts, steps, lease)
 
-    async def _end(self, debate_id: str, error: RostrumError) -> None:
-        """Record an early end and announce it in the thread."""
+    async def _end(self, debate_id: str, error: RostrumError | None) -> None:
+        """Record an early end and announce it in the thread; None for a bug."""
         try:
             # The request to stop is still set and must not stop this too.
             async with self.keeper.hold(f"debate/{debate_id}", stoppable=False) as lease:
@@ -247,24 +245,29 @@ class Runner:
             log.info("debate held by another process", debate=debate_id, why=str(lost))
 
     async def _conclude(
-        self, debate_id: str, lease: Lease, status: Status, error: RostrumError
+        self, debate_id: str, lease: Lease, status: Status, error: RostrumError | None
     ) -> None:
+        from engine.delivery import ending  # few debates have a bad one
+
+        error = error or RostrumError(ending.STOPPED_BY_BUG)
         debate = await self.store.debates.get(debate_id)
         if not debate.status.live:
             return
         if isinstance(error, ModelError) and error.passing and debate.series is not None:
             # The process that holds its series tries again, as no one else would.
-            await self.store.debates.advance(lease, debate_id, Status.QUEUED, waiting_for(error))
+            reason = ending.waiting_for(error)
+            await self.store.debates.advance(lease, debate_id, Status.QUEUED, reason)
             return
         if not debate.gone:
             # The notice first: a reader that sees the end may wait for its messages and leave.
             number = (await self.store.journal.spending(debate_id))[0]
             with speaking(debate.request.language):
-                notice = Notice(level="warning", text=_farewell(status, error))
+                text = f"{say(FAREWELLS.get(status, FAILED))} {say(ending.said_of(error))}"
+                notice = Notice(level="warning", text=text)
             await self._publish(debate, lease, Post(key=f"end/{number}", message=notice))
-        cause, model = cause_of(error), error.model if isinstance(error, ModelError) else ""
+        cause, model = ending.cause_of(error), error.model if isinstance(error, ModelError) else ""
         await self.store.debates.advance(
-            lease, debate_id, status, reason_of(error), cause=cause, model=model or None
+            lease, debate_id, status, ending.reason_of(error), cause=cause, model=model or None
         )
         log.warning("debate ended early", debate=debate_id, status=status, why=str(error))
         self.keeper.watch.ended(status, cause)
@@ -284,6 +287,8 @@ class Runner:
         """Wait until the person who is to argue a side agrees, before anything is paid for."""
         if not debate.request.guest:
             return
+        from engine.line.guest import GuestTime  # few debates have any
+
         await steps.flush()
         joints = self.store, self.keeper, self.bell, self.leaves
         turns = script.turns(debate.request) // len(debate.request.sides)
@@ -366,10 +371,12 @@ class LiveDesk:
             await self.keep(Note(posts=(question,)))
         # A draft would show what its readers are not to have yet.
         audience = None if self.debate.request.pace else self.runner.audience
-        if audience is None or cue is None or cue.get("kind") not in KINDS:
+        if audience is None or cue is None or cue.get("kind") not in POSTED:
             return await self.steps.call(
                 step, model, messages, sampling, schema=schema, cue=cue, role=role
             )
+        from engine.floor.drafts import Drafting  # not all platforms show them
+
         drafting, spoken = Drafting(audience, self.debate, cue, schema), False
         try:
             reply = await self.steps.call(
@@ -399,6 +406,8 @@ class LiveDesk:
 
     async def hear_person(self, step: str, words: int) -> Spoken:
         """Let a person give a turn; what they gave before a kill stays as it was."""
+        from engine.line.guest import GuestTime  # few debates have any
+
         if (question := self.rounds.before(step)) is not None:
             await self.keep(Note(posts=(question,)))
         await self.steps.flush()
@@ -409,6 +418,8 @@ class LiveDesk:
     async def hear_questions(self) -> tuple[str, ...]:
         """Let the audience ask; what it put to the sides before a kill stays as it was."""
         if self.asked is None:
+            from engine.line.question_time import QuestionTime  # few debates have one
+
             await self.steps.flush()
             runner = self.runner
             parts = runner.store, runner.keeper, runner.bell
@@ -430,7 +441,7 @@ class LiveDesk:
         self.runner.bell.ring(f"outbox/{self.debate.platform}", self.debate.id)
 
 
-def _status_after(error: RostrumError) -> Status:
+def _status_after(error: RostrumError | None) -> Status:
     match error:
         case BudgetError() | DesertedError():
             return Status.PARTIAL
@@ -440,7 +451,3 @@ def _status_after(error: RostrumError) -> Status:
             return Status.CANCELLED
         case _:
             return Status.FAILED
-
-
-def _farewell(status: Status, error: RostrumError) -> str:
-    return f"{say(FAREWELLS.get(status, FAILED))} {say(said_of(error))}"

@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial, reduce
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import structlog
 from ulid import ULID
@@ -16,7 +16,6 @@ from engine.fleet.leases import Bell
 from engine.formats import Format, find_format
 from engine.jury.plan import attendance
 from engine.line.estimate import estimate, longest_prompts
-from engine.line.guests import GuestLine
 from engine.line.intake import (
     Defaults,
     Order,
@@ -30,10 +29,6 @@ from engine.line.intake import (
     texts_of,
 )
 from engine.line.learning import Learner
-from engine.line.mirror import add_up, check_mirrored, exchange
-from engine.line.rematch import repeat
-from engine.line.replacing import replace_models, replaced_post
-from engine.line.worth import weigh_costs
 from engine.prompts.library import Prompts
 from engine.store import Caps, NewDebate, Post, Store
 from engine.store.guests import NewGuest
@@ -57,9 +52,11 @@ from engine.values.language import Text
 from engine.values.messages import Announcement, Before, Estimate
 from engine.values.ports import Clock, Dispatcher, Inbound, Models, Moderator
 from engine.values.sources import named
-from engine.votes.audience import moderate
 from engine.votes.hearing import Heard
 from engine.votes.window import VoteWindow
+
+if TYPE_CHECKING:
+    from engine.line.guests import GuestLine
 
 FLAGGED = (
     "The automatic check for harmful content flagged this, so nothing was started. Reword it, or "
@@ -113,12 +110,17 @@ class Service:
     new_seed: Callable[[], int] = lambda: secrets.randbits(48)
     new_id: Callable[[], str] = lambda: str(ULID())
     learner: Learner = field(init=False)
-    guests: GuestLine = field(init=False)
 
     def __post_init__(self) -> None:
         self.learner = Learner(self.store, self.clock)
+
+    @property
+    def guests(self) -> GuestLine:
+        """What people who argue a side may do, and who may be one."""
+        from engine.line.guests import GuestLine  # few debates have any
+
         joints = self.store, self.bell, self.clock, self.windows
-        self.guests = GuestLine(*joints, self.moderator)
+        return GuestLine(*joints, self.moderator)
 
     async def start(self, order: Order, defaults: Defaults) -> Started:
         """Queue a debate, and its mirror if requested.
@@ -129,15 +131,19 @@ class Service:
         check_allowed(defaults, order.platform, order.community)
         seed = self.new_seed() if order.seed is None else order.seed
         request, script = _requested(order, defaults, seed)
-        guest = await self.guests.named(order, request)
+        guest = await self.guests.named(order) if request.guest else None
+        swapped = None
         if order.mirror:
+            from engine.line.mirror import check_mirrored, exchange  # few orders ask for one
+
             check_mirrored(script.name, script.roles(request.options), request)
+            swapped = exchange(request)
         moderation = await self._moderate(order, texts_of(request))
         plans = [await self._plan(request, script, order, defaults, seed, moderation, guest=guest)]
-        if order.mirror:
+        if swapped is not None:
             plans.append(
                 await self._plan(
-                    exchange(request),
+                    swapped,
                     script,
                     order,
                     defaults,
@@ -207,6 +213,10 @@ class Service:
 
         Raises FlaggedError with `refusal`, and ModelError if it cannot be asked.
         """
+        if self.moderator is None:
+            return None
+        from engine.votes.audience import moderate  # few installations ask one
+
         return await moderate(self.moderator, texts, refusal)
 
     async def quote(self, order: Order, defaults: Defaults, ordinal: int) -> Quote:
@@ -226,6 +236,8 @@ class Service:
         """Return what it takes to ask each juror; None where their prices do not matter."""
         if not defaults.value_per_usd:
             return None
+        from engine.line.worth import weigh_costs  # few settings have it matter
+
         jurors = jurors_of(order, defaults)
         prices = {juror.ref: await self.models.price(juror) for juror in jurors}
         return weigh_costs(jurors, prices, defaults.value_per_usd)
@@ -269,9 +281,13 @@ class Service:
                 status=Text(debate.status),
             )
         if ended:
-            setup = await replace_models(debate.setup, changes, self.models)
+            setup, posts = debate.setup, list[Post]()
+            if changes:
+                from engine.line.replacing import replace_models, replaced_post
+
+                setup = await replace_models(setup, changes, self.models)
+                posts = [replaced_post(setup)]
             check_prices(setup.prices, caps)
-            posts = [replaced_post(setup)] if changes else []
             now = self.clock.now()
             debate = await self.store.debates.requeue(debate.id, caps, now, setup, posts)
         if debate.status.live:
@@ -356,6 +372,8 @@ class Service:
 def _requested(order: Order, defaults: Defaults, seed: int) -> tuple[Request, Format]:
     """Return what is to be held: a new debate, or one once more."""
     if order.rematch is not None:
+        from engine.line.rematch import repeat  # few orders are one
+
         return repeat(order, order.rematch, defaults, seed)
     return complete(order, defaults, seed)
 
@@ -364,7 +382,7 @@ def _started(debates: Sequence[Debate], plans: Sequence[Plan]) -> Started:
     return Started(
         debate=debates[0],
         mirror=debates[1] if len(debates) > 1 else None,
-        estimate=reduce(add_up, (plan.expected for plan in plans)),
+        estimate=reduce(Estimate.beside, (plan.expected for plan in plans)),
         waits=_waits(plans[0].new),
         warnings=_warnings(plans[0].new),
     )

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from engine.dataset.columns import SCHEMA_VERSION, moment
 from engine.dataset.folder import MANIFEST, FileFormat, Manifest, Written
-from engine.dataset.tables import EVERY
+from engine.dataset.tables import every_table
 from engine.pages.assembly import (
     Found,
     assemble,
@@ -72,7 +72,7 @@ NEEDS_PYARROW = (
     "pip install 'pyarrow>=22', or export as jsonl."
 )
 PROMPTS, DEBATES = "prompts", "debates"
-BY_NAME = {table.name: table for table in EVERY}
+BY_NAME = {table.name: table for table in every_table()}
 DAMAGE = (*MISFITS, OSError)
 
 

@@ -11,12 +11,12 @@ from statistics import median
 from typing import Literal, NamedTuple
 
 from engine.jury.aggregate import BEHIND
-from engine.jury.model import SEES, choose, is_known, weigh
+from engine.jury.model import choose, weigh
 from engine.jury.sight import combine, stake_of
 from engine.stats.figure import Figure, Observation, Sums, estimate, estimate_share, mean_of
 from engine.stats.row import JurorBallot, Row
 from engine.store.learning import Evidence
-from engine.values.debate import Fit, JurorFit, Value
+from engine.values.debate import SEES, Fit, JurorFit, Value
 
 # What the model of jurors says of each juror, and what one more would be worth; pure.
 #
@@ -171,7 +171,7 @@ def _view(fit: Fit, name: str, one: JurorFit, usd: float | None) -> JurorView:
         alone=right(weigh(fit, (name,)).variance),
         drift=one.drift,
         left_out=one.left,
-        known=is_known(fit, name),
+        known=fit.knows(name),
         sees=one.sees,
         usd=usd,
     )

@@ -20,7 +20,7 @@ from engine.values.errors import StoppedError
 from engine.values.judging import IMPORT, TIE, WEAK, Ballot, Question, Tally
 from engine.values.text import headline, scrub
 from engine.values.topics import topic_id
-from engine.votes.imported import platform_of, tally_labels
+from engine.votes.closing import platform_of, tally_labels
 
 # How blind people are, and what decides for them; pure.
 #

@@ -19,6 +19,7 @@ RETRIEVAL = "retrieval"  # the backend that a search endpoint is, where an opera
 REHEARSAL = "rehearsal"  # the built-in backend: prepared text, no language model
 PERSON = "person"  # in place of a backend, where a person is a side
 UNATTENDED = "series"  # the platform of debates that are held before no one
+OTHER = {"A": "B", "B": "A"}
 
 
 class Value(BaseModel):
@@ -393,6 +394,10 @@ class JurorFit(Value):
     stake: float = 0.0
 
 
+KNOWN_AFTER = 10  # ballots from which a juror's lean and skill count as measured
+SEES = 0.5  # the chance that a juror sees something, from which its ballots count
+
+
 class Fit(Value):
     """The model of an installation's jurors, as fitted to its past debates.
 
@@ -420,6 +425,11 @@ class Fit(Value):
     steady: float = 0.6
     ahead: float = 0.0
     jurors: dict[str, JurorFit] = {}
+
+    def knows(self, juror: str) -> bool:
+        """Return whether a juror has ballots enough to count by the model, and sees something."""
+        one = self.jurors.get(juror)
+        return one is not None and one.ballots >= KNOWN_AFTER and one.sees >= SEES
 
     def only(self, jurors: Collection[str]) -> Fit:
         """Return the part that is about these jurors."""

@@ -53,6 +53,21 @@ class Estimate(Value):
     usd_max: float | None
     reading: float = 0.0
 
+    def beside(self, other: Estimate) -> Estimate:
+        """Return the combined estimate of two debates that run at the same time."""
+        return Estimate(
+            calls=self.calls + other.calls,
+            calls_max=self.calls_max + other.calls_max,
+            tokens_in=self.tokens_in + other.tokens_in,
+            tokens_out=self.tokens_out + other.tokens_out,
+            minutes=max(self.minutes, other.minutes),
+            usd=None if self.usd is None or other.usd is None else self.usd + other.usd,
+            usd_max=None
+            if self.usd_max is None or other.usd_max is None
+            else self.usd_max + other.usd_max,
+            reading=self.reading + other.reading,
+        )
+
 
 class Progress(Value):
     """A debate's progress: `turns` of `total` (0: unknown) are done.

@@ -390,7 +390,8 @@ class VenueLimits:
     shorter than a deliverer's lease. `state_seconds`: how often the state on announcements is
     polled, None if announcements show none; `edit_seconds`: the gap between two such edits.
     `read_seconds`: the gap between two background readings of reactions. `redelivery_seconds`: by
-    then a platform has repeated every event that it first failed to deliver.
+    then a platform has repeated every event that it first failed to deliver. `erases`: messages can
+    be deleted there, as people ask for.
     """
 
     typing_seconds: float = 8.0
@@ -399,6 +400,7 @@ class VenueLimits:
     edit_seconds: float = 0.0
     read_seconds: float = 0.0
     redelivery_seconds: float = 0.0
+    erases: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 from engine.values.debate import Quotation, Source, Value
 from engine.values.errors import UsageError
-from engine.values.overlap import NEAR, share_of
 from engine.values.text import clean, headline, is_visible
 
 SUFFIXES = (".txt", ".text", ".md", ".markdown")
@@ -197,6 +196,8 @@ def check_quotations(text: str, sources: Sequence[Source]) -> tuple[Quotation, .
 
 
 def _check(quoted: _Marked, sources: Sequence[Source]) -> Quotation:
+    from engine.values.overlap import NEAR, share_of  # few turns quote a source
+
     shares = {quoted.source: 0.0}
     order = sorted(range(1, len(sources) + 1), key=lambda number: number != quoted.source)
     for number in order:

@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Collection, Iterable
 from functools import lru_cache
 from importlib.resources import files
+from typing import NamedTuple
 
 import regex
 
@@ -34,6 +35,13 @@ class Topic(Value):
     def speaks(self, language: str) -> bool:
         """Return whether it is in a language, whatever the region."""
         return self.language.split("-")[0].lower() == language.split("-")[0].lower()
+
+
+class TopicList(NamedTuple):
+    """The topics of a file that can be used, and a sentence for each entry that cannot."""
+
+    topics: tuple[Topic, ...]
+    faults: tuple[str, ...] = ()
 
 
 @lru_cache(maxsize=1)

@@ -25,15 +25,11 @@ from engine.values.ports import Moderator
 log = structlog.get_logger(__name__)
 
 
-async def moderate(
-    moderator: Moderator | None, texts: Sequence[str], refusal: str
-) -> Moderation | None:
-    """Return what a moderation model says of texts by people; None without one.
+async def moderate(moderator: Moderator, texts: Sequence[str], refusal: str) -> Moderation:
+    """Return what a moderation model says of texts by people.
 
     Raises FlaggedError with `refusal`, and ModelError if it cannot be asked.
     """
-    if moderator is None:
-        return None
     said = await moderator.check([text for text in texts if text])
     if said.flagged:
         # Without the text, which is not logged.

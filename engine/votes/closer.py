@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import structlog
 
@@ -25,11 +25,12 @@ from engine.values.errors import NotToldYetError
 from engine.values.judging import Log, Question, VoteEvent, Why
 from engine.values.language import speaking
 from engine.values.ports import Clock, Moderator, Venue
-from engine.votes.audience import moderate
 from engine.votes.closing import NO_VERDICT, Judged, closing_of, extension_of
 from engine.votes.outcome import NONE, tally_of
 from engine.votes.reading import Reader, Recovered
-from engine.votes.spoken import TakenOver, said_below, take_over
+
+if TYPE_CHECKING:
+    from engine.votes.spoken import TakenOver
 
 WITHHELD = "What was written when the time was up was flagged."  # for no one to read
 MOST_READINGS = 3  # of one question at its close, until one finds what is known
@@ -236,6 +237,8 @@ class Closer:
 
         Raises VenueAwayError or ModelError while it cannot be read or checked.
         """
+        from engine.votes.spoken import TakenOver, said_below, take_over  # few debates have any
+
         guest = await self.store.guests.guest(debate.id)
         if guest is None:
             return TakenOver()
@@ -243,7 +246,10 @@ class Closer:
         return await take_over(self.store, debate, text, self._check)
 
     async def _check(self, text: str) -> None:
-        await moderate(self.moderator, [text], WITHHELD)
+        if self.moderator is not None:
+            from engine.votes.audience import moderate  # few installations ask one
+
+            await moderate(self.moderator, [text], WITHHELD)
 
     async def _why(self, debate: Debate) -> Why | None:
         """Return why the panel decided so, as a juror put it while people voted."""

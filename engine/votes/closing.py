@@ -15,10 +15,12 @@ from engine.jury.rubric import DEBATE, find_rubric
 from engine.jury.why import REASONS, mean_marks, quote, told_reasons
 from engine.store import Closing, Intervention, Post, Store
 from engine.tally.questions import vote_options
-from engine.tally.tally import Standing, agreement, leader, wilson
+from engine.tally.tally import Standing, agreement, count, leader, wilson
 from engine.values.debate import Criterion, Debate, Setup
 from engine.values.judging import (
+    LABELS,
     TIE,
+    WEB,
     Ballot,
     Log,
     Persuasion,
@@ -53,6 +55,8 @@ from engine.votes.outcome import (
 )
 from engine.words.phrases import lasting
 from engine.words.translation import plural, say
+
+QUORUM = 3  # gold labels for a winner by labels
 
 # Labels from thumbs on turns, and from stances before and after a debate. Pure.
 
@@ -331,3 +335,13 @@ async def unread_logs(store: Store, debate: Debate) -> frozenset[Log]:
     """Return the questions that closed without a reading of their reactions."""
     targets = await store.votes.targets(debate.id)
     return frozenset(Log(target.question, target.step) for target in targets if target.unread)
+
+
+def platform_of(question: str, platform: str) -> str:
+    """Return where an answer was given, of a debate on a platform."""
+    return WEB if question in LABELS else platform
+
+
+def tally_labels(labels: Iterable[Standing], contenders: tuple[str, ...]) -> Tally:
+    """Count the labels of a debate."""
+    return count(labels, contenders, QUORUM)

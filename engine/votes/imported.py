@@ -11,10 +11,9 @@ from typing import NamedTuple
 from engine.store import Brought, Store
 from engine.store.labelling import Drawn, Filled
 from engine.tally.questions import DOWN, UP
-from engine.tally.tally import Standing, count
 from engine.values.debate import Debate, Status
 from engine.values.errors import NotFoundError
-from engine.values.judging import LABELS, TIE, WEAK, WEB, Question, Tally, Vote
+from engine.values.judging import TIE, WEAK, Question, Vote
 from engine.votes.outcome import WORDS_A_MINUTE
 
 FIRST, SECOND = "first", "second"
@@ -142,14 +141,6 @@ def _vote(option: str, at: datetime, *, blind: bool) -> Vote:
 # which of them are gold.
 
 
-QUORUM = 3  # gold labels for a winner by labels
-
-
-def platform_of(question: str, platform: str) -> str:
-    """Return where an answer was given, of a debate on a platform."""
-    return WEB if question in LABELS else platform
-
-
 def is_fast(seconds: float, words: int) -> bool:
     """Return whether these seconds are too few to have read that many words."""
     return timedelta(seconds=seconds) < timedelta(minutes=words / WORDS_A_MINUTE)
@@ -191,8 +182,3 @@ def votes_of(drawn: Drawn, filled: Filled, now: datetime) -> Iterator[Vote]:
     said = {"confidence": "", "ground": "", "comment": "", "question": Question.LABEL_TURN}
     for step, up in sorted(filled.thumbs.items()):
         yield label.model_copy(update={**said, "step": step, "option": UP if up else DOWN})
-
-
-def tally_labels(labels: Iterable[Standing], contenders: tuple[str, ...]) -> Tally:
-    """Count the labels of a debate."""
-    return count(labels, contenders, QUORUM)

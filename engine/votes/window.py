@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 import structlog
 
-from engine.delivery.ending import REFUSED
 from engine.fleet.leases import Bell, Keeper
 from engine.fleet.shares import Shares
 from engine.store import Asked, Store
@@ -304,6 +303,8 @@ class VoteWindow:
         elif asked.question is Question.SPEAK:  # no vote waits; the log says why
             return
         elif isinstance(error, RostrumError):
+            from engine.delivery.ending import REFUSED  # few closes fail
+
             members = error.text if isinstance(error, VenueError) else REFUSED
             why = str(Text("Waiting to close the vote: {why}", why=members))
         await self.store.debates.set_waiting(asked.debate, why, while_open=asked)

@@ -5,7 +5,7 @@ A platform adds its own colours, marks and limits, and skips fields it cannot sh
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple, TypeVar
 
@@ -63,7 +63,7 @@ class Card(NamedTuple):
     neutral. `text` is arbitrary Markdown, including a model's; `lines` and `warnings` use only
     bold and code. `small` ends the text in small print; `footer` stands beside the number.
     `code` is the debate's, which commands take: for small print that does not show it yet.
-    `picture` is for platforms that show pictures: an SVG file, which they draw.
+    `picture` makes one for platforms that show pictures: an SVG file, which they draw.
     `speaker` posts it, where a bot may speak under other names than its own.
     `pages` are what `buttons` open; a platform without buttons shows them below. `closes` is when
     people can no longer answer; a platform writes it beside the small print, in its own form.
@@ -82,7 +82,7 @@ class Card(NamedTuple):
     state: Progress | None = None
     buttons: tuple[Button, ...] = ()
     files: tuple[File, ...] = ()
-    picture: File | None = None
+    picture: Callable[[], File] | None = None
     broadcast: bool = False
     pages: tuple[Page, ...] = ()
     speaker: Speaker | None = None
@@ -95,7 +95,7 @@ class Card(NamedTuple):
 
     def attached(self) -> tuple[File, ...]:
         """Return the files to post with it."""
-        return self.files if self.picture is None else (*self.files, self.picture)
+        return self.files if self.picture is None else (*self.files, self.picture())
 
 
 def markdown_of(card: Card, emojis: Mapping[str, str]) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
+from functools import partial
 
 from engine.values.debate import BallotKind, Length, Violation, not_given
 from engine.values.messages import (
@@ -17,6 +18,7 @@ from engine.values.messages import (
     Arc,
     Before,
     ConfidenceInvite,
+    File,
     GuestInvite,
     LeagueTable,
     Message,
@@ -38,7 +40,6 @@ from engine.values.messages import (
     Where,
 )
 from engine.values.text import headline, literal, marked
-from engine.words.arc_picture import arc_picture
 from engine.words.buttons import (
     DETAILS,
     WHY,
@@ -54,8 +55,6 @@ from engine.words.buttons import (
 )
 from engine.words.card import BallotPaper, Card, Page, Speaker, markdown_of
 from engine.words.details import detail_lines
-from engine.words.league import league_lines, league_title
-from engine.words.league_picture import league_picture
 from engine.words.phrases import (
     estimated,
     lasting,
@@ -67,9 +66,7 @@ from engine.words.phrases import (
     told_reason,
 )
 from engine.words.reasons import reason_lines
-from engine.words.result_picture import result_picture
 from engine.words.reveal import ASIDE, news_lines, reveal_lines
-from engine.words.scores import board_lines, sparkline
 from engine.words.translation import in_its_language, plural, say
 
 DEBATE = "Debate"
@@ -206,17 +203,13 @@ def card_of(message: Message) -> Card:  # noqa: C901 - one case a message
         case Report():
             return Card(message.title, message.side, text=message.text, files=message.files)
         case LeagueTable():
-            return Card(
-                league_title(message),
-                "vote",
-                lines=tuple(league_lines(message)),
-                picture=league_picture(message) if message.rows else None,
-            )
-        case ScoreBoard():
-            return Card(say(message.title), text="\n".join(board_lines(message)))
-        case Arc():
-            text = f"`{sparkline(message)}`\n\n{message.alt}"
-            return Card(say(message.title), text=text, picture=arc_picture(message))
+            from engine.words.league import league_card  # a debate has none
+
+            return league_card(message)
+        case ScoreBoard() | Arc():
+            from engine.words.scores import score_card  # few formats have them
+
+            return score_card(message)
 
 
 @in_its_language
@@ -723,8 +716,15 @@ def _reveal(reveal: Reveal) -> Card:
         broadcast=reveal.broadcast,
         buttons=result_buttons(reveal.code) if opened else (),
         pages=pages if opened else (),
-        picture=result_picture(reveal) if opened else None,
+        picture=partial(_draw_result, reveal) if opened else None,
     )
+
+
+@in_its_language
+def _draw_result(reveal: Reveal) -> File:
+    from engine.words.result_picture import result_picture  # not all platforms show pictures
+
+    return result_picture(reveal)
 
 
 def result_pages(reveal: Reveal) -> Iterator[Page]:

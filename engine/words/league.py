@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 
-from engine.values.messages import LeagueMatch, LeagueTable, ScoreBoard
+from engine.values.messages import File, LeagueMatch, LeagueTable, ScoreBoard
+from engine.words.card import Card
 from engine.words.scores import board_lines
-from engine.words.translation import plural, say
+from engine.words.translation import in_its_language, plural, say
 
 COLUMNS = ("won", "points")
 WON: Mapping[str, str] = {
@@ -17,6 +19,19 @@ TIED: Mapping[str, str] = {
     "people": "{one} and {other} tied: people decided.",
     "jury": "{one} and {other} tied: the jury decided.",
 }
+
+
+def league_card(table: LeagueTable) -> Card:
+    """Return the card of a standing."""
+    picture = partial(_draw, table) if table.rows else None
+    return Card(league_title(table), "vote", lines=tuple(league_lines(table)), picture=picture)
+
+
+@in_its_language
+def _draw(table: LeagueTable) -> File:
+    from engine.words.league_picture import league_picture  # not all platforms show pictures
+
+    return league_picture(table)
 
 
 def league_title(table: LeagueTable) -> str:

@@ -62,6 +62,7 @@ LOCKED = (
 )
 WAITS_TO_POST = "Waiting to post: {why}"
 WAITS_TO_REACT = "Reactions to vote with are missing: {why}"
+NEEDS = "Needs a worker that has "
 VOTE_DELETED = (
     "The message to vote on was deleted, so no one can vote any more. The votes it had count when "
     "the vote closes, together with that on its mirror."

@@ -3,15 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
-from engine.values.messages import Arc, ScoreBoard
+from engine.values.messages import Arc, File, ScoreBoard
 from engine.values.text import columns
-from engine.words.translation import say
+from engine.words.card import Card
+from engine.words.translation import in_its_language, say
 
 _BARS = "▁▂▃▄▅▆▇█"
 # Heads as they are shown, so that a table fits the 40 columns of a phone.
 _HEADS = {"speeches": "said", "penalties": "lost"}
 _NARROWEST = 4  # characters of a column: its rule has three hyphens and a colon
+
+
+def score_card(message: ScoreBoard | Arc) -> Card:
+    """Return the card of a scoreboard, or of an arc."""
+    if isinstance(message, ScoreBoard):
+        return Card(say(message.title), text="\n".join(board_lines(message)))
+    text = f"`{sparkline(message)}`\n\n{message.alt}"
+    return Card(say(message.title), text=text, picture=partial(_draw, message))
+
+
+@in_its_language
+def _draw(arc: Arc) -> File:
+    from engine.words.arc_picture import arc_picture  # not all platforms show pictures
+
+    return arc_picture(arc)
 
 
 def sparkline(arc: Arc) -> str:

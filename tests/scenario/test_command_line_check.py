@@ -14,7 +14,7 @@ import pytest
 from bot.doctor.debate import check_debate
 from bot.doctor.doctor import run_check
 from bot.series import plan_file
-from bot.settings.settings import load_settings
+from bot.settings.load import load_settings
 from engine.values.errors import RostrumError
 from tests.doubles.model_server import ModelServer
 

@@ -19,7 +19,7 @@ import pytest
 from adapters.storage import backup
 from adapters.storage.database import Database
 from bot.operate import back_up
-from bot.settings.settings import load_store_settings
+from bot.settings.load import load_store_settings
 from engine.values.errors import ExportError, SettingsError
 from tests.doubles.command import ROOT, rostrum
 from tests.scenario.test_command_line import contents

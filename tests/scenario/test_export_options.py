@@ -11,7 +11,7 @@ import pytest
 
 from adapters.storage.store import SqlStore
 from bot import exporting
-from bot.exporting import Chosen
+from bot.filters import Chosen
 from engine.dataset.folder import FileFormat
 from engine.dataset.writer import ExportStage, Headway, Wanted, export
 from engine.store import ExportFilter

@@ -29,7 +29,7 @@ from tests.kit import HANG_SECONDS
 # Pure Python over whole debates: each of these takes long enough to hold up every other debate.
 HEAVY = (
     "engine.blinding.transcript.blind",
-    "engine.line.learning.fit_all",
+    "engine.jury.history.fit_all",
     "engine.dataset.writer.write_export",
 )
 BACKGROUND = (

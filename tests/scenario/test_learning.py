@@ -14,7 +14,7 @@ from structlog.testing import capture_logs
 from adapters.storage.store import SqlStore
 from bot.doctor.database import check_database
 from bot.health import Health
-from bot.settings.settings import load_settings
+from bot.settings.load import load_settings
 from bot.stats import run_stats
 from engine.dataset.debate_table import DEBATES
 from engine.dataset.entry import Pseudonyms, make_entry

@@ -84,7 +84,7 @@ def test_on_a_file_nothing_of_postgresql_is_loaded(tmp_path: Path) -> None:
         "import asyncio, sys\n"
         "import bot.app, bot.operate, bot.exporting, bot.run\n"
         "from bot.reading import open_database\n"
-        "from bot.settings.settings import load_settings\n"
+        "from bot.settings.load import load_settings\n"
         "database = open_database(load_settings())\n"
         "sys.exit(bool({'psycopg', 'procrastinate'} & set(sys.modules)))\n"
     )

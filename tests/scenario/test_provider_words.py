@@ -10,7 +10,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from adapters.storage.database import Database
-from bot.exporting import Chosen, run_export
+from bot.filters import Chosen, run_export
 from bot.paging import export_pages
 from engine.values.debate import Debate, Status
 from tests.doubles import model_server as acts

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.exporting import Chosen
+from bot.filters import Chosen
 from bot.pushing import Target, run_push
 from engine.dataset.entry import Keys
 from engine.dataset.folder import Manifest

@@ -17,7 +17,7 @@ from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
 from adapters.web.application import furnish
 from adapters.web.reading import Reading
-from bot.exporting import Chosen, run_export
+from bot.filters import Chosen, run_export
 from bot.paging import export_pages, write_pages
 from engine.pages.debate import DebatePage, Library
 from engine.pages.folder import FolderLibrary

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from adapters.storage.database import Database
-from bot.settings.settings import PLATFORMS, load_settings
+from bot.settings.load import load_settings
+from bot.settings.settings import PLATFORMS
 from engine.values.errors import SettingsError, StoreError
 from tests.doubles.command import rostrum
 

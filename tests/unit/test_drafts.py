@@ -8,7 +8,8 @@ import re
 import pytest
 from hypothesis import given, strategies as st
 
-from engine.floor.drafts import UPDATE_SECONDS, Drafting, read_growing, veil_growing
+from engine.floor.drafts import UPDATE_SECONDS, Drafting, veil_growing
+from engine.floor.structured import read_growing
 from engine.values.debate import Debate, Status
 from engine.values.ports import AnswerSchema
 from tests.kit import Onlooker, new_debate, setup_of, skipped_time, stored

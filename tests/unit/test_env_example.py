@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.settings.settings import Settings, load_settings
-from bot.settings.sources import known_paths, shape_of, variable
+from bot.settings.format_sections import variable
+from bot.settings.load import known_paths, load_settings, shape_of
+from bot.settings.settings import Settings
 
 EXAMPLE = Path(__file__).parents[2] / ".env.example"
 LINE = re.compile(r"^#(ROSTRUM_\w+)=(.*)$", re.MULTILINE)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from engine.blinding.identity import read_vocabulary
-from engine.jury.history import PanelFit
+from engine.jury.roster import PanelFit
 from engine.line.intake import Defaults, Order, check_prices, complete, freeze, jurors_of
 from engine.prompts.library import load_prompts
 from engine.store import Caps

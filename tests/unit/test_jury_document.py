@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from adapters.models.bundled import bundled_price
-from bot.settings.settings import load_settings
+from bot.settings.load import load_settings
 from engine.blinding.identity import kin
 from engine.jury.rubric import RUBRICS, read_rubric
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from engine.formats.format import Roles
-from engine.line.mirror import add_up, check_mirrored, exchange
+from engine.line.mirror import check_mirrored, exchange
 from engine.values.debate import Model, Request
 from engine.values.errors import UsageError
 from engine.values.messages import Estimate
@@ -48,7 +48,7 @@ def test_one_model_on_both_sides_has_no_mirror() -> None:
 
 
 def test_both_are_paid_for_and_run_at_the_same_time() -> None:
-    both = add_up(_estimate(), _estimate(minutes=3.0))
+    both = _estimate().beside(_estimate(minutes=3.0))
     assert (both.calls, both.calls_max, both.tokens_in, both.tokens_out) == (22, 44, 10, 6)
     assert (both.minutes, both.usd, both.usd_max) == (3.0, 0.5, 1.0)
-    assert add_up(_estimate(), _estimate(usd=None, usd_max=None)).usd is None
+    assert _estimate().beside(_estimate(usd=None, usd_max=None)).usd is None

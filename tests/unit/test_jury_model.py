@@ -19,7 +19,6 @@ from engine.jury.model import (
     Known,
     choose,
     gain_of_another,
-    is_known,
     plot,
     posterior,
     signal,
@@ -307,8 +306,8 @@ def test_jurors_that_see_nothing_in_common_are_not_believed() -> None:
     assert fit.evidence < SURE
     seeing = fit_jurors(_hold(3, 100)[0])
     assert seeing.evidence > SURE
-    assert is_known(seeing, "juror-00")
-    assert not is_known(seeing, "juror-99")
+    assert seeing.knows("juror-00")
+    assert not seeing.knows("juror-99")
 
 
 def test_a_juror_that_changed_is_noticed_and_judged_by_what_it_is_now() -> None:

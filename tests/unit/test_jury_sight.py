@@ -13,13 +13,12 @@ from engine.jury.ballot import Reading
 from engine.jury.fitting import fit_jurors
 from engine.jury.gate import compare_rules
 from engine.jury.hearing import Heard, HeardDebate, hear
-from engine.jury.model import SEES
+from engine.jury.history import fit_all
 from engine.jury.plan import attendance, next_readings
 from engine.jury.roster import seat_panel
 from engine.jury.sight import PROVEN, bet, combine, stake_of
-from engine.line.learning import fit_all
 from engine.store.journal import PastDebate
-from engine.values.debate import Fit, JurorFit, Model, PanelMode, PanelSetup
+from engine.values.debate import SEES, Fit, JurorFit, Model, PanelMode, PanelSetup
 from engine.values.judging import TIE, Ballot
 from tests.slow import slow_after
 from tests.unit.jury_cases import AB, SIDES, hold, jurors, leaning, spoilt

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bot.settings import secret_files
-from bot.settings.settings import find_secrets, load_settings
+from bot.settings.load import find_secrets, load_settings
 from engine.values.errors import SettingsError
 
 SECRET = "hunter2-very-secret-value"

@@ -10,7 +10,8 @@ from typing import NamedTuple
 import pytest
 from pydantic import ValidationError
 
-from bot.settings.settings import Settings, load_settings
+from bot.settings.load import load_settings
+from bot.settings.settings import Settings
 from engine.jury.rubric import CLASSIC_SIX, DEBATE
 from engine.values.debate import Model, PanelMode, Price, Sampling, Scores, TurnOrder
 from engine.values.errors import SettingsError

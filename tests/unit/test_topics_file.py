@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.settings.settings import load_settings
+from bot.settings.load import load_settings
 from bot.settings.topics_file import read_topics
 from engine.chat.choices import topic_choices
 from engine.line.intake import Order, complete

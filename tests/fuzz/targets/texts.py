@@ -14,7 +14,8 @@ from unittest.mock import patch
 from bot.cases import read_source
 from bot.filters import read_moment
 from bot.series import load_series
-from bot.settings.settings import Settings, examine_settings
+from bot.settings.load import examine_settings
+from bot.settings.settings import Settings
 from bot.settings.topics_file import read_topics
 from engine.chat.commands import parse_command
 from engine.chat.settings import find_mistakes

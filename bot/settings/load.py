@@ -8,8 +8,7 @@ file, which no layer overrides: if it is given twice, both values must be the sa
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from tomllib import TOMLDecodeError
 from typing import Any, NamedTuple, TypeAlias, get_args, get_origin
@@ -22,29 +21,23 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from bot.settings.format_sections import PREFIX, NamePath, Section, Wrong, variable
 from bot.settings.secret_files import provided_files, read_secret
-from engine.values.debate import Value
+from bot.settings.sections import json_object
+from bot.settings.settings import ContradictionError, Settings
+from bot.settings.topics_file import read_topics
 from engine.values.errors import SettingsError
 from engine.values.options import nearest
 from engine.values.text import clean
+from engine.values.topics import TopicList, built_in_topics
 
-PREFIX = "ROSTRUM_"
+ENV_FILE, TOML_FILE = Path(".env"), Path("rostrum.toml")
+# The settings of commands that only use the database.
+STORED = ("database_url", "database_pool", "export")
 ANY = "*"  # stands for a name chosen by the user
 NAMES_FILE = "_file"  # ends the name by which a secret's file is set
 
-NamePath: TypeAlias = tuple[str, ...]
 Shape: TypeAlias = "dict[str, Shape | bool]"
-
-
-class Section(Value):
-    """Settings that share a prefix; a `dict` of sections has keys chosen by the user."""
-
-
-class Wrong(NamedTuple):
-    """An invalid setting: its path, and the message."""
-
-    path: NamePath
-    sentence: str
 
 
 class Given(NamedTuple):
@@ -67,11 +60,6 @@ class Given(NamedTuple):
 
 
 # --- names -----------------------------------------------------------------------------
-
-
-def variable(path: Iterable[str]) -> str:
-    """Return the variable of a path."""
-    return PREFIX + "__".join(path).upper()
 
 
 def path_of(name: str) -> NamePath:
@@ -279,23 +267,6 @@ def _is_text(value: object) -> bool:
     return not isinstance(value, str) or not any("\ud800" <= char <= "\udfff" for char in value)
 
 
-def json_object(value: object) -> dict[str, Any]:
-    """Return a dict unchanged, or parse it from JSON text. Raises ValueError."""
-    if isinstance(value, str):
-        try:
-            value = json.loads(value)
-        except json.JSONDecodeError as error:
-            raise ValueError(
-                f"is not valid JSON at line {error.lineno}, column {error.colno}; "
-                'it must be a JSON object such as {"name": …}'
-            ) from None
-        except RecursionError:
-            raise ValueError("is nested too deeply") from None
-    if not isinstance(value, dict):
-        raise ValueError('must be a JSON object such as {"name": …}')
-    return value
-
-
 def as_tree(given: Iterable[Given]) -> dict[str, Any]:
     """Nest values by their paths; a later value wins."""
     tree: dict[str, Any] = {}
@@ -357,3 +328,106 @@ def _predicate(kind: str, context: Mapping[str, Any], message: str) -> str:
         if kind.startswith(beginning):
             return text.format(**context).replace("'", "")
     return "cannot be used: " + message.removesuffix(".").lower()
+
+
+# --- loading ---------------------------------------------------------------------------
+
+
+def load_settings(
+    env_file: Path = ENV_FILE, toml_file: Path = TOML_FILE, *, without: Sequence[str] = ()
+) -> Settings:
+    """Read the environment, `.env` and `rostrum.toml`; a file may be missing.
+
+    Sections in `without` are left as if unset, whatever they hold. Raises SettingsError with one
+    sentence that names the variable, never a secret's value.
+    """
+    settings, wrong = examine_settings(env_file, toml_file, without)
+    if settings is None or wrong:
+        raise SettingsError(wrong[0])
+    return settings
+
+
+def examine_settings(
+    env_file: Path = ENV_FILE, toml_file: Path = TOML_FILE, without: Sequence[str] = ()
+) -> tuple[Settings | None, list[str]]:
+    """Read the settings, and return everything that is wrong with them.
+
+    The settings are None if unusable. Raises SettingsError for an unreadable file.
+    """
+    given, unread = read_layers(Settings, env_file, toml_file)
+    given = [one for one in given if one.path[0] not in without]
+    unread = [bad for bad in unread if not bad.path or bad.path[0] not in without]
+    settings, wrong = _build(given)
+    # Contradictions may only follow from unreadable values.
+    heads = {bad.path[0] for bad in unread if bad.path}
+    found = [*unread, *(bad for bad in wrong if not heads & set(bad.path))]
+    return settings, [clean(bad.sentence) for bad in found]
+
+
+def preview_settings(values: Mapping[str, str], sections: Container[str]) -> Settings:
+    """Return the settings of some sections, with values by variable over them.
+
+    All other settings are as if unset. Raises SettingsError.
+    """
+    given, _ = read_layers(Settings, ENV_FILE, TOML_FILE)
+    over = [Given(path_of(name), value, "") for name, value in values.items()]
+    settings, wrong = _build([one for one in (*given, *over) if one.path[0] in sections])
+    if settings is None:
+        raise SettingsError(wrong[0].sentence)
+    return settings
+
+
+def find_secrets() -> list[tuple[str, str]]:
+    """Return the name of each secret that is set, and where its value is from."""
+    given, _ = read_layers(Settings, ENV_FILE, TOML_FILE)
+    return list(places_of_secrets(Settings, given))
+
+
+def read_given() -> list[Given]:
+    """Return what is set, unchecked, the weakest layer first; SettingsError as `load_settings`."""
+    return read_layers(Settings, ENV_FILE, TOML_FILE)[0]
+
+
+def load_topics() -> tuple[Path | None, TopicList]:
+    """Read the topics that debates are offered, and the file that they are from, if any.
+
+    Whatever else is set may be wrong. Raises SettingsError for a file that cannot be read.
+    """
+    named = [one.value for one in read_given() if one.path == ("topics_file",)]
+    if not named:
+        return None, TopicList(built_in_topics())
+    file = Path(str(named[-1]))
+    return file, read_topics(file)
+
+
+def load_store_settings() -> Settings:
+    """Read the settings of the database, exports and the log, for commands that only use these.
+
+    Other settings may be wrong and are ignored; an unknown name is refused, as it may be a
+    mistyped one of these. Raises SettingsError.
+    """
+    given, unread = read_layers(Settings, ENV_FILE, TOML_FILE)
+    for bad in unread:
+        if not bad.path or bad.path[0] in STORED or bad.path[0] not in Settings.model_fields:
+            raise SettingsError(bad.sentence)
+    settings, wrong = _build([one for one in given if one.path[0] in (*STORED, "log")])
+    if settings is None:
+        for bad in wrong:
+            if bad.path[0] in STORED:
+                raise SettingsError(bad.sentence)
+        settings, _ = _build([one for one in given if one.path[0] in STORED])
+    return settings or Settings()
+
+
+def _build(given: Sequence[Given]) -> tuple[Settings | None, list[Wrong]]:
+    """Build the settings; if that fails, return all errors, also of the remaining values."""
+    try:
+        return Settings(**as_tree(given)), []
+    except ContradictionError as error:
+        return None, list(error.found)
+    except ValidationError as error:
+        wrong = describe(Settings, error, given)
+    rest = [one for one in given if not any(one.path[: len(bad.path)] == bad.path for bad in wrong)]
+    more = _build(rest)[1] if len(rest) < len(given) else []
+    heads = {bad.path[0] for bad in wrong if bad.path}
+    return None, [*wrong, *(bad for bad in more if not heads & set(bad.path))]
