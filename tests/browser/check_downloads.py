@@ -13,7 +13,7 @@ from engine.values.ports import utc_now
 from tests.browser.conftest import DESKTOP, NARROW, PHONE, Open, assert_accessible, assert_fits
 from tests.browser.guard import Guard
 from tests.scenario.test_report import hostile_page
-from tests.unit.report_cases import make_file, make_series
+from tests.unit.test_series_report import make_file, make_series
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 MODELS = ("near/ana", "near/ben", "near/cid")

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import datetime
 
 from engine.dataset.entry import may_be_read, newest_moment
 from engine.store import DebateRecord, ExportFilter
 from engine.values.debate import (
     Debate,
-    Model,
 )
 from engine.values.errors import StoreError
-
-NOON = datetime(2026, 3, 1, 12, 0, 30, tzinfo=UTC)
-MAPLE, BIRCH, ASPEN = (Model.parse(f"rehearsal/{name}") for name in ("maple", "birch", "aspen"))
-ROUNDS = ("opening", "closing")
 
 
 class MemoryArchive:

@@ -20,7 +20,7 @@ from tests.doubles.model_server import ModelServer
 from tests.scenario.conftest import play
 from tests.slow import slow_after
 from tests.unit.test_documents import DOCUMENTS, FENCE, ROOT, read
-from tests.unit.test_named_models import named_in
+from tests.unit.test_models_backends import named_in
 
 PRICED = {"prompt": "0.000001", "completion": "0.000002"}
 GUIDES = [document for document in DOCUMENTS if document.name != "CONTRIBUTING.md"]

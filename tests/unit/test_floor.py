@@ -9,13 +9,17 @@ import re
 from datetime import UTC, datetime
 
 import pytest
+from hypothesis import given, strategies as st
 
-from engine.floor.shapes import TurnLimits
+from engine.floor.drafts import UPDATE_SECONDS, Drafting, veil_growing
+from engine.floor.shapes import TurnLimits, violations
+from engine.floor.structured import declines, read_growing, refusal
 from engine.formats.classic import Classic
 from engine.prompts.library import SPOKEN, Prompts, load_prompts
-from engine.values.debate import Violation
+from engine.values.debate import Debate, Status, Violation
 from engine.values.messages import TurnPost
-from tests.kit import ScriptedDesk, floor_on, setup_of
+from engine.values.ports import AnswerSchema
+from tests.kit import Onlooker, ScriptedDesk, floor_on, new_debate, setup_of, skipped_time, stored
 
 WORDS = TurnLimits(words=10, arguments=2)
 LONG = "word " * 12
@@ -167,3 +171,218 @@ async def test_speeches_that_are_cancelled_before_they_begin_are_not_left_open(
         await debate
     assert [inspect.getcoroutinestate(speech) for speech in speeches] == [inspect.CORO_CLOSED] * 2
     assert desk.asked == []
+
+
+# --- Limits of a turn: what is measured, and that passing them is told, not punished --------------
+
+
+TURN = TurnLimits(words=5, arguments=2)
+
+
+def kinds(text: str, limits: TurnLimits) -> dict[str, float]:
+    """Return what a text passes, with what was measured."""
+    return {found.kind: found.measured for found in violations(text, limits, 1.5)}
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("", {}),
+        ("one two three four five", {}),
+        ("one two three four five six", {"too_many_words": 6}),
+        ("1. a\n2. b", {}),
+        ("1. a\n2. b\n3. c", {"too_many_words": 6, "too_many_arguments": 3}),
+        ("茶胜过咖啡啊", {}),
+        ("茶胜过咖啡茶胜过咖啡", {"too_many_words": 7}),
+    ],
+)
+def test_words_and_numbered_arguments_are_measured(text: str, found: dict[str, float]) -> None:
+    assert kinds(text, TURN) == found
+
+
+def test_no_limit_is_never_passed() -> None:
+    assert violations("word " * 10_000, TurnLimits(), 1.5) == ()
+
+
+@given(st.text(max_size=300))
+def test_a_violation_always_says_more_than_its_limit(text: str) -> None:
+    assert all(found.measured > found.limit for found in violations(text, TURN, 1.5))
+
+
+# --- A turn while it is written: no name is seen even for a moment, and nothing too late ----------
+
+
+NAMES = frozenset({"command-r-plus", "zephyrine/canary-7b", "zephyrine"})
+SPEECH = (
+    "Tea is calmer. As Claude Opus 4.5, I say so; Command R Plus agreed, and zephyrine/canary-7b "
+    "did. Gemini is a model, and I am Gemini. GPT-5 here: trained by OpenAI, I drink tea all day "
+    "long and never regret a single cup of it."
+)
+TOLD = re.compile(r"claude|opus|command|zephyr|canary|gemini|gpt|openai|plus", re.IGNORECASE)
+
+
+@given(st.integers(0, len(SPEECH)))
+def test_no_name_is_seen_wherever_the_text_has_come_to(end: int) -> None:
+    assert not TOLD.search(veil_growing(SPEECH[:end], NAMES))
+
+
+def test_half_a_name_at_the_end_waits_for_its_other_half() -> None:
+    for end in ("Cla", "Claude", "Claude Op", "Command", "Command R"):
+        shown = veil_growing(f"One two three four five six seven eight {end}", NAMES)
+        assert shown.startswith("One two")
+        assert not TOLD.search(shown)
+
+
+def test_a_text_without_spaces_grows_too() -> None:
+    shown = veil_growing("我认为茶比咖啡好得多，因为它更健康，也更便宜。", ())
+    assert shown.startswith("我认为茶比咖啡好得多")
+
+
+def debate_of() -> Debate:
+    return stored(new_debate(setup=setup_of()), status=Status.RUNNING)
+
+
+SCHEMA = AnswerSchema(
+    "Opening",
+    {
+        "type": "object",
+        "properties": {
+            "arguments": {"type": "array", "items": {"properties": {"claim": {}, "grounds": {}}}},
+            "decision": {"type": "string", "enum": ["maintains", "gives_up"]},
+        },
+    },
+)
+ANSWER = (
+    '{"note": "mine", "arguments": [{"claim": "Tea lasts.", "grounds": "It \\"does\\"."}],'
+    ' "decision": "maintains"}'
+)
+
+
+@pytest.mark.parametrize(
+    ("end", "said"),
+    [
+        (0, ""),
+        (25, ""),
+        (ANSWER.index("lasts"), "Tea "),
+        (ANSWER.index('", "grounds'), "Tea lasts."),
+        (len(ANSWER), 'Tea lasts.\nIt "does".'),
+    ],
+)
+def test_a_structured_answer_is_read_as_far_as_it_says_what_was_asked(end: int, said: str) -> None:
+    assert read_growing(ANSWER[:end], SCHEMA) == said
+    assert read_growing("```json\n" + ANSWER[:end], SCHEMA) == said
+
+
+@given(st.text())
+def test_whatever_is_no_json_says_nothing(text: str) -> None:
+    assert read_growing(text.replace("{", ""), SCHEMA) == ""
+
+
+CUE = {"kind": "turn", "seat": "A", "round": "opening", "words": "500"}
+
+
+async def pass_the_pause() -> None:
+    with skipped_time():
+        await asyncio.sleep(2 * UPDATE_SECONDS)
+
+
+async def test_what_comes_quickly_is_told_together_and_newest() -> None:
+    onlooker = Onlooker()
+    drafting = Drafting(onlooker, debate_of(), CUE)
+    words = [f"word{number}" for number in range(50)]
+    for count in range(50):
+        drafting.hear(" ".join(words[: count + 1]), "m")
+    await pass_the_pause()
+    [draft] = onlooker.seen
+    assert (draft.seat, draft.side, draft.round, draft.words, draft.limit) == (
+        "A",
+        "A",
+        "opening",
+        50,
+        500,
+    )
+    assert draft.text.startswith("word0 word1")
+
+
+@pytest.mark.parametrize("spoken", [True, False])
+async def test_nothing_is_told_after_the_end(spoken: bool) -> None:
+    onlooker = Onlooker()
+    drafting = Drafting(onlooker, debate_of(), CUE)
+    drafting.hear("One two three", "m")
+    drafting.end(spoken=spoken)
+    await pass_the_pause()
+    assert [draft.dropped for draft in onlooker.seen] == ([] if spoken else [True])
+
+
+async def test_the_model_that_really_writes_is_not_named_either() -> None:
+    onlooker = Onlooker()
+    drafting = Drafting(onlooker, debate_of(), CUE)
+    drafting.hear("Quokkatron speaks: tea is calmer than coffee, every day.", "quokkatron-9")
+    await pass_the_pause()
+    assert onlooker.seen[0].text.startswith("[name] speaks")
+
+
+# --- A short turn that only declines is recognised in five languages; an argument never is --------
+
+
+DECLINED = [
+    "I'm sorry, but I can't assist with that.",
+    "I can’t argue for this.",
+    "I cannot help with that request.",
+    "I'm not able to generate arguments for this topic.",
+    "I won't argue for this position.",
+    "I must respectfully decline to argue this position. It would be harmful.",
+    "As an AI language model, I cannot take part in such a debate.",
+    "I'm unable to write arguments in favor of this motion.",
+    "Es tut mir leid, aber dabei kann ich nicht helfen.",
+    "Ich kann für diese Position nicht argumentieren.",
+    "Leider kann ich zu diesem Thema keine Argumente liefern.",
+    "Lo siento, pero no puedo ayudar con eso.",
+    "No puedo argumentar a favor de esta postura.",
+    "Üzgünüm, bu konuda yardımcı olamam.",
+    "Bunu savunamam.",
+    "很抱歉，我无法为这一立场辩护。",
+    "对不起，我不能协助您完成这个请求。",
+    "我无法参与这个辩论。",
+    "I'm sorry. I can't help with this.",
+    "I apologize, but I cannot provide content that supports this.",
+]
+ARGUED = [
+    "I cannot accept my opponent's claim that this works.",
+    "I cannot argue that tabs are perfect, but they help people align code with such ease.",
+    "This house should not ban it.",
+    "I won't pretend this is easy. Cheap energy matters.",
+    "Wir können das nicht so lassen, denn es schadet allen.",
+    "Ich kann dieses Argument nicht akzeptieren.",
+    "No podemos aceptar esta propuesta.",
+    "No puedo aceptar ese argumento, porque ignora los datos.",
+    "Bu öneri kimseye yardımcı olmaz.",
+    "我不能同意对方的论点，因为它没有证据。",
+    "我们无法忽视这个问题。",
+    "I can't see how that helps anyone.",
+    "Sorry, but my opponent is wrong about this.",
+    "I cannot help but notice that this claim has no source.",
+    "It won't help. The evidence for this is thin.",
+    "我不能接受这种观点，反方没有提供证据。",
+]
+
+
+@pytest.mark.parametrize("text", DECLINED)
+def test_a_short_text_that_only_declines_is_a_refusal(text: str) -> None:
+    assert declines(text)
+    assert declines(f"**{text}**\n\nI can help with something else instead.")
+    assert refusal(text) == (Violation(kind="refusal", measured=1, limit=0),)
+
+
+@pytest.mark.parametrize("text", ARGUED)
+def test_a_short_argument_is_none(text: str) -> None:
+    assert refusal(text) == ()
+
+
+def test_a_text_that_goes_on_to_argue_is_none() -> None:
+    assert not declines("I can't argue for this without a caveat. " + "Still, tea wins. " * 30)
+
+
+def test_what_a_filter_withheld_is_a_refusal() -> None:
+    assert refusal("Tea is bet", "content_filter")
+    assert not refusal("Tea is better.", "stop")

@@ -1,4 +1,4 @@
-"""What a panel's ballots come to."""
+"""Jurors whose judgment is known, to drive panels with."""
 
 from __future__ import annotations
 
@@ -12,12 +12,107 @@ from hypothesis import given, settings, strategies as st
 
 from engine.jury.aggregate import aggregate
 from engine.jury.ballot import Reading
+from engine.jury.fitting import fit_jurors
+from engine.jury.hearing import hear
 from engine.jury.history import fit
+from engine.jury.model import posterior, signal
+from engine.jury.plan import WORTHWHILE, next_readings
+from engine.jury.roster import seat_panel
+from engine.jury.rubric import DEBATE
+from engine.jury.sight import stake_of
 from engine.store.journal import PastDebate
-from engine.values.debate import JurorHistory, PanelMode
-from engine.values.judging import Ballot
+from engine.values.debate import Fit, JurorFit, JurorHistory, Model, PanelMode, PanelSetup
+from engine.values.judging import TIE, Ballot, Verdict
 from tests.slow import slow_after
-from tests.unit.jury_cases import AB, BA, SIDES, ballot, hold, jurors, leaning, panel, spoilt
+
+SIDES = ("A", "B")
+NAMES = {"A": "Heron", "B": "Plover"}
+AB, BA = ("A", "B"), ("B", "A")
+
+
+def jurors(count: int) -> tuple[Model, ...]:
+    """Return jurors of families of their own."""
+    return tuple(
+        Model(backend="online", name=f"juror-{n}", family=f"family-{n}") for n in range(count)
+    )
+
+
+def panel(
+    count: int = 6,
+    *,
+    history: dict[str, JurorHistory] | None = None,
+    mode: PanelMode = PanelMode.ADAPTIVE,
+    audit: bool = False,
+    correlation: float | None = None,
+) -> PanelSetup:
+    """Return a panel of that many jurors."""
+    return PanelSetup(
+        roster=jurors(count),
+        history=history or {},
+        mode=mode,
+        audit=audit,
+        correlation=correlation,
+    )
+
+
+def ballot(
+    order: tuple[str, ...],
+    points: dict[str, int],
+    verdict: str | None,
+    *,
+    juror: str = "online/juror-0",
+    audit: bool = False,
+    contradictory: bool = False,
+) -> Ballot:
+    """Return a valid ballot with the same score on every criterion."""
+    return Ballot(
+        juror=juror,
+        family="any",
+        order=order,
+        names=NAMES,
+        audit=audit,
+        valid=True,
+        contradictory=contradictory,
+        scores={
+            side: {criterion.name: points[side] for criterion in DEBATE.criteria} for side in order
+        },
+        verdict=verdict,
+    )
+
+
+def spoilt(order: tuple[str, ...], juror: str = "online/juror-0") -> Ballot:
+    """Return an invalid ballot."""
+    return Ballot(
+        juror=juror, family="any", order=order, names=NAMES, valid=False, problem="no JSON"
+    )
+
+
+def leaning(
+    order: tuple[str, ...], margin: int, *, juror: str = "online/juror-0", audit: bool = False
+) -> Ballot:
+    """Return a ballot whose verdict and scores favour A by `margin` points (B if negative)."""
+    verdict = "A" if margin > 0 else "B" if margin < 0 else "tie"
+    low = 5 - abs(margin) // 2
+    high = low + abs(margin)
+    points = {"A": high if margin > 0 else low, "B": high if margin < 0 else low}
+    return ballot(order, points, verdict, juror=juror, audit=audit)
+
+
+def hold(
+    setup: PanelSetup,
+    judge: Callable[[Reading], Ballot],
+    sides: tuple[str, ...] = SIDES,
+) -> tuple[Verdict, tuple[Ballot, ...]]:
+    """Ask for readings until the plan has none, and return the verdict and all ballots."""
+    ballots: list[Ballot] = []
+    while readings := next_readings(setup, sides, ballots):
+        ballots += [judge(reading) for reading in readings]
+    outcome = aggregate(setup, sides, ballots)
+    return outcome.verdict, outcome.ballots
+
+
+# --- What a panel's ballots come to ---------------------------------------------------------------
+
 
 KNOWN = {juror.ref: JurorHistory(ballots=10) for juror in jurors(6)}
 X1 = 1 / 1.5 + 0.35  # the signal of a margin of one point with its verdict
@@ -278,3 +373,344 @@ def test_a_verdict_tells_that_the_order_alone_made_it_a_tie() -> None:
     even = [leaning(AB, 0), leaning(BA, 0, juror="y")]
     verdict, _ = aggregate(panel(), SIDES, even)
     assert (verdict.winner, verdict.order_alone) == ("tie", False)
+
+
+# --- Which readings a panel asks for --------------------------------------------------------------
+
+
+def _tied(reading: Reading) -> Ballot:
+    return leaning(reading.order, 0, juror=reading.juror.ref, audit=reading.audit)
+
+
+def test_three_jurors_start_at_once_in_alternating_orders() -> None:
+    readings = next_readings(panel(), SIDES, ())
+    assert [reading.juror.name for reading in readings] == ["juror-0", "juror-1", "juror-2"]
+    assert [reading.order for reading in readings] == [AB, BA, AB]
+    other = panel().model_copy(update={"first_order": "BA"})
+    assert [reading.order for reading in next_readings(other, SIDES, ())] == [BA, AB, BA]
+
+
+def test_a_clear_panel_asks_nobody_else() -> None:
+    _, ballots = hold(panel(), lambda it: leaning(it.order, 2, juror=it.juror.ref))
+    assert len(ballots) == 3
+
+
+def test_an_unclear_panel_asks_one_at_a_time_up_to_six_in_balance() -> None:
+    _, ballots = hold(panel(9), _tied)
+    assert len(ballots) == 6
+    assert [item.order for item in ballots].count(AB) == 3
+    assert len({item.juror for item in ballots}) == 6
+    fourth = next_readings(panel(9), SIDES, ballots[:3])
+    assert [(it.juror.name, it.order) for it in fourth] == [("juror-3", BA)]
+
+
+def test_a_small_roster_is_used_up() -> None:
+    assert len(hold(panel(4), _tied)[1]) == 4
+    assert next_readings(panel(0), SIDES, ()) == ()
+
+
+def test_invalid_ballots_do_not_leave_the_panel_lopsided() -> None:
+    ballots = [
+        leaning(AB, 0, juror="online/juror-0"),
+        spoilt(BA, "online/juror-1"),
+        leaning(AB, 0, juror="online/juror-2"),
+    ]
+    (fourth,) = next_readings(panel(), SIDES, ballots)
+    assert fourth.order == BA
+    ballots.append(leaning(BA, 0, juror="online/juror-3"))
+    (fifth,) = next_readings(panel(), SIDES, ballots)
+    assert fifth.order == BA
+
+
+def test_an_interrupted_panel_asks_for_what_is_missing() -> None:
+    done = [leaning(BA, 0, juror="online/juror-1")]
+    assert [(it.juror.name, it.order) for it in next_readings(panel(), SIDES, done)] == [
+        ("juror-0", AB),
+        ("juror-2", AB),
+    ]
+
+
+def test_an_audit_asks_each_other_order_once_the_verdict_is_complete() -> None:
+    _, ballots = hold(
+        panel(audit=True),
+        lambda it: leaning(it.order, 2, juror=it.juror.ref, audit=it.audit),
+    )
+    audits = [(item.juror, item.order) for item in ballots if item.audit]
+    assert audits == [("online/juror-0", BA), ("online/juror-1", AB), ("online/juror-2", BA)]
+
+
+def test_a_strict_panel_asks_each_juror_in_both_orders() -> None:
+    setup = panel(4, mode=PanelMode.STRICT)
+    assert len(next_readings(setup, SIDES, ())) == 6
+    _, ballots = hold(setup, _tied)
+    assert len({(item.juror, item.order) for item in ballots}) == len(ballots) == 8
+    assert next_readings(setup, SIDES, ballots[:7])[0].order == ballots[7].order
+
+
+def test_with_three_contenders_juror_i_starts_at_contender_i() -> None:
+    readings = next_readings(panel(), ("1", "2", "3"), ())
+    assert [reading.order[0] for reading in readings] == ["1", "2", "3"]
+    assert readings[1].order == ("2", "3", "1")
+
+
+# --- Panels that the model of jurors seats, stops and decides -------------------------------------
+
+
+ROSTER = jurors(8)
+
+
+def _known(**changes: object) -> Fit:
+    one = JurorFit(family="f", ballots=100, lean=0.5, spread=1.5, named=0.1, skill_error=0.1)
+    fitted = {
+        juror.ref: one.model_copy(
+            update={"family": juror.family, "skill": 1 + at / 10, "lean_error": at / 100}
+        )
+        for at, juror in enumerate(ROSTER)
+    }
+    found = Fit(
+        number=7, debates=500, evidence=9.0,
+        shared=0.3, kin=0.05, people=0.7, worth=0.2, jurors=fitted,
+    )  # fmt: skip
+    return found.model_copy(update=changes)
+
+
+def _seat(fit: Fit | None, ordinal: int = 1, seed: int = 0) -> PanelSetup:
+    return seat_panel(ROSTER, (), ordinal=ordinal, seed=seed, fit=fit)
+
+
+def _seeing(reading: Reading, margin: int = 2) -> Ballot:
+    return leaning(reading.order, margin, juror=reading.juror.ref, audit=reading.audit)
+
+
+def test_a_verdict_is_the_models_and_says_what_it_rests_on() -> None:
+    fit, setup = _known(), _seat(_known())
+    ballots = [
+        leaning(AB, 2, juror=ROSTER[0].ref),
+        leaning(BA, 1, juror=ROSTER[1].ref),
+        leaning(AB, -1, juror=ROSTER[2].ref),
+    ]
+    verdict, filled = aggregate(setup, SIDES, ballots)
+    said = {
+        one.juror: signal(fit, one.juror, 1 if one.order == AB else -1, margin, named)
+        for one, margin, named in zip(ballots, (2, 1, -1), (1, 1, -1), strict=True)
+    }
+    found = posterior(fit, said)
+    assert verdict.p["A"] == pytest.approx(found.p)
+    assert verdict.z == pytest.approx(found.mean / math.sqrt(found.variance))
+    assert (verdict.winner, verdict.rule, verdict.fit) == ("A", "model", 7)
+    assert verdict.variance == pytest.approx(found.variance)
+    assert verdict.gain is not None
+    assert [(one.signal or {})["A"] for one in filled] == pytest.approx(list(said.values()))
+    whole = sum((one.weight or 0) * (one.signal or {})["A"] for one in filled)
+    assert whole == pytest.approx(found.mean)
+    assert {one.pos for one in filled} == {0.5}
+
+
+def test_exchanging_the_sides_mirrors_the_verdict_and_a_split_is_a_tie() -> None:
+    setup = _seat(_known())
+    ballots = [leaning(AB, 2, juror=ROSTER[0].ref), leaning(BA, -1, juror=ROSTER[1].ref)]
+    flipped = [
+        leaning(BA, -2, juror=ROSTER[0].ref),
+        leaning(AB, 1, juror=ROSTER[1].ref),
+    ]
+    one, other = (aggregate(setup, SIDES, cast).verdict for cast in (ballots, flipped))
+    assert one.p["A"] == pytest.approx(other.p["B"])
+    fair = _known(jurors={ref: one.model_copy(update={"skill": 1.0, "lean": 0.0, "named": 0.0})
+                          for ref, one in _known().jurors.items()})  # fmt: skip
+    split = [leaning(AB, 2, juror=ROSTER[0].ref), leaning(BA, -2, juror=ROSTER[1].ref)]
+    assert aggregate(_seat(fair), SIDES, split).verdict.winner == TIE
+
+
+def test_several_contenders_are_judged_by_contrasts() -> None:
+    sides = ("A", "B", "C")
+    setup = _seat(_known())
+    orders = [("A", "B", "C"), ("B", "C", "A"), ("C", "A", "B")]
+    points = {"A": 9, "B": 6, "C": 4}
+    cast = [
+        leaning(AB, 1, juror=juror.ref).model_copy(
+            update={
+                "order": order,
+                "scores": {side: dict.fromkeys(("logic", "evidence", "responsiveness", "honesty"),
+                                               points[side]) for side in order},
+                "verdict": "A",
+            }
+        )
+        for juror, order in zip(ROSTER[:3], orders, strict=True)
+    ]  # fmt: skip
+    verdict = aggregate(setup, sides, cast).verdict
+    assert verdict.winner == "A"
+    assert verdict.rule == "model"
+    assert verdict.p["A"] > verdict.p["B"] > verdict.p["C"]
+    assert sum(verdict.p.values()) == pytest.approx(1)
+
+
+def test_those_who_tell_most_are_asked_until_no_call_is_worth_it() -> None:
+    setup = _seat(_known())
+    assert [juror.ref for juror in setup.roster[:2]] == ["online/juror-7", "online/juror-6"]
+    clear, read = hold(setup, lambda reading: _seeing(reading, 8))
+    assert 2 <= len(read) <= 3
+    assert clear.gain is not None
+    assert clear.gain < WORTHWHILE
+    margins = {ROSTER[7].ref: 2, ROSTER[6].ref: -2}
+    split, read = hold(setup, lambda reading: _seeing(reading, margins.get(reading.juror.ref, 0)))
+    assert 3 < len(read) <= 8
+    assert split.gain is not None
+    assert split.gain < WORTHWHILE or len(read) == 8
+
+
+def test_a_small_roster_reads_in_other_orders_and_a_lone_juror_gives_a_verdict() -> None:
+    for count in (1, 3):
+        setup = seat_panel(ROSTER, ROSTER[count:], ordinal=1, seed=0, fit=_known())
+        verdict, read = hold(setup, lambda reading: _seeing(reading, 0))
+        assert len({(one.juror, one.order) for one in read}) == len(read) == 2 * count
+        assert (verdict.winner, verdict.rule) == (TIE, "model")
+        assert hold(setup, _seeing)[0].winner == "A"
+
+
+def test_a_spoilt_ballot_is_made_up_for() -> None:
+    def judge(reading: Reading) -> Ballot:
+        if reading.juror == ROSTER[7]:
+            return spoilt(reading.order, reading.juror.ref)
+        return _seeing(reading, 8)
+
+    verdict, read = hold(_seat(_known()), judge)
+    assert sum(one.valid for one in read) >= 2
+    assert (verdict.winner, verdict.rule) == ("A", "model")
+
+
+def test_the_balanced_rule_decides_where_held_back_ballots_bear_the_model_out_less() -> None:
+    setup = _seat(_known(ahead=-1.6))
+    verdict, read = hold(setup, lambda reading: _seeing(reading, 8))
+    assert (verdict.winner, verdict.rule, len(read)) == ("A", "", 3)
+    assert hold(_seat(_known(ahead=-1.4)), _seeing)[0].rule == "model"
+
+
+def test_jurors_that_see_nothing_weigh_nothing_and_are_heard_every_fifth_debate() -> None:
+    blind = {
+        ref: one.model_copy(update={"sees": 0.1, "skill_error": 0.9, "ballots": 60})
+        for ref, one in list(_known().jurors.items())[4:]
+    }
+    fit = _known(jurors=_known().jurors | blind)
+    sat = [seat_panel(ROSTER, (), ordinal=ordinal, seed=0, fit=fit) for ordinal in range(1, 11)]
+    assert [setup.wave for setup in sat] == [0] * 10  # the able ones are known well enough
+    first = [setup.roster[0].ref in blind for setup in sat]
+    assert first == [False] * 4 + [True] + [False] * 4 + [True]
+    verdict, ballots = hold(sat[4], lambda it: _seeing(it, -9 if it.juror.ref in blind else 2))
+    assert verdict.winner == "A"
+    assert {one.weight for one in ballots if one.juror in blind} == {0}
+
+
+def test_an_interrupted_panel_of_two_orders_asks_for_what_is_missing() -> None:
+    setup = _seat(_known())
+    first = next_readings(setup, SIDES, ())
+    ballots = [_seeing(first[1])]
+    assert next_readings(setup, SIDES, ballots) == first[:1]
+
+
+def test_six_sit_while_skills_are_little_known_and_the_least_known_explore() -> None:
+    unsure = {
+        ref: one.model_copy(update={"skill_error": 0.35, "ballots": 20})
+        for ref, one in _known().jurors.items()
+    }
+    setup = _seat(_known(jurors=unsure, debates=100))
+    assert (setup.wave, len(next_readings(setup, SIDES, ()))) == (6, 6)
+    assert _seat(_known(jurors=unsure, debates=200)).wave == 0  # it knows as much as it will
+    known = _known().jurors
+    known = known | {ROSTER[0].ref: known[ROSTER[0].ref].model_copy(update={"ballots": 40})}
+    assert _seat(_known(jurors=known), ordinal=5).roster[0] == ROSTER[0]
+    assert _seat(_known(jurors=known), ordinal=6).roster[0] != ROSTER[0]
+    new = {ref: one for ref, one in known.items() if ref != ROSTER[3].ref}
+    assert _seat(_known(jurors=new), ordinal=6).roster[0] == ROSTER[3]
+
+
+def test_a_new_juror_is_read_and_weighs_nothing_yet() -> None:
+    new = {ref: one for ref, one in _known().jurors.items() if ref != ROSTER[3].ref}
+    setup = _seat(_known(jurors=new))
+    ballots = [leaning(AB, 2, juror=ROSTER[0].ref), leaning(BA, 1, juror=ROSTER[1].ref)]
+    stranger = leaning(AB, -9, juror=ROSTER[3].ref)
+    verdict, filled = aggregate(setup, SIDES, [*ballots, stranger])
+    assert verdict.p == aggregate(setup, SIDES, ballots).verdict.p
+    assert filled[2].weight == 0
+    assert filled[2].signal is not None
+
+
+def test_the_audit_asks_the_juror_whose_lean_is_known_least() -> None:
+    seeds = [seed for seed in range(200) if _seat(_known(), seed=seed).audit]
+    assert 3 <= len(seeds) <= 20
+    _, read = hold(_seat(_known(), seed=seeds[0]), lambda reading: _seeing(reading, 8))
+    assert [one.juror for one in read if one.audit] == ["online/juror-7"]
+
+
+def test_without_a_fit_or_with_another_mode_nothing_changes() -> None:
+    old = _seat(None)
+    assert (old.fit, old.wave) == (None, 0)
+    strict = seat_panel(ROSTER, (), ordinal=1, seed=0, mode=PanelMode.STRICT, fit=_known())
+    verdict, _ = hold(strict, _seeing)
+    assert verdict.rule == ""
+    assert (
+        aggregate(panel(), SIDES, [leaning(AB, 1), leaning(BA, 1, juror="y")]).verdict.gain is None
+    )
+
+
+Strength = Callable[[Random], int]
+
+
+@pytest.mark.parametrize(
+    "strength",
+    [
+        lambda rng: 3,
+        pytest.param(lambda rng: -3, marks=pytest.mark.slow),
+        pytest.param(lambda rng: rng.randint(1, 9), marks=pytest.mark.slow),
+        lambda rng: -rng.randint(1, 9),
+    ],
+    ids=["first", "second", "first, by chance", "second, by chance"],
+)
+def test_order_alone_never_decides_at_any_moment(strength: Strength) -> None:
+    """From the first debate on, over every refit, not once."""
+    assert _decided(lambda rng, reading: strength(rng) * (1 if reading.order == AB else -1)) == []
+
+
+def test_jurors_that_toss_a_coin_decide_next_to_nothing_from_the_first_debate_on() -> None:
+    decided = _decided(lambda rng, reading: rng.choice((-1, 1)) * rng.randint(1, 9), debates=200)
+    assert len(decided) <= 4
+
+
+def _decided(judge: Callable[[Random, Reading], int], debates: int = 150) -> list[int]:
+    """Return the debates that had a winner, of an installation with such jurors."""
+    rng, past, found = Random(8), list[PastDebate](), []
+    learnt, model = fit(()), fit_jurors(())
+    for number in range(1, debates + 1):
+        setup = seat_panel(
+            ROSTER, (), ordinal=number, seed=number, history=learnt.history, fit=model
+        )
+        verdict, ballots = hold(
+            setup,
+            lambda reading: leaning(
+                reading.order, judge(rng, reading), juror=reading.juror.ref, audit=reading.audit
+            ),
+        )
+        if verdict.winner not in (TIE, None):
+            found.append(number)
+        past.append(PastDebate(ballots, z=verdict.z))
+        if number % 20 == 0:
+            learnt, model = fit(past), fit_jurors(hear(past), model)
+            assert stake_of(model, model.jurors) is not None
+    return found
+
+
+def test_a_panel_of_opposite_preferences_never_decides() -> None:
+    """Each of its debates could look like agreement; both orders of each juror show it."""
+    prefers = {juror.ref: 1 if at % 2 else -1 for at, juror in enumerate(ROSTER)}
+
+    def judge(_: Random, reading: Reading) -> int:
+        return 3 * prefers[reading.juror.ref] * (1 if reading.order == AB else -1)
+
+    assert _decided(judge, debates=100) == []
+    strict = seat_panel(ROSTER, (), ordinal=1, seed=1, mode=PanelMode.STRICT)
+    verdict, _ = hold(
+        strict,
+        lambda reading: leaning(
+            reading.order, judge(Random(0), reading), juror=reading.juror.ref, audit=reading.audit
+        ),
+    )
+    assert verdict.winner == TIE

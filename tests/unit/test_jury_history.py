@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Mapping, Sequence
 from random import Random
+from statistics import fmean, median
+from typing import Any
 
 import pytest
+from hypothesis import given, strategies as st
 
-from engine.jury.history import fit
+from engine.jury.aggregate import BEHIND, MOST_JURORS, UNPROVEN
+from engine.jury.ballot import Reading
+from engine.jury.fitting import fit_jurors
+from engine.jury.gate import compare_rules
+from engine.jury.hearing import Heard, HeardDebate, hear
+from engine.jury.history import fit, fit_all
+from engine.jury.plan import attendance, next_readings
+from engine.jury.roster import seat_panel
+from engine.jury.sight import PROVEN, bet, combine, stake_of
+from engine.jury.tracking import track
 from engine.store.journal import PastDebate
-from engine.values.debate import JurorHistory
-from engine.values.judging import Ballot
-from tests.unit.jury_cases import AB, BA, leaning, spoilt
+from engine.values.debate import SEES, Fit, JurorFit, JurorHistory, Model, PanelMode, PanelSetup
+from engine.values.judging import TIE, Ballot
+from tests.slow import slow_after
+from tests.unit.test_jury_aggregate import AB, BA, SIDES, hold, jurors, leaning, spoilt
 
 
 def _juror(name: str, order: tuple[str, ...], margin: float, audit: bool = False) -> Ballot:
@@ -186,3 +200,465 @@ def test_ten_thousand_debates_are_fitted_in_seconds() -> None:
     started = time.process_time()
     fit(past)
     assert time.process_time() - started < 5
+
+
+# --- How closely jurors follow what all of them see -----------------------------------------------
+
+
+Scores = dict[str, float]
+SEATS = 4
+
+
+def _court(jurors: Sequence[str], sd: float = 0.7) -> dict[str, float]:
+    return dict.fromkeys(jurors, sd)
+
+
+def _hear(
+    sds: Mapping[str, float], herd: Sequence[str], debates: int, seed: int = 1
+) -> tuple[list[Scores], list[float]]:
+    """Seat four jurors on each debate, and return their signals and who truly won.
+
+    `sds` are the jurors' errors; `herd` shares one more.
+    """
+    rng = Random(seed)
+    voices, truths = [], []
+    for _ in range(debates):
+        truth, common = rng.gauss(0, 1), rng.gauss(0, 0.8)
+        seated = rng.sample(sorted(sds), SEATS)
+        voices.append(
+            {
+                juror: truth + rng.gauss(0, sds[juror]) + (common if juror in herd else 0)
+                for juror in seated
+            }
+        )
+        truths.append(1.0 if truth > 0 else -1.0)
+    return voices, truths
+
+
+def _unheard(voices: Sequence[Scores]) -> list[None]:
+    return [None] * len(voices)
+
+
+def test_each_juror_is_found_to_be_as_good_as_it_is() -> None:
+    sds = {"fine": 0.3, "good": 0.6, "fair": 1.0, "poor": 1.5, "usual": 0.7}
+    voices, _ = _hear(sds, (), 600)
+    found = track(voices, _unheard(voices))
+    for juror, sd in sds.items():
+        assert found[juror] == pytest.approx(1 / (1 + sd * sd) ** 0.5, abs=0.1)
+
+
+def test_who_is_asked_in_unclear_debates_alone_is_not_thought_worse() -> None:
+    rng = Random(3)
+    voices: list[Scores] = []
+    for _ in range(800):
+        truth = rng.gauss(0, 1)
+        heard = {juror: truth + rng.gauss(0, 0.7) for juror in ("one", "two", "three")}
+        if abs(sum(heard.values())) < 1.4:
+            heard["late"] = truth + rng.gauss(0, 0.7)
+        voices.append(heard)
+    found = track(voices, _unheard(voices))
+    assert found["late"] == pytest.approx(found["one"], abs=0.08)
+
+
+HERD = ("h1", "h2", "h3", "h4")
+OTHERS = ("o1", "o2", "o3", "o4", "o5", "o6", "o7")
+
+
+def _gap(found: Mapping[str, float], others: Sequence[str]) -> float:
+    """By how much the others are thought to track better than the herd."""
+    return fmean(found[juror] for juror in others) - fmean(found[juror] for juror in HERD)
+
+
+def test_a_few_that_err_together_are_seen_through_without_any_vote() -> None:
+    voices, _ = _hear(_court(HERD + OTHERS), HERD, 800)
+    assert _gap(track(voices, _unheard(voices)), OTHERS) > 0.04
+
+
+def test_people_say_which_half_errs_together() -> None:
+    others = OTHERS[:4]
+    voices, truths = _hear(_court(HERD + others), HERD, 800)
+    few = [*_unheard(voices)[200:], *truths[-200:]]
+    told = _gap(track(voices, few), others)
+    assert told > 0.05
+    assert told > _gap(track(voices, _unheard(voices)), others)
+
+
+def test_votes_that_follow_nothing_change_little() -> None:
+    voices, _ = _hear(_court(HERD + OTHERS), HERD, 600)
+    rng = Random(8)
+    unheard = track(voices, _unheard(voices))
+    noise = track(voices, [rng.choice([-1.0, 0.0, 1.0]) for _ in voices])
+    assert all(noise[juror] == pytest.approx(r, abs=0.12) for juror, r in unheard.items())
+
+
+def test_little_teaches_nothing() -> None:
+    assert track([], []) == {}
+    assert track([{"x": 1.0}] * 20, [1.0] * 20) == {}
+    assert track([{"x": 1.0, "y": 1.0}] * 2, [1.0] * 2) == {}
+    met = track([{"x": 1.0, "y": 1.0}] * 3 + [{"x": 1.0, "new": 1.0}] * 2, [None] * 5)
+    assert met.keys() == {"x", "y"}
+
+
+def test_jurors_that_never_agree_are_told_nothing_of() -> None:
+    assert track([{"x": 0.0, "y": 0.0}] * 50, [None] * 50) == {}
+    assert track([{"x": 1.0, "y": -1.0}, {"x": -1.0, "y": 1.0}] * 200, [None] * 400) == {}
+
+
+SIGNALS = st.floats(-2.85, 2.85)
+VOICES = st.lists(
+    st.dictionaries(st.sampled_from("abcde"), SIGNALS, max_size=5), min_size=1, max_size=30
+)
+VOTES = st.sampled_from([None, -1.0, 0.0, 1.0])
+
+
+@given(voices=VOICES, data=st.data())
+def test_which_side_comes_first_does_not_matter(voices: list[Scores], data: st.DataObject) -> None:
+    people = [data.draw(VOTES) for _ in voices]
+    turned = [data.draw(st.sampled_from([1, -1])) for _ in voices]
+    exchanged = track(
+        [{j: s * x for j, x in heard.items()} for heard, s in zip(voices, turned, strict=True)],
+        [vote and s * vote for vote, s in zip(people, turned, strict=True)],
+    )
+    found = track(voices, people)
+    assert exchanged == pytest.approx(found, abs=1e-6)
+    assert all(0.05 <= r <= 0.95 for r in found.values())
+
+
+# --- Who sits on a panel --------------------------------------------------------------------------
+
+
+def _model(text: str) -> Model:
+    return Model.parse(text)
+
+
+DEBATERS = (_model("online/deepseek/deepseek-v3"), _model("online/meta-llama/llama-3.3-70b"))
+
+
+def _seat(*roster: str, debaters: tuple[Model, ...] = DEBATERS, **options: Any) -> PanelSetup:
+    return seat_panel(
+        [_model(text) for text in roster], debaters, **({"ordinal": 1, "seed": 1} | options)
+    )
+
+
+def _refs(setup: PanelSetup) -> list[str]:
+    return [juror.ref for juror in setup.roster]
+
+
+def test_families_of_the_debaters_step_down_while_others_exist() -> None:
+    setup = _seat("a/deepseek-r1", "a/qwen-3", "a/glm-5")
+    assert _refs(setup) == ["a/qwen-3", "a/glm-5"]
+    assert [juror.ref for juror in setup.recused] == ["a/deepseek-r1"]
+    assert not setup.recusal_failed
+
+
+def test_a_maker_and_its_models_are_one_family() -> None:
+    setup = _seat("local/llama-3.1-8b", "a/claude-4", "b/anthropic/claude-5", "a/qwen-3")
+    assert _refs(setup) == ["a/claude-4", "a/qwen-3", "b/anthropic/claude-5"]
+
+
+def test_when_everybody_would_step_down_nobody_does() -> None:
+    setup = _seat("a/deepseek-r1", "a/llama-3")
+    assert _refs(setup) == ["a/deepseek-r1", "a/llama-3"]
+    assert (setup.recusal_failed, setup.recused) == (True, ())
+
+
+def test_one_of_each_family_comes_before_a_second() -> None:
+    setup = _seat("a/qwen-1", "a/qwen-2", "a/glm-1", "a/qwen-3", "a/kimi-1", "a/glm-2", "a/qwen-1")
+    assert _refs(setup) == ["a/qwen-1", "a/glm-1", "a/kimi-1", "a/qwen-2", "a/glm-2", "a/qwen-3"]
+
+
+def test_jurors_with_thirty_ballots_stand_by_their_weight() -> None:
+    history = {
+        "a/qwen-1": JurorHistory(ballots=30, weight=0.4),
+        "a/glm-1": JurorHistory(ballots=29, weight=9.0),
+        "a/kimi-1": JurorHistory(ballots=99, weight=1.6),
+        "a/gone-1": JurorHistory(ballots=99, weight=5.0),
+    }
+    setup = _seat("a/qwen-1", "a/glm-1", "a/kimi-1", history=history)
+    assert _refs(setup) == ["a/kimi-1", "a/glm-1", "a/qwen-1"]
+    assert "a/gone-1" not in setup.history
+
+
+def test_every_fifth_debate_takes_the_roster_in_rotation() -> None:
+    history = {"a/kimi-1": JurorHistory(ballots=99, weight=1.6)}
+    starts = [
+        _refs(_seat("a/qwen-1", "a/glm-1", "a/kimi-1", history=history, ordinal=ordinal))[0]
+        for ordinal in (4, 5, 6, 10, 15)
+    ]
+    assert starts == ["a/kimi-1", "a/glm-1", "a/kimi-1", "a/kimi-1", "a/qwen-1"]
+
+
+def test_the_first_order_alternates_by_debate() -> None:
+    assert [_seat("a/qwen-1", ordinal=n).first_order for n in (1, 2, 3)] == ["BA", "AB", "BA"]
+
+
+def test_a_tenth_of_debates_is_audited_by_their_seed() -> None:
+    audited = [_seat("a/qwen-1", seed=seed).audit for seed in range(2000)]
+    assert 160 <= sum(audited) <= 240
+    assert audited == [_seat("a/qwen-1", seed=seed).audit for seed in range(2000)]
+    strict = [_seat("a/qwen-1", seed=seed, mode=PanelMode.STRICT).audit for seed in range(200)]
+    assert not any(strict)
+
+
+def test_no_jurors_are_an_empty_panel() -> None:
+    assert _seat().roster == ()
+
+
+@given(
+    st.lists(st.sampled_from(["a/qwen-1", "a/qwen-2", "b/glm-1", "a/deepseek-2"]), unique=True),
+    st.integers(0, 100),
+)
+def test_everybody_sits_or_is_recused(roster: list[str], ordinal: int) -> None:
+    setup = _seat(*roster, ordinal=ordinal)
+    assert sorted(_refs(setup) + [juror.ref for juror in setup.recused]) == sorted(roster)
+    assert bool(setup.roster) == bool(roster)
+
+
+# --- Whether jurors have shown that they see: a bet that chance does not win ----------------------
+
+
+Margin = Callable[[Random, int], float]
+
+
+def coin(rng: Random, _: int) -> float:
+    """Prefer either side, whichever is shown first."""
+    return rng.choice((-1, 1)) * abs(rng.gauss(2.5, 1))
+
+
+def leaning_coin(rng: Random, o: int) -> float:
+    """Prefer the side shown first in seven of ten readings."""
+    return (o if rng.random() < 0.7 else -o) * abs(rng.gauss(2.5, 1))
+
+
+def first(rng: Random, o: int) -> float:
+    """Prefer the side shown first."""
+    return o * abs(rng.gauss(2.5, 1))
+
+
+def second(rng: Random, o: int) -> float:
+    """Prefer the side shown second."""
+    return -first(rng, o)
+
+
+ROSTER = jurors(8)
+
+
+def _pairs(rng: Random, margin: Margin, debates: int, count: int = 3) -> list[HeardDebate]:
+    """Return debates that each of these jurors read in both orders."""
+    return [
+        HeardDebate(
+            tuple(
+                Heard(f"juror-{at}", f"family-{at}", o, margin(rng, o), 0.0)
+                for at in range(count)
+                for o in (1, -1)
+            )
+        )
+        for _ in range(debates)
+    ]
+
+
+@pytest.mark.parametrize("margin", slow_after(2, [coin, first, leaning_coin, second]))
+def test_chance_passes_the_cold_start_in_one_installation_of_a_hundred_at_most(
+    margin: Margin,
+) -> None:
+    passed = 0
+    for seed in range(300):
+        held = _pairs(Random(seed), margin, 60)
+        looks = (bet(held[:debates]) for debates in (5, 10, 15, 20, 30, 40, 60))
+        passed += any(combine(stakes, stakes) >= PROVEN for stakes in looks)
+    assert passed <= 3
+
+
+def test_able_jurors_pass_it_after_ten_to_fifteen_debates() -> None:
+    after = []
+    for seed in range(60):
+        rng, held, stakes = Random(seed), list[HeardDebate](), dict[str, float]()
+        while not held or combine(stakes, stakes) < PROVEN:
+            truth = rng.gauss(0, 1.1)
+            felt = {at: truth + rng.gauss(0, 0.65) for at in range(3)}
+            ballots = [
+                Heard(f"juror-{at}", "", o, 1.2 * (seen + 0.3 * o + rng.gauss(0, 0.55)), 0.0)
+                for at, seen in felt.items()
+                for o in (1, -1)
+            ]
+            held.append(HeardDebate(tuple(ballots)))
+            stakes = bet(held)
+        after.append(len(held))
+    assert 8 <= median(after) <= 15
+
+
+def test_one_able_juror_among_three_is_enough() -> None:
+    held = [
+        HeardDebate(
+            (
+                *(Heard("able", "", o, side * 3.0, 0.0) for o in (1, -1)),
+                *(Heard(f"coin-{at}", "", o, coin(rng, o), 0.0) for at in (0, 1) for o in (1, -1)),
+            )
+        )
+        for rng in [Random(3)]
+        for side in rng.choices((1, -1), k=60)
+    ]
+    stakes = bet(held)
+    assert stakes["able"] > 10
+    assert combine(stakes, stakes) >= PROVEN
+
+
+def test_pairs_that_are_both_faint_say_nothing_and_unheard_jurors_neither() -> None:
+    assert bet([HeardDebate((Heard("a", "", 1, 0.3, 0), Heard("a", "", -1, 0.2, 0)))]) == {}
+    assert bet([HeardDebate((Heard("a", "", 1, 3.0, 0),))]) == {}
+    assert combine({}, ("a", "b")) == 1
+    assert combine({"a": 2000.0, "b": 2000.0}, ("a", "b")) >= PROVEN
+
+
+def test_different_jurors_who_agree_in_opposite_orders_prove_it_too() -> None:
+    known = {juror.ref: JurorFit(family="f", ballots=20) for juror in ROSTER[:2]}
+    assert stake_of(Fit(evidence=5.0, jurors=known), list(known)) is None
+    assert stake_of(Fit(evidence=3.0, jurors=known), list(known)) == 1
+    strangers = [juror.ref for juror in ROSTER[4:]]
+    assert stake_of(Fit(evidence=5.0, jurors=known), strangers) == 1  # a new roster has to show it
+
+
+def _cold(roster: tuple[Model, ...] = ROSTER, **fit: object) -> PanelSetup:
+    return seat_panel(roster, (), ordinal=1, seed=0, fit=Fit().model_copy(update=fit))
+
+
+def _says(margins: dict[str, int]) -> Callable[[Reading], Ballot]:
+    return lambda it: leaning(it.order, margins.get(it.juror.ref, 2), juror=it.juror.ref)
+
+
+def test_the_first_panels_read_in_both_orders_and_agree_or_give_no_verdict_yet() -> None:
+    setup = _cold()
+    verdict, read = hold(setup, _says({}))
+    assert len(read) == len({(one.juror, one.order) for one in read}) == 6
+    assert len({one.juror for one in read}) == 3
+    assert (verdict.winner, verdict.problem, verdict.readings) == ("A", "", {})
+    verdict, _ = hold(setup, _says({read[0].juror: -2}))
+    assert (verdict.winner, verdict.problem) == (None, UNPROVEN)
+    assert (verdict.p, verdict.readings) == ({}, {"A": 4, "B": 2})
+    verdict, _ = hold(setup, _says({read[0].juror: 0}))
+    assert (verdict.winner, verdict.readings) == (None, {"A": 4, TIE: 2})
+
+
+def test_few_readings_that_agree_decide_nothing_yet_except_in_a_rehearsal() -> None:
+    verdict, read = hold(_cold(ROSTER[:2]), _says({}))
+    assert (verdict.winner, verdict.readings, len(read)) == (None, {"A": 4}, 4)
+    made_up = tuple(Model(backend="rehearsal", name=f"j{at}", family=f"j{at}") for at in range(2))
+    assert hold(_cold(made_up), _says({}))[0].winner == "A"
+    assert hold(_cold(made_up), _says({"rehearsal/j0": 0}))[0].winner == "A"  # a tie is no dissent
+    assert hold(_cold(made_up), _says({"rehearsal/j0": -2}))[0].winner is None
+
+
+def test_agreement_decides_nothing_where_the_record_speaks_against_the_jurors() -> None:
+    known = {juror.ref: JurorFit(family="f", stake=-2.0) for juror in ROSTER}
+    verdict, _ = hold(_cold(jurors=known), _says({}))
+    assert (verdict.winner, verdict.readings) == (None, {"A": 6})
+
+
+@pytest.mark.parametrize("mode", [PanelMode.ADAPTIVE, PanelMode.STRICT])
+def test_of_the_first_panels_a_juror_without_a_ballot_is_replaced(mode: PanelMode) -> None:
+    setup = _cold().model_copy(update={"mode": mode})
+    lost, half = (one.ref for one in setup.roster[:2])
+
+    def answer(it: Reading) -> Ballot:
+        silent = it.juror.ref == lost or (it.juror.ref == half and it.order == AB)
+        return (
+            spoilt(it.order, it.juror.ref) if silent else leaning(it.order, 2, juror=it.juror.ref)
+        )
+
+    verdict, read = hold(setup, answer)
+    assert {one.juror for one in read} == {one.ref for one in setup.roster[:5]}
+    assert (verdict.winner, verdict.valid, verdict.invalid) == ("A", 7, 3)
+    rest = next_readings(setup, SIDES, read[3:])
+    assert {(it.juror.ref, it.order) for it in rest} == {(it.juror, it.order) for it in read[:3]}
+    nobody = hold(setup, lambda it: spoilt(it.order, it.juror.ref))[1]
+    assert len({one.juror for one in nobody}) == attendance(setup).most == MOST_JURORS
+
+
+def test_a_resumed_cold_panel_asks_for_what_is_missing() -> None:
+    setup = PanelSetup.model_validate_json(_cold().model_dump_json())
+    _, read = hold(setup, _says({}))
+    missing = next_readings(setup, SIDES, [one for one in read if one.order == AB])
+    assert {(one.juror.ref, one.order) for one in missing} == {
+        (one.juror, one.order) for one in read if one.order != AB
+    }
+
+
+def _installation(
+    seed: int,
+    broken: tuple[Margin | None, ...],
+    debates: int,
+    *,
+    sway: float = 0.0,
+    taste: int = 0,
+    twice: bool = False,
+) -> list[PastDebate]:
+    """Return what simulated jurors said, some of whom see nothing, in six readings a debate.
+
+    `sway` is by how much (sd) debates differ in what the order adds. The first jurors share a
+    `taste` and hardly err about it; the others then see little each. `twice`: three jurors read,
+    in both orders.
+    """
+    rng, past = Random(seed), list[PastDebate]()
+    noise = 2.0 if taste else 0.8
+    for number in range(debates):
+        truth, ballots = rng.gauss(0, 1.1), []
+        liked, swayed = rng.gauss(0, 1.1) if taste else 0.0, rng.gauss(0, sway) if sway else 0.0
+        readers = rng.sample(range(len(broken)), 3 if twice else 6)
+        for at, number_of in enumerate(sorted(readers * 2) if twice else readers):
+            o, blind = 1 if (at + number) % 2 else -1, broken[number_of]
+            felt = blind(rng, o) if blind else 1.5 * (truth + rng.gauss(0, noise))
+            if number_of < taste:
+                felt = 1.5 * (liked + rng.gauss(0, 0.3))
+            points = max(-9, min(9, round(felt + o * swayed)))
+            ballots.append(leaning(SIDES[::o], points, juror=f"online/juror-{number_of}"))
+        past.append(PastDebate(tuple(ballots)))
+    return past
+
+
+@pytest.mark.parametrize("kind", [(coin,), (leaning_coin,), (first,), (first, second)],
+                         ids=["coins", "leaning coins", "first", "first and second"])  # fmt: skip
+@pytest.mark.parametrize("able", slow_after(1, [6, 3, 9]))
+def test_jurors_that_see_nothing_weigh_nothing_however_many_they_are(
+    able: int, kind: tuple[Margin, ...]
+) -> None:
+    broken = tuple(None if at < able else kind[at % len(kind)] for at in range(12))
+    wrong = 0
+    for seed in range(4):
+        fit = fit_jurors(hear(_installation(seed, broken, 150)))
+        for at, blind in enumerate(broken):
+            one = fit.jurors[f"online/juror-{at}"]
+            assert one.weight == 0 or one.sees >= SEES
+            wrong += (one.sees < SEES) != (blind is not None)
+    assert wrong <= 4  # of 48, by chance
+
+
+def test_a_few_who_share_a_taste_do_not_make_the_others_pass_for_blind() -> None:
+    for seed in (2, 3, 4):
+        fit = fit_jurors(hear(_installation(seed, (None,) * 12, 200, taste=4)))
+        by_number = [fit.jurors[f"online/juror-{at}"] for at in range(12)]
+        assert all(one.sees >= SEES for one in by_number[4:])
+        weights = [one.weight for one in by_number]
+        assert sum(weights[:4]) < sum(weights) / 4  # a third of the jurors
+
+
+def test_the_gate_sees_no_difference_by_chance() -> None:
+    able = _installation(1, (None,) * 12, 200)
+    assert compare_rules(able) > BEHIND
+    assert compare_rules(able[:99]) == 0.0  # too few
+    assert compare_rules([one._replace(blind=False) for one in able]) == 0.0
+
+
+@pytest.mark.slow
+def test_the_gate_hands_over_where_the_model_collapses_and_back_once_that_is_over() -> None:
+    # What the order adds changes from debate to debate: the model takes it to be the same in all.
+    able = (None,) * 12
+    proven = _installation(1, able, 40, twice=True) + _installation(2, able, 110)
+    swayed = proven + _installation(21, able, 200, sway=2.0)
+    over = swayed + _installation(41, able, 300)
+    rules = []
+    for past in (proven, swayed, over):
+        known = fit_all(past)
+        setup = seat_panel(jurors(12), (), ordinal=1, seed=0, fit=known.model)
+        assert setup.stake is None
+        rules.append(hold(setup, _says({}))[0].rule)
+    assert rules == ["model", "", "model"]

@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from collections import Counter, defaultdict
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+from itertools import combinations, count, permutations
+from random import Random
+from statistics import fmean, median, multimode
 
+import numpy as np
 import pytest
+from hypothesis import given, strategies as st
 
+from engine.labelling.labelling import queue_of
+from engine.labelling.report import HARD, Labelled, LabelReport, Rate, report_of
+from engine.store import DebateRecord
+from engine.store.labelling import Drawn, Filled, Kind, Queued, Task
 from engine.tally.questions import options_of, stance_name
 from engine.tally.tally import turn_labels
-from engine.values.judging import How, Question, Vote, VoteEvent
+from engine.values.errors import UsageError
+from engine.values.judging import How, Question, Verdict, Vote, VoteEvent
 from engine.votes.closing import persuasion
-from tests.kit import event, vote
+from engine.votes.offers import DRAWN, OFFERED, Doubt, doubt_of, offer
+from tests.kit import NOW, answers_of, event, id_of, make_debate, make_turn, make_vote, vote
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 OPENING = "turn/opening/A"
@@ -124,3 +137,286 @@ def test_a_stance_is_named_by_what_it_means() -> None:
         "unsure",
     ]
     assert stance_name("down+up") == "against+for"
+
+
+# --- Which revealed debates are offered for more answers ------------------------------------------
+
+
+TODAY = date(2026, 3, 1)
+PART = st.none() | st.floats(0, 1)
+DOUBTS = st.lists(st.tuples(PART, PART), max_size=20).map(
+    lambda parts: [Doubt(f"d{n:02}", *part) for n, part in enumerate(parts)]
+)
+
+
+def record(p_a: float, *options: str, blind: bool = True) -> DebateRecord:
+    verdict = Verdict(winner="A", p={"A": p_a, "B": 1 - p_a}, valid=3, invalid=0, blind=blind)
+    votes = [make_vote(n, option) for n, option in enumerate(options)]
+    return DebateRecord(make_debate(), (), (), verdict, answers_of(*votes), ())
+
+
+@pytest.mark.parametrize(
+    ("p_a", "options", "difference", "lead"),
+    [
+        (0.8, "AAAB", 0.05, 0.6),
+        (0.9, "BBBB", 0.9, 0.8),
+        (0.5, "AB", 0.0, 0.0),
+        (0.3, "A", 0.7, 0.4),
+    ],
+)
+def test_it_is_unclear_where_people_and_jury_differ_or_the_jury_wavers(
+    p_a: float, options: str, difference: float, lead: float
+) -> None:
+    found = doubt_of(record(p_a, *options))
+    assert found[1:] == pytest.approx((difference, lead))
+
+
+def test_a_tie_and_both_weak_count_for_both_sides_alike() -> None:
+    assert doubt_of(record(0.5, "tie", "weak")).difference == pytest.approx(0)
+    assert doubt_of(record(1.0, "A", "tie")).difference == pytest.approx(0.25)
+
+
+def test_votes_that_are_not_gold_tell_nothing() -> None:
+    seen = make_vote(1, "B", gold=False, judge_visible=True)
+    told = DebateRecord(make_debate(), (), (), record(0.9).verdict, answers_of(seen), ())
+    assert doubt_of(told).difference is None
+
+
+def test_a_panel_that_saw_names_is_not_compared() -> None:
+    assert doubt_of(record(0.5, "A", blind=False))[1:] == (None, None)
+
+
+def test_by_turns_what_differs_most_and_what_was_closest_then_one_at_random() -> None:
+    doubts = [Doubt(f"d{n}", n / 10, n / 10) for n in range(1, 10)]
+    offers = offer(doubts, TODAY)
+    told = [(one.debate, one.why) for one in offers[:4]]
+    assert told == [("d9", "differ"), ("d1", "close"), ("d8", "differ"), ("d2", "close")]
+    assert offers[4].why == "drawn"
+    assert offers[4].debate in {"d3", "d4", "d5", "d6", "d7"}
+
+
+def test_another_day_draws_another_debate() -> None:
+    doubts = [Doubt(f"d{n}", n / 50, n / 50) for n in range(50)]
+    drawn = {offer(doubts, TODAY + timedelta(days=n))[-1].debate for n in range(20)}
+    assert len(drawn) > 10
+
+
+@given(doubts=DOUBTS, answered=st.sets(st.integers(0, 19)))
+def test_at_most_five_each_once_and_the_same_all_day(
+    doubts: list[Doubt], answered: set[int]
+) -> None:
+    offers = offer(doubts, TODAY)
+    assert len({one.debate for one in offers}) == len(offers) == min(OFFERED, len(doubts))
+    assert offer(reversed(doubts), TODAY) == offers
+    assert sum(one.why == "drawn" for one in offers) >= min(DRAWN, max(0, len(doubts) - 4))
+    left = [doubt for n, doubt in enumerate(doubts) if n not in answered]
+    still = {one.debate for one in offer(left, TODAY)}
+    assert {one.debate for one in offers if one.debate in {d.debate for d in left}} <= still
+
+
+# --- Which debates a labelling task has, and in which order ---------------------------------------
+
+
+def queued(number: int, p_a: float, votes: str = "", *, blind: bool = True) -> DebateRecord:
+    verdict = Verdict(winner="A", p={"A": p_a, "B": 1 - p_a}, valid=3, invalid=0, blind=blind)
+    cast = answers_of(*(make_vote(n, option) for n, option in enumerate(votes)))
+    return DebateRecord(make_debate(number), (make_turn(1),), (), verdict, cast, ())
+
+
+AGREE = [queued(1, 0.8, "AAAAB"), queued(8, 0.7, "AAABB")]
+UNCLEAR = [
+    queued(2, 0.9, "BBBB"),  # people and jury differ by 0.9
+    queued(3, 0.5),  # the jury is undecided
+    queued(4, 0.8, "AABB"),  # they differ by 0.3
+    queued(5, 0.58),  # the jury's lead is 0.16
+]
+NO_PANEL = [queued(6, 0.3, "A", blind=False), replace(queued(7, 0.5), verdict=None)]
+ALL = [*AGREE, *reversed(UNCLEAR), *NO_PANEL]
+
+
+def ids(queue: tuple[Queued, ...]) -> list[str]:
+    ranks = [one.rank for one in queue if one.known is None]
+    assert ranks == list(range(len(ranks)))
+    return [one.debate for one in queue if one.known is None]
+
+
+def test_disagreement_is_what_review_offers_as_unclear_in_the_same_order() -> None:
+    queue = queue_of(ALL, {}, "seed", disagreement=True)
+    assert ids(queue) == [one.debate.id for one in UNCLEAR]
+    offered = offer(map(doubt_of, ALL), date(2026, 3, 1))
+    assert [one.debate for one in offered if one.why != "drawn"] == ids(queue)
+
+
+def test_a_debate_with_a_known_answer_is_not_labelled() -> None:
+    queue = queue_of(ALL, {id_of(2): "A", id_of(1): "tie"}, "seed", disagreement=True)
+    assert ids(queue) == [id_of(3), id_of(4), id_of(5)]
+    assert {one.debate: one.known for one in queue if one.known} == {id_of(1): "tie", id_of(2): "A"}
+    with pytest.raises(UsageError, match="has a known answer, and cannot be labelled"):
+        queue_of(UNCLEAR, {id_of(9): "A"}, "seed", disagreement=True)
+
+
+def test_all_debates_come_in_an_order_that_the_seed_fixes() -> None:
+    queue = queue_of(ALL, {}, "seed", disagreement=False)
+    assert sorted(ids(queue)) == sorted(one.debate.id for one in ALL)
+    assert queue == queue_of(reversed(ALL), {}, "seed", disagreement=False)
+    assert ids(queue) != ids(queue_of(ALL, {}, "other", disagreement=False))
+
+
+# --- What a labelling task has given, counted again by other means --------------------------------
+
+
+CHOICES = ("A", "B", "tie")
+TASK = Task(name="tea", per_debate=3, seed="5eed", created_at=NOW)
+_numbers = count(1)
+
+
+def sheet(person: int, debate: str, option: str, kind: Kind = "plain", **said: object) -> Drawn:
+    """Return an answered sheet; `known` and `exposed` are its own, the rest is of the answer."""
+    number = next(_numbers)
+    own = {name: said.pop(name) for name in ("known", "exposed", "order") if name in said}
+    return Drawn.model_validate(
+        {
+            "id": f"s{number}",
+            "task": "tea",
+            "debate": debate,
+            "person": person,
+            "number": number,
+            "kind": kind,
+            "order": "AB",
+            "given_at": NOW,
+            "filled": Filled.model_validate({"option": option, "seconds": 60.0} | said),
+            **own,
+        }
+    )
+
+
+def report(work: list[Drawn], jury: str | None = "A", chat: str | None = None) -> LabelReport:
+    ids = sorted({one.debate for one in work})
+    debates = {id: Labelled(id, id[-2:], id, id, jury, chat, 0.01) for id in ids}
+    queue = [Queued(id, rank, "AB") for rank, id in enumerate(ids)]
+    return report_of(TASK, queue, work, debates, pay=0.5)
+
+
+def mixed(random: Random) -> list[Drawn]:
+    """Return labels of six people who differ, some of them for neither side."""
+    options = random.choices(("A", "A", "B", "tie", "weak"), k=500)
+    return [
+        sheet(person, f"d{debate:02}", options.pop(), order=random.choice(("AB", "BA")))
+        for debate in range(60)
+        for person in range(1, 7)
+        if random.random() < 0.7
+    ]
+
+
+def said_of(work: list[Drawn]) -> dict[str, dict[int, str]]:
+    found: dict[str, dict[int, str]] = defaultdict(dict)
+    for one in work:
+        assert one.filled is not None
+        found[one.debate][one.person] = one.filled.option.replace("weak", "tie")
+    return found
+
+
+@pytest.mark.slow
+def test_agreement_is_what_other_implementations_say() -> None:
+    from krippendorff import alpha as krippendorff_alpha
+    from sklearn.metrics import cohen_kappa_score  # type: ignore[import-untyped]
+
+    work = mixed(Random(18))
+    said, found = said_of(work), report(work)
+    several = {id: list(of.values()) for id, of in said.items() if len(of) > 1}
+    counts = np.array([[list(of.values()).count(c) for c in CHOICES] for of in said.values()])
+    pairs = [pair for of in several.values() for pair in permutations(of, 2)]
+    shares = {id: fmean(a == b for a, b in combinations(of, 2)) for id, of in several.items()}
+    assert found.alpha.value == pytest.approx(
+        krippendorff_alpha(value_counts=counts, level_of_measurement="nominal")
+    )
+    assert found.kappa.value == pytest.approx(cohen_kappa_score(*zip(*pairs, strict=True)))
+    assert found.agreement.value == pytest.approx(fmean(shares.values()))
+    majorities = [multimode(of.values()) for of in said.values()]
+    decided = [found for [found, *more] in majorities if not more]
+    assert found.jury.value == pytest.approx(decided.count("A") / len(decided))
+    assert (found.jury.n, found.chat.n) == (len(decided), 0)
+    for figure in (found.alpha, found.kappa, found.agreement, found.jury):
+        assert figure.value is not None
+        assert figure.low is not None
+        assert figure.high is not None
+        assert figure.low < figure.value < figure.high
+    hardest = sorted(shares, key=lambda id: (shares[id], -len(several[id]), id))[:HARD]
+    assert [one.debate for one in found.hard] == hardest
+    for hard in found.hard:
+        assert hard.labels == Counter(several[hard.debate])
+        assert hard.agreement == pytest.approx(shares[hard.debate])
+    sided = [one for one in work if one.filled and one.filled.option in "AB"]
+    first = sum(one.filled.option == one.order[0] for one in sided if one.filled)
+    check_rate(found.first, first, len(sided))
+    assert found.labels == found.gold == len(work)
+    assert found.cost.per_label == pytest.approx((0.01 * len(said) + 0.5 * len(work)) / len(work))
+
+
+def check_rate(rate: Rate, right: int, n: int) -> None:
+    from statsmodels.stats.proportion import proportion_confint  # type: ignore[import-untyped]
+
+    assert (rate.right, rate.n) == (right, n)
+    assert rate.value == pytest.approx(right / n)
+    low, high = proportion_confint(right, n, method="wilson")
+    assert (rate.low, rate.high) == pytest.approx((low, high), abs=1e-4)
+
+
+@pytest.mark.slow
+def test_a_person_is_set_beside_the_majority_of_everyone_else() -> None:
+    work = mixed(Random(7))
+    said = said_of(work)
+    by_hand = []
+    for person in range(1, 7):
+        beside = [
+            of[person] == most
+            for of in said.values()
+            if person in of
+            for most, *more in [multimode(c for who, c in of.items() if who != person) or [""]]
+            if most and not more
+        ]
+        by_hand.append((sum(person in of for of in said.values()), sum(beside), len(beside)))
+    found = report(work).people
+    assert sorted((p.labels, p.others.right, p.others.n) for p in found) == sorted(by_hand)
+    assert len({one.name for one in found}) == 6
+    for one in found:
+        check_rate(one.others, one.others.right, one.others.n)
+
+
+def own(options: str, fast: int, known: str, again: str) -> list[Drawn]:
+    """Return the sheets of person 1, of whom everyone else chooses A; the tests' answer is A."""
+    labels = [
+        sheet(1, f"d{n}", option, fast=n < fast, seconds=float(n))
+        for n, option in enumerate(options)
+    ]
+    others = [sheet(p, f"d{n}", "A") for n in range(len(options)) for p in (2, 3)]
+    tests = [sheet(1, f"k{n}", option, "known", known="A") for n, option in enumerate(known)]
+    repeats = [sheet(1, f"d{n}", option, "again") for n, option in enumerate(again)]
+    return [*labels, *others, *tests, *repeats]
+
+
+@pytest.mark.parametrize(
+    ("options", "fast", "known", "again", "marks"),
+    [
+        ("BBBBBBAAAA", 3, "BBA", "AAB", ("fast", "tests", "repeats", "alone")),
+        ("BBBBBAAAAA", 2, "BAA", "BBA", ()),  # at the limits, or right above
+        ("BBBBBBBBB", 0, "BB", "AA", ()),  # too few to say
+    ],
+)
+def test_people_are_marked_from_the_limits_on(
+    options: str, fast: int, known: str, again: str, marks: tuple[str, ...]
+) -> None:
+    work = own(options, fast, known, again)
+    found = report(work)
+    [person] = [one for one in found.people if one.known.n]
+    assert person.marks == marks
+    assert (person.labels, person.fast, found.fast) == (len(options), fast, fast)
+    assert person.known.right == known.count("A")
+    assert person.again.right == sum(a == b for a, b in zip(again, options, strict=False))
+    assert person.others.right == options.count("A")
+    seconds = [one.filled.seconds for one in work if one.person == 1 and one.filled]
+    assert person.seconds == median(seconds)
+    # Tests and second showings are no labels, nor do they count in agreement.
+    assert found.labels == 3 * len(options)
+    assert (found.known, found.again) == (person.known, person.again)
+    assert found.agreement.n == len(options)

@@ -2,13 +2,40 @@
 
 from __future__ import annotations
 
+import asyncio
+import gzip
+import re
+import socket
+import zlib
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, closing, suppress
+from dataclasses import replace
+from functools import cache, partial
+from pathlib import Path
+from time import monotonic
+
+import orjson
 import pytest
 from pydantic import SecretStr
 
-from adapters.models.backends import PRESETS, Backend
+from adapters.models.attempts import RetryPolicy
+from adapters.models.backends import PRESETS, Backend, ModerationEndpoint, SearchEndpoint
+from adapters.models.bundled import bundled_price
 from adapters.models.connection import pool_size
+from adapters.models.discovery import KnownServer, find_local_servers, probe
+from adapters.models.moderation import HttpModerator
+from adapters.models.outcomes import CallFault
 from adapters.models.router import open_models
-from engine.values.errors import SettingsError
+from bot.demo import local_servers
+from engine.values.debate import RETRIEVAL, Model
+from engine.values.errors import ModelError, SettingsError
+from engine.values.ports import Call, FaultKind, Reply
+from tests.doubles import model_server as acts
+from tests.doubles.model_server import Act, ModelServer
+from tests.kit import HANG_SECONDS, RecordedAttempts
+from tests.scenario.discord_stage import free_port
+from tests.slow import slow_after
+from tests.unit.test_models_client import call_of
 
 KEY = SecretStr("sk-canary-0123456789")
 
@@ -83,3 +110,331 @@ def test_the_pool_leaves_files_to_others(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr("adapters.models.connection._file_limit", lambda: 100)
     assert pool_size(5000) == 80
     assert pool_size(10) == 10
+
+
+# --- Finding models: at a backend, and on this machine --------------------------------------------
+
+
+async def test_a_backend_lists_its_models() -> None:
+    async with ModelServer() as server:
+        server.models = [{"id": "llama"}, {"id": "qwen"}, {"name": "no id"}]
+        assert await probe(Backend.of("near", base_url=server.base_url)) == ["llama", "qwen"]
+
+
+async def test_an_address_without_a_list_says_what_to_check() -> None:
+    async with ModelServer() as server:
+        backend = Backend.of("near", base_url=server.base_url.removesuffix("/v1"))
+        with pytest.raises(ModelError, match=r"“near” has no list of models .* ends in /v1"):
+            await probe(backend)
+
+
+async def test_a_backend_that_is_not_there_says_so_without_the_key() -> None:
+    key = SecretStr("sk-canary-123456789")
+    address = f"http://127.0.0.1:{free_port()}/v1"
+    with pytest.raises(ModelError, match=r"could not be reached at http://127\.0\.0\.1:") as caught:
+        await probe(Backend.of("near", base_url=address, api_key=key))
+    assert "canary" not in str(caught.value)
+
+
+async def test_servers_on_this_machine_are_found_and_the_rest_is_silent() -> None:
+    async with ModelServer() as server:
+        server.models = [{"id": f"m{i}"} for i in range(9)]
+        places = (
+            KnownServer("ollama", "Ollama", server.base_url),
+            KnownServer("lmstudio", "LM Studio", f"http://127.0.0.1:{free_port()}/v1"),
+        )
+        (found,) = await find_local_servers(places)
+    assert (found.preset, found.base_url) == ("ollama", server.base_url)
+    assert found.models == ("m0", "m1", "m2", "m3", "m4")
+
+
+async def test_a_demo_finds_a_server_that_listens(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with ModelServer() as server:
+        place = KnownServer("ollama", "Ollama", server.base_url)
+        found = partial(find_local_servers, (place,))
+        monkeypatch.setattr("adapters.models.discovery.find_local_servers", found)
+        monkeypatch.setattr("bot.demo.LM_STUDIO", f"http://127.0.0.1:{free_port()}/v1")
+        monkeypatch.setattr("bot.demo.OLLAMA", server.base_url)
+        assert [one.base_url for one in await local_servers()] == [server.base_url]
+        monkeypatch.setattr("bot.demo.OLLAMA", f"http://127.0.0.1:{free_port()}/v1")
+        assert await local_servers() == [], "no port was open"
+
+
+async def test_a_server_that_never_answers_takes_no_time() -> None:
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        place = KnownServer("ollama", "Ollama", f"http://127.0.0.1:{silent.getsockname()[1]}/v1")
+        async with asyncio.timeout(HANG_SECONDS):  # it would wait for ever
+            assert await find_local_servers((place,), within_s=0.1) == []
+
+
+# --- Every model that a document or a sentence of ours names is one that its provider prices ------
+
+
+ROOT = Path(__file__).parents[2]
+TEXTS = sorted(
+    [
+        *ROOT.glob("*.md"),
+        *ROOT.glob("docs/**/*.md"),
+        *ROOT.glob("deploy/**/*.yaml"),
+        *(file for room in ("bot", "engine", "adapters") for file in ROOT.glob(f"{room}/**/*.py")),
+        *ROOT.glob("engine/words/locales/*.toml"),
+        ROOT / ".env.example",
+    ]
+)
+PRICED = [name for name, preset in PRESETS.items() if not preset.local]
+MODEL = re.compile(rf"(?<![\w/.~-])(online|{'|'.join(PRICED)})/([\w.:/-]*\w)")
+PLACEHOLDERS = {"x", "y", "name"}
+
+
+def named_in(text: str) -> set[tuple[str, str]]:
+    """Return the presets and names of models; `online` is OpenRouter, as the README sets it."""
+    return {
+        ("openrouter" if backend == "online" else backend, name)
+        for backend, name in MODEL.findall(text)
+        if name not in PLACEHOLDERS
+    }
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        pytest.param(file, id=str(file.relative_to(ROOT)))
+        for file in TEXTS
+        if named_in(file.read_text("utf-8"))
+    ],
+)
+def test_every_model_that_is_named_has_a_price(file: Path) -> None:
+    unpriced = [
+        f"{preset}: {name}"
+        for preset, name in sorted(named_in(file.read_text("utf-8")))
+        if bundled_price(PRESETS[preset].base_url, name) is None
+    ]
+    assert unpriced == []
+
+
+def test_the_readme_and_the_demo_name_models() -> None:
+    assert len(named_in((ROOT / "README.md").read_text("utf-8"))) > 4
+    assert len(named_in((ROOT / "bot" / "texts.py").read_text("utf-8"))) > 4
+
+
+# --- Where a request may go, and how much a backend may send: no redirect, and a ceiling for all
+
+
+ZEROS = 200_000_000
+MOST_MEMORY = 80_000_000  # bytes, at the worst moment
+MOST_SECONDS = 20.0
+HEAD = "HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nConnection: close\r\n{more}\r\n"
+JSON, STREAM = "application/json", "text/event-stream"
+PROCESS = Path("/proc/self/status")
+ONCE = RetryPolicy(tries=1)
+TOO_MUCH = r"answered with more than \S+ MB"
+NOT_FOLLOWED = r"redirects are not followed.*set its BASE_URL"
+
+
+@asynccontextmanager
+async def raw_server(head: str, pieces: Callable[[], AsyncIterator[bytes]]) -> AsyncIterator[str]:
+    """Serve the same head and then these bytes to every request; gives the address."""
+
+    serving = set[asyncio.Task[None] | None]()
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        serving.add(asyncio.current_task())
+        with closing(writer), suppress(ConnectionError, asyncio.IncompleteReadError):
+            asked = await reader.readuntil(b"\r\n\r\n")
+            length = re.search(rb"(?i)content-length: (\d+)", asked)
+            await reader.readexactly(int(length[1]) if length else 0)
+            writer.write(head.encode())
+            async for piece in pieces():
+                writer.write(piece)
+                await writer.drain()
+            writer.close()
+            await writer.wait_closed()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    try:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+    finally:
+        server.close()
+        await asyncio.gather(*filter(None, serving), return_exceptions=True)
+        await asyncio.sleep(0)  # transports let go of their sockets
+
+
+def repeated(piece: bytes, pause: float | None = None) -> Callable[[], AsyncIterator[bytes]]:
+    """Send a piece for ever."""
+
+    async def pieces() -> AsyncIterator[bytes]:
+        while True:
+            yield piece
+            await asyncio.sleep(pause or 0)
+
+    return pieces
+
+
+def once(content: bytes) -> Callable[[], AsyncIterator[bytes]]:
+    """Send something once."""
+
+    async def pieces() -> AsyncIterator[bytes]:
+        for start in range(0, len(content), 65536):
+            yield content[start : start + 65536]
+
+    return pieces
+
+
+async def ask(address: str, *, streamed: bool, timeout_s: float = 60.0) -> Reply:
+    """Ask once."""
+    backend = Backend.of("online", base_url=address, api_key=SecretStr("k"), timeout_s=timeout_s)
+    models = open_models({"online": backend}, {}, ONCE)
+    call: Call = call_of(on_text=(lambda *_: None) if streamed else None)
+    try:
+        return await models.complete(call, RecordedAttempts())
+    finally:
+        await models.aclose()
+
+
+@asynccontextmanager
+async def within_bounds() -> AsyncIterator[None]:
+    """Check that the body takes little memory, and not long."""
+    began, before = monotonic(), memory("VmRSS")
+    forget_peak()
+    yield
+    assert memory("VmHWM") - before < MOST_MEMORY
+    assert monotonic() - began < MOST_SECONDS
+
+
+def forget_peak() -> None:
+    """Measure the most memory from here on."""
+    Path("/proc/self/clear_refs").write_text("5")
+
+
+def memory(name: str) -> int:
+    """Return a figure of this process's memory, in bytes."""
+    [line] = [one for one in PROCESS.read_text().splitlines() if one.startswith(name)]
+    return int(line.split()[1]) * 1024
+
+
+@cache
+def bomb(encoding: str) -> bytes:
+    """Return zeros, compressed piece by piece."""
+    made = zlib.compressobj(9, wbits=31 if encoding == "gzip" else 15)
+    pieces = [made.compress(bytes(1_000_000)) for _ in range(ZEROS // 1_000_000)]
+    return b"".join((*pieces, made.flush()))
+
+
+@pytest.mark.parametrize("encoding", slow_after(1, ["gzip", "deflate"]))
+@pytest.mark.parametrize("kind", [JSON, STREAM])
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_a_small_body_that_decompresses_to_much_ends_in_a_sentence(
+    encoding: str, kind: str, streamed: bool
+) -> None:
+    packed = bomb(encoding)
+    assert len(packed) < 300_000
+    more = f"Content-Encoding: {encoding}\r\nContent-Length: {len(packed)}\r\n"
+    served = raw_server(HEAD.format(kind=kind, more=more), once(packed))
+    async with served as address, within_bounds():
+        with pytest.raises(ModelError, match=TOO_MUCH):
+            await ask(address, streamed=streamed)
+
+
+@pytest.mark.parametrize(
+    ("kind", "piece"),
+    [
+        (JSON, b" " * 65536),
+        (STREAM, b"data: " + b"x" * 65536),  # one line without end
+        (STREAM, b"x" * 1000),
+        (STREAM, b": still there\n\n" * 4000),
+        (STREAM, b"data:\n" * 10_000),  # one event without end
+        (STREAM, b"data: {}\n\n" * 5000),
+    ],
+)
+async def test_an_answer_without_end_ends_in_a_sentence(kind: str, piece: bytes) -> None:
+    served = raw_server(HEAD.format(kind=kind, more=""), repeated(piece))
+    async with served as address, within_bounds():
+        with pytest.raises(ModelError, match=TOO_MUCH):
+            await ask(address, streamed=kind == STREAM)
+
+
+async def test_text_without_end_is_cut() -> None:
+    chunk = {"choices": [{"index": 0, "delta": {"content": "word " * 20}}]}
+    piece = b"".join([b"data: " + orjson.dumps(chunk) + b"\n\n"] * 400)
+    served = raw_server(HEAD.format(kind=STREAM, more=""), repeated(piece))
+    async with served as address, within_bounds():
+        reply = await ask(address, streamed=True)
+    assert reply.finish == "length"
+
+
+@pytest.mark.parametrize("kind", [JSON, STREAM])
+async def test_an_answer_that_drips_ends_at_the_deadline(kind: str) -> None:
+    drips = repeated(b": .\n\n" if kind == STREAM else b" ", pause=0.02)
+    async with raw_server(HEAD.format(kind=kind, more=""), drips) as address:
+        with pytest.raises(ModelError, match=r"did not answer within 0.5 s"):
+            await ask(address, streamed=kind == STREAM, timeout_s=0.5)
+
+
+async def test_a_compressed_answer_is_read() -> None:
+    message = {"role": "assistant", "content": "Yes."}
+    body = gzip.compress(orjson.dumps({"choices": [{"message": message}]}))
+    head = HEAD.format(kind=JSON, more="Content-Encoding: gzip\r\n")
+    async with raw_server(head, once(body)) as address:
+        assert (await ask(address, streamed=False)).text == "Yes."
+
+
+async def test_a_local_server_that_sends_for_ever_is_none() -> None:
+    served = raw_server(HEAD.format(kind=JSON, more=""), repeated(b" " * 65536))
+    async with served as address, within_bounds():
+        place = KnownServer("ollama", "Ollama", address)
+        assert await find_local_servers((place,), within_s=10) == []
+
+
+# --- redirects ----------------------------------------------------------------------------
+
+
+def moved(to: str, status: int) -> Act:
+    return Act(status=status, headers={"Location": to}, body=b"moved")
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_no_redirect_is_followed(status: int, streamed: bool) -> None:
+    async with ModelServer() as server, ModelServer() as elsewhere:
+        server.always(moved(f"{elsewhere.base_url}/chat/completions", status))
+        with pytest.raises(ModelError, match=NOT_FOLLOWED) as caught:
+            await ask(server.base_url, streamed=streamed)
+        assert not caught.value.passing
+        assert caught.value.problem == f"no answer: redirected ({status})"
+        assert elsewhere.requests == []
+        assert len(server.requests) == 1
+
+
+async def test_a_redirect_that_pretends_to_be_a_stream_is_no_answer() -> None:
+    chunk = {"choices": [{"index": 0, "delta": {"content": "Hi."}, "finish_reason": "stop"}]}
+    async with ModelServer() as server:
+        server.always(replace(acts.events(chunk), status=307))
+        with pytest.raises(ModelError, match=NOT_FOLLOWED):
+            await ask(server.base_url, streamed=True)
+
+
+async def test_lists_of_models_and_prices_moderation_and_search_are_not_redirected() -> None:
+    async with ModelServer() as elsewhere:
+        to = f"{elsewhere.base_url}/moderations"
+        head = f"HTTP/1.1 307 Moved\r\nLocation: {to}\r\nContent-Length: 0\r\n\r\n"
+        async with raw_server(head, once(b"")) as address:
+            with pytest.raises(ModelError, match=NOT_FOLLOWED):
+                await probe(Backend.of("near", base_url=address))
+            assert await find_local_servers((KnownServer("x", "X", address),), 5) == []
+            moderator = HttpModerator(ModerationEndpoint(model="guard", base_url=address))
+            said = await moderator.ask(["a text"])
+            await moderator.aclose()
+            assert isinstance(said, CallFault)
+            assert said.kind is FaultKind.REDIRECTED
+            search = SearchEndpoint(url=f"{address}/search", key=SecretStr("k"))
+            models = open_models({}, {}, ONCE, search)
+            call = call_of(model=Model(backend=RETRIEVAL, name="search", family=RETRIEVAL))
+            with pytest.raises(
+                ModelError, match=r"refused the search .307.*ROSTRUM_RETRIEVAL__URL"
+            ):
+                await models.complete(call, RecordedAttempts())
+            await models.aclose()
+        assert elsewhere.moderated == []
+        assert elsewhere.lists == 0

@@ -7,24 +7,33 @@ import logging
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from time import perf_counter
 from typing import Any
 
 import pytest
 from pydantic import SecretStr
 
+from adapters.models import prices
 from adapters.models.attempts import RetryPolicy
-from adapters.models.backends import Backend
+from adapters.models.backends import PRESETS, Backend
+from adapters.models.bundled import bundled_price
+from adapters.models.connection import ConnectionPool
 from adapters.models.discovery import probe
+from adapters.models.marks import MOST, places
+from adapters.models.prices import PriceBook, read_prices
 from adapters.models.router import ModelRouter, open_models
-from engine.values.debate import Model, Price, Sampling, Usage
+from bench.wheel.line import defaults_with, open_line
+from engine.line.intake import Order
+from engine.store import Store
+from engine.values.debate import Model, Origin, Price, Sampling, Tier, Usage
 from engine.values.errors import ModelError, RefusedError
-from engine.values.ports import AnswerSchema, Call, ChatMessage, Reply
+from engine.values.ports import AnswerSchema, Attempt, Call, ChatMessage, Reply
 from tests.doubles import model_server as acts
 from tests.doubles.command import printed_by
 from tests.doubles.deadlines import deadlines_by_event
-from tests.doubles.model_server import ModelServer
-from tests.kit import RecordedAttempts
+from tests.doubles.model_server import EVENT_STREAM as STREAM, MarkedCache, ModelServer, text_of
+from tests.kit import RecordedAttempts, make_call, make_start, run
 
 KEY = "sk-canary-0123456789abcdef"
 # OpenSSL then knows no authority, as on a machine where Python brings its own OpenSSL.
@@ -487,3 +496,506 @@ def test_the_first_call_does_not_wait_for_the_sdk(authorities: dict[str, str]) -
         "asyncio.run(main())\n"
     )
     assert printed_by(code, env=os.environ | authorities).strip() == "[]"
+
+
+# --- What a backend says that a call cost is not believed where it cannot be true -----------------
+
+
+# A call of `call_of` costs at most 0.0021: 15 tokens in, and 500 out.
+PRICE = Price(usd_in=2, usd_out=4, origin=Origin.SETTINGS)
+TABLE = 0.0024  # of the tokens below
+TOKENS = {"prompt_tokens": 1000, "completion_tokens": 100}
+FREE = Price(usd_in=0, usd_out=0, origin=Origin.BACKEND)
+
+
+@pytest.fixture(params=[False, True], ids=["whole", "streamed"])
+def streamed(request: pytest.FixtureRequest) -> bool:
+    """Whether the answer comes as a stream."""
+    return bool(request.param)
+
+
+def _deaf(text: str, model: str) -> None:
+    """Hear the text of a stream, which is what asks for one."""
+
+
+async def ask_billed(
+    server: ModelServer, streamed: bool, usage: dict[str, Any], price: Price | None = PRICE
+) -> tuple[Reply, RecordedAttempts]:
+    """Make one call that is answered with a text and this usage."""
+    server.script(
+        acts.says("A text of some words, which go on and on." * 3, usage_extra={**TOKENS, **usage})
+    )
+    log = RecordedAttempts()
+    call = call_of(price=price, on_text=_deaf if streamed else None)
+    async with opened(server) as models:
+        reply = await models.complete(call, log)
+    assert bool(server.requests[0].get("stream")) is streamed
+    assert log.costs == [reply.cost]
+    return reply, log
+
+
+@pytest.mark.parametrize(
+    ("usage", "cost"),
+    [
+        ({}, TABLE),
+        ({"cost": 0.003}, 0.003),
+        ({"cost": 0}, TABLE),
+        ({"cost": 0.0001}, TABLE),
+        ({"cost": 0.0001, "cost_details": {"upstream_inference_cost": 0.004}}, 0.0041),
+        ({"cost": 0, "cost_details": {"upstream_inference_cost": 0.004}}, 0.004),
+        ({"cost": None, "cost_details": {"upstream_inference_cost": None}}, TABLE),
+        # Without a key of one's own, OpenRouter states the same amount twice.
+        (
+            {
+                "cost": 0.003,
+                "is_byok": False,
+                "cost_details": {"upstream_inference_cost": 0.003},
+            },
+            0.003,
+        ),
+        ({"cost": 0.003, "cost_details": "odd"}, 0.003),
+    ],
+)
+async def test_the_greater_of_the_stated_cost_and_the_tables_counts(
+    server: ModelServer, streamed: bool, usage: dict[str, Any], cost: float
+) -> None:
+    reply, log = await ask_billed(server, streamed, usage)
+    assert reply.cost == pytest.approx(cost)
+    origin = Origin.SETTINGS if cost == TABLE else Origin.REPLY
+    assert [attempt.origin for attempt in log.attempts] == [origin]
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [
+        {"completion_tokens": 0},
+        {"completion_tokens": 0, "cost": 0.003},
+        {"completion_tokens": -5, "cost": 0.003},
+        {"prompt_tokens": 1e300, "completion_tokens": 1e300},
+        {"prompt_tokens": 1e300, "completion_tokens": 1e300, "cost": 1e300},
+        {"prompt_tokens": 1e12, "completion_tokens": 1e12},
+        {"completion_tokens": 3_000_000_000},
+        {"completion_tokens": 60_000},
+        {"prompt_tokens": 1, "completion_tokens": 1},
+        {"prompt_tokens": 2_000_000, "cost": 0.003},
+        {"cost": -0.01},
+        {"cost": 1e300},
+        {"cost": 5.0},
+        {"cost": "0.003"},
+        {"cost": True},
+        {"cost": 0.003, "cost_details": {"upstream_inference_cost": -1}},
+        {"cost": 0.003, "cost_details": {"upstream_inference_cost": 1e300}},
+        {"prompt_tokens": None, "completion_tokens": None, "cost": 0},
+    ],
+    ids=str,
+)
+async def test_figures_that_cannot_be_true_leave_the_cost_unknown(
+    server: ModelServer, streamed: bool, usage: dict[str, Any]
+) -> None:
+    """An unknown cost counts at its highest."""
+    reply, log = await ask_billed(server, streamed, usage)
+    assert reply.cost is None
+    assert [attempt.origin for attempt in log.attempts] == [None]
+    assert max(reply.usage.tokens_in or 0, reply.usage.tokens_out or 0) <= 10_000
+    assert reply.usage.tokens_out != 0
+
+
+@pytest.mark.parametrize("usage", [{"cost": 50.0}, {"cost": 1e300}, {"cost": -1}], ids=str)
+async def test_without_a_price_a_cost_has_a_bound_too(
+    server: ModelServer, streamed: bool, usage: dict[str, Any]
+) -> None:
+    reply, _ = await ask_billed(server, streamed, usage, None)
+    assert reply.cost is None
+
+
+@pytest.mark.parametrize(("cost", "counts"), [(0.02, 0.02), (50.0, 0.0), (-1, 0.0), (0, 0.0)])
+async def test_a_model_without_a_price_that_bills_after_all_is_believed_within_reason(
+    server: ModelServer, streamed: bool, cost: float, counts: float
+) -> None:
+    reply, _ = await ask_billed(server, streamed, {"cost": cost}, FREE)
+    assert reply.cost == counts
+
+
+@pytest.mark.parametrize("amount", ["1e999", "-1e999", f"1{'0' * 400}", f"1{'0' * 9999}", "NaN"])
+async def test_numbers_that_no_computer_holds_end_no_call(
+    server: ModelServer, streamed: bool, amount: str
+) -> None:
+    """Beside half a character they are read by a second parser, which takes them."""
+    usage = f'"usage": {{"prompt_tokens": 9, "completion_tokens": {amount}, "cost": {amount}}}'
+    said = '"choices": [{"NAME": {"content": "yes \\ud800"}, "finish_reason": "stop"}]'
+    part = f"{{{said.replace('NAME', 'delta' if streamed else 'message')}, {usage}}}"
+    event = acts.Act(body=f"data: {part}\n\ndata: [DONE]\n\n".encode(), content_type=STREAM)
+    server.script(event if streamed else acts.Act(body=part.encode()))
+    log = RecordedAttempts()
+    call = call_of(price=PRICE, on_text=_deaf if streamed else None)
+    async with opened(server) as models:
+        reply = await models.complete(call, log)
+    assert reply.text
+    assert log.costs[0] is None
+
+
+# --- Marks in prompts for providers that cache nothing unmarked, and what cached tokens cost ------
+
+
+MARK = {"cache_control": {"type": "ephemeral"}}
+
+
+def kept_call(name: str, *texts: str) -> Call:
+    """Make a call that goes on: each of its messages is kept."""
+    roles = ("system", *("user", "assistant") * len(texts))
+    messages = tuple(
+        ChatMessage.model_validate(
+            {"role": role, "content": text, "kept": () if role == "assistant" else (len(text),)}
+        )
+        for role, text in zip(roles, texts, strict=False)
+    )
+    return call_of(name, messages=messages)
+
+
+def marked_in(body: dict[str, Any]) -> list[str]:
+    """Return the texts that a request marks."""
+    lists = (m["content"] for m in body["messages"] if isinstance(m["content"], list))
+    return [part["text"] for parts in lists for part in parts if "cache_control" in part]
+
+
+async def test_a_claude_model_behind_a_gateway_is_told_what_to_cache(server: ModelServer) -> None:
+    async with opened(server, preset="openrouter") as models:
+        await models.complete(
+            kept_call("anthropic/claude-x", "Rules.", "Speak."), RecordedAttempts()
+        )
+    assert server.requests[0]["messages"] == [
+        {"role": "system", "content": [{"type": "text", "text": "Rules.", **MARK}]},
+        {"role": "user", "content": [{"type": "text", "text": "Speak.", **MARK}]},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "marks"),
+    [
+        ("anthropic/claude-x", {"preset": "openrouter"}, True),
+        ("bedrock/Claude-x", {}, True),  # an address without a preset, such as LiteLLM's
+        ("openai/gpt-x", {"preset": "openrouter"}, False),
+        ("claude-x", {"preset": "anthropic"}, False),  # it has no prompt caching there
+        ("claude-x", {"local": True}, False),
+        ("claude-x", {"cache_marks": False}, False),
+        ("qwen-x", {"cache_marks": True}, True),
+    ],
+)
+async def test_marks_are_for_models_that_need_them_unless_set(
+    server: ModelServer, name: str, given: dict[str, Any], marks: bool
+) -> None:
+    await ask(server, RecordedAttempts(), call=kept_call(name, "Rules.", "Speak."), **given)
+    assert [isinstance(m["content"], list) for m in server.requests[0]["messages"]] == [marks] * 2
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        acts.refuse("cache_control"),
+        acts.Act(
+            status=400,
+            body=b'{"error": {"message": "messages.0.content: Input should be a valid string"}}',
+            names="cache_control",
+        ),
+        acts.Act(
+            status=400,
+            body=b'{"error": "Invalid JSON: type must be string, but is array"}',
+            names="cache_control",
+        ),
+    ],
+)
+async def test_refused_marks_are_left_out_and_that_is_remembered(
+    server: ModelServer, refusal: acts.Act
+) -> None:
+    server.always(refusal)
+    logs = [RecordedAttempts(), RecordedAttempts()]
+    async with opened(server) as models:
+        for log in logs:
+            await models.complete(kept_call("claude-x", "Rules.", "Speak."), log)
+    assert [len(log.attempts) for log in logs] == [2, 1]
+    assert logs[0].costs[0] == 0.0
+    assert [marked_in(body) for body in server.requests] == [["Rules.", "Speak."], [], []]
+    assert server.requests[-1]["messages"][0] == {"role": "system", "content": "Rules."}
+
+
+async def test_at_most_four_places_are_marked_and_parts_stay_the_same(server: ModelServer) -> None:
+    texts = ("Rules.", *(f"Text {number}." for number in range(9)))
+    asked = kept_call("claude-x", *texts)
+    user = asked.messages[-1].model_copy(update={"content": "one two three", "kept": (3, 7)})
+    asked = call_of("claude-x", messages=(*asked.messages[:-1], user))
+    await ask(server, RecordedAttempts(), call=asked)
+    assert len(places(asked.messages)) == MOST
+    assert marked_in(server.requests[0]) == ["Rules.", "Text 6.", "one", " two"]
+    sent = server.requests[0]["messages"]
+    assert [text_of(message) for message in sent] == [m.content for m in asked.messages]
+    assert [part["text"] for part in sent[-1]["content"]] == ["one", " two", " three"]
+    assert isinstance(sent[1]["content"], list)  # cut as when it was marked
+
+
+@pytest.mark.parametrize(
+    ("usage", "cached", "written"),
+    [
+        ({"prompt_tokens_details": {"cached_tokens": 64, "cache_write_tokens": 8}}, 64, 8),
+        ({"prompt_cache_hit_tokens": 64, "prompt_cache_miss_tokens": 36}, 64, None),
+        ({"cache_read_input_tokens": 64, "cache_creation_input_tokens": 8}, 64, 8),
+        ({"prompt_tokens_details": {"cached_tokens": 0}, "cache_read_input_tokens": 64}, 64, None),
+        ({"prompt_tokens_details": None}, None, None),
+    ],
+)
+async def test_cached_tokens_are_read_as_each_provider_reports_them(
+    server: ModelServer, usage: dict[str, Any], cached: int | None, written: int | None
+) -> None:
+    counted = {"prompt_tokens": 100, "completion_tokens": 10, **usage}
+    server.script(acts.says("yes", usage_extra=counted))
+    reply = await ask(server, RecordedAttempts())
+    assert reply.usage == Usage(
+        tokens_in=100, tokens_out=10, tokens_cached=cached, tokens_written=written
+    )
+
+
+def test_cached_tokens_are_billed_at_their_price_and_save_nothing_without_one() -> None:
+    known = Price(usd_in=3, usd_out=15, usd_cached=0.3, usd_written=3.75)
+    unknown = Price(usd_in=3, usd_out=15)
+    assert known.cost(1000, 0, cached=800) == pytest.approx((200 * 3 + 800 * 0.3) / 1e6)
+    assert known.cost(1000, 0, written=800) == pytest.approx((200 * 3 + 800 * 3.75) / 1e6)
+    assert unknown.cost(1000, 0, cached=800) == pytest.approx(1000 * 3 / 1e6)
+    assert unknown.cost(1000, 0, written=800) == pytest.approx((200 * 3 + 800 * 3.75) / 1e6)
+    assert known.cost(10, 0, cached=90, written=90) >= 0  # a gateway that counts them apart
+
+
+def test_a_backends_list_has_prices_of_its_cache() -> None:
+    pricing = '{"prompt": "3e-6", "completion": "15e-6", "input_cache_read": "3e-7"}'
+    found = read_prices(f'{{"data": [{{"id": "m", "pricing": {pricing}}}]}}'.encode())["m"]
+    assert found is not None
+    assert found.usd_cached == pytest.approx(0.3)
+    assert found.usd_written is None
+
+
+async def test_each_turn_of_a_whole_debate_reads_what_the_one_before_it_wrote(
+    server: ModelServer,
+) -> None:
+    server.cache = MarkedCache()
+    server.respond = lambda body: "Tea keeps people awake and calm, as trials show. " * 40
+    backend = Backend.of("online", base_url=server.base_url)
+    defaults = defaults_with(lambda name: f"online/claude-{name}#{name}", stance_seconds=0.001)
+    models = open_models({"online": backend}, {})
+    async with open_line(models) as (service, dispatcher):
+        given = dict.fromkeys(("platform", "community", "place"), "memory")
+        order = Order(**given, topic="Tea is better than coffee", format="classic", seed=1)
+        begun = await service.start(order, defaults)
+        await dispatcher.measure(begun.debate.id)
+    asked: dict[str, list[int]] = {}
+    for body, usage in zip(server.requests, server.stated, strict=True):
+        assert len(marked_in(body)) <= MOST
+        asked.setdefault(body["model"], []).append(usage["prompt_tokens_details"]["cached_tokens"])
+    for first, *later in (asked[f"claude-{speaker}"] for speaker in ("maple", "cedar")):
+        assert len(later) == 4  # the last is its closing once more, in the form asked for
+        assert later == sorted(later)
+        assert all(read > first for read in later)
+
+
+# --- Prices: whose word counts, what a free call costs that is broken off, and nothing guessed ----
+
+
+OPENAI, GEMINI = PRESETS["openai"].base_url, PRESETS["gemini"].base_url
+WINTER = datetime(2026, 11, 22, 3, tzinfo=UTC)
+
+
+def backend(base_url: str = OPENAI, preset: str | None = "openai") -> Backend:
+    return Backend.of("online", preset=preset, base_url=base_url, api_key=SecretStr("k"))
+
+
+async def price_of(
+    name: str, given: Backend, table: dict[str, Price] | None = None
+) -> Price | None:
+    connection = ConnectionPool(4)
+    try:
+        return await PriceBook(table or {}, connection).price(Model.parse(f"online/{name}"), given)
+    finally:
+        await connection.aclose()
+
+
+# --- a free model's call that is broken off ----------------------------------------------
+
+
+@pytest.mark.parametrize("price", [FREE, None], ids=["free", "unknown"])
+async def test_a_free_models_interrupted_call_costs_nothing(price: Price | None) -> None:
+    async with ModelServer() as server:
+        server.always(acts.hang())
+        log = RecordedAttempts()
+        async with opened(server) as models:
+            asked = asyncio.create_task(models.complete(call_of(price=price), log))
+            while not server.in_flight:  # noqa: ASYNC110
+                await asyncio.sleep(0.005)
+            asked.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await asked
+    assert log.errors == ["cancelled"]
+    assert log.costs == [None if price is None else 0.0]
+
+
+async def test_a_free_models_broken_answer_costs_nothing() -> None:
+    async with ModelServer() as server:
+        server.script(acts.garbage(), acts.reset(), acts.says("yes", usage=False))
+        log = RecordedAttempts()
+        async with opened(server) as models:
+            await models.complete(call_of(price=FREE), log)
+    assert log.costs == [0.0, 0.0, 0.0]
+    assert {attempt.origin for attempt in log.attempts} <= {Origin.BACKEND, None}
+
+
+async def test_a_free_call_that_a_crash_cut_off_costs_nothing(store: Store) -> None:
+    r = await run(store)
+    free = make_start(r.id)._replace(cost_max=0.0, cost=0.0, origin=Origin.LOCAL)
+    await store.journal.began(r.lease, free, make_call(r.id))
+    assert await store.journal.spending(r.id) == (1, 0.0)
+    again = free._replace(number=2)
+    await store.journal.began(r.lease, again, make_call(r.id))
+    await store.journal.ended(r.lease, again, Attempt(number=2, cost=0.0), None)
+    assert await store.journal.spending(r.id) == (2, 0.0)
+    assert await store.journal.cost_origins(r.id) == {"local": 2}
+
+
+async def test_the_origin_of_a_cost_is_stored_with_its_call(store: Store) -> None:
+    r = await run(store)
+    starts = [make_start(r.id, f"turn/{n}/A")._replace(origin=Origin.BUNDLED) for n in range(2)]
+    for start, origin in zip(starts, (None, Origin.REPLY), strict=True):
+        await store.journal.began(r.lease, start, make_call(r.id, start.step))
+        ended = Attempt(number=1, cost=0.5, origin=origin)
+        await store.journal.ended(r.lease, start, ended, None)
+    assert await store.journal.cost_origins(r.id) == {"bundled": 1, "reply": 1}
+
+
+# --- whose word counts --------------------------------------------------------------------
+
+
+async def test_what_a_reply_states_was_billed() -> None:
+    async with ModelServer() as server:
+        server.script(acts.says("yes", usage_extra={"cost": 0.00125}), acts.says("yes"))
+        log = RecordedAttempts()
+        async with opened(server, prices={"m": Price(usd_in=1, usd_out=1)}) as models:
+            for _ in range(2):
+                await models.complete(call_of(), log)
+    assert [attempt.origin for attempt in log.attempts] == [Origin.REPLY, Origin.SETTINGS]
+
+
+async def test_settings_override_every_list_and_a_backends_own_list_the_bundled_one() -> None:
+    mine = {"online/gpt-5-mini": Price(usd_in=7, usd_out=7)}
+    for table, origin in ((mine, Origin.SETTINGS), ({}, Origin.BUNDLED)):
+        found = await price_of("gpt-5-mini", backend(), table)
+        assert found is not None
+        assert (found.origin, found.usd_in) == (origin, 7 if table else 0.25)
+    async with ModelServer() as server:
+        server.models = [{"id": "m", "pricing": {"prompt": "0.000002", "completion": "0"}}]
+        listed = await price_of("m", backend(server.base_url, None))
+    assert listed is not None
+    assert listed.origin is Origin.BACKEND
+    assert listed.usd_in == pytest.approx(2)
+    local = await price_of("gpt-5-mini", Backend.of("online", preset="ollama"))
+    assert local == Price(usd_in=0, usd_out=0, origin=Origin.LOCAL)
+
+
+# --- the bundled list ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("base_url", "name"),
+    [
+        (OPENAI, "gpt-5-mini"),
+        (OPENAI, "gpt-5-mini-2025-08-07"),
+        (PRESETS["anthropic"].base_url, "claude-sonnet-4-5"),
+        (PRESETS["anthropic"].base_url, "claude-sonnet-4-5-20250929"),
+        (GEMINI, "gemini-2.5-flash"),
+        (GEMINI, "models/gemini-2.5-pro"),
+        (PRESETS["deepseek"].base_url, "deepseek-chat"),
+        (PRESETS["zhipu"].base_url, "GLM-5.3"),
+        ("https://api.mistral.ai/v1", "mistral-large-latest"),
+    ],
+)
+def test_a_known_providers_model_has_a_bundled_price(base_url: str, name: str) -> None:
+    price = bundled_price(base_url, name, WINTER)
+    assert price is not None
+    assert price.origin is Origin.BUNDLED
+    assert price.usd_in > 0
+    assert price.usd_out > 0
+
+
+@pytest.mark.parametrize(
+    ("base_url", "name"),
+    [
+        ("https://gateway.example/v1", "gpt-5-mini"),
+        ("https://api.openai.com.gateway.example/v1", "gpt-5-mini"),
+        ("https://gateway.example/x.googleapis.com/", "gemini-2.5-pro"),
+        ("http://api.openai.com/v1", "gpt-5-mini"),
+        ("https://api.openai.com:8443/v1", "gpt-5-mini"),
+        (OPENAI, "gpt-5-mini-turbo-xl"),
+        (OPENAI, "claude-sonnet-4-5"),
+        (GEMINI, "gemini-2.5-pro-of-tomorrow"),
+        ("https://api.perplexity.ai", "sonar"),  # billed by request as well
+    ],
+)
+def test_nothing_is_guessed_of_a_gateway_or_of_a_model_that_is_only_alike(
+    base_url: str, name: str
+) -> None:
+    assert bundled_price(base_url, name, WINTER) is None
+
+
+def test_a_price_that_changes_by_the_hour_counts_at_its_highest() -> None:
+    at = [
+        bundled_price(PRESETS["deepseek"].base_url, "deepseek-chat", WINTER.replace(hour=h))
+        for h in (3, 20)
+    ]
+    assert at[0] == at[1]
+    assert at[0] is not None
+    assert (at[0].usd_in, at[0].usd_out) == (0.27, 1.1)
+
+
+def test_a_long_prompt_pays_its_tier_and_a_short_one_does_not() -> None:
+    price = bundled_price(GEMINI, "gemini-2.5-pro", WINTER)
+    assert price is not None
+    assert price.cost(200_000, 1000) == pytest.approx(0.25 + 0.01)
+    assert price.cost(200_001, 1000) == pytest.approx(0.5 + 0.015, rel=1e-4)
+    # Together they are longer than the tier, and none of them is.
+    assert price.cost(400_000, 2000, longest=100_000) == pytest.approx(0.5 + 0.02)
+
+
+def test_a_bundled_price_of_cached_tokens_is_its_highest_and_only_where_there_is_a_cache() -> None:
+    chat = bundled_price(PRESETS["deepseek"].base_url, "deepseek-chat", WINTER)
+    claude = bundled_price(PRESETS["anthropic"].base_url, "claude-sonnet-4-5", WINTER)
+    assert chat is not None
+    assert chat.usd_cached == 0.07
+    assert claude is not None
+    assert claude.usd_cached is None  # its OpenAI-compatible endpoint caches nothing
+
+
+def test_a_tier_never_makes_a_call_cheaper_and_is_no_free_price() -> None:
+    price = Price(usd_in=2, usd_out=2, tiers=(Tier(above=10, usd_in=1, usd_out=3),))
+    assert price.cost(1_000_000, 0) == 2
+    assert not Price(usd_in=0, usd_out=0, tiers=price.tiers).free
+    assert FREE.free
+
+
+async def test_a_models_bundled_price_is_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_up: list[str] = []
+
+    def look_up(base_url: str, name: str) -> Price | None:
+        looked_up.append(name)
+        return bundled_price(base_url, name)
+
+    monkeypatch.setattr(prices, "bundled_price", look_up)
+    book = PriceBook({}, ConnectionPool(4))
+    for name in ("gpt-5-mini", "unheard-of", "gpt-5-mini", "unheard-of"):
+        found = await book.price(Model.parse(f"online/{name}"), backend())
+        assert (found is None) == (name == "unheard-of")
+    assert looked_up == ["gpt-5-mini", "unheard-of"]
+
+
+def test_the_bundled_list_is_read_without_a_network_or_a_thread() -> None:
+    code = (
+        "import socket, threading\n"
+        "def refuse(*a, **k): raise SystemExit('it connects')\n"
+        "socket.socket.connect = socket.getaddrinfo = socket.create_connection = refuse\n"
+        "from adapters.models.bundled import bundled_price\n"
+        f"print(bundled_price({OPENAI!r}, 'gpt-5-mini').usd_in, threading.active_count())"
+    )
+    assert printed_by(code).split() == ["0.25", "1"]

@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
+import re
+import time
+from collections.abc import Iterator
+from typing import Any
 
 import orjson
 import pytest
 from hypothesis import given, strategies as st
 
+from adapters.models import faults
 from adapters.models.answers import read_answer
-from adapters.models.backends import Backend
+from adapters.models.backends import PRESETS, Backend
+from adapters.models.events import MOST_DATA, MOST_TEXT, Completion, Event, EventReader
 from adapters.models.faults import complaint, retry_after, status_fault
 from adapters.models.habits import Habits
-from adapters.models.outcomes import CallAnswer, Next
+from adapters.models.outcomes import CallAnswer, CallFault, Next
 from adapters.models.pacing import Gate
 from adapters.models.prices import model_entries, read_prices
 from adapters.models.redaction import redact
+from engine.delivery.ending import MODEL_FAILED, refusal_of
 from engine.floor.steps import Pace
+from engine.values.errors import ModelError, failure_in, without_words
 from tests.kit import HANG_SECONDS
 
 JSON = st.recursive(
@@ -147,3 +156,270 @@ async def test_a_cancelled_wait_gives_its_place_back() -> None:
     await asyncio.gather(holder, waiter, return_exceptions=True)
     async with asyncio.timeout(HANG_SECONDS), gate:
         pass
+
+
+# --- Reading event streams: whatever is cut, commented, spread over lines or wrong ----------------
+
+
+STREAMS: list[tuple[bytes, list[Event]]] = [
+    (b"data: one\n\ndata: two\n\n", [Event("message", "one"), Event("message", "two")]),
+    (b"data: one\r\n\r\ndata: two\r\n\r\n", [Event("message", "one"), Event("message", "two")]),
+    (b"data: one\r\rdata: two\r\r", [Event("message", "one"), Event("message", "two")]),
+    (b": keep-alive\n\n:\n\ndata:one\n\n", [Event("message", "one")]),
+    (b"data: a\ndata:  b\ndata\n\n", [Event("message", "a\n b\n")]),
+    (b"event: error\r\nid: 7\r\nretry: 9\r\ndata: {}\r\n\r\n", [Event("error", "{}")]),
+    (b"event: ping\n\ndata: one\n\n", [Event("message", "one")]),
+    (b"\xef\xbb\xbfdata: one\n\n", [Event("message", "one")]),
+    ("data: çay 茶 🍵\n\n".encode(), [Event("message", "çay 茶 🍵")]),
+    (b"data: caf\xff\n\n", [Event("message", "caf�")]),
+    (b"data: never finished\n", []),
+    (b"", []),
+]
+
+
+def read(stream: bytes, cuts: set[int]) -> list[Event]:
+    reader = EventReader()
+    borders = [0, *sorted(cuts), len(stream)]
+    pieces = [stream[a:b] for a, b in itertools.pairwise(borders)]
+    return [event for piece in pieces for event in reader.feed(piece)]
+
+
+@pytest.mark.parametrize(("stream", "events"), STREAMS)
+def test_a_stream_is_read_byte_by_byte_and_at_once(stream: bytes, events: list[Event]) -> None:
+    assert read(stream, set()) == events
+    assert read(stream, set(range(1, len(stream)))) == events
+
+
+@given(st.data())
+def test_where_a_stream_is_cut_changes_nothing(data: st.DataObject) -> None:
+    chosen = data.draw(st.lists(st.sampled_from(STREAMS[:7]), max_size=5))
+    stream = b"".join(part for part, _ in chosen)
+    cuts = data.draw(st.sets(st.integers(0, len(stream))))
+    assert read(stream, cuts) == [event for _, events in chosen for event in events]
+
+
+# --- completions -----------------------------------------------------------------------
+
+
+def chunk(text: str = "", finish: str | None = None, **more: Any) -> dict[str, Any]:
+    choice = {"index": 0, "delta": {"content": text}, "finish_reason": finish}
+    return {"model": "served", "choices": [choice], **more}
+
+
+def put_together(*chunks: dict[str, Any] | str) -> tuple[Completion, list[str]]:
+    heard: list[str] = []
+    completion = Completion("asked", lambda text, _: heard.append(text))
+    for each in chunks:
+        data = each.encode() if isinstance(each, str) else orjson.dumps(each)
+        if not completion.take(b"data: " + data + b"\n\n"):
+            break
+    return completion, heard
+
+
+def body_of(completion: Completion) -> dict[str, Any]:
+    body: dict[str, Any] = orjson.loads(completion.body())
+    return body
+
+
+def test_a_completion_is_heard_as_it_grows_and_is_what_one_piece_would_be() -> None:
+    usage = {"prompt_tokens": 3, "completion_tokens": 2}
+    completion, heard = put_together(
+        chunk("Tea"),
+        chunk(),
+        chunk(" wins."),
+        chunk(finish="stop"),
+        {"choices": [], "usage": usage},
+        "[DONE]",
+        chunk("Never read."),
+    )
+    assert heard == ["Tea", "Tea wins."]
+    assert completion.complete
+    body = body_of(completion)
+    assert body["model"] == "served"
+    assert body["usage"] == usage
+    assert body["choices"][0]["message"]["content"] == "Tea wins."
+    assert body["choices"][0]["finish_reason"] == "stop"
+
+
+@pytest.mark.slow
+def test_a_long_stream_of_single_characters_takes_seconds_not_minutes() -> None:
+    heard: list[int] = []
+    completion = Completion("m", lambda text, _: heard.append(len(text)))
+    piece = b'data: {"choices": [{"delta": {"content": "x"}}]}\n\n'
+    began = time.process_time()
+    for _ in range(100_000):
+        completion.take(piece)
+    assert time.process_time() - began < 10  # half a minute, if each were joined with all before
+    assert heard[:40] == list(range(1, 41))
+    assert heard[-1] > 95_000
+
+
+def test_a_stream_without_end_is_left_and_says_so() -> None:
+    pieces = [chunk("word " * 20_000)] * 100
+    completion, heard = put_together(*pieces)
+    assert completion.complete
+    assert MOST_TEXT < len(heard[-1]) < MOST_TEXT + 200_000
+    assert body_of(completion)["choices"][0]["finish_reason"] == "length"
+
+
+def test_a_stream_that_never_says_anything_is_left_too() -> None:
+    completion = Completion("asked", lambda *_: None)
+    comment = b": " + b"keep-alive " * 100_000 + b"\n\n"
+    taken = sum(completion.take(comment) for _ in range(100))
+    assert taken == MOST_DATA // len(comment)
+
+
+def test_reasoning_and_other_choices_are_no_part_of_the_text() -> None:
+    thought = {"index": 0, "delta": {"reasoning_content": "Hm.", "content": None}}
+    parts = [{"type": "thinking", "thinking": "Hm."}, {"type": "text", "text": "Tea."}]
+    spoken = {"index": 0, "delta": {"content": parts}}
+    other = {"index": 1, "delta": {"content": "Coffee."}}
+    _, heard = put_together({"choices": [thought]}, {"choices": [spoken, other, "?"]})
+    assert heard == ["Tea."]
+
+
+@pytest.mark.parametrize("end", ["[DONE]", chunk(finish="length")])
+def test_a_stream_has_ended_when_it_says_so(end: dict[str, Any] | str) -> None:
+    assert not put_together(chunk("Tea"))[0].complete
+    assert put_together(chunk("Tea"), end)[0].complete
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"error": {"message": "upstream failed"}},
+        {"choices": [{"delta": {}, "error": {"message": "upstream failed"}}]},
+        "not JSON",
+        "[1]",
+    ],
+)
+def test_an_error_in_the_stream_is_the_end_of_it(wrong: dict[str, Any] | str) -> None:
+    completion, heard = put_together(chunk("Tea"), wrong, chunk(" wins."), "[DONE]")
+    assert heard == ["Tea"]
+    assert completion.complete
+    assert body_of(completion)["error"]
+
+
+@pytest.mark.parametrize("data", [b'{"message": "overloaded"}', b"overloaded"])
+def test_an_event_of_the_kind_error_is_one(data: bytes) -> None:
+    completion = Completion("asked", lambda *_: None)
+    assert not completion.take(b"event: error\ndata: " + data + b"\n\n")
+    assert "overloaded" in str(body_of(completion)["error"])
+
+
+# --- What is kept of a provider's words, and what everyone may read of a failure ------------------
+
+
+KEYS = {
+    "openai": "sk-proj-Ab12Cd34Ef56",
+    "openrouter": "sk-or-v1-0123456789abcdef",
+    "anthropic": "sk-ant-api03-AbCdEf_123",
+    "gemini": "AIzaSyA-1234567890",
+    "deepseek": "sk-0123456789abcdef",
+    "zhipu": "0123456789abcdef0123456789abcdef.AbCdEf1234567890",
+    "mistral": "aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW",
+    "groq": "gsk_AbCdEf123456",
+    "hugging face": "hf_AbCdEf123456",
+    "slack": "xoxb-12-34-AbCdEf",
+    "xai": "xai-AbCdEf123456",
+    "masked": "sk-proj-****wxyz",
+}
+
+
+def test_every_preset_that_needs_a_key_has_a_sample() -> None:
+    assert {name for name, preset in PRESETS.items() if preset.key} <= KEYS.keys()
+
+
+@pytest.mark.parametrize("key", KEYS.values(), ids=KEYS)
+def test_keys_go_however_they_stand(key: str) -> None:
+    for said in (f"bad key {key}.", f'{{"k":"{key}"}}', f"?q={key}&x=1", f"<{key}>"):
+        assert key[-5:] not in redact(said)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Authorization: Bearer canary",
+        "got bearer canary here",
+        "at https://ops:canary@10.0.0.7/v1",
+        "at https://canary@host/v1",
+        "at redis://:can/canary@host",
+        "x-api-key: canary",
+        "{'api_key': 'canary'}",
+        "password=canary",
+    ],
+)
+def test_what_stands_where_secrets_stand_goes(said: str) -> None:
+    assert "canary" not in redact(said)
+
+
+@given(st.text("abcXYZ019-_.", min_size=6, max_size=40), st.text(max_size=40), st.data())
+def test_no_part_of_a_configured_key_stays(key: str, around: str, data: st.DataObject) -> None:
+    start = data.draw(st.integers(0, len(key) - 6))
+    part = key[start : data.draw(st.integers(start + 6, len(key)))]
+    told = redact(f"{around} {part.swapcase()} {around}{part}", "other-secret", key).lower()
+    found = {told[at : at + 6] for at in range(len(told) - 5)}
+    assert not found & {key.lower()[at : at + 6] for at in range(len(key) - 5)}
+
+
+@given(st.text(), st.text("\x1b\x9b\x07\x08\r\u202e\u2066\u200b[]52;m", max_size=30))
+def test_a_line_of_it_is_short_and_obeyed_by_no_terminal(said: str, odd: str) -> None:
+    told = redact(said + odd + said * 50)
+    assert len(told) <= 300
+    assert not re.search("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]", told)
+
+
+def test_a_body_of_megabytes_costs_little() -> None:
+    assert len(redact("sk-" * 5_000_000, "secret-key")) <= 300
+
+
+# --- what everyone may read ---------------------------------------------------------------
+
+BODY = orjson.dumps({"error": {"message": "canary: (999) (model “x”); words"}})
+
+
+def every_fault() -> Iterator[CallFault]:
+    for status in (307, 400, 401, 402, 403, 404, 408, 409, 413, 422, 425, 429, 451, 500, 503, 504):
+        yield faults.status_fault(status, BODY, {})
+    yield faults.status_fault(400, orjson.dumps({"error": "content policy"}), {})
+    yield faults.endless_fault(5)
+    yield faults.deadline_fault(300)
+    yield faults.unreachable_fault("http://10.0.0.7:8000")
+    yield faults.proxy_fault("socks5", "all", "https", "10.0.0.7")
+    yield faults.broken_fault()
+    choices: tuple[dict[str, str], ...] = (
+        {},
+        {"finish_reason": "error"},
+        {"finish_reason": "length"},
+        {"finish_reason": "content_filter"},
+        {"finish_reason": "stop"},
+    )
+    for body in (BODY, b"x", b"[]", *(orjson.dumps({"choices": [one]}) for one in choices)):
+        fault = read_answer(body, "m")
+        assert not isinstance(fault, CallAnswer)
+        yield fault
+
+
+@pytest.mark.parametrize("fault", list(every_fault()), ids=lambda fault: fault.whole)
+def test_a_failure_is_told_by_kind_and_status_from_what_is_kept(fault: CallFault) -> None:
+    assert failure_in(fault.whole) == fault.failure
+    sentence = f"Backend “near” {fault.whole} (model “m”, 6 tries); {fault.advice}."
+    problem = without_words(f"it is empty; {sentence}")
+    assert problem == f"it is empty; no answer: {fault.failure}"
+    assert not re.search("canary|999|10.0.0.7|near|ROSTRUM", problem)
+
+
+def test_a_chat_is_told_that_a_model_failed_and_no_more() -> None:
+    told = "Backend “near” is overloaded (503): canary “x” (model “y”); try again."
+    assert refusal_of(ModelError(told, failure="overloaded (503)")) == MODEL_FAILED
+
+
+def test_a_models_name_and_end_are_one_short_line() -> None:
+    body = {
+        "model": "m\x1b[2J\u202e" + "x" * 10_000,
+        "choices": [{"message": {"content": "Yes."}, "finish_reason": "\x1b]0;" + "y" * 10_000}],
+    }
+    answer = read_answer(orjson.dumps(body), "m")
+    assert isinstance(answer, CallAnswer)
+    assert max(len(answer.model), len(answer.finish)) <= 200
+    assert (answer.model + answer.finish).isprintable()

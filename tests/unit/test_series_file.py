@@ -2,15 +2,45 @@
 
 from __future__ import annotations
 
+import asyncio
+import re
 import tomllib
-from typing import Any
+from collections import Counter
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from itertools import combinations, islice
+from random import Random
+from types import SimpleNamespace
+from typing import Any, cast
+from zoneinfo import ZoneInfo
 
+import numpy as np
 import pytest
+from rich.cells import cell_len
+from rich.console import Console
 
-from engine.series.contents import Planned, check_unchanged, expand
-from engine.series.matches import Swiss, pair_up
-from engine.series.spec import Series, read_series
+from bot.console import pack
+from bot.series_progress import LINE_SECONDS, Bar, Display
+from engine.series.contents import Planned, check_unchanged, expand, first_time, next_time
+from engine.series.design import (
+    PRIOR,
+    Design,
+    Informative,
+    Seats,
+    Tally,
+    learn,
+    rate_seats,
+    width_of,
+)
+from engine.series.matches import Chooser, Swiss, choose, pair_up
+from engine.series.runner import Standing
+from engine.series.spec import Daily, People, Place, Series, read_series, read_when
+from engine.stats.contests import reach
+from engine.stats.likelihood import chances
+from engine.store import Store
+from engine.store.usage import Takings, Usage
 from engine.values.errors import UsageError
+from engine.values.judging import TIE
 from engine.values.topics import Topic
 
 BASE: dict[str, Any] = {
@@ -228,3 +258,469 @@ def test_rounds_follow_results_and_come_out_the_same_again() -> None:
         results |= {one.key: "A" if one.a.ref < one.b.ref else "B" for one in found}
     assert len(met) == len(set(met)) == 9
     assert len(results) == Swiss(read).total() == 18
+
+
+# --- When debates before people begin: times of day hold when clocks change, and none is doubled
+
+
+BERLIN = "Europe/Berlin"
+PLACE = Place(platform="memory", channel="lobby")
+HOUR = 60.0
+DAY = 24 * HOUR
+
+
+def people(every: float = DAY, at: tuple[int, int] | None = (9, 0)) -> People:
+    daily = Daily(hour=at[0], minute=at[1], zone=BERLIN) if at else None
+    return People(place=Place(platform="memory", channel="lobby"), every=every, at=daily)
+
+
+def utc(text: str) -> datetime:
+    return datetime.fromisoformat(text).replace(tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("now", "first"),
+    [
+        ("2026-03-10 07:59", "2026-03-10 08:00"),
+        ("2026-03-10 08:00", "2026-03-10 08:00"),
+        ("2026-03-10 08:01", "2026-03-11 08:00"),
+        ("2026-07-10 23:30", "2026-07-11 07:00"),
+    ],
+)
+def test_the_first_is_at_the_next_time_of_day(now: str, first: str) -> None:
+    assert first_time(people(), utc(now)) == utc(first)
+
+
+def test_without_a_time_of_day_the_first_is_now() -> None:
+    assert first_time(people(at=None), utc("2026-03-10 07:59")) == utc("2026-03-10 07:59")
+
+
+def test_a_time_of_day_stays_when_the_clocks_change() -> None:
+    # On 29 March 2026 clocks in Berlin go forward, on 25 October back.
+    assert next_time(people(), utc("2026-03-28 08:00"), utc("2026-03-28 09:00")) == utc(
+        "2026-03-29 07:00"
+    )
+    assert next_time(people(), utc("2026-10-24 07:00"), utc("2026-10-24 08:00")) == utc(
+        "2026-10-25 08:00"
+    )
+
+
+def test_a_time_that_the_clocks_skip_is_an_hour_later_and_one_that_comes_twice_is_once() -> None:
+    night = people(at=(2, 30))
+    skipped = next_time(night, utc("2026-03-28 01:30"), utc("2026-03-28 02:00"))
+    assert skipped == utc("2026-03-29 01:30")  # 03:30 in Berlin
+    assert next_time(night, skipped, skipped) == utc("2026-03-30 00:30")
+    twice = next_time(night, utc("2026-10-24 00:30"), utc("2026-10-24 01:00"))
+    assert twice == utc("2026-10-25 00:30")
+    assert next_time(night, twice, twice) == utc("2026-10-26 01:30")
+
+
+def test_missed_times_are_left_out() -> None:
+    assert next_time(people(), utc("2026-03-10 08:00"), utc("2026-03-14 12:00")) == utc(
+        "2026-03-15 08:00"
+    )
+    assert next_time(people(2 * DAY), utc("2026-03-10 08:00"), utc("2026-03-14 12:00")) == utc(
+        "2026-03-16 08:00"
+    )
+    assert next_time(
+        people(HOUR, at=None), utc("2026-03-10 08:10"), utc("2026-03-10 11:30")
+    ) == utc("2026-03-10 12:10")
+
+
+def test_several_times_a_day_begin_anew_each_morning() -> None:
+    six = people(6 * HOUR)
+    assert next_time(six, utc("2026-03-10 08:00"), utc("2026-03-10 08:05")) == utc(
+        "2026-03-10 14:00"
+    )
+    assert next_time(six, utc("2026-03-10 20:00"), utc("2026-03-10 20:05")) == utc(
+        "2026-03-11 08:00"
+    )
+    assert next_time(six, utc("2026-03-10 08:00"), utc("2026-03-12 21:00")) == utc(
+        "2026-03-13 08:00"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "every", "days"),
+    [
+        ("every day 09:00 Europe/Berlin", 1440, ()),
+        ("every weekday at 9:00 UTC", 1440, (0, 1, 2, 3, 4)),
+        ("Mondays, Thursday and sun 18:30 UTC", 1440, (0, 3, 6)),
+        ("every weekend 10:00", 1440, (5, 6)),
+        ("every 2 days 09:00 UTC", 2880, ()),
+        ("every 12 hours 09:00 UTC", 720, ()),
+        ("09:00 UTC", 1440, ()),
+    ],
+)
+def test_a_schedule_is_read_as_people_write_it(
+    text: str, every: float, days: tuple[int, ...]
+) -> None:
+    people = read_when(text, PLACE)
+    assert (people.every, people.days) == (every, days)
+    assert people.at is not None
+
+
+@pytest.mark.parametrize("text", ["", "every day", "soon 09:00", "every 5 minutes 09:00", "9"])
+def test_what_is_no_schedule_is_refused_with_an_example(text: str) -> None:
+    with pytest.raises(UsageError, match="write for example “every weekday 09:00 Europe/Berlin”"):
+        read_when(text, PLACE)
+
+
+@pytest.mark.parametrize(("days", "held"), [("every day", 14), ("every weekday", 10)])
+@pytest.mark.parametrize("start", ["2027-03-22", "2027-10-25"])  # a week before the clocks change
+def test_each_day_is_held_once_over_a_change_of_clocks(days: str, held: int, start: str) -> None:
+    # 02:30 does not exist on the first Sunday, and comes twice on the other.
+    people = read_when(f"{days} 02:30 Europe/Berlin", PLACE)
+    begin = datetime.fromisoformat(f"{start}T00:00:00+00:00")
+    times = [first_time(people, begin)]
+    while (following := next_time(people, times[-1], times[-1])) < begin + timedelta(days=14):
+        times.append(following)
+    local = [time.astimezone(ZoneInfo("Europe/Berlin")) for time in times]
+    assert len(times) == len({one.date() for one in local}) == held
+    assert {f"{one:%H:%M}" for one in local} <= {"02:30", "03:30"}
+
+
+def test_times_that_passed_in_an_outage_are_left_out() -> None:
+    people = read_when("every weekday 09:00 UTC", PLACE)
+    due = datetime(2027, 1, 4, 9, tzinfo=UTC)  # a Monday
+    assert next_time(people, due, due + timedelta(days=4.5)) == due + timedelta(days=7)
+
+
+# --- What people see of a series while it is held: a bar as wide as the terminal, or plain lines
+
+
+FILE: dict[str, Any] = {
+    "name": "spring",
+    "topics": ["Tabs beat spaces"],
+    "models": ["near/ana", "near/ben"],
+    "jury": {"models": ["near/j1"]},
+    "limits": {"usd": 35.0},
+}
+TAKEN = Takings("near/ana", "debater", 12, 11_000, 7, 23_456_789, 3_456_789, 456_789, 56_789, 27, 0)
+STANDING = Standing(
+    total=1000, held=250, running=48, failed=3, refused=2, waiting={"near/a-model-that-is-away": 4}
+)
+ON_A_LINE = (
+    "250 of 1,000 debates · 48 running · 3 failed · 2 refused · ETA 1 h 00 min · "
+    "4 waiting for near/a-model-that-is-away · 11,000 calls · tokens 23,456,789 in · "
+    "3,456,789 out · 456,789 reasoning · 56,789 cached · 27.00 USD"
+)
+
+
+class Books:
+    """A store of which only the totals are read, and a clock."""
+
+    def __init__(self) -> None:
+        self.seconds, self.read_times, self.usd = 0.0, 0, 0.0
+        self.usage = self.series = SimpleNamespace(read=self._read, taken=self._taken)
+
+    async def _read(self, _: object) -> Usage:
+        self.read_times += 1
+        return Usage((TAKEN,), 250)
+
+    async def _taken(self, _: str) -> float:
+        return self.usd
+
+    def now(self) -> float:
+        return self.seconds
+
+    def display(self, percent: float | None = 80.0) -> Display:
+        return Display(read_series(FILE, ()), cast(Store, self), percent, self.now)
+
+
+async def told(display: Display, standing: Standing = STANDING) -> None:
+    """Tell a display how far the series is, and let it read what that took."""
+    display.print_line(standing)
+    for _ in range(3):
+        await asyncio.sleep(0)
+
+
+async def test_a_plain_line_comes_every_half_minute(capsys: pytest.CaptureFixture[str]) -> None:
+    books = Books()
+    display = books.display()
+    await told(display, STANDING.model_copy(update={"held": 0}))
+    for second in range(1, 1201):
+        books.seconds = float(second)
+        await told(display)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 1 + 1200 / LINE_SECONDS
+    assert lines[0].startswith("0 of 1,000 debates · 48 running")
+    assert "ETA unknown" in lines[0]
+    assert lines[-1] == ON_A_LINE
+    assert books.read_times == 600 + 1  # every two seconds
+
+
+async def test_the_last_line_has_the_true_count_and_no_time_to_wait(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    display = Books().display()
+    await told(display, Standing(total=24))
+    for _ in range(3):
+        await told(display, Standing(total=24, held=24))
+    first, last = capsys.readouterr().out.splitlines()
+    assert first.startswith("0 of 24 debates · 0 running · ETA unknown")
+    assert last == "24 of 24 debates · 0 running"
+
+
+async def test_totals_are_read_less_often_the_longer_that_takes() -> None:
+    books = Books()
+
+    async def slowly(_: object) -> Usage:
+        books.read_times += 1
+        books.seconds += 1.0
+        return Usage((TAKEN,), 250)
+
+    books.usage.read = slowly
+    display = books.display()
+    for _ in range(100):
+        await told(display)
+        books.seconds += 0.5
+    assert books.read_times == 3
+
+
+async def test_it_says_once_that_the_cap_is_near(capsys: pytest.CaptureFixture[str]) -> None:
+    said = "At least 80 % of the cap of 35.00 USD is used or reserved."
+    for percent, times in ((80.0, 1), (None, 0)):
+        books = Books()
+        display = books.display(percent)
+        for books.usd in (0.0, 27.9, 28.0, 35.0):
+            await told(display)
+            await told(display)
+            books.seconds += 3.0
+        assert capsys.readouterr().out.count(said) == times
+
+
+@pytest.mark.parametrize("width", [120, 80, 40, 20])
+async def test_no_line_is_wider_than_the_terminal_and_no_figure_is_lost(width: int) -> None:
+    books = Books()
+    display = books.display()
+    await told(display, STANDING.model_copy(update={"held": 0}))
+    books.seconds = 1200.0
+    await told(display)
+    console = Console(width=width, force_terminal=True, color_system=None, highlight=False)
+    with console.capture() as capture:
+        console.print(Bar(display, console))
+    lines = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", capture.get()).rstrip("\n").splitlines()
+    assert all(cell_len(line) <= width for line in lines)
+    assert "250/1,000" in lines[0]
+    shown = " · ".join(line.rstrip() for line in lines[1:])
+    if width >= 40:
+        assert shown == " · ".join(ON_A_LINE.split(" · ")[1:])
+        assert len(lines) <= {120: 4, 80: 4, 40: 7}[width]
+
+
+def test_parts_are_never_broken() -> None:
+    assert list(pack(["one", "two", "three"], 9)) == ["one · two", "three"]
+    assert list(pack(["longer than the line", "b"], 5)) == ["longer than the line", "b"]
+    assert list(pack([], 9)) == []
+
+
+# --- Informative pairing: what it holds next, when it stops, and that no model is left out --------
+
+
+STRENGTHS = {"near/m0": 1.2, "near/m1": 0.9, "near/m2": 0.0, "near/m3": -0.8, "near/m4": -1.3}
+
+
+def informative_series(points: float = 150, **changes: object) -> Series:
+    plain: dict[str, object] = {
+        "name": "spring",
+        "topics": [f"Topic {number}" for number in range(20)],
+        "models": list(STRENGTHS),
+        "pairing": "informative",
+        "repeats": 5,
+        "limits": {"interval_points": points},
+    }
+    return read_series(plain | changes, ())
+
+
+def decide(planned: Planned, side: float = 0.3) -> str:
+    lead = STRENGTHS[planned.a.ref] - STRENGTHS[planned.b.ref] + side
+    options = (*planned.contenders, TIE)
+    return Random(planned.key).choices(options, chances(lead, -1.5))[0]
+
+
+class Hall:
+    """Holds the debates that a chooser chooses."""
+
+    def __init__(self, chooser: Chooser) -> None:
+        self.chooser = chooser
+        self.begun: dict[str, Planned] = {}
+        self.results: dict[str, str | None] = {}
+
+    def begin(self) -> Iterator[Planned]:
+        for planned in self.chooser.next(self.begun.keys(), self.results):
+            assert planned.key not in self.begun
+            self.begun[planned.key] = planned
+            yield planned
+
+    def hold(self, at_once: int, silent: str = "") -> None:
+        """Hold everything; debates of a `silent` model have no verdict."""
+        while batch := list(islice(self.begin(), at_once)):
+            for one in batch:
+                fails = silent in (one.a.ref, one.b.ref)
+                self.results[one.key] = None if fails else decide(one)
+
+    def tallies(self) -> dict[Seats, Tally]:
+        counts: dict[Seats, Counter[str | None]] = {}
+        for key, one in self.begun.items():
+            seats = Seats(int(one.a.name[1:]), int(one.b.name[1:]))
+            if self.results[key] is not None:
+                counts.setdefault(seats, Counter())[self.results[key]] += 1
+        return {seats: Tally(of["A"], of["B"], of[TIE]) for seats, of in counts.items()}
+
+    def widest(self) -> float:
+        fit = rate_seats(self.tallies())
+        assert fit is not None
+        return max(map(width_of, fit.errors.values()))
+
+
+def hall(points: float = 150, **changes: object) -> Hall:
+    chooser = choose(informative_series(points, **changes))
+    assert isinstance(chooser, Informative)
+    return Hall(chooser)
+
+
+@pytest.mark.slow
+def test_it_stops_as_soon_as_every_interval_is_narrow_enough() -> None:
+    one = hall()
+    one.hold(at_once=10)
+    assert one.widest() <= 150
+    assert 100 < len(one.begun) < one.chooser.total() == 2000
+    assert not list(one.begin())
+    finer = hall(points=120)
+    finer.hold(at_once=10)
+    assert finer.widest() <= 120
+    assert len(finer.begun) > 1.3 * len(one.begun)
+
+
+def test_all_pairs_take_more_debates_for_the_same_widest_interval() -> None:
+    every = Hall(choose(informative_series(pairing="all", repeats=1, limits={})))
+    every.hold(at_once=200)
+    one = hall(points=every.widest())
+    one.hold(at_once=10)
+    assert one.widest() <= every.widest()
+    assert len(one.begun) < 0.95 * len(every.begun)
+
+
+def test_the_first_debates_connect_every_model() -> None:
+    links: dict[str, set[str]] = {model: set() for model in STRENGTHS}
+    for planned in islice(hall().begin(), len(STRENGTHS) - 1):
+        links[planned.a.ref].add(planned.b.ref)
+        links[planned.b.ref].add(planned.a.ref)
+    assert reach(links, "near/m0") == set(STRENGTHS)
+
+
+@pytest.mark.parametrize("sides", ["both", "drawn"])
+def test_both_sides_are_used_evenly_and_no_model_is_left_out(sides: str) -> None:
+    one = hall(sides=sides)
+    one.hold(at_once=10)
+    met = Counter((planned.a.ref, planned.b.ref) for planned in one.begun.values())
+    pairs = list(combinations(STRENGTHS, 2))
+    assert max(abs(met[a, b] - met[b, a]) for a, b in pairs) <= 1
+    often = Counter(model for pair in met.elements() for model in pair)
+    assert set(often) == set(STRENGTHS)
+    assert min(often.values()) > 0.4 * max(often.values())
+
+
+def test_models_of_about_equal_strength_meet_more_often() -> None:
+    one = hall(points=110)
+    one.hold(at_once=10)
+    met = Counter(frozenset((planned.a.ref, planned.b.ref)) for planned in one.begun.values())
+    assert met[frozenset(("near/m0", "near/m1"))] > 1.5 * met[frozenset(("near/m0", "near/m4"))]
+
+
+def test_a_run_goes_on_after_a_kill_as_if_there_had_been_none() -> None:
+    whole, killed = hall(), hall()
+    whole.hold(at_once=10)
+    for _ in range(7):
+        batch = list(islice(killed.begin(), 10))
+        killed.results |= {one.key: decide(one) for one in batch}
+        killed.chooser = Informative(informative_series())
+    killed.hold(at_once=10)
+    assert killed.widest() <= 150
+    assert len(killed.begun) == pytest.approx(len(whole.begun), rel=0.15)
+    assert not list(Informative(informative_series()).next(killed.begun.keys(), killed.results))
+
+
+def test_what_has_begun_counts_at_what_it_is_expected_to_say() -> None:
+    one = hall(points=200)
+    first = list(one.begin())  # everything at once, without one result
+    assert 20 < len(first) < 200
+    assert not list(one.begin())
+    one.results = {planned.key: decide(planned) for planned in first}
+    one.hold(at_once=1000)
+    assert one.widest() <= 200
+
+
+@pytest.mark.slow
+def test_a_model_without_verdicts_does_not_take_the_debates_of_others() -> None:
+    one = hall()
+    one.hold(at_once=10, silent="near/m2")
+    often = Counter(model for on in one.begun.values() for model in (on.a.ref, on.b.ref))
+    assert often["near/m2"] <= 2 * min(often[model] for model in STRENGTHS)
+    assert len(one.begun) < one.chooser.total() / 2
+    assert one.widest() <= 150
+
+
+def test_a_series_that_is_too_short_is_held_as_a_whole() -> None:
+    one = hall(points=20, repeats=1, topics=["Tea", "Cats"])
+    one.hold(at_once=7)
+    assert len(one.begun) == one.chooser.total() == 40
+    assert set(one.results) == {planned.key for planned in one.begun.values()}
+
+
+# --- what a comparison adds --------------------------------------------------------------
+
+
+def direction(seats: Seats, models: int) -> np.ndarray:
+    lead = np.zeros(models + 1)
+    lead[[seats.a, seats.b, models]] = 1, -1, 1
+    return lead
+
+
+def covariance(design: Design) -> np.ndarray:
+    """The inverse of the information, without any update."""
+    models = design.models
+    found = PRIOR * np.eye(models + 1)
+    found[:models, :models] += 1 / models
+    tie = design.parameters[-1] if len(design.parameters) > models + 1 else None
+    for seats, number in design.met.items():
+        lead = direction(seats, models)
+        spread = chances(float(lead @ design.parameters[: models + 1]), tie).spread
+        found += number * spread * np.outer(lead, lead)
+    return np.linalg.inv(found)
+
+
+def widths(design: Design) -> list[float]:
+    models, found = design.models, covariance(design)
+    centre = np.eye(models) - 1 / models
+    return [width_of(one**0.5) for one in np.diag(centre @ found[:models, :models] @ centre)]
+
+
+def test_updates_of_the_inverse_are_the_inverse_of_the_updated() -> None:
+    random = Random(3)
+    seats = [Seats(a, b) for a in range(5) for b in range(5) if a != b]
+    tallies = {one: Tally(*(random.randrange(4) for _ in range(3))) for one in seats}
+    design = learn(tallies, 5)
+    for _ in range(50):
+        assert design.widths() == pytest.approx(widths(design), rel=1e-9)
+        design.begin(random.choice(seats))
+
+
+def test_the_best_pair_lowers_the_widest_intervals_most() -> None:
+    random = Random(4)
+    seats = [Seats(a, b) for a in range(5) for b in range(5) if a != b]
+    design = learn({one: Tally(*(random.randrange(1, 4) for _ in range(3))) for one in seats}, 5)
+    for _ in range(30):
+        best = design.best(seats)
+        assert best is not None
+        after = {one: _norm(design, one) for one in seats}
+        assert after[best] <= min(after.values()) * 1.01
+        design.begin(best)
+    assert design.best([]) is None
+
+
+def _norm(design: Design, seats: Seats) -> float:
+    """How wide the intervals are after one more comparison, the widest counting most."""
+    more = Design(design.models, design.parameters, design.met + Counter([seats]))
+    return float(np.linalg.norm(widths(more), ord=32))

@@ -1,11 +1,21 @@
-"""The figures of a series' report, against tables worked out by hand."""
+"""Series for tests of reports, made of rows."""
 
 from __future__ import annotations
 
-from typing import Any
+import struct
+from collections.abc import Iterator, Sequence
+from importlib.resources import as_file, files
+from itertools import combinations, permutations
+from random import Random
+from typing import Any, NamedTuple
+from xml.etree import ElementTree
 
 import pytest
+from hypothesis import given, strategies as st
+from PIL import ImageFont
 
+from adapters.pictures.png import FONT, to_png
+from engine.drawing.svg import DARK, darken, fit, short_names, width_of
 from engine.series.report.data import (
     EndedDebate,
     SeriesRows,
@@ -15,6 +25,7 @@ from engine.series.report.data import (
     split_topics,
 )
 from engine.series.report.page import CAVEATS, word_caveats, write_html, write_markdown, write_page
+from engine.series.report.pictures import Picture, draw_report, round_scale, round_step
 from engine.series.report.report import (
     CaveatKind,
     PairResult,
@@ -22,13 +33,85 @@ from engine.series.report.report import (
     make_report,
     nearest_rank,
 )
-from engine.series.spec import Series
+from engine.series.spec import Series, read_series
 from engine.stats.row import Row
 from engine.store.series import SeriesDebate, SeriesReading, StoredSeries, Try
 from engine.values.debate import Status
 from engine.values.ports import utc_now
 from tests.kit import juror_ballot, make_row
-from tests.unit.report_cases import make_file, make_series
+from tests.slow import slow_after
+
+
+def make_file(models: Sequence[str], **changes: Any) -> Series:
+    topics = [f"Topic {number}" for number in range(1, 9)]
+    jury = {"models": ["far/j1", "far/j2", "far/j3"], "mode": "all"}
+    held = {"name": "spring", "topics": topics, "models": list(models), "jury": jury}
+    return read_series(held | changes, ())
+
+
+def make_series(series: Series, seed: int = 1, **row_fields: Any) -> SeriesRows:
+    """Hold a series by lot: earlier models are better, and side A has a small advantage."""
+    random, names = Random(seed), [model.ref for model in series.models]
+    rows: list[EndedDebate] = []
+    debates: list[SeriesDebate] = []
+    tries: list[Try] = []
+    for topic in series.topics:
+        for a, b in permutations(names, 2):
+            id_ = f"d{len(rows)}"
+            lead = 0.3 + (names.index(b) - names.index(a)) / len(names)
+            jury = random.choices(["A", "B", "tie"], [10**lead, 1, 0.6])[0]
+            readings = [
+                juror_ballot(juror.ref, jury if random.random() < 0.8 else "tie", order)
+                for juror in series.jury.models
+                for order in ("AB", "BA")
+            ]
+            rows.append(
+                _ended(
+                    id_,
+                    series.formats[0].format or "",
+                    Row(
+                        **{
+                            **_fields(make_row(people=None, jury=jury)),
+                            "topic": topic.text,
+                            "title": topic.text,
+                            "models": {"A": a, "B": b},
+                            "readings": tuple(readings),
+                            "words": {"A": random.randint(400, 900), "B": random.randint(400, 900)},
+                            **row_fields,
+                        }
+                    ),
+                )
+            )
+            debates.append(SeriesDebate(id_, id_, Status.CLOSED, "", utc_now()))
+            tries += [_try(id_, model, "debater", random) for model in (a, b) * 4]
+            tries += [_try(id_, juror.ref, "juror", random) for juror in series.jury.models * 2]
+    stored = StoredSeries(name=series.name, body=series.model_dump_json(), begun_at=utc_now())
+    found = add_up(SeriesReading(stored, debates, {names[0]: 1}, iter(tries), iter(())))
+    found.ended = tuple(rows)
+    return found
+
+
+def _fields(row: Row) -> dict[str, Any]:
+    return {name: getattr(row, name) for name in Row.__dataclass_fields__}
+
+
+def _ended(id_: str, format_: str, row: Row) -> EndedDebate:
+    spoken = tuple(
+        Spoken(model, 100 + 20 * number, 200, ("too_many_words",) if number == 3 else ())
+        for model in row.models.values()
+        for number in range(4)
+    )
+    return EndedDebate(id_, format_, row, tuple(row.models.values()), spoken, unrecused=False)
+
+
+def _try(debate: str, model: str, role: str, random: Random) -> Try:
+    usd = 0.001 * (1 + sum(map(ord, model)) % 17)
+    seconds = random.uniform(1, 9)
+    return Try(debate, model, role, random.random() < 0.01, 1000, 200, 50, 400, usd, seconds)
+
+
+# --- The figures of a series' report, against tables worked out by hand ---------------------------
+
 
 ANA, BEN, CID = "near/ana", "near/ben", "near/cid"
 
@@ -267,3 +350,123 @@ def test_a_large_series_is_a_page_with_every_part() -> None:
     for section in write_page(found).sections:
         for grid in section.grids:
             assert {len(row) for row in grid.rows} == {len(grid.columns)}
+
+
+# --- Pictures of a report: no text leaves them or covers another; alt texts have the numbers ------
+
+
+SIZES = {"heading": 16.0, "small": 12.0}
+LONG = (
+    "online/deepseek/deepseek-v3.2-exp-thinking-2026-08",
+    "online/anthropic/claude-opus-4.5",
+    "local/WWWWWWWWMMMMMMMMWWWWWWWW",
+)
+ASCII = st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size=1, max_size=30)
+
+with as_file(files("adapters.pictures").joinpath(FONT)) as path:
+    FONTS = {size: ImageFont.truetype(str(path), int(10 * size)) for size in (12.0, 14.0, 16.0)}
+
+
+class Written(NamedTuple):
+    """A text of a picture, and the rectangle that it covers."""
+
+    text: str
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+
+def measure(text: str, size: float) -> float:
+    return float(FONTS[size].getlength(text)) / 10
+
+
+def texts(picture: Picture) -> Iterator[Written]:
+    for element in ElementTree.fromstring(picture.svg).iter():  # noqa: S314 - our own picture
+        if element.tag.endswith("}text"):
+            kinds = str(element.get("class")).split()
+            size = next((SIZES[kind] for kind in kinds if kind in SIZES), 14.0)
+            text, x, y = element.text or "", float(element.get("x", 0)), float(element.get("y", 0))
+            width = measure(text, size)
+            left = {"start": x, "middle": x - width / 2, "end": x - width}[
+                str(element.get("text-anchor"))
+            ]
+            yield Written(text, left, y - 0.76 * size, left + width, y + 0.24 * size)
+
+
+def drawn(models: int, **fields: Any) -> dict[str, Picture]:
+    named = (*LONG, *(f"online/vendor{n}/model-number-{n}-instruct" for n in range(27)))[:models]
+    topics = [f"Topic {n}" for n in range(2 if models > 9 else 5)]
+    found = make_series(make_file(named, topics=topics), **fields)
+    return draw_report(make_report(found, utc_now()))
+
+
+@pytest.mark.parametrize("models", slow_after(2, [3, 9, 2, 12, 30]))
+def test_no_text_leaves_its_picture_or_covers_another(models: int) -> None:
+    pictures = drawn(models) | {f"people {k}": v for k, v in drawn(models, people="A").items()}
+    assert set(pictures) >= {"ratings", "wins", "sides", "jurors", "cost"}
+    for name, picture in pictures.items():
+        root = ElementTree.fromstring(picture.svg)  # noqa: S314 - our own picture
+        width, height = float(root.get("width", 0)), float(root.get("height", 0))
+        assert width == 400
+        written = list(texts(picture))
+        for one in written:
+            inside = one.left >= 0 and one.right <= width and one.bottom <= height
+            assert inside, (name, one)
+        for one, other in combinations(written, 2):
+            apart = (
+                one.right <= other.left
+                or other.right <= one.left
+                or one.bottom <= other.top
+                or other.bottom <= one.top
+            )
+            assert apart, (name, one, other)
+
+
+def test_pictures_say_their_numbers_in_words() -> None:
+    pictures = drawn(3)
+    for picture in pictures.values():
+        assert f'<desc id="description">{picture.alt[:20]}' in picture.svg
+    assert "online/anthropic/claude-opus-4.5 by jury: 1" in pictures["ratings"].alt
+    assert "USD" in pictures["cost"].alt
+
+
+def test_a_png_is_twice_as_large_in_both_schemes() -> None:
+    picture = drawn(2)["wins"]
+    light, dark = to_png(picture.svg), to_png(darken(picture.svg))
+    for png in (light, dark):
+        assert png.startswith(b"\x89PNG")
+        assert struct.unpack(">I", png[16:20]) == (800,)
+    assert light != dark
+    assert "@media" not in darken(picture.svg)
+    assert DARK in darken(picture.svg)
+
+
+@given(ASCII)
+def test_texts_are_never_wider_than_is_counted_on(text: str) -> None:
+    assert measure(text, 12.0) <= width_of(text, 12.0) + 0.01
+    assert width_of(fit(text, 90)) <= 90 or fit(text, 90) == "…"
+
+
+def test_names_that_would_look_alike_are_told_apart() -> None:
+    names = short_names(
+        [f"x/vendor/a-very-long-name-of-model-{n}-instruct" for n in range(30)], 120
+    )
+    assert len(set(names.values())) == 30
+    assert short_names(["x/a", "y/a"], 120) == {"x/a": "x/a", "y/a": "y/a"}
+    assert short_names(["x/a", "y/b"], 120) == {"x/a": "a", "y/b": "b"}
+
+
+def test_scales_have_round_ticks_around_their_values() -> None:
+    assert round_scale(752, 1177, 0, 100, 3).ticks == (600, 800, 1000, 1200)
+    assert round_scale(0, 0, 0, 100, 3).ticks == (0, 1)
+    assert [round_step(least) for least in (0.011, 0.3, 7, 100)] == [0.02, 0.5, 10, 100]
+    scale = round_scale(0, 10, 0, 100, 5)
+    assert (scale.at(5), scale.at(-3), scale.at(99)) == (50, 0, 100)
+    assert [scale.word(value) for value in (-0.5, 1000, -50_000)] == ["−0.5", "1000", "−50k"]
+
+
+def test_a_series_that_cost_nothing_has_no_picture_of_its_cost() -> None:
+    found = make_series(make_file(LONG[:2]))
+    found.paid = dict.fromkeys(found.paid, 0.0)
+    assert "cost" not in draw_report(make_report(found, utc_now()))

@@ -3,22 +3,50 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import UTC, datetime
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple
 
+import numpy as np
+import orjson
 import pytest
 
-from engine.stats.agreement import measure_agreement
-from engine.stats.row import Row, read_rows, row_of, work_out
+from bot.stats import _guessing
+from engine.chat.answers.answers import to_markdown
+from engine.chat.answers.statistics import AgreementAnswer
+from engine.dataset.entry import Keys
+from engine.dataset.writer import write_export
+from engine.stats.agreement import measure_agreement, measure_anchoring, measure_crowds
+from engine.stats.confidence import Confidence, Sure, calibrate, chances, compare
+from engine.stats.jurors import best_panels, right, view_fit
+from engine.stats.row import Guessed, Row, leads_in, measure_guesses, read_rows, row_of, work_out
 from engine.store import DebateRecord, ExportFilter
-from engine.values.debate import Model, PanelSetup, Status, TurnOrder
+from engine.store.learning import Evidence
+from engine.tally.tally import wilson
+from engine.values.debate import Fit, JurorFit, Model, PanelSetup, Status, TurnOrder
 from engine.values.errors import StoppedError, StoreError
-from engine.values.judging import Verdict
+from engine.values.judging import Question, Verdict, Vote
 from tests.doubles.archive import MemoryArchive
-from tests.kit import ASPEN, make_ballot, make_debate, make_record, make_turn, make_vote
+from tests.kit import (
+    ASPEN,
+    BIRCH,
+    MAPLE,
+    answers_of,
+    make_ballot,
+    make_debate,
+    make_record,
+    make_row,
+    make_turn,
+    make_vote,
+)
 
 ANYWHERE = ExportFilter(revealed=True)
 
@@ -164,3 +192,375 @@ async def test_only_rows_are_handed_on() -> None:
     told = await work_out(MemoryArchive(make_record()), ANYWHERE, texts)
     assert "Because it is so" not in told
     assert "Lagoon answered" not in told
+
+
+# --- What the model of jurors is said to know, beside an independent computation of each figure
+
+
+SKILLS = {"near/a": 1.4, "near/b": 1.1, "near/c": 0.9, "near/d": 0.7, "near/e": 0.5}
+FAMILIES = dict(zip(SKILLS, ("x", "x", "y", "z", "w"), strict=True))
+FIT = Fit(
+    version=1,
+    debates=200,
+    ballots=900,
+    shared=0.5,
+    shared_error=0.3,
+    kin=0.2,
+    kin_error=0.5,
+    people=0.8,
+    evidence=60.0,
+    jurors={
+        name: JurorFit(
+            family=FAMILIES[name],
+            ballots=180,
+            lean=0.3,
+            lean_error=0.1,
+            skill=skill,
+            skill_error=0.15,
+            group=0.6 if name in ("near/c", "near/d") else 0.0,
+            group_error=0.2,
+            scale=1.0,
+            weight=1.0,
+        )
+        for name, skill in SKILLS.items()
+    },
+)
+
+
+def drawn(names: tuple[str, ...], n: int = 400_000) -> tuple[np.ndarray, np.ndarray]:
+    """Draw truths, and jurors' signals as the model describes them, one component after another."""
+    draw = np.random.default_rng(7)
+    truth = draw.standard_normal(n)
+    shared = math.sqrt(FIT.shared) * draw.standard_normal(n)
+    group = draw.standard_normal(n)
+    kin = {name: math.sqrt(FIT.kin) * draw.standard_normal(n) for name in sorted(FAMILIES.values())}
+    signals = []
+    for name in names:
+        one = FIT.jurors[name]
+        common = truth + shared + kin[one.family]
+        signals.append(one.skill * common + one.group * group + draw.standard_normal(n))
+    return truth, np.array(signals)
+
+
+def accuracy(names: tuple[str, ...]) -> float:
+    """Return how often the best linear guess from simulated signals has the sign of the truth."""
+    truth, signals = drawn(names)
+    weights = np.linalg.lstsq(signals.T, truth, rcond=None)[0]
+    return float(np.mean(np.sign(weights @ signals) == np.sign(truth)))
+
+
+@pytest.mark.slow
+def test_a_panel_is_right_as_often_as_in_a_simulation() -> None:
+    panels = best_panels(FIT)
+    assert [len(panel.jurors) for panel in panels] == [1, 2, 3, 4, 5]
+    for panel in panels:
+        assert panel.right == pytest.approx(accuracy(panel.jurors), abs=0.004)
+    gains = [panel.gain for panel in panels]
+    assert sum(gains) == pytest.approx(panels[-1].right - 0.5)
+    assert gains == sorted(gains, reverse=True)
+
+
+@pytest.mark.slow
+def test_each_panel_adds_the_juror_that_helps_most() -> None:
+    by_size = best_panels(FIT)
+    for before, after in pairwise(by_size):
+        others = set(SKILLS) - set(before.jurors)
+        found = {name: accuracy((*before.jurors, name)) for name in others}
+        assert found[after.jurors[-1]] >= max(found.values()) - 0.003
+
+
+def test_intervals_are_on_the_scale_of_their_errors() -> None:
+    shown = view_fit(FIT, 3, datetime(2026, 3, 1, tzinfo=UTC), Evidence(debates=200, ballots=900))
+    one = shown.jurors[0]
+    assert (one.juror, one.family, one.known) == ("near/a", "x", True)
+    assert (one.lean.low, one.lean.high) == pytest.approx((0.104, 0.496))
+    logs = [math.log(bound) for bound in (one.skill.low, one.skill.high)]
+    assert logs == pytest.approx([math.log(1.4) - 0.294, math.log(1.4) + 0.294])
+    assert one.alone == pytest.approx(accuracy(("near/a",)), abs=0.004)
+    assert (one.group.value, one.group.low, one.group.high) == pytest.approx((0.0, 0.0, 0.392))
+    herd = shown.jurors[2].group
+    assert (herd.value, herd.low, herd.high) == pytest.approx((0.6, 0.208, 0.992))
+    # 95 % of samples of so many ballots, and the ten that spreads are drawn toward, are inside.
+    spreads = np.random.default_rng(5).normal(0, one.spread.value, (20_000, 190)).std(axis=1)
+    inside = np.mean((spreads > one.spread.low) & (spreads < one.spread.high))
+    assert inside == pytest.approx(0.95, abs=0.01)
+    assert math.log(shown.shared.high / 0.5) == pytest.approx(1.96 * 0.3)
+    assert math.log(0.2 / shown.family.low) == pytest.approx(1.96 * 0.5)
+
+
+def test_a_further_juror_is_one_of_median_skill_from_a_family_of_its_own() -> None:
+    shown = view_fit(FIT, 3, datetime(2026, 3, 1, tzinfo=UTC), Evidence())
+    n, names = 400_000, tuple(SKILLS)
+    truth, signals = drawn(names, n)
+    draw = np.random.default_rng(7)
+    draw.standard_normal(n)
+    shared = math.sqrt(FIT.shared) * draw.standard_normal(n)
+    other = np.random.default_rng(8)
+    own = math.sqrt(FIT.kin) * other.standard_normal(n)
+    wider = np.vstack([signals, 0.9 * (truth + shared + own) + other.standard_normal(n)])
+    weights = np.linalg.lstsq(wider.T, truth, rcond=None)[0]
+    then = float(np.mean(np.sign(weights @ wider) == np.sign(truth)))
+    assert shown.further == pytest.approx(then - accuracy(names), abs=0.003)
+
+
+@pytest.mark.parametrize(("variance", "chance"), [(1.0, 0.5), (0.0, 1.0), (0.5, 0.75)])
+def test_what_is_known_of_the_truth_is_how_often_a_panel_is_right(
+    variance: float, chance: float
+) -> None:
+    assert right(variance) == pytest.approx(chance)
+
+
+def test_without_jurors_there_is_nothing_to_say() -> None:
+    empty = Fit(version=1, shared=0.5, kin=0.2, people=0.74)
+    shown = view_fit(empty, 1, datetime(2026, 3, 1, tzinfo=UTC), Evidence())
+    assert (shown.jurors, shown.panels, shown.further) == ((), (), None)
+
+
+# --- How clear a debate was: what each word is worth, from agreement with the others --------------
+
+
+KEYS = Keys(splits=b"splits", master=b"master")
+
+
+class Cast(NamedTuple):
+    option: str
+    confidence: str = ""
+    gold: bool = True
+
+
+def said(*votes: Cast) -> list[Sure]:
+    return list(compare(votes, ("A", "B")))
+
+
+def test_a_vote_is_compared_with_the_others_alone() -> None:
+    assert said(Cast("A", "clear"), Cast("A"), Cast("B")) == []  # the others are level
+    assert said(Cast("A", "clear"), Cast("A"), Cast("A")) == [Sure("clear", True)]
+    assert said(Cast("B", "close"), Cast("A")) == [Sure("close", False)]
+    assert said(Cast("A", "clear")) == []
+
+
+def test_only_gold_votes_for_one_of_two_sides_count() -> None:
+    others = (Cast("A"), Cast("A"), Cast("tie"), Cast("weak"))
+    assert said(*others, Cast("tie", "clear"), Cast("weak", "close")) == []
+    assert said(*others, Cast("A", "clear", gold=False)) == []
+    assert said(Cast("A", "clear"), Cast("B", gold=False), Cast("B", gold=False)) == []
+    assert list(compare((Cast("1", "clear"), Cast("1")), ("1", "2", "3"))) == []
+
+
+@pytest.mark.parametrize(("k", "n", "p"), [(0, 29, None), (0, 30, 1 / 32), (30, 30, 31 / 32)])
+def test_a_word_has_a_probability_from_thirty_votes_on(k: int, n: int, p: float | None) -> None:
+    pairs = [Sure("clear", i < k) for i in range(n)]
+    assert calibrate(pairs) == (
+        Confidence(word="close", n=0, agreed=0),
+        Confidence(word="clear", n=n, agreed=k, p=p),
+        Confidence(word="one-sided", n=0, agreed=0),
+    )
+    assert chances(pairs) == ({} if p is None else {"clear": p})
+
+
+def records(debates: int) -> list[DebateRecord]:
+    """Return debates with three votes for A, one of them clear, and one close vote for B."""
+    told: list[dict[str, Any]] = [{"confidence": "clear"}, {}, {}]
+    return [
+        make_record(
+            make_debate(number),
+            votes=[
+                *(make_vote(n, "A", **fields) for n, fields in enumerate(told)),
+                make_vote(9, "B", confidence="close"),
+                make_vote(10, "tie", confidence="close"),
+            ],
+        )
+        for number in range(1, debates + 1)
+    ]
+
+
+@pytest.mark.parametrize(("debates", "clear", "close"), [(29, None, None), (30, 31 / 32, 1 / 32)])
+def test_an_export_has_the_word_and_its_probability(
+    tmp_path: Path, debates: int, clear: float | None, close: float | None
+) -> None:
+    out = tmp_path / "out"
+    write_export(MemoryArchive(*records(debates)), ExportFilter(), out, KEYS, version="0")
+    rows = [
+        orjson.loads(line)
+        for file in sorted(out.glob("data/votes/*.jsonl"))
+        for line in file.read_bytes().splitlines()
+    ]
+    found = {(row["option"], row["confidence"], row["p_majority"]) for row in rows}
+    assert found == {
+        *(("A", "clear", clear), ("A", None, None)),
+        *(("B", "close", close), ("tie", "close", None)),
+    }
+
+
+def test_the_statistics_have_each_words_votes() -> None:
+    rows = [row for record in records(30) if (row := row_of(record)) is not None]
+    close, clear, one_sided = measure_agreement(rows).confidence
+    assert (close.n, close.agreed, close.p) == (30, 0, 1 / 32)
+    assert (clear.n, clear.agreed, clear.p) == (30, 30, 31 / 32)
+    assert (one_sided.n, one_sided.p) == (0, None)
+
+
+# --- Whether guesses at the models beat chance, and what decided for people and jurors ------------
+
+
+MENU = (BIRCH.ref, MAPLE.ref, "near/cleo", "near/dora")
+SIDES = {"A": MAPLE, "B": BIRCH}
+
+
+def guess(person: int, side: str, model: str, **fields: object) -> Vote:
+    return make_vote(person, model, question=Question.GUESS, step=side, **fields)
+
+
+def record(*votes: Vote, menu: tuple[str, ...] = MENU) -> DebateRecord:
+    debate = make_debate(1, sides=SIDES)
+    setup = debate.setup.model_copy(update={"menu": menu})
+    return make_record(debate.model_copy(update={"setup": setup}), votes=votes)
+
+
+def row_with_guesses(found: DebateRecord) -> Row:
+    made = row_of(found)
+    assert made is not None
+    return made
+
+
+def test_blind_guesses_that_could_be_right_count() -> None:
+    known = guess(3, "A", MAPLE.ref, gold=False, reason="starter")
+    told = guess(4, "A", MAPLE.ref, gold=False, reason="mirror")
+    found = record(guess(1, "A", MAPLE.ref), guess(2, "B", "near/cleo"), known, told)
+    assert row_with_guesses(found).guesses == (Guessed(True, 4), Guessed(False, 4))
+    # A model that was not on the menu could not be guessed.
+    elsewhere = record(guess(1, "A", "near/cleo"), menu=("near/cleo", "near/dora"))
+    assert row_with_guesses(elsewhere).guesses == ()
+
+
+@pytest.mark.parametrize(("right", "above"), [(10, False), (15, False), (17, True), (40, True)])
+def test_guesses_beat_chance_once_their_interval_lies_above_it(right: int, above: bool) -> None:
+    found = measure_guesses(Guessed(i < right, 4) for i in range(40))
+    assert (found.chance, found.above) == (0.25, above)
+    assert (found.share.low, found.share.high) == wilson(right, 40)
+    assert str(next(iter(_guessing(found).columns[0].cells))).startswith("they")
+
+
+def test_few_guesses_have_no_share_and_none_no_row() -> None:
+    few = measure_guesses([Guessed(True, 2)])
+    assert (few.share.value, few.share.n, few.chance) == (None, 1, 0.5)
+    assert not _guessing(measure_guesses([])).row_count
+
+
+def test_what_decided_for_people_stands_beside_what_did_for_jurors() -> None:
+    said = [make_vote(n, "A", ground="logic" if n < 25 else "rebuttal") for n in range(40)]
+    found = measure_agreement([row_with_guesses(record(*said))]).grounds
+    people = {one.name: one.people.value for one in found}
+    assert people == {
+        **{"logic": 25 / 40, "rebuttal": 15 / 40},
+        **dict.fromkeys(("evidence", "style", "other"), 0.0),
+    }
+    jurors = {one.name: one.jurors for one in found if one.criterion}
+    assert set(jurors) == {"logic", "evidence", "rebuttal"}
+
+
+def test_a_tie_of_criteria_counts_for_each_in_part() -> None:
+    sheet = {"A": {"logic": 8, "evidence": 8, "honesty": 5}, "B": {"logic": 5, "evidence": 5}}
+    sheet["B"]["honesty"] = 5
+    found = make_record(ballots=[make_ballot().model_copy(update={"scores": sheet})])
+    assert leads_in(found) == {"logic": 0.5, "evidence": 0.5}
+
+
+# --- People beside people, by platform; chat, labels and jury in pairs: checked independently -----
+
+
+WINNERS = ("A", "B", "tie")
+
+
+def rows(random: Random) -> list[Row]:
+    return [
+        Row(
+            topic=f"t{n}",
+            title="",
+            language="en",
+            format="classic",
+            models={"A": "a", "B": "b"},
+            families={},
+            people=random.choice(WINNERS),
+            jury=random.choice(("A", "A", "B")),
+            gold={},
+            p_a=None,
+            closer=None,
+            blind=True,
+            readings=(),
+            crowds={"web": {"A": random.randrange(1, 4), "B": random.randrange(3)}},
+            web=random.choice(("A", "B", None)),
+        )
+        for n in range(120)
+    ]
+
+
+@pytest.mark.slow
+def test_figures_agree_with_other_implementations() -> None:
+    from krippendorff import alpha as krippendorff_alpha
+    from sklearn.metrics import cohen_kappa_score  # type: ignore[import-untyped]
+
+    made = rows(Random(5))
+    found = measure_crowds(made)
+    pairs = [(row.people, row.web) for row in made if row.web]
+    [chat_web, chat_jury, _] = found.between
+    assert chat_web.kappa.value == pytest.approx(cohen_kappa_score(*zip(*pairs, strict=True)))
+    assert chat_jury.agreement.value == sum(row.people == row.jury for row in made) / 120
+    counts = np.array([[row.crowds["web"].get(side, 0) for side in "AB"] for row in made])
+    [web] = found.platforms
+    assert web.alpha.value == pytest.approx(
+        krippendorff_alpha(value_counts=counts, level_of_measurement="nominal")
+    )
+    three = np.array(
+        [[(row.people, row.web, row.jury).count(side) for side in WINNERS] for row in made]
+    )
+    assert found.alpha.value == pytest.approx(
+        krippendorff_alpha(value_counts=three, level_of_measurement="nominal")
+    )
+
+
+# --- How far a reveal moves people, by what they answered before and after it ---------------------
+
+
+def test_it_counts_who_came_to_the_jury_and_who_left_it() -> None:
+    moved = (("B", "A"), ("B", "A"), ("tie", "A"), ("B", "B"), ("A", "A"), ("A", "tie"))
+    rows = [make_row(n, jury="A", revised=moved) for n in range(20)]
+    found = measure_anchoring(rows)
+    assert (found.toward.n, found.away.n) == (80, 40)
+    assert found.toward.value == pytest.approx(0.75)
+    assert found.away.value == pytest.approx(0.5)
+    assert found.toward.low == found.toward.high == pytest.approx(0.75)  # every topic says so
+
+
+def test_below_thirty_people_there_are_too_few() -> None:
+    rows = [make_row(n, jury="A", revised=(("B", "A"),)) for n in range(29)]
+    assert measure_anchoring(rows).toward.value is None
+    told = to_markdown(AgreementAnswer(agreement=measure_agreement(rows)))
+    assert "disagreed with the jury, too few (29) moved to" in told
+
+
+def test_where_nobody_was_asked_again_nothing_is_told_of_it() -> None:
+    told = to_markdown(AgreementAnswer(agreement=measure_agreement([make_row()])))
+    assert "Asked again" not in told
+
+
+def test_without_a_verdict_of_a_blind_jury_nobody_can_come_to_it() -> None:
+    found = measure_anchoring([make_row(jury=None, revised=(("A", "B"),))])
+    assert (found.toward.n, found.away.n) == (0, 0)
+
+
+def test_only_gold_votes_and_clear_answers_are_compared() -> None:
+    again = {"question": Question.AGAIN, "gold": False, "judge_visible": True}
+    answers = answers_of(
+        make_vote(1, "weak"),
+        make_vote(2, "B"),
+        make_vote(3, "B", gold=False, starter=True),
+        make_vote(1, "A", **again),
+        make_vote(2, "A+B", ambiguous=True, **again),
+        make_vote(3, "A", **again),
+        make_vote(4, "A", **again),
+    )
+    row = row_of(DebateRecord(make_debate(), (), (), None, answers, ()))
+    assert row is not None
+    assert row.revised == (("tie", "A"),)
+    assert row.gold == {"tie": 1, "B": 1}  # what comes after the reveal counts in no tally

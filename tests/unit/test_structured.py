@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
+from typing import Any
 
+import orjson
 import pytest
 from hypothesis import example, given, strategies as st
 
+from engine.floor.shapes import FLAG, TEXT, choice, number, record, several, whole
 from engine.floor.structured import Parsed, UnreadableError, read_object
+from engine.formats.judges import median_answer
+from engine.formats.team.rules import WEIGHTS
+from engine.values.debate import Model
+from engine.values.errors import ModelError
+from engine.values.messages import Report, ScoreBoard
+from tests.doubles.rehearsed import RehearsedDesk, hold, setup_for, survives_every_death
 from tests.slow import slow_after
 
 PLAIN = '{"reasons": "both {were} fine [1]", "n": [1, {"a": null}]}'
@@ -164,3 +174,195 @@ _JSON = st.recursive(
 def test_any_object_survives_a_fence(value: dict[str, object]) -> None:
     cleaned = json.loads(json.dumps(value).replace("\\u0000", "\\ufffd"))
     assert read_object(f"So:\n```json\n{json.dumps(value)}\n```\nDone.").value == cleaned
+
+
+# --- Several judges of a format: each is asked the same, the median stands, the spread is kept ----
+
+
+JUDGES = tuple(Model.parse(f"rehearsal/{name}") for name in ("ash", "yew", "fir"))
+SHEET = record({"score": whole(1, 10), "outcome": choice("previous", "latest", "draw"),
+                "marks": several(choice("straw_man", "ad_hominem")), "why": TEXT})  # fmt: skip
+
+
+def sheet(score: float, outcome: str, marks: list[str], why: str) -> dict[str, Any]:
+    return {"score": score, "outcome": outcome, "marks": marks, "why": why}
+
+
+# --- the median --------------------------------------------------------------------------
+
+
+def test_of_three_judges_the_middle_one_stands_in_every_part() -> None:
+    said = [
+        sheet(9, "latest", ["straw_man"], "high"),
+        sheet(2, "previous", ["straw_man", "ad_hominem"], "low"),
+        sheet(6, "latest", [], "middle"),
+    ]
+    assert median_answer(SHEET, said) == sheet(6, "latest", ["straw_man"], "middle")
+
+
+def test_of_two_judges_the_mean_stands_and_their_dispute_is_a_draw() -> None:
+    said = [sheet(7, "latest", ["straw_man"], "one"), sheet(8, "previous", [], "two")]
+    assert median_answer(SHEET, said) == sheet(7.5, "draw", [], "one")
+
+
+def test_words_named_equally_often_without_an_undecided_one_are_the_nearest_judges() -> None:
+    node = record({"score": number(0, 10), "kind": choice("x", "y", "z"), "flag": FLAG})
+    said = [
+        {"score": 9.0, "kind": "x", "flag": True},
+        {"score": 4.0, "kind": "y", "flag": False},
+        {"score": 5.0, "kind": "z", "flag": True},
+    ]
+    assert median_answer(node, said) == {"score": 5, "kind": "z", "flag": True}
+
+
+def test_an_entry_that_most_judges_named_in_other_words_stands_once() -> None:
+    node = several(record({"turn": whole(1, 9), "claim": TEXT, "kind": choice("hollow", "false")}))
+    claim = "Nine of ten offices lost half of their staff in a year"
+    twin = "nine of ten offices lost half their staff in one year"
+    said = [
+        [{"turn": 2, "claim": claim, "kind": "false"}],
+        [{"turn": 2, "claim": twin, "kind": "false"}, {"turn": 1, "claim": "x y", "kind": "false"}],
+        [{"turn": 3, "claim": claim, "kind": "false"}],
+    ]
+    assert median_answer(node, said) == [{"turn": 2, "claim": claim, "kind": "false"}]
+
+
+@given(st.lists(st.integers(1, 10), min_size=1, max_size=9), st.randoms())
+def test_the_order_of_the_judges_cannot_change_a_number_or_a_ruling(
+    scores: list[int], chance: Any
+) -> None:
+    outcomes = [chance.choice(["previous", "latest", "draw"]) for _ in scores]
+    said = [sheet(s, o, [], str(i)) for i, (s, o) in enumerate(zip(scores, outcomes, strict=True))]
+    turned = chance.sample(said, len(said))
+    one, other = median_answer(SHEET, said), median_answer(SHEET, turned)
+    assert (one["score"], one["outcome"]) == (other["score"], other["outcome"])
+    assert min(scores) <= one["score"] <= max(scores)
+
+
+# --- in the formats ----------------------------------------------------------------------
+
+
+def by_judge(answers: Callable[[str, int], object]) -> Callable[[str], str | None]:
+    """Answer judges' steps by the number of the judge; the rest is rehearsed."""
+
+    def say(step: str) -> str | None:
+        if not step.startswith("judge"):
+            return None
+        plain = step.removesuffix("/again")
+        path, _, judge = plain.partition("/judge-")
+        said = answers(path, int(judge or 1))
+        return said if isinstance(said, str) or said is None else orjson.dumps(said).decode()
+
+    return say
+
+
+def team_sheet(path: str, judge: int) -> object:
+    """Have judge 1 give everyone 4, judge 2 give 9, and judge 3 give 6."""
+    if not path.startswith("judge/turn"):
+        return None
+    return {
+        "scores": dict.fromkeys(WEIGHTS, (4, 9, 6)[judge - 1]),
+        "violations": ["personal_attack"] if judge < 3 else [],
+        "note": f"note of judge {judge}",
+    }
+
+
+def opinions(desk: RehearsedDesk) -> list[dict[str, Any]]:
+    """Return what each judge answered, as it is kept."""
+    return [dict(a.body) for a in desk.artifacts.values() if a.kind == "opinion"]
+
+
+async def test_every_judge_is_asked_the_same_and_reads_no_other_judge() -> None:
+    desk = await hold(setup_for("team", judges=JUDGES), RehearsedDesk(twist=by_judge(team_sheet)))
+    for turn in desk.turns:
+        steps = [f"judge/{turn.step}{end}" for end in ("", "/judge-2", "/judge-3")]
+        assert [desk.models[step] for step in steps] == list(JUDGES)
+        assert len({desk.asked[step] for step in steps}) == 1
+    before = [step for step in desk.asked if step.startswith("judge/turn")]
+    assert not [step for step in before if "note of judge" in desk.said_to(step)]
+
+
+async def test_the_median_of_a_speech_stands_and_the_spread_is_kept_and_shown() -> None:
+    desk = await hold(setup_for("team", judges=JUDGES), RehearsedDesk(twist=by_judge(team_sheet)))
+    speeches = [score for score in desk.scores if score.criterion == "speech"]
+    assert {(score.value, score.spread) for score in speeches} == {(6.0, 5.0)}
+    assert "personal_attack" in str(desk.artifacts[f"judge/{desk.turns[0].step}"].body)
+    first = [one for one in opinions(desk) if one["step"] == "judge/turn/opening/A1"]
+    assert [(one["judge"], one["answer"]["scores"]["logic"]) for one in first] == [
+        (1, 4),
+        (2, 9),
+        (3, 6),
+    ]
+    verdict = desk.notes[-1].verdicts["team"]
+    assert len(verdict.by_judge) == 3
+    (review,) = [p.message for p in desk.held if p.key == "team/review"]
+    assert isinstance(review, Report)
+    assert "**Judges:** 3 judges, the median counts: " in review.text
+    assert "of a speech are 5.0 points apart on average" in review.text
+
+
+async def test_a_judge_that_fails_stays_failed_and_the_others_count() -> None:
+    def twist(step: str) -> str | ModelError | None:
+        if step.endswith("/judge-2"):
+            return ModelError("gone")
+        return by_judge(team_sheet)(step)
+
+    desk = await hold(setup_for("team", judges=JUDGES), RehearsedDesk(twist=twist))
+    (score, *_) = [score for score in desk.scores if score.criterion == "speech"]
+    assert (score.value, score.spread) == (5.0, 2.0)
+    verdict = desk.notes[-1].verdicts["team"]
+    assert verdict.by_judge[1] is None
+    assert verdict.invalid == 0
+    failed = desk.artifacts["opinion/judge/turn/opening/A1/2"]
+    assert (failed.valid, failed.body["problem"]) == (False, "gone")
+
+
+async def test_with_one_judge_nothing_is_said_of_several() -> None:
+    desk = await hold(setup_for("team", judges=JUDGES[:1]))
+    assert {score.spread for score in desk.scores} == {None}
+    assert not opinions(desk)
+    assert desk.notes[-1].verdicts["team"].by_judge == ()
+    assert "judges, the median" not in "".join(post.model_dump_json() for post in desk.held)
+
+
+async def test_structured_takes_the_median_of_every_argument() -> None:
+    desk = await hold(setup_for("structured", judges=JUDGES))
+    answers = [one["answer"] for one in opinions(desk)]
+    assert len(answers) == 3
+    for score in desk.scores:
+        if score.subject != "total":
+            given = sorted(one["arguments"][score.subject][score.criterion] for one in answers)
+            assert (score.value, score.spread) == (given[1], given[2] - given[0])
+    verdict = desk.notes[-1].verdicts["structured"]
+    assert (verdict.valid, len(verdict.by_judge)) == (3, 3)
+    (briefing,) = [p.message for p in desk.held if isinstance(p.message, Report)]
+    assert "**Judges.** 3 judges, the median counts: " in briefing.text
+
+
+async def test_audited_takes_the_median_of_every_turn_before_anything_follows_from_it() -> None:
+    desk = await hold(setup_for("audited", judges=JUDGES[:2], options={"turns": 4}))
+    assert {one["judge"] for one in opinions(desk)} == {1, 2}
+    totals = [score for score in desk.scores if score.criterion == "total"]
+    assert all(score.spread is not None for score in totals)
+    verdict = desk.notes[-1].verdicts["audited"]
+    assert len(verdict.by_judge) == 2
+    assert any(note.adjustments for note in desk.notes)
+    for side, total in verdict.totals.items():  # on one scale: after every adjustment
+        alone = [given[side] for given in verdict.totals_by_judge if given]
+        assert total == pytest.approx(sum(alone) / 2, abs=1.0)  # medians are taken score by score
+    (board,) = [p.message for p in desk.held if isinstance(p.message, ScoreBoard)]
+    assert any("2 judges, the median counts" in note for note in board.notes)
+
+
+@pytest.mark.parametrize(
+    ("format", "asked"),
+    [
+        pytest.param("team", {"limits": {"free_minutes": 0.5}}, marks=pytest.mark.slow),
+        ("structured", {}),
+        ("audited", {"options": {"turns": 3}}),
+    ],
+)
+async def test_killed_at_every_step_several_judges_end_the_same(
+    format: str, asked: dict[str, Any]
+) -> None:
+    assert await survives_every_death(setup_for(format, judges=JUDGES[:2], **asked)) >= 8

@@ -3,6 +3,8 @@
 The model keeps who holds which reaction, as a platform does; it shares no code with the tally.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
@@ -10,7 +12,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from engine.store.votes import NewEvent
-from engine.tally.tally import count, standing_votes
+from engine.tally.tally import count, standing_votes, wilson
 from engine.values.debate import BallotKind
 from engine.values.judging import How, Vote, VoteEvent
 from engine.values.ports import Reactions
@@ -492,3 +494,46 @@ def test_the_standing_vote_is_what_the_person_holds(steps: list[tuple[str, str, 
     known = bot.events.copy()
     bot.recover()
     assert bot.events == known
+
+
+# --- The Wilson interval, against statsmodels -----------------------------------------------------
+
+
+SHARES = st.integers(1, 100_000).flatmap(
+    lambda n: st.tuples(st.integers(0, n), st.just(n)),
+)
+
+
+@pytest.mark.slow
+@given(SHARES)
+def test_the_interval_equals_statsmodels(share: tuple[int, int]) -> None:
+    # Loading it takes a second, which every process that only collects tests would spend too.
+    from statsmodels.stats.proportion import proportion_confint  # type: ignore[import-untyped]
+
+    k, n = share
+    low, high = proportion_confint(k, n, alpha=0.05, method="wilson")
+    assert wilson(k, n).low == pytest.approx(low, abs=1e-12)
+    assert wilson(k, n).high == pytest.approx(high, abs=1e-12)
+
+
+def test_the_interval_of_three_in_five() -> None:
+    low, high = wilson(3, 5)
+    assert (round(low, 2), round(high, 2)) == (0.23, 0.88)
+
+
+def test_the_interval_of_nothing_says_nothing() -> None:
+    assert wilson(0, 0) == (0.0, 1.0)
+
+
+@given(SHARES)
+def test_an_interval_is_of_shares_and_holds_the_share(share: tuple[int, int]) -> None:
+    k, n = share
+    low, high = wilson(k, n)
+    assert 0 <= low <= high <= 1
+    assert low - 1e-12 <= k / n <= high + 1e-12
+
+
+@pytest.mark.parametrize(("k", "n"), [(-1, 5), (6, 5), (0, -1)])
+def test_an_interval_of_no_share_is_refused(k: int, n: int) -> None:
+    with pytest.raises(ValueError, match=f"k = {k} and n = {n}"):
+        wilson(k, n)

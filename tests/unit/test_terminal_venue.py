@@ -1,17 +1,47 @@
 """The terminal as a place to debate in: what it remembers, shows again and lets people do."""
 
+from __future__ import annotations
+
 import asyncio
 import io
+import os
+import pty
+import re
+import termios
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
+from adapters.terminal.texts import hand_text
 from adapters.terminal.venue import TerminalVenue
-from engine.values.errors import VenueError
-from engine.values.messages import MESSAGE, File, Notice, Report, VoteClosed, VoteInvite
-from engine.values.ports import Inbound, Part, Reactions, ReactionSeen, VenueLimits
-from tests.kit import until_shown
+from adapters.terminal.votes import (
+    Hand,
+    Move,
+    Voters,
+    hands,
+    key_hint,
+    parse_stances,
+    parse_votes,
+    vote_by_keys,
+)
+from engine.values.errors import UsageError, VenueError
+from engine.values.messages import (
+    MESSAGE,
+    Announcement,
+    File,
+    Message,
+    Notice,
+    Report,
+    TurnPost,
+    VoteClosed,
+    VoteInvite,
+)
+from engine.values.ports import Draft, Inbound, Part, Reactions, ReactionSeen, VenueLimits
+from tests.kit import HANG_SECONDS, until, until_shown
+from tests.unit.test_terminal_render import ANNOUNCEMENT
 
 OPTIONS = ("A", "B", "tie", "weak")
 INVITE = VoteInvite(options=OPTIONS, minutes=30, quorum=5)
@@ -270,3 +300,334 @@ async def test_hands_are_raised_in_the_thread_that_is_read() -> None:
     second = await venue.reactions("t/m2", ballots["t/m2"])
     assert first.holders["A"] == {"guest-1"}
     assert second.holders["B"] == {"guest-3"}
+
+
+# --- Turns that grow in a terminal until their posts take their places ----------------------------
+
+
+POST = TurnPost(
+    side="A", seat="A", round="opening", number=1, total=8, text="All said.", words=2, limit=500
+)
+DRAFT = Draft("k7f2qz", "A", "A", "opening", "Tea is", 3, 500)
+BLUE, RED = "\x1b[34m", "\x1b[31m"
+
+
+def opened_live(*, tty: bool = True, height: int = 30) -> tuple[TerminalVenue, io.StringIO]:
+    screen = io.StringIO()
+    console = Console(
+        file=screen, force_terminal=tty, width=60, height=height, color_system="standard"
+    )
+    return TerminalVenue(console), screen
+
+
+async def post(venue: TerminalVenue, place: str, message: Message, stem: str) -> str:
+    (part,) = venue.render(message, stem)
+    return await venue.post(place, part)
+
+
+def visible(raw: str) -> str:
+    """Return what a terminal of unlimited height shows in the end."""
+    lines, row = [""], 0
+    for piece in re.findall(r"\x1b\[(?:\d*A|2K|[0-9;?]*[a-zA-Z])|\r|\n|[^\x1b\r\n]+", raw):
+        if piece == "\n":
+            row += 1
+            lines += [""] * (row + 1 - len(lines))
+        elif piece.endswith("A") and piece[0] == "\x1b":
+            row -= int(piece[2:-1] or 1)
+        elif piece == "\x1b[2K":
+            lines[row] = ""
+        elif piece[0] not in "\x1b\r":
+            lines[row] += piece
+    return "\n".join(lines)
+
+
+async def test_a_draft_grows_in_the_colour_of_its_side_with_its_words() -> None:
+    venue, screen = opened_live()
+    venue.follow(DRAFT)
+    await until_shown("3 of 500 words", screen)
+    venue.follow(replace(DRAFT, text="Tea is calmer", words=4))
+    shown = await until_shown("4 of 500 words", screen)
+    assert BLUE in shown
+    assert RED not in shown
+    assert "calmer" in visible(shown)
+    assert visible(shown).count("A · opening") == 1
+    venue.close()
+
+
+async def test_the_post_takes_the_place_of_its_draft_and_of_no_other() -> None:
+    venue, screen = opened_live()
+    other = replace(DRAFT, seat="B", side="B", text="Coffee wakes", words=9)
+    venue.follow(DRAFT)
+    venue.follow(other)
+    await until_shown("Coffee", screen)
+    await post(venue, "t", POST, "k7f2qz·2")
+    shown = visible(screen.getvalue())
+    assert "Tea is" not in shown
+    assert shown.index("All said.") < shown.index("Coffee wakes")
+    venue.close()
+    assert "Coffee" not in visible(screen.getvalue())
+    assert "All said." in visible(screen.getvalue())
+    assert screen.getvalue().endswith("\x1b[?25h") or "\x1b[?25h" in screen.getvalue()[-40:]
+
+
+async def test_a_draft_that_begins_anew_or_comes_to_nothing_leaves_nothing() -> None:
+    venue, screen = opened_live()
+    venue.follow(DRAFT)
+    await until_shown("Tea is", screen)
+    venue.follow(replace(DRAFT, text="", words=0))
+    await until_shown("0 of 500 words", screen)
+    assert "Tea is" not in visible(screen.getvalue())
+    venue.follow(replace(DRAFT, text="", words=0, dropped=True))
+    assert visible(screen.getvalue()).strip() == ""
+
+
+async def test_who_writes_is_not_said_to_think() -> None:
+    venue, screen = opened_live()
+    venue.follow(DRAFT)
+    await venue.typing("t", ["A", "B"])
+    await until_shown("B is thinking…", screen)
+    assert "A, B are" not in screen.getvalue()
+    venue.close()
+
+
+async def test_a_note_is_above_what_grows() -> None:
+    venue, screen = opened_live()
+    venue.follow(DRAFT)
+    await until_shown("Tea is", screen)
+    venue.note("guest-1 votes")
+    shown = visible(await until_shown("guest-1 votes", screen))
+    assert shown.index("guest-1 votes") < shown.index("Tea is")
+    venue.close()
+
+
+@pytest.mark.parametrize("drafts", [1, 4])
+async def test_long_drafts_show_their_ends_and_fit_the_screen(drafts: int) -> None:
+    venue, screen = opened_live(height=20)
+    for number in range(1, drafts + 1):
+        text = " ".join(f"w{number}-{word}" for word in range(500))
+        venue.follow(replace(DRAFT, seat=str(number), side=str(number), text=text))
+    shown = visible(await until_shown(f"w{drafts}-499", screen))
+    assert f"w{drafts}-0 " not in shown
+    assert len(shown.strip().splitlines()) <= 20
+    venue.close()
+
+
+async def test_what_a_model_writes_is_data() -> None:
+    venue, screen = opened_live()
+    venue.follow(replace(DRAFT, text="[bold]Tea[/bold] \x1b[2J\x07 :tea:"))
+    shown = await until_shown("[bold]Tea[/bold]", screen)
+    assert "\x1b[2J" not in shown
+    assert "\x07" not in shown
+    venue.close()
+
+
+async def test_of_two_debates_only_the_one_that_is_read_is_seen_growing() -> None:
+    venue, screen = opened_live()
+    venue.watch("")
+    announced = ANNOUNCEMENT.model_copy(update={"code": "k7f2qz"})
+    assert isinstance(announced, Announcement)
+    message = await post(venue, "c", announced, "k7f2qz·1")
+    thread = await venue.open_thread("c", message, "title")
+    venue.follow(replace(DRAFT, text="Too early"))
+    venue.turn_to(thread)
+    venue.follow(replace(DRAFT, debate="other1", text="Another's"))
+    venue.follow(DRAFT)
+    shown = await until_shown("Tea is", screen)
+    assert "Too early" not in shown
+    assert "Another's" not in shown
+    venue.watch("")
+    assert "Tea is" not in visible(screen.getvalue())
+
+
+async def test_what_comes_after_the_end_leaves_the_terminal_alone() -> None:
+    venue, screen = opened_live()
+    venue.close()
+    venue.follow(DRAFT)
+    await venue.typing("t", ["A"])
+    assert screen.getvalue() == ""
+    await post(venue, "t", POST, "k7f2qz·2")
+    assert "All said." in screen.getvalue()
+    assert "\x1b[?25l" not in screen.getvalue()  # the cursor stays
+
+
+async def test_nothing_grows_in_a_file() -> None:
+    venue, screen = opened_live(tty=False)
+    venue.follow(DRAFT)
+    venue.close()
+    assert screen.getvalue() == ""
+
+
+# --- Votes given in a terminal: the option's text, and keys ---------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "votes"),
+    [
+        ("A=3,B=2,tie=1", {"A": 3, "B": 2, "tie": 1}),
+        (" a = 3 , WEAK=0, ", {"A": 3, "weak": 0}),
+        ("B=1000", {"B": 1000}),
+    ],
+)
+def test_reads_votes(text: str, votes: dict[str, int]) -> None:
+    assert parse_votes(text, OPTIONS) == votes
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", "has no votes; write it as A=3,B=2,tie=1"),
+        (" , ", "has no votes"),
+        ("A", "“A” in --votes is not OPTION=NUMBER"),
+        ("=3", "“=3” in --votes is not OPTION=NUMBER"),
+        ("C=3", "“C” in --votes is not on this ballot; choose from A, B, tie, weak"),
+        ("A=1,a=2", "“A” is in --votes twice"),
+        ("A=-1", "“-1” in --votes is not a number"),
+        ("A=x", "“x” in --votes is not a number"),
+        ("A=1=2", "“1=2” in --votes is not a number"),
+        ("A=1001", "from 0 to 1000"),
+        ("A=٣", "is not a number"),
+        ("{options}=1", "“{options}” in --votes is not on this ballot"),
+    ],
+)
+def test_refuses_in_a_sentence(text: str, sentence: str) -> None:
+    with pytest.raises(UsageError) as refusal:
+        parse_votes(text, OPTIONS)
+    assert sentence in str(refusal.value)
+
+
+def test_reads_where_people_stand_before_and_after() -> None:
+    assert parse_stances("Against>FOR=2, unsure=1") == (
+        Move("down", "up"),
+        Move("down", "up"),
+        Move("unsure", "unsure"),
+    )
+    with pytest.raises(UsageError, match=r"“for>maybe” in --stances is not on this ballot"):
+        parse_stances("for>maybe=1")
+
+
+def test_the_hint_names_a_sign_for_each_stance() -> None:
+    hint = key_hint(("up", "down", "unsure"))
+    assert hint.startswith("Keys: + = for it · - = against it · ? = unsure · u = ")
+    assert hint.endswith("Enter = continue")
+
+
+def test_every_vote_is_one_persons() -> None:
+    assert hands({"A": 2, "B": 0, "tie": 1}) == (
+        Hand("guest-1", "A"),
+        Hand("guest-2", "A"),
+        Hand("guest-3", "tie"),
+    )
+
+
+def test_the_hint_names_every_key() -> None:
+    hint = key_hint(("1", "2", "tie", "weak"))
+    assert hint.startswith("Keys: 1 = 1 · 2 = 2 · t = tie · w = neither · u = ")
+    assert hint.endswith("Enter = close the vote")
+
+
+@pytest.mark.parametrize(("quorum", "votes"), [(1, "1 vote"), (5, "5 votes")])
+def test_the_hint_says_how_many_votes_it_takes_to_count(quorum: int, votes: str) -> None:
+    hint = key_hint(("1", "2", "tie", "weak"), quorum=quorum)
+    assert hint.splitlines()[1] == f"The vote counts with {votes} or more."
+
+
+class TestPeople:
+    def test_each_key_is_one_more_person(self) -> None:
+        people = Voters(OPTIONS)
+        assert [people.press(key) for key in "aBtx"] == [
+            Hand("guest-1", "A"),
+            Hand("guest-2", "B"),
+            Hand("guest-3", "tie"),
+            None,
+        ]
+
+    def test_the_last_vote_is_taken_back(self) -> None:
+        people = Voters(OPTIONS, before=4)
+        assert people.press("u") is None
+        assert people.press("a") == Hand("guest-5", "A")
+        assert people.press("u") == Hand("guest-5", "A", added=False)
+        assert people.press("u") is None
+        assert people.press("b") == Hand("guest-6", "B")
+
+
+@pytest.fixture
+def terminal() -> Iterator[tuple[int, int]]:
+    keys, screen = pty.openpty()
+    yield keys, screen
+    os.close(keys)
+    os.close(screen)
+
+
+async def until_keys_are_read(screen: int) -> None:
+    """Wait until a terminal passes each key on; what was pressed before is thrown away."""
+    await until(lambda: not termios.tcgetattr(screen)[3] & termios.ICANON)
+
+
+async def test_keys_vote_until_enter_and_the_terminal_is_restored(
+    terminal: tuple[int, int],
+) -> None:
+    keys, screen = terminal
+    usual = termios.tcgetattr(screen)
+    cast: list[Hand] = []
+    ticks = 0
+
+    async def remember(hand: Hand) -> None:
+        cast.append(hand)
+
+    voting = asyncio.create_task(vote_by_keys(screen, OPTIONS, remember))
+    await until_keys_are_read(screen)
+    for pressed in (b"a", b"\x1b[A\x1bOB", "ğ".encode()[:1], "ğ".encode()[1:], b"bu", b"\n"):
+        await asyncio.sleep(0.01)
+        ticks += 1
+        os.write(keys, pressed)
+    await asyncio.wait_for(voting, HANG_SECONDS)
+    assert cast == [Hand("guest-1", "A"), Hand("guest-2", "B"), Hand("guest-2", "B", False)]
+    assert ticks == 6
+    assert termios.tcgetattr(screen) == usual
+
+
+async def test_the_terminal_is_restored_after_an_error_and_a_cancel(
+    terminal: tuple[int, int],
+) -> None:
+    keys, screen = terminal
+    usual = termios.tcgetattr(screen)
+
+    async def fail(hand: Hand) -> None:
+        raise UsageError(f"no {hand.option}")
+
+    os.write(keys, b"b")
+    assert os.read(keys, 1) == b"b"  # its echo: the key waits in the terminal, to be thrown away
+    voting = asyncio.create_task(vote_by_keys(screen, OPTIONS, fail))
+    await until_keys_are_read(screen)
+    os.write(keys, b"a")
+    with pytest.raises(UsageError, match="no A"):
+        await asyncio.wait_for(voting, HANG_SECONDS)
+    assert termios.tcgetattr(screen) == usual
+    waiting = asyncio.create_task(vote_by_keys(screen, OPTIONS, fail))
+    await until_keys_are_read(screen)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    assert termios.tcgetattr(screen) == usual
+
+
+async def test_keys_need_a_terminal() -> None:
+    read, write = os.pipe()
+
+    async def never(hand: Hand) -> None:
+        raise AssertionError(hand)
+
+    try:
+        with pytest.raises(UsageError, match="give the votes with --votes"):
+            await vote_by_keys(read, OPTIONS, never)
+    finally:
+        os.close(read)
+        os.close(write)
+
+
+def test_keys_and_votes_name_the_agents_who_answered() -> None:
+    names = {"1": "Practitioner", "2": "Sceptic"}
+    hint = key_hint(("1", "2", "tie", "weak"), names)
+    assert "1 = Practitioner · 2 = Sceptic · t = tie · w = none is good" in hint
+    assert hand_text("guest-1", "2", names, raised=True) == "guest-1 votes: Sceptic"
+    assert hand_text("guest-1", "A", raised=True) == "guest-1 votes: 🔵 A"

@@ -1,0 +1,541 @@
+"""What Discord is told of the commands: names, limits, languages, and who may use them."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import time
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+from unittest.mock import Mock
+
+import aiohttp
+import discord
+import pytest
+import regex
+from discord import app_commands
+from discord.http import Route
+from pydantic import SecretStr
+from yarl import URL
+
+from adapters.discord import presence
+from adapters.discord.answering import BUTTONS_ONLY, FrontDesk
+from adapters.discord.client import intents
+from adapters.discord.commands import DebateCommands, start_command
+from adapters.discord.errors import Act, UnreadyError, explain
+from adapters.discord.permissions import (
+    NEEDED,
+    application_id_of,
+    in_channel,
+    invite_link,
+    missing,
+)
+from adapters.discord.presence import Identifies, Presence
+from adapters.discord.registration import same
+from adapters.discord.render import emoji_of, reaction_of, rows
+from adapters.discord.rest import MOST, Rest, WayOut
+from adapters.discord.translation import IN_ORDER, TABLES, Translator, table, typed, with_options
+from adapters.discord.venue import DiscordVenue
+from engine.chat.answers.catalogue import HelpAnswer, HelpLine
+from engine.chat.commands import COMMANDS
+from engine.chat.invocation import Invocation
+from engine.delivery.pace import ChannelPace
+from engine.values.errors import (
+    MessageGoneError,
+    SettingsError,
+    UsageError,
+    VenueAwayError,
+    VenueError,
+    VenueGoneError,
+    VenueLockedError,
+)
+from engine.values.text import REACTIONS, split_variant
+from engine.words.buttons import ballot_buttons, debate_buttons, read_button
+from tests.doubles.discord.rest import ASKING
+from tests.doubles.facts import Code, Discord
+from tests.kit import HANG_SECONDS, skipped_time
+
+NAME = regex.compile(r"^[-_'\p{L}\p{N}\p{sc=Deva}\p{sc=Thai}]{1,32}$")
+
+
+@pytest.fixture
+async def payload() -> dict[str, Any]:
+    """Everything that Discord is told."""
+    nobody: Any = None
+    rest = Rest(SecretStr("x"), "http://127.0.0.1:1")
+    tree = app_commands.CommandTree(discord.Client(intents=intents()))
+    tree.add_command(DebateCommands(FrontDesk(nobody, nobody, DiscordVenue(rest))))
+    await tree.set_translator(Translator())
+    assert tree.translator is not None
+    (command,) = tree.get_commands()
+    return await command.get_translated_payload(tree, tree.translator)
+
+
+def walk(option: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield option
+    for inner in (*option.get("options", ()), *option.get("choices", ())):
+        yield from walk(inner)
+
+
+def localised(option: dict[str, Any], field: str) -> dict[str, str]:
+    return {"en": option.get(field, ""), **(option.get(f"{field}_localizations") or {})}
+
+
+async def test_every_command_that_the_engine_knows_is_offered(payload: dict[str, Any]) -> None:
+    offered = {option["name"] for option in payload["options"]}
+    assert offered == set(COMMANDS) - set(BUTTONS_ONLY)
+
+
+async def test_each_command_gives_what_its_entry_takes() -> None:
+    given: list[Invocation] = []
+
+    class Recorder:
+        trial = None
+
+        async def carry_out(self, interaction: Any, asked: Any, attached: Any = ()) -> None:
+            given.append(asked() if callable(asked) else asked)
+
+    recorder: Any = Recorder()
+    group = DebateCommands(recorder)
+    for command in group.commands:
+        assert isinstance(command, app_commands.Command)
+        typed = {"topic": "Tea"} if command.name in ("start", "suggest") else {}
+        interaction: Any = SimpleNamespace(namespace=typed.items())
+        await command.callback(group, interaction, **typed)  # type: ignore[arg-type]
+        assert given[-1].name == command.name
+        assert type(given[-1].arguments) is type(COMMANDS[command.name].takes.read([]))
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("`/debate forget confirm=yes`", "`/debate forget confirm:True`"),
+        ("`/debate delete k7 confirm=yes`", "`/debate delete debate:k7 confirm:True`"),
+        ("`/debate me scoreboard=off`", "`/debate me scoreboard:False`"),
+        ("`/debate suggest your own topic`", "`/debate suggest topic:your own topic`"),
+        ("`/debate review k7 A`", "`/debate review debate:k7 vote:A`"),
+        ('`/debate schedule "every day 09:00"`', "`/debate schedule when:every day 09:00`"),
+        ("`/debate settings rounds=2`", "`/debate settings setting:rounds value:2`"),
+        ("`/debate topics` and a=b", "`/debate topics` and a=b"),
+    ],
+)
+def test_an_answer_writes_commands_as_discord_takes_them(written: str, shown: str) -> None:
+    assert typed(written) == shown
+
+
+async def test_options_that_answers_name_in_order_are_those_that_discord_shows() -> None:
+    nobody: Any = SimpleNamespace(trial=None)
+    group = DebateCommands(nobody)
+    for name, options in IN_ORDER.items():
+        command = group.get_command(name)
+        assert isinstance(command, app_commands.Command)
+        assert tuple(one.display_name for one in command.parameters)[: len(options)] == options
+
+
+async def test_help_on_a_command_shows_what_can_be_typed() -> None:
+    nobody: Any = SimpleNamespace(trial=None)
+    group = DebateCommands(nobody)
+    line = HelpLine(written="forget [confirm=yes]", about="erases your identity")
+    answer = HelpAnswer(command="forget", commands=(line,))
+    shown = with_options(answer, group.get_command("help"))
+    assert shown.commands[0].written == "forget [confirm:True|False]"
+
+
+async def test_help_offers_no_command_that_discord_lacks() -> None:
+    nobody: Any = SimpleNamespace(trial=None)
+    group: Any = DebateCommands(nobody)
+    offered = await group._commands(nobody, "rem")
+    assert offered == []
+    with pytest.raises(UsageError) as told:
+        group._help_on("xyzzy")
+    assert "rematch" not in str(told.value)
+
+
+async def test_a_mistake_in_more_is_answered_without_a_usage_that_no_one_can_type() -> None:
+    with pytest.raises(UsageError) as told:
+        start_command({"topic": "Tea", "more": "blind=maybe"})
+    assert str(told.value) == "blind is “maybe”; write on or off."
+
+
+async def test_a_description_says_when_only_managers_may(payload: dict[str, Any]) -> None:
+    for option in payload["options"]:
+        says = option["description"].endswith("(managers)")
+        assert says == bool(COMMANDS[option["name"]].who.task), option["name"]
+
+
+async def test_names_are_of_the_form_that_discord_takes(payload: dict[str, Any]) -> None:
+    named = [option for option in walk(payload) if "value" not in option]
+    for option in named:
+        for locale, name in localised(option, "name").items():
+            assert NAME.match(name), (locale, name)
+            assert name == name.lower(), (locale, name)
+
+
+async def test_names_are_unique_in_every_language(payload: dict[str, Any]) -> None:
+    for option in walk(payload):
+        for locale in ("en", "tr", "de", "es-ES", "zh-CN"):
+            names = [
+                localised(inner, "name").get(locale, inner["name"])
+                for inner in option.get("options", ())
+            ]
+            assert len(set(names)) == len(names), (locale, names)
+
+
+async def test_descriptions_and_the_whole_fit(payload: dict[str, Any]) -> None:
+    total = 0
+    for option in walk(payload):
+        for field in ("name", "description"):
+            lengths = [len(text) for text in localised(option, field).values()]
+            assert max(lengths) <= Discord.COMMAND_DESCRIPTION
+            total += max(lengths)
+        total += len(str(option.get("value", "")))
+    assert total <= 8000
+    assert all(len(option.get("options", ())) <= Discord.OPTIONS for option in walk(payload))
+
+
+async def test_every_text_is_in_every_language(payload: dict[str, Any]) -> None:
+    same_everywhere = {"status", "export", "format", "model_a", "model_b", "blind", "debate"}
+    for option in walk(payload):
+        for field in ("name", "description"):
+            if option.get(field) and option[field] not in same_everywhere:
+                assert {locale.value for locale in TABLES} <= set(localised(option, field)), option
+
+
+def test_the_tables_translate_nothing_that_is_not_there() -> None:
+    languages = set(TABLES.values())
+    keys = [set(table(language)) for language in languages]
+    union, shared = set[str]().union(*keys), keys[0].intersection(*keys)
+    assert len(union - shared) <= 10  # words that a language shares with English
+
+
+async def test_it_is_for_servers_only_and_for_whoever_may_write(payload: dict[str, Any]) -> None:
+    assert payload["contexts"] == [0]
+    assert payload["integration_types"] == [0]
+    assert payload["default_member_permissions"] == discord.Permissions(send_messages=True).value
+
+
+def test_no_intent_is_privileged() -> None:
+    privileged = discord.Intents(members=True, presences=True, message_content=True)
+    assert not intents().value & privileged.value
+    assert intents().guilds
+    assert intents().guild_reactions
+
+
+async def test_what_discord_has_already_is_recognised(payload: dict[str, Any]) -> None:
+    known = payload | {"id": "1", "version": "2", "nsfw": False, "default_permission": True}
+    known["default_member_permissions"] = str(payload["default_member_permissions"])
+    assert same([payload], [known])
+    assert not same([payload], [])
+    assert not same([payload], [known | {"description": "older"}])
+    assert not same([payload], [known | {"options": payload["options"][:-1]}])
+
+
+def test_a_button_says_all_that_it_does() -> None:
+    buttons = (*debate_buttons("k7f2qz", stoppable=True), *ballot_buttons(("A", "tie")))
+    ids = [button["custom_id"] for row in rows(buttons) for button in row["components"]]
+    assert [read_button(id) for id in ids] == [
+        ("stop", "k7f2qz"),
+        ("status", "k7f2qz"),
+        ("vote", "A"),
+        ("vote", "tie"),
+        ("withdraw", ""),
+    ]
+
+
+@pytest.mark.parametrize("foreign", ["", "other:stop:x", "rostrum:stop:", "rostrum:bomb:x", "x:y"])
+def test_a_foreign_button_is_left_alone(foreign: str) -> None:
+    assert read_button(foreign) is None
+
+
+# --- What Discord's answers mean, what it must allow, and how often it may be asked ---------------
+
+
+def refusal(code: Code, text: str = "No.", *, status: int = 0) -> discord.HTTPException:
+    response: Any = SimpleNamespace(status=status or code.status, reason="x")
+    kinds = {403: discord.Forbidden, 404: discord.NotFound}
+    kind = kinds.get(response.status, discord.HTTPException)
+    return kind(response, {"code": code, "message": text})
+
+
+@pytest.mark.parametrize(
+    ("error", "act", "kind", "said"),
+    [
+        (refusal(Code.UNKNOWN_CHANNEL), Act.POST, VenueGoneError, "was deleted"),
+        (refusal(Code.UNKNOWN_MESSAGE), Act.READ, MessageGoneError, "A message in <#7>"),
+        (refusal(Code.MISSING_ACCESS), Act.READ, VenueGoneError, "View Channel"),
+        (refusal(Code.MISSING_PERMISSIONS), Act.POST, VenueGoneError, "Send Messages in Threads"),
+        (refusal(Code.MISSING_PERMISSIONS), Act.REACT, VenueError, "Add Reactions"),
+        (refusal(Code.MISSING_PERMISSIONS), Act.REMOVE, VenueError, "Manage Messages"),
+        (refusal(Code.MISSING_PERMISSIONS), Act.READ, VenueError, "Read Message History"),
+        (refusal(Code.THREAD_ARCHIVED), Act.POST, VenueLockedError, "unlock"),
+        (refusal(Code.THREAD_LOCKED), Act.EDIT, VenueLockedError, "grant Manage Threads"),
+        (refusal(Code.TOO_MANY_THREADS), Act.THREAD, VenueError, "archive some"),
+        (refusal(Code.NONE, status=401), Act.POST, VenueGoneError, "ROSTRUM_DISCORD__TOKEN"),
+        (refusal(Code.INVALID_FORM, "Must be 4096"), Act.POST, VenueError, "Must be 4096"),
+        (
+            UnreadyError(429, 1.0, False, Code.TOO_OLD_TO_EDIT),
+            Act.EDIT,
+            VenueError,
+            "posted as a new message",
+        ),
+    ],
+)
+def test_a_refusal_is_a_sentence_that_says_what_to_do(
+    error: Exception, act: Act, kind: type[VenueError], said: str
+) -> None:
+    explained = explain(error, act, "7", "9")
+    assert type(explained) is kind
+    assert said in str(explained)
+
+
+@pytest.mark.parametrize(
+    ("error", "maybe_stored"),
+    [
+        (UnreadyError(429, 2.5, False), False),
+        (UnreadyError(503, 1.0, False), True),
+        (aiohttp.ServerDisconnectedError(), True),
+        (ConnectionResetError(), True),
+        (TimeoutError(), True),
+    ],
+)
+def test_a_failure_says_whether_the_message_may_be_there(
+    error: Exception, maybe_stored: bool
+) -> None:
+    explained = explain(error, Act.POST, "7")
+    assert isinstance(explained, VenueAwayError)
+    assert explained.maybe_stored is maybe_stored
+    if not maybe_stored:
+        assert explained.retry_after == 2.5
+
+
+def test_emojis_are_known_with_and_without_their_mark() -> None:
+    for option, emoji in REACTIONS.items():
+        assert reaction_of(emoji) == option
+        assert reaction_of(emoji.replace("\ufe0f", "")) == option
+    assert reaction_of("🎉") is None
+    assert reaction_of(None) is None
+    assert len(set(REACTIONS.values())) == len(REACTIONS)
+    # No message has letters beside colours.
+    assert len([one for one in REACTIONS if not one.startswith("letter")]) <= Discord.EMOJIS
+
+
+@pytest.mark.parametrize("emoji", ["🤝", "🤝🏽", "🫱🏻\u200d🫲🏿", "👍🏿"])
+def test_an_emoji_in_any_skin_tone_is_a_vote_and_reads_back(emoji: str) -> None:
+    option = "up" if emoji[0] == "👍" else "tie"
+    for burst in (False, True):
+        reaction = reaction_of(emoji, burst=burst)
+        assert reaction is not None
+        assert split_variant(reaction)[0] == option
+        assert emoji_of(reaction) == emoji
+    assert reaction_of(emoji) != reaction_of(emoji, burst=True)
+
+
+def test_the_link_asks_for_exactly_what_is_needed() -> None:
+    link = invite_link(123)
+    usable = NEEDED | discord.Permissions(manage_webhooks=True)  # which an admin may untick
+    assert f"permissions={usable.value}" in link
+    assert "scope=bot+applications.commands" in link
+    assert not NEEDED.manage_messages
+    assert not NEEDED.manage_webhooks
+    assert not NEEDED.administrator
+    secret = invite_link(123, secret_ballots=True)
+    assert f"permissions={usable.value | discord.Permissions(manage_messages=True).value}" in secret
+
+
+def test_a_token_says_whose_it_is() -> None:
+    head = base64.urlsafe_b64encode(b"123456789012345678").decode().rstrip("=")
+    assert application_id_of(f" {head}.abc.def ") == 123456789012345678
+    with pytest.raises(SettingsError, match="ROSTRUM_DISCORD__TOKEN"):
+        application_id_of("not a token")
+
+
+def test_a_channel_may_take_permissions_away_and_give_them_back() -> None:
+    send = discord.Permissions(send_messages=True).value
+    overwrites = [
+        {"id": "1", "allow": "0", "deny": str(send)},
+        {"id": "5", "allow": str(send), "deny": "0"},
+    ]
+    closed = in_channel(NEEDED, overwrites, guild="1", roles=[], me="9")
+    assert missing(closed) == ["Send Messages"]
+    opened = in_channel(NEEDED, overwrites, guild="1", roles=["5"], me="9")
+    assert missing(opened) == []
+    everything = discord.Permissions(administrator=True)
+    assert missing(in_channel(everything, overwrites, guild="1", roles=[], me="9")) == []
+
+
+async def test_no_more_than_five_messages_in_five_gaps() -> None:
+    pace, sent = ChannelPace(0.02), []
+    with skipped_time():
+        for _ in range(12):
+            async with pace.turn("lobby"):
+                sent.append(time.monotonic())
+    assert all(later - earlier > 5 * 0.02 for earlier, later in zip(sent, sent[5:], strict=False))
+
+
+async def test_channels_do_not_wait_for_one_another() -> None:
+    pace = ChannelPace(30.0)
+    async with asyncio.timeout(HANG_SECONDS):
+        for place in ("one", "two", "three"):
+            async with pace.turn(place):
+                pass
+
+
+async def test_a_long_queue_is_served_in_order_and_refuses_nobody() -> None:
+    pace, sent = ChannelPace(0.005), list[int]()
+
+    async def send(number: int) -> None:
+        async with pace.turn("lobby"):
+            sent.append(number)
+
+    async with asyncio.timeout(HANG_SECONDS):
+        await asyncio.gather(*map(send, range(50)))
+    assert sent == list(range(50))
+
+
+async def test_a_slow_answer_costs_no_turn_and_none_leaves_before_it() -> None:
+    pace, left = ChannelPace(0.1), list[float]()
+    with skipped_time():
+        for _ in range(5):
+            async with pace.turn("lobby"):
+                left.append(time.monotonic())
+                await asyncio.sleep(0.05)
+    assert 0.4 <= left[-1] - left[0] < 0.6  # 0.15 s apart they would be, were it after the answer
+
+
+def test_a_wait_of_our_own_is_no_silence_of_discord() -> None:
+    presence = Presence()
+    presence.begin(2)
+    assert presence.silence == 0  # nothing was asked for yet
+    presence.expect()
+    assert presence.silence > 0
+    with presence.pausing():
+        presence.heard(0)
+        assert (presence.connected, presence.silence) == (False, 0)
+    assert presence.silence > 0
+    presence.heard(1)
+    assert (presence.connected, presence.silence) == (True, 0)
+    presence.lost(0)
+    assert (presence.connected, presence.silence > 0) == (False, True)
+
+
+async def test_introductions_are_never_more_than_discord_takes_in_a_day(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(presence, "DAY", 0.2)
+    identifies, made = Identifies(total=100, gap=0.0), 0
+    with skipped_time():
+        began = time.monotonic()
+        while time.monotonic() - began < 0.2:
+            await identifies.wait()
+            made += 1
+    assert made <= 100
+
+
+# --- The one way out to Discord: how many leave in a second, and in which order -------------------
+
+
+def asked(path: str) -> aiohttp.TraceRequestStartParams:
+    return Mock(aiohttp.TraceRequestStartParams, url=URL(Route.BASE + path))
+
+
+async def leave(way_out: WayOut, path: str = "/channels/1/messages") -> float:
+    """Leave as aiohttp lets a request do, and return when."""
+    [door] = way_out.trace().on_request_start
+    await door(Mock(), SimpleNamespace(), asked(path))
+    return time.monotonic()
+
+
+def in_one_second(moments: list[float]) -> int:
+    return max(sum(a <= b < a + 1 for b in moments) for a in moments)
+
+
+async def test_a_crowd_never_leaves_faster_than_discord_takes_it() -> None:
+    way_out = WayOut()
+
+    async def ask() -> float:
+        await way_out.admit()
+        return await leave(way_out)
+
+    with skipped_time():
+        moments = await asyncio.gather(*(ask() for _ in range(2 * MOST)))
+    assert in_one_second(moments) <= MOST < ASKING.requests
+    assert max(moments) - min(moments) < 3
+
+
+async def test_what_was_held_up_after_its_turn_leaves_in_no_bunch() -> None:
+    way_out = WayOut()
+    with skipped_time():
+        moments = await asyncio.gather(*(leave(way_out) for _ in range(2 * MOST)))
+    assert in_one_second(moments) <= MOST
+
+
+@pytest.mark.parametrize("parts", [(0.5, 0.5), (0.75, 0.25), (21 / 43, 21 / 43, 1 / 43)])
+async def test_several_processes_together_send_no_more_than_one_may(
+    parts: tuple[float, ...],
+) -> None:
+    ways = [WayOut() for _ in parts]
+    for way_out, part in zip(ways, parts, strict=True):
+        way_out.narrow(part)
+
+    async def ask(way_out: WayOut) -> float:
+        await way_out.admit()
+        return await leave(way_out)
+
+    with skipped_time():
+        crowds = [ask(way_out) for way_out in ways for _ in range(2 * MOST)]
+        moments = await asyncio.gather(*crowds)
+    assert in_one_second(moments) <= ASKING.requests
+
+
+async def test_a_process_that_is_alone_again_sends_as_much_as_before() -> None:
+    way_out = WayOut()
+    way_out.narrow(0.1)
+    way_out.narrow(1.0)
+    with skipped_time():
+        moments = await asyncio.gather(*(leave(way_out) for _ in range(2 * MOST)))
+    assert max(moments) - min(moments) < 3
+    assert in_one_second(moments) <= MOST
+
+
+async def test_answers_to_interactions_wait_for_nobody() -> None:
+    way_out = WayOut()
+    answers = ("/interactions/1/token/callback", "/webhooks/1/token/messages/@original")
+    with skipped_time():
+        began = time.monotonic()
+        for path in answers:
+            for _ in range(200):
+                await leave(way_out, path)
+        assert time.monotonic() - began < 1
+
+
+async def test_first_come_first_served_but_what_somebody_waits_for() -> None:
+    way_out, served = WayOut(), list[str]()
+
+    async def ask(name: str, *, first: bool = False) -> None:
+        await way_out.admit(first=first)
+        served.append(name)
+
+    names = [f"reading {n:02}" for n in range(20)]
+    tasks = [asyncio.create_task(ask(name)) for name in names]
+    await asyncio.sleep(0.01)
+    early = len(served)
+    tasks.append(asyncio.create_task(ask("announcement", first=True)))
+    await asyncio.gather(*tasks)
+    assert served.index("announcement") <= early + 1
+    assert [name for name in served if name != "announcement"] == names
+
+
+async def test_who_gives_up_holds_nobody_up() -> None:
+    way_out = WayOut()
+    with skipped_time():
+        tasks = [asyncio.create_task(way_out.admit()) for _ in range(30)]
+        await asyncio.sleep(0)
+        for task in tasks[:29]:
+            task.cancel()
+        async with asyncio.timeout(0.5):
+            await tasks[29]
+        with pytest.raises(asyncio.CancelledError):
+            await tasks[0]
+        async with asyncio.timeout(0.5):
+            await way_out.admit()

@@ -1,0 +1,362 @@
+"""What Slack's refusals mean: gone for good, away for now, or about this one message."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from types import SimpleNamespace
+from typing import Any, cast
+
+import aiohttp
+import pytest
+from aiohttp import web
+from hypothesis import given, strategies as st
+from pydantic import SecretStr
+from slack_bolt.async_app import AsyncApp
+from slack_sdk.errors import SlackApiError
+
+from adapters.discord import render as discord
+from adapters.discord.render import Payload as DiscordPayload
+from adapters.in_order import InOrder
+from adapters.site import Site
+from adapters.slack import connection as slack_connection, render as slack
+from adapters.slack.connection import Connection, Missed
+from adapters.slack.errors import Act, explain, limited_for
+from adapters.slack.install.workspaces import Workspaces
+from adapters.slack.render import Payload as SlackPayload
+from adapters.slack.rest import METHODS, MINUTE, Rest, Tiers
+from adapters.slack.venue import SlackVenue
+from engine.delivery.ending import refusal_of
+from engine.delivery.gaps import numbered
+from engine.values.errors import (
+    MessageGoneError,
+    VenueAwayError,
+    VenueError,
+    VenueGoneError,
+    VenueLockedError,
+)
+from engine.values.language import speaking
+from engine.values.ports import CommunityLost, EventsLost, EventsMissed, Inbound, ReactionSeen
+from engine.values.text import chop, clean
+from tests.doubles.facts import Discord, Slack
+from tests.kit import HANG_SECONDS, skipped_time, speech
+
+
+def refusal(name: str, status: int = 200, headers: Any = None, **more: str) -> SlackApiError:
+    answer = {"ok": False, "error": name} | more if name else "an error page"
+    response = SimpleNamespace(data=answer, status_code=status, headers=headers or {})
+    make: Any = SlackApiError  # which has no types
+    return cast(SlackApiError, make("refused", response))
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "told"),
+    [
+        ("channel_not_found", VenueGoneError, "unless it was deleted, write /invite"),
+        ("is_archived", VenueGoneError, "unarchive it"),
+        ("is_inactive", VenueGoneError, "unarchive it"),
+        ("not_in_channel", VenueGoneError, "/invite"),
+        ("thread_not_found", VenueGoneError, "The thread was deleted"),
+        ("restricted_action", VenueGoneError, "ask an admin to allow it there"),
+        ("restricted_action_thread_locked", VenueLockedError, "unlock it"),
+        ("ekm_access_denied", VenueGoneError, "ask an admin to allow it there"),
+        ("account_inactive", VenueGoneError, "install it again"),
+        ("token_revoked", VenueGoneError, "install it again"),
+        ("message_not_found", MessageGoneError, "message was deleted"),
+        ("expired_trigger_id", VenueError, "type the command again"),
+        ("invalid_blocks", VenueError, "Slack refused that; "),
+    ],
+)
+def test_a_refusal_is_a_sentence_that_says_what_it_is_about(
+    name: str, kind: type[VenueError], told: str
+) -> None:
+    error = explain(refusal(name), Act.POST, "C1", "1.5")
+    assert type(error) is kind
+    assert told in str(error)
+    assert str(error.text).endswith(".")
+
+
+def test_what_slack_calls_a_refusal_is_in_the_log_and_not_in_a_chat() -> None:
+    error = explain(refusal("invalid_blocks"), Act.POST, "C1", "1.5")
+    assert str(error).endswith(". (post C1 1.5: invalid blocks)")
+    with speaking("de"):
+        said = refusal_of(error)
+    assert said == "Slack hat das abgelehnt; wer Rostrum betreibt, sieht den Grund im Log."
+
+
+def test_a_scope_that_lacks_is_named() -> None:
+    error = explain(refusal("missing_scope", needed="reactions:read"), Act.READ, "C1")
+    assert type(error) is VenueError
+    assert "lacks the scope reactions:read" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("error", "maybe_stored"),
+    [
+        (refusal("ratelimited", 429, {"Retry-After": "7"}), False),
+        (refusal("ratelimited", 200, {"Retry-After": "7"}), False),
+        (refusal("", 503), True),
+        (refusal("internal_error"), True),
+        (TimeoutError(), True),
+        (aiohttp.ServerDisconnectedError(), True),
+    ],
+)
+def test_what_passes_is_waited_for_and_says_whether_a_message_may_be_there(
+    error: Exception, maybe_stored: bool
+) -> None:
+    away = explain(error, Act.POST, "C1")
+    assert isinstance(away, VenueAwayError)
+    assert away.maybe_stored is maybe_stored
+    limited = limited_for(error)
+    assert limited == (None if maybe_stored else 7)
+    assert maybe_stored or away.retry_after == 7
+
+
+@pytest.mark.parametrize("said", ["", "soon"])
+def test_a_limit_without_a_time_is_kept_for_half_a_minute(said: str) -> None:
+    assert limited_for(refusal("ratelimited", 429, {"Retry-After": said})) == 30
+
+
+# --- How often each of Slack's methods is asked: never over its tier, in order, others beside it
+
+
+async def test_no_minute_holds_more_than_a_tier_and_none_is_overtaken() -> None:
+    minute, asked = 0.3, list[tuple[int, float]]()
+    tiers = Tiers(minute)
+
+    async def ask(number: int) -> None:
+        await tiers.wait("reactions.get")
+        asked.append((number, time.monotonic()))
+
+    with skipped_time():
+        await asyncio.gather(*map(ask, range(120)))
+    numbers, moments = zip(*asked, strict=True)
+    assert list(numbers) == list(range(120))
+    most = METHODS["reactions.get"]
+    # Each is noted just after it left, so a moment may be a little late.
+    spans = [b - a for a, b in zip(moments, moments[most:], strict=False)]
+    assert min(spans) > 0.9 * minute
+    assert moments[-1] - moments[0] < 3 * minute
+
+
+async def test_a_method_at_its_limit_holds_up_no_other() -> None:
+    tiers = Tiers(MINUTE)
+    async with asyncio.timeout(MINUTE / 2):
+        for _ in range(METHODS["reactions.get"]):
+            await tiers.wait("reactions.get")
+        waiting = asyncio.create_task(tiers.wait("reactions.get"))
+        for method in ("chat.update", "users.info", "views.open", "chat.postMessage"):
+            await tiers.wait(method)
+        assert not waiting.done()
+    waiting.cancel()
+
+
+async def test_what_was_never_asked_leaves_its_place_to_others() -> None:
+    tiers = Tiers(MINUTE)
+    async with asyncio.timeout(MINUTE / 2):
+        for _ in range(METHODS["users.info"] - 1):
+            await tiers.wait("users.info")
+        for _ in range(20):
+            await tiers.wait("users.info")
+            tiers.give_back("users.info")
+        await tiers.wait("users.info")
+
+
+async def test_a_closed_method_uses_up_no_place_of_its_tier() -> None:
+    """It is refused here and asked later: what Slack never saw does not count."""
+    rest = Rest(SecretStr("token"), "http://127.0.0.1:9/api/")
+    rest._shut["users.info"] = time.monotonic() + 60
+    for _ in range(METHODS["users.info"] + 1):
+        with pytest.raises(VenueAwayError):
+            async with asyncio.timeout(MINUTE / 2):
+                await rest.read(Act.ASK, "users.info", {"user": "U1"})
+
+
+def test_the_tiers_are_those_that_slack_has() -> None:
+    assert {name: Slack.TIERS[Slack.METHODS[name]] for name in METHODS} == METHODS
+    assert MINUTE > 60
+
+
+# --- Slack's connection, on a transport that a test takes away ------------------------------------
+
+
+class MovedTransport:
+    """Events come as long as a test says so."""
+
+    signing_secret = ""
+
+    def __init__(self) -> None:
+        self.connected = False
+        self.says_hello = asyncio.Event()
+
+    def routes(self, app: AsyncApp) -> list[web.RouteDef]:
+        return []
+
+    async def serve(self, app: AsyncApp, missed: Missed) -> None:
+        while True:
+            await self.says_hello.wait()
+            self.says_hello.clear()
+            self.connected = True
+            await missed()
+
+
+class NoWorkspaces:
+    """No workspace has installed the app."""
+
+    app = Rest(SecretStr("xoxb-1"), "http://127.0.0.1:9/api/")
+
+    async def teams(self) -> list[str]:
+        return []
+
+
+async def test_that_no_events_come_any_more_is_noticed_each_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(slack_connection, "LOOK_SECONDS", 0.01)
+    transport, heard = MovedTransport(), asyncio.Queue[Inbound]()
+    nobody = cast(Workspaces, NoWorkspaces())
+    connection = Connection(nobody, transport, Site("127.0.0.1", 0))
+    running = asyncio.ensure_future(connection.run(cast(Any, None), heard.put, SlackVenue(nobody)))
+    try:
+        for _ in range(2):
+            transport.says_hello.set()
+            assert await asyncio.wait_for(heard.get(), HANG_SECONDS) == EventsMissed()
+            await asyncio.sleep(0.05)  # it is looked several times
+            transport.connected = False
+            assert await asyncio.wait_for(heard.get(), HANG_SECONDS) == EventsLost()
+    finally:
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+
+
+class BriefTransport(MovedTransport):
+    """Every connection ends after a while; `served` are those that there were."""
+
+    served = 0
+
+    async def serve(self, app: AsyncApp, missed: Missed) -> None:
+        self.served += 1
+        await asyncio.sleep(0.03)
+        raise VenueAwayError("Slack closed it.", retry_after=0.0)
+
+
+async def test_a_connection_that_lasted_is_followed_by_the_next_as_soon_as_the_first_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each loss in a process's life doubled the pause after the next, up to a minute."""
+    monkeypatch.setattr(slack_connection, "STEADY_SECONDS", 0.02)
+    transport, nobody = BriefTransport(), cast(Workspaces, NoWorkspaces())
+    connection = Connection(nobody, transport, Site("127.0.0.1", 0), first_pause=0.02)
+    running = asyncio.ensure_future(connection.run(cast(Any, None), _hear, SlackVenue(nobody)))
+    try:
+        async with asyncio.timeout(3):
+            while transport.served < 10:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+    finally:
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+
+
+async def _hear(_: Inbound) -> None:
+    """Hear nothing of it."""
+
+
+# --- Slack's events: what concerns the same thing is handled in its order, the rest side by side
+
+
+def reaction(user: str, option: str) -> ReactionSeen:
+    return ReactionSeen("T1:C1/1.5", "2.5", user, option, True)
+
+
+async def test_a_persons_events_wait_for_one_another_and_for_nobody_elses() -> None:
+    slow, heard = asyncio.Event(), list[Inbound]()
+
+    async def listener(event: Inbound) -> None:
+        if event == reaction("ada", "A"):
+            await slow.wait()
+        heard.append(event)
+
+    events = InOrder(listener)
+    ada = [
+        asyncio.ensure_future(events.hear("ada", reaction("ada", option))) for option in ("A", "B")
+    ]
+    await asyncio.wait_for(events.hear("ben", reaction("ben", "B")), HANG_SECONDS)
+    assert heard == [reaction("ben", "B")]
+    assert not any(task.done() for task in ada)
+    slow.set()
+    await asyncio.gather(*ada)
+    assert heard[1:] == [reaction("ada", "A"), reaction("ada", "B")]
+
+
+async def test_one_that_fails_says_so_and_holds_the_next_not_up() -> None:
+    heard = list[Inbound]()
+
+    async def listener(event: Inbound) -> None:
+        if isinstance(event, CommunityLost):
+            raise OSError("the disk is full")
+        heard.append(event)
+
+    events = InOrder(listener)
+    failed, later = await asyncio.gather(
+        events.hear("ada", CommunityLost("T1")),
+        events.hear("ada", EventsMissed()),
+        return_exceptions=True,
+    )
+    assert isinstance(failed, OSError)
+    assert later is None
+    assert heard == [EventsMissed()]
+
+
+# --- Plain text in place of a refused message: within limits, whole, and it pings nobody ----------
+
+
+HOSTILE = "<!channel> <@U1> @everyone **bold** `code` ||spoiler|| & [a](https://a.example) _x_ "
+TEXTS = st.text(st.sampled_from("ab &<@!>*_`|😀 \n"), max_size=600).map(lambda text: text * 40)
+
+
+def letters(text: str) -> str:
+    return "".join(char for char in text if char in "ab😀")
+
+
+@given(TEXTS)
+def test_no_plain_piece_is_over_the_platforms_limits_and_nothing_is_lost(text: str) -> None:
+    posts = [DiscordPayload.of(p).body["content"] for p in discord.plain(text, "k7·3·1/1")]
+    assert all(len(post.encode("utf-16-le")) // 2 <= Discord.CONTENT for post in posts)
+    lines = [post.rpartition("\n")[0] for post in posts]
+    assert letters("".join(lines)) == letters(clean(text))
+    said = [SlackPayload.of(p).text for p in slack.plain(text, "k7·3·1/1")]
+    assert all(len(post) <= Slack.SPLIT_TEXT for post in said)
+
+
+def test_on_slack_nothing_in_plain_text_notifies_anyone() -> None:
+    for part in slack.plain(HOSTILE * 100, "k7·3·2/3"):
+        assert "<" not in SlackPayload.of(part).text
+        assert SlackPayload.of(part).blocks == []
+        assert SlackPayload.of(part).body(part.reference)["mrkdwn"] is False
+
+
+def test_on_discord_every_mark_is_shown_as_it_is() -> None:
+    [part] = discord.plain("**a** <@1> `x`", "k7·3·1/1")
+    content = DiscordPayload.of(part).body["content"]
+    assert content == "\\*\\*a\\*\\* \\<\\@1\\> \\`x\\`\n-# #3 · k7"
+
+
+def test_a_refused_part_says_the_same_without_markup() -> None:
+    [part] = discord.parts(speech("Tea wakes."), "k7·3")
+    [plain] = discord.plain(part, part.reference)
+    assert plain.plain
+    assert plain.reference == part.reference
+    said = DiscordPayload.of(plain).body["content"]
+    assert said == "🔵 A · opening · turn 1 of 8\nTea wakes\\.\n-# #3 · k7"
+    [part] = slack.parts(speech("Tea & <b> wakes."), "k7·3")
+    [plain] = slack.plain(part, part.reference)
+    text = SlackPayload.of(plain).text
+    assert text.endswith("A · opening · turn 1 of 8\nTea &amp; &lt;b&gt; wakes.\n#3")
+
+
+def test_further_pieces_have_references_of_their_own() -> None:
+    assert numbered("k7·3·2/3", 3) == ["k7·3·2/3", "k7·3·2.2/3", "k7·3·2.3/3"]
+
+
+def test_an_empty_text_is_one_piece() -> None:
+    assert chop("", 10) == ("",)
