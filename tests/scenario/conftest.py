@@ -360,7 +360,7 @@ async def on_slack(database_url: str) -> AsyncIterator[SlackStage]:
         yield SlackStage(database_url, slack)
 
 
-@pytest.fixture(params=["on_discord", pytest.param("on_slack", marks=pytest.mark.slow)])
+@pytest.fixture(params=["on_discord", "on_slack"])
 def chat(request: pytest.FixtureRequest) -> Chat:
     """A stage on either platform; contracts prove both, and here Slack is for the slow tests."""
     from tests.scenario.chat_stage import OnDiscord, OnSlack

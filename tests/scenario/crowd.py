@@ -10,7 +10,7 @@ from tests.doubles.model_server import ModelServer
 from tests.scenario.conftest import play
 
 MOST = 200
-SIZES = pytest.mark.parametrize("debates", [40, pytest.param(MOST, marks=pytest.mark.slow)])
+SIZES = pytest.mark.parametrize("debates", [40, MOST])
 ROUNDS = 9  # so that none has ended before a command is answered
 MANY = 4  # calls of each debate: a command that stands in line behind the crowd sees more end
 

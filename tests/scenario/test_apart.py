@@ -34,7 +34,7 @@ from tests.scenario.test_suggested_topics import change
 PERSONAL = {"discord": {"personal": True}}
 
 
-@pytest.fixture(params=["discord", pytest.param("slack", marks=pytest.mark.slow)])
+@pytest.fixture(params=["discord", "slack"])
 async def apart(
     request: pytest.FixtureRequest, postgres: PostgresDouble, migrated_name: str
 ) -> AsyncIterator[Chat]:

@@ -31,7 +31,6 @@ from tests.scenario.conftest import (
     shown,
     summing_up,
 )
-from tests.slow import slow_after
 
 Answer = Callable[[Body], str]
 Ballots = tuple[Ballot, Ballot]
@@ -350,7 +349,7 @@ async def hold_many(line: Running, jurors: tuple[Model, ...], debates: int) -> l
     return verdicts
 
 
-@pytest.mark.parametrize("jurors", slow_after(1, [3, 4, 5, 6]))
+@pytest.mark.parametrize("jurors", [3, 4, 5, 6])
 async def test_jurors_that_prefer_whoever_is_shown_first_decide_nothing(
     line: Running, jurors: int
 ) -> None:

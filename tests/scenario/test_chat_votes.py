@@ -13,7 +13,6 @@ from tests.doubles.faults import drop, garbage, limited, page, status
 from tests.kit import record_of
 from tests.scenario.chat_stage import NOBODY, Chat, OnDiscord, close, said, vote
 from tests.scenario.discord_stage import counted_in, known, pass_deadline, state, until, voting
-from tests.slow import slow_after
 
 PEOPLE = ("ada", "ben", "cleo")
 
@@ -45,9 +44,7 @@ async def test_votes_cast_while_nothing_ran_are_counted(chat: Chat) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "trouble", slow_after(2, ["failing", "cut", "limited", "no JSON", "sign-in page"])
-)
+@pytest.mark.parametrize("trouble", ["failing", "cut", "limited", "no JSON", "sign-in page"])
 async def test_a_vote_waits_for_the_platform_and_closes_on_what_people_hold(
     chat: Chat, monkeypatch: pytest.MonkeyPatch, trouble: str
 ) -> None:

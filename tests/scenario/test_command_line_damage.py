@@ -24,7 +24,6 @@ from engine.values.errors import ExportError, SettingsError
 from tests.doubles.command import ROOT, rostrum
 from tests.scenario.test_command_line import contents
 from tests.scenario.test_command_line_hostile import shell
-from tests.slow import slow_after
 
 TOPIC = "Sesame is the best seed"
 PAGE = 4096
@@ -311,7 +310,7 @@ async def test_what_came_to_the_place_meanwhile_is_not_overwritten(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("how", slow_after(1, [signal.SIGTERM, signal.SIGINT]))
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
 def test_a_backup_that_is_stopped_leaves_no_file(office: Path, how: signal.Signals) -> None:
     script = (
         "import sys, time\n"

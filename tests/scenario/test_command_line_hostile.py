@@ -14,7 +14,6 @@ import pytest
 
 from tests.doubles.command import ROOT, rostrum
 from tests.kit import HANG_SECONDS
-from tests.slow import slow_after
 
 ODD = "caf\udce9"  # as an argument: bytes that are no UTF-8
 
@@ -172,10 +171,7 @@ def test_what_the_terminals_encoding_lacks_is_escaped(office: Path) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    slow_after(
-        2,
-        ["list", "debate Tea --votes A=1", "check", "stats --out pictures", "demo", "--help"],
-    ),
+    ["list", "debate Tea --votes A=1", "check", "stats --out pictures", "demo", "--help"],
 )
 def test_a_reader_that_has_enough_ends_a_command_quietly(office: Path, command: str) -> None:
     # A pipe that nobody reads from any more, as after `head`: no luck is needed.
@@ -187,9 +183,7 @@ def test_a_reader_that_has_enough_ends_a_command_quietly(office: Path, command: 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "database"),
-    slow_after(
-        1, [("debate Tea --votes A=1", "rostrum.db"), ("demo", "demo-export/debate/demo.db")]
-    ),
+    [("debate Tea --votes A=1", "rostrum.db"), ("demo", "demo-export/debate/demo.db")],
 )
 def test_a_reader_who_leaves_a_debate_stops_it_like_ctrl_c(
     tmp_path: Path, command: str, database: str
@@ -209,7 +203,7 @@ def test_a_reader_who_leaves_a_debate_stops_it_like_ctrl_c(
 
 @pytest.mark.parametrize(
     "command",
-    slow_after(2, ["list", "--help", "invite --slack", "debate --help", "--version"]),
+    ["list", "--help", "invite --slack", "debate --help", "--version"],
 )
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_an_output_that_takes_nothing_is_one_line_of_error(
@@ -222,19 +216,16 @@ def test_an_output_that_takes_nothing_is_one_line_of_error(
 
 @pytest.mark.parametrize(
     ("line", "code"),
-    slow_after(
-        2,
-        [
-            ("rostrum list >&-", 0),
-            ("rostrum export --out quiet <&- >&- 2>&-", 1),
-            ("rostrum --help >&-", 0),
-            ("rostrum --version >&-", 0),
-            ("rostrum lists 2>&-", 2),
-            ("rostrum list <&-", 0),
-            ("rostrum show nobody 2>&-", 1),
-            ("rostrum backup quiet.db <&- >&- 2>&-", 0),
-        ],
-    ),
+    [
+        ("rostrum list >&-", 0),
+        ("rostrum export --out quiet <&- >&- 2>&-", 1),
+        ("rostrum --help >&-", 0),
+        ("rostrum --version >&-", 0),
+        ("rostrum lists 2>&-", 2),
+        ("rostrum list <&-", 0),
+        ("rostrum show nobody 2>&-", 1),
+        ("rostrum backup quiet.db <&- >&- 2>&-", 0),
+    ],
 )
 def test_streams_that_are_closed_are_nobodys(office: Path, line: str, code: int) -> None:
     ended = shell(office, line)

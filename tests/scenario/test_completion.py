@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from tests.doubles.command import environment_of, rostrum
-from tests.slow import slow_after
 
 PROGRAM = Path(sys.executable).with_name("rostrum")
 MODELS = "rehearsal/maple,rehearsal/cedar"
@@ -84,7 +83,7 @@ def test_a_shell_completes_names_of_series(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "settings",
-    slow_after(1, [{"ROSTRUM_DATABASE_URL": "mysql://x"}, {}, {"ROSTRUM_MODLES": "x"}]),
+    [{"ROSTRUM_DATABASE_URL": "mysql://x"}, {}, {"ROSTRUM_MODLES": "x"}],
     ids=["a wrong address", "no database", "a wrong setting"],
 )
 def test_what_cannot_be_read_completes_nothing_and_says_nothing(

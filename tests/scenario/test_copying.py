@@ -31,7 +31,6 @@ from engine.values.errors import RostrumError, StoreError
 from tests.doubles.command import ROOT, Ended, rostrum
 from tests.doubles.databases import PASSWORD, PostgresDouble
 from tests.kit import HANG_SECONDS, NOW
-from tests.slow import slow_after
 
 DEBATES, VOTES = 3, 5
 KEY = "an-old-key-of-the-operator"
@@ -241,7 +240,7 @@ MISFITS = [
 ]
 
 
-@pytest.mark.parametrize(("sql", "said"), slow_after(4, MISFITS))
+@pytest.mark.parametrize(("sql", "said"), MISFITS)
 async def test_what_postgresql_does_not_take_is_named_before_anything_is_written(
     file: Path, postgres: PostgresDouble, name: str, sql: str, said: str
 ) -> None:

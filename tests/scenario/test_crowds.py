@@ -53,7 +53,7 @@ def latencies(chat: Chat) -> Sequence[float]:
 
 
 @pytest.mark.usefixtures("database_kind")  # both kinds, which `chat` alone would not
-@pytest.mark.parametrize("crowd", [12, pytest.param(60, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("crowd", [12, 60])
 async def test_each_tap_of_a_crowd_is_answered_and_each_vote_guess_and_reason_counts_once(
     chat: Chat, crowd: int
 ) -> None:

@@ -35,7 +35,6 @@ from tests.scenario.discord_stage import (
     until,
     voting,
 )
-from tests.slow import slow_after
 
 POST = ("POST", "/channels/*/messages")
 
@@ -83,7 +82,7 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize("name", slow_after(5, FAULTS))
+@pytest.mark.parametrize("name", FAULTS)
 async def test_a_fault_at_a_message_duplicates_and_loses_nothing(
     stage: DiscordStage, discord: DiscordServer, name: str
 ) -> None:

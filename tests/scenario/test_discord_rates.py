@@ -86,7 +86,7 @@ async def start_all(stage: DiscordStage, number: int, gap: float) -> float:
     return passed - starved.seconds / gap
 
 
-@pytest.mark.parametrize("starts", [12, pytest.param(50, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("starts", [12, 50])
 async def test_many_debates_are_announced_as_fast_as_one_channel_takes_them(
     database_url: str, starts: int
 ) -> None:

@@ -89,7 +89,7 @@ async def test_a_whole_debate_is_held_voted_on_and_kept(
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("language", "topic"),
-    [("tr", "Çay güzel"), pytest.param("de", "Tee gewinnt", marks=pytest.mark.slow)],
+    [("tr", "Çay güzel"), ("de", "Tee gewinnt")],
 )
 async def test_the_calls_are_foreseen_where_words_are_few_and_long(
     line: Running, language: str, topic: str

@@ -10,7 +10,6 @@ from typer.testing import CliRunner
 
 from bot import cli
 from engine.formats import FORMATS
-from tests.slow import slow_after
 
 SHOWN = {  # before the reveal, and after it
     "audited": (("🔵 A · exchange 1 · turn 1 of 10",), ("[Scorecard]", "[The arc]", "[Register]")),
@@ -25,7 +24,7 @@ SHOWN = {  # before the reveal, and after it
 }
 
 
-@pytest.mark.parametrize("format", slow_after(2, FORMATS))
+@pytest.mark.parametrize("format", FORMATS)
 def test_it_is_shown_judged_and_exported(
     format: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,7 +14,6 @@ from tests.doubles.model_server import Body
 from tests.doubles.venue import StoredMessage
 from tests.kit import conclude
 from tests.scenario.conftest import Stage, fair_ballot, is_closing, judging, prompt
-from tests.slow import slow_after
 
 HOSTILE = {
     "turkish": "İstanbul'da ığdır ağacı: ÇĞİÖŞÜ çğıöşü, I ve i, ı ve İ bir değildir.",
@@ -55,7 +54,7 @@ def posted(messages: list[StoredMessage], number: int) -> str:
     return "".join(one.body.removesuffix(s) for one, s in zip(pieces, small, strict=True))
 
 
-@pytest.mark.parametrize("kind", slow_after(5, HOSTILE))
+@pytest.mark.parametrize("kind", HOSTILE)
 async def test_a_text_is_data_wherever_it_comes_from(stage: Stage, kind: str) -> None:
     text = HOSTILE[kind].strip()
     seen = clean(text)

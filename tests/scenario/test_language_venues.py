@@ -14,13 +14,12 @@ from tests.kit import until
 from tests.scenario.chat_stage import Chat
 from tests.scenario.discord_stage import voting
 from tests.scenario.test_languages import ENGLISH, NAMES
-from tests.slow import slow_after
 
 OPTIONS: dict[str, dict[str, Any]] = {"audited": {"turns": 2}, "structured": {}}
 TOPICS = {"tr": "Çay mı, kahve mi?", "zh": "茶好还是咖啡好？"}
 
 
-@pytest.mark.parametrize(("format", "language"), slow_after(2, product(OPTIONS, TOPICS)))
+@pytest.mark.parametrize(("format", "language"), [*product(OPTIONS, TOPICS)])
 async def test_everything_in_a_thread_is_in_the_debates_language(
     chat: Chat, format: str, language: str
 ) -> None:

@@ -21,7 +21,6 @@ from engine.words import translation
 from engine.words.cards import ARGUES
 from engine.words.translation import LANGUAGES, say
 from tests.doubles.whole_debate import DEFAULTS, hold_whole
-from tests.slow import slow_after
 
 PHONE = 40  # columns
 CODES = re.compile(r"\b(free|cross|exchange)-\d|\bp\(|[a-z]_[a-z]")  # nothing that members read
@@ -98,7 +97,7 @@ async def test_a_thread_is_in_one_language_and_fits_a_phone(
         assert {text for text in missed if re.search(r"[A-Za-z]{2}", text)} == set()
 
 
-@pytest.mark.parametrize("language", slow_after(1, LANGUAGES))
+@pytest.mark.parametrize("language", LANGUAGES)
 async def test_a_short_debate_between_own_stances_is_in_one_language(
     database_url: str, tmp_path: Path, language: str
 ) -> None:

@@ -33,7 +33,6 @@ from tests.scenario.conftest import (
     play,
     shown,
 )
-from tests.slow import slow_after
 
 EIGHT = tuple(Model.parse(f"near/j{number}#kin{number}") for number in range(1, 9))
 KIN = Model.parse("near/j9#ana")  # of side A's family
@@ -128,7 +127,7 @@ async def test_all_jurors_read_in_both_orders_and_a_recused_one_does_not_count(
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("count", slow_after(1, [3, 2, 5, 8]))
+@pytest.mark.parametrize("count", [3, 2, 5, 8])
 async def test_jurors_that_go_by_the_order_alone_give_no_verdict_yet(
     stage: Stage, line: Running, mode: PanelMode, count: int
 ) -> None:

@@ -18,7 +18,6 @@ from bot import texts
 from tests.doubles.command import environment_of
 from tests.doubles.model_server import ModelServer
 from tests.scenario.conftest import play
-from tests.slow import slow_after
 from tests.unit.test_documents import DOCUMENTS, FENCE, ROOT, read
 from tests.unit.test_models_backends import named_in
 
@@ -102,7 +101,7 @@ async def paste(folder: Path, text: str, **settings: str) -> str:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
-    [pytest.param(README, id="README"), pytest.param(DEMO, id="demo", marks=pytest.mark.slow)],
+    [pytest.param(README, id="README"), pytest.param(DEMO, id="demo")],
 )
 async def test_a_debate_of_real_models_begins_with_one_paste(
     tmp_path: Path, models: ModelServer, text: str
@@ -137,9 +136,7 @@ async def test_the_series_of_the_guide_is_planned_held_and_reported(
     assert (tmp_path / "spring-data" / "README.md").exists()
 
 
-@pytest.mark.parametrize(
-    "text", slow_after(1, ROSTERS), ids=lambda text: text.split("\n")[0].partition("=")[2]
-)
+@pytest.mark.parametrize("text", ROSTERS, ids=lambda text: text.split("\n")[0].partition("=")[2])
 async def test_a_roster_of_the_guide_passes_the_check(
     tmp_path: Path, models: ModelServer, text: str
 ) -> None:

@@ -12,7 +12,6 @@ import pytest
 from bot.app import App
 from tests.kit import HANG_SECONDS
 from tests.scenario.chat_stage import Chat, OnDiscord
-from tests.slow import slow_after
 
 ROSTRUM = Path(sys.executable).with_name("rostrum")
 FILE = """
@@ -100,7 +99,7 @@ async def test_a_series_is_planned_voted_on_followed_and_stopped(
         assert len(await app.store.debates.recent()) == 1
 
 
-@pytest.mark.parametrize("channel", slow_after(1, ["99999", "C99999"]))
+@pytest.mark.parametrize("channel", ["99999", "C99999"])
 async def test_a_place_that_is_no_channel_is_refused_in_one_sentence(
     chat: Chat, tmp_path: Path, channel: str
 ) -> None:

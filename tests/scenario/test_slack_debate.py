@@ -30,7 +30,6 @@ from tests.scenario.slack_stage import (
     title,
     voting,
 )
-from tests.slow import slow_after
 
 NAMES = ("rehearsal/maple", "rehearsal/willow", "rehearsal/oak", "rehearsal/elm", "rehearsal/ash")
 
@@ -259,7 +258,7 @@ MISTAKES = [
 
 @pytest.mark.parametrize(
     ("line", "wrong"),
-    slow_after(6, MISTAKES),
+    MISTAKES,
 )
 async def test_a_malformed_command_is_answered_with_what_is_wrong_and_its_usage(
     stage: SlackStage, slack: SlackServer, line: str, wrong: str
@@ -275,21 +274,18 @@ async def test_a_malformed_command_is_answered_with_what_is_wrong_and_its_usage(
 
 @pytest.mark.parametrize(
     ("line", "answer"),
-    slow_after(
-        4,
-        [
-            ("start Tea a=rehearsal/mapel", "did you mean rehearsal/maple?"),
-            ("help", "`/debate settings` opens a form"),
-            ("close", "Only a manager"),
-            ("privacy", "What is stored"),
-            ("strat Tea", "did you mean start?"),
-            ("start Tea rounds=many", "write a whole number"),
-            ('start "Tea', "All its options: /debate help start"),
-            ("help", "/debate start"),
-            ("status", "No debates in this channel yet"),
-            ("models", "rehearsal/maple"),
-        ],
-    ),
+    [
+        ("start Tea a=rehearsal/mapel", "did you mean rehearsal/maple?"),
+        ("help", "`/debate settings` opens a form"),
+        ("close", "Only a manager"),
+        ("privacy", "What is stored"),
+        ("strat Tea", "did you mean start?"),
+        ("start Tea rounds=many", "write a whole number"),
+        ('start "Tea', "All its options: /debate help start"),
+        ("help", "/debate start"),
+        ("status", "No debates in this channel yet"),
+        ("models", "rehearsal/maple"),
+    ],
 )
 async def test_commands_are_answered_privately(
     stage: SlackStage, slack: SlackServer, line: str, answer: str

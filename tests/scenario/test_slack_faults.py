@@ -34,7 +34,6 @@ from tests.scenario import crowd
 from tests.scenario.conftest import play
 from tests.scenario.discord_stage import HASTY, SWIFT, state, until
 from tests.scenario.slack_stage import SlackStage, counted, ended, title, voting
-from tests.slow import slow_after
 
 HISTORY = ("channels:history", "groups:history")
 
@@ -88,20 +87,17 @@ async def test_without_the_right_to_read_a_post_in_doubt_is_left_alone_and_flagg
 
 @pytest.mark.parametrize(
     ("fault", "method"),
-    slow_after(
-        4,
-        [
-            (limited(0.2), "chat.postMessage"),
-            (status(500, when="after"), "chat.postMessage"),
-            (status(500), "reactions.add"),
-            (status(500), "chat.update"),
-            (refused("ratelimited", 0.2), "chat.postMessage"),
-            (status(500), "chat.postMessage"),
-            (status(503), "chat.postMessage"),
-            (refused("internal_error"), "chat.postMessage"),
-            (limited(0.2), "reactions.add"),
-        ],
-    ),
+    [
+        (limited(0.2), "chat.postMessage"),
+        (status(500, when="after"), "chat.postMessage"),
+        (status(500), "reactions.add"),
+        (status(500), "chat.update"),
+        (refused("ratelimited", 0.2), "chat.postMessage"),
+        (status(500), "chat.postMessage"),
+        (status(503), "chat.postMessage"),
+        (refused("internal_error"), "chat.postMessage"),
+        (limited(0.2), "reactions.add"),
+    ],
 )
 async def test_a_debate_goes_on_after_refusals_for_now(
     stage: SlackStage, slack: SlackServer, fault: Fault, method: str
@@ -132,7 +128,7 @@ NOT_SLACKS = {
 STEPS = ("auth.test", "apps.connections.open", "chat.postMessage", "chat.update")
 
 
-@pytest.mark.parametrize("answer", slow_after(3, NOT_SLACKS.values()), ids=NOT_SLACKS.keys())
+@pytest.mark.parametrize("answer", NOT_SLACKS.values(), ids=NOT_SLACKS.keys())
 async def test_an_answer_that_is_not_slacks_is_waited_out_wherever_it_comes(
     stage: SlackStage, slack: SlackServer, answer: Fault
 ) -> None:
@@ -235,7 +231,7 @@ async def test_what_is_gone_in_a_vote_ends_in_a_clear_state_and_keeps_votes(
     assert WHY[trouble] in str([log["why"] for log in logs if log["event"] == "thread is gone"])
 
 
-@pytest.mark.parametrize("trouble", slow_after(3, WHY))
+@pytest.mark.parametrize("trouble", WHY)
 async def test_what_is_gone_in_mid_debate_stops_the_calls_and_can_be_resumed(
     stage: SlackStage, slack: SlackServer, trouble: str
 ) -> None:

@@ -26,7 +26,6 @@ from tests.kit import NO_CAPS, until_true
 from tests.scenario.discord_stage import free_port, settings_of, state, until
 from tests.scenario.slack_oauth_stage import KEY, OAuthStage
 from tests.scenario.slack_stage import counted, voting
-from tests.slow import slow_after
 
 BAY = "T0BAY"
 
@@ -246,7 +245,7 @@ GARBLED = {
 }
 
 
-@pytest.mark.parametrize("text", slow_after(3, GARBLED.values()), ids=GARBLED)
+@pytest.mark.parametrize("text", GARBLED.values(), ids=GARBLED)
 async def test_an_answer_to_a_code_that_cannot_be_read_is_one_sentence_and_one_line(
     stage: OAuthStage, slack: SlackServer, caplog: pytest.LogCaptureFixture, text: str
 ) -> None:

@@ -27,7 +27,6 @@ from tests.doubles.wire import wired
 from tests.kit import HANG_SECONDS, Starved
 from tests.scenario.discord_stage import until
 from tests.scenario.stop_driver import CALLS, TENTH
-from tests.slow import slow_after
 
 ROOT = Path(__file__).parents[2]
 ALL = (STOP_SECONDS - stopping.CUT_SECONDS) * TENTH
@@ -177,7 +176,7 @@ async def test_a_platform_that_never_answers_is_left_after_its_time(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", slow_after(1, ["chat.postMessage", "response_url"]))
+@pytest.mark.parametrize("method", ["chat.postMessage", "response_url"])
 async def test_a_slack_that_never_answers_is_left_after_its_time(
     tmp_path: Path, method: str
 ) -> None:
@@ -245,7 +244,7 @@ async def test_what_no_one_can_end_is_cut_off_in_time(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("away", slow_after(1, ["cut", "hold"]))
+@pytest.mark.parametrize("away", ["cut", "hold"])
 async def test_a_database_that_is_away_does_not_hold_a_stop_up(
     discord: DiscordServer, tmp_path: Path, postgres: PostgresDouble, migrated_name: str, away: str
 ) -> None:
