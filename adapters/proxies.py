@@ -10,10 +10,6 @@ from engine.values.errors import SettingsError
 
 SPOKEN = ("http", "https")  # the proxies that aiohttp can use
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-OTHER_KIND = (
-    "{host} is behind the {kind} proxy of {name}_PROXY, and only HTTP proxies can be used; set "
-    "{scheme}_PROXY to an HTTP proxy, or add {host} to NO_PROXY."
-)
 
 
 class OtherProxy(NamedTuple):
@@ -49,5 +45,10 @@ def proxy_of(url: str) -> str | None:
     if isinstance(found, OtherProxy):
         kind, name, scheme, host = found
         said = {"kind": kind, "name": name.upper(), "scheme": scheme.upper(), "host": host}
-        raise SettingsError(OTHER_KIND.format(**said))
+        raise SettingsError(
+            (
+                "{host} is behind the {kind} proxy of {name}_PROXY, and only HTTP proxies can be "
+                "used; set {scheme}_PROXY to an HTTP proxy, or add {host} to NO_PROXY."
+            ).format(**said)
+        )
     return found

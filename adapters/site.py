@@ -26,7 +26,6 @@ FINISH_SECONDS = 5.0  # for requests that are being answered when it stops
 LINGER_SECONDS = 1.0  # for the rest of an unread body
 CHARSETS = ("utf-8", "utf8")
 NAME = "rostrum"  # without versions
-IN_USE = "another program uses this port"
 TAKEN = "Requests cannot be taken at {host}:{port}: {why}; choose a free port."
 log = structlog.get_logger(__name__)
 
@@ -162,7 +161,7 @@ class _Connection(web.RequestHandler):
 def _why(error: OSError) -> str:
     """Return why an address cannot be had; the loop's own words repeat the address."""
     if error.errno == errno.EADDRINUSE:
-        return IN_USE
+        return "another program uses this port"
     if error.errno is None or isinstance(error, gaierror):  # whose numbers are not the system's
         return str(error.strerror or error)
     return os.strerror(error.errno)

@@ -41,12 +41,6 @@ from engine.values.text import dollars
 
 SCHEMA_VERSION = 1
 AT_ONCE = 500  # judgments stored together
-FOUND = "{cases:,} judgments from {source}, {human:,} of them by people{left_out}."
-LEFT_OUT = "; {n:,} left out, as they are not of two sides or lack a text"
-NEEDED = "{n:,} readings by {jurors:,} jurors are missing; {known:,} are known."
-COST = "They cost about {usd} USD, at most {most} USD. Ask the jurors now?"
-UNKNOWN_COST = "What they cost is unknown, as some prices are not known. Ask the jurors now?"
-DONE = "Fit {number} rests on {ballots:,} ballots, {learnt:,} of them from elsewhere."
 
 
 class Wanted(NamedTuple):
@@ -88,7 +82,11 @@ async def run_calibrate(wanted: Wanted) -> None:
         print_json(_to_json(wanted.source, fitted, view, progress))
     else:
         counts = {"ballots": evidence.readings, "learnt": evidence.learnt_ballots}
-        print(DONE.format(number=fitted.number, **counts))
+        print(
+            "Fit {number} rests on {ballots:,} ballots, {learnt:,} of them from elsewhere.".format(
+                number=fitted.number, **counts
+            )
+        )
         if view is not None:
             show_panel(view)
     if progress.missing:
@@ -148,9 +146,14 @@ async def _ask(
 
 async def _agree(bill: Bill, yes: bool) -> None:
     if bill.usd is None or bill.usd_max is None:
-        await confirm(UNKNOWN_COST, yes)
+        await confirm(
+            "What they cost is unknown, as some prices are not known. Ask the jurors now?", yes
+        )
     elif bill.usd_max > 0:
-        said = COST.format(usd=dollars(bill.usd), most=dollars(bill.usd_max))
+        said = (
+            f"They cost about {dollars(bill.usd)} USD, at most {dollars(bill.usd_max)} "
+            "USD. Ask the jurors now?"
+        )
         if yes:
             _say([said.removesuffix(" Ask the jurors now?")])
         await confirm(said, yes)
@@ -197,11 +200,18 @@ def _introduction(
     source: Source, cases: Sequence[Case], questions: Sequence[Question], known: Sequence[Learnt]
 ) -> Iterable[str]:
     human = sum(case.human is not None for case in cases)
-    left_out = LEFT_OUT.format(n=source.left_out) if source.left_out else ""
-    yield FOUND.format(cases=len(cases), source=source.name, human=human, left_out=left_out)
+    left_out = (
+        f"; {source.left_out:,} left out, as they are not of two sides or lack a text"
+        if source.left_out
+        else ""
+    )
+    yield f"{len(cases):,} judgments from {source.name}, {human:,} of them by people{left_out}."
     missing = [reading.juror.ref for question in questions for reading in question.readings]
     counted = sum(len(one.ballots) for one in known)
-    yield NEEDED.format(n=len(missing), jurors=len(set(missing)), known=counted)
+    yield (
+        f"{len(missing):,} readings by {len(set(missing)):,} jurors are missing; "
+        f"{counted:,} are known."
+    )
 
 
 def _to_json(

@@ -24,14 +24,6 @@ from engine.values.errors import StoppedError, StoreError, UsageError
 SETTING = "ROSTRUM_DATABASE_URL"
 REDRAW_SECONDS = 0.2
 STOPPED = "The copy was stopped; the new database is as it was before."
-DONE = (
-    "Copied {name} to {target}: {rows:,} rows in {tables} tables, read back with the same "
-    "checksums. The file is unchanged."
-)
-NEXT = (
-    "Set ROSTRUM_DATABASE_URL to the new address, and start Rostrum on that alone: debates that "
-    "were running go on there."
-)
 
 
 async def copy_database(to: str) -> None:
@@ -57,8 +49,14 @@ async def copy_database(to: str) -> None:
     _copy_transcripts(path, to)
     _print_sums(sums)
     rows = sum(found.rows for found in sums.values())
-    print(DONE.format(name=path, target=target.name, rows=rows, tables=len(sums)))
-    print(NEXT)
+    print(
+        f"Copied {path} to {target.name}: {rows:,} rows in {len(sums)} tables, read back with the "
+        "same checksums. The file is unchanged."
+    )
+    print(
+        "Set ROSTRUM_DATABASE_URL to the new address, and start Rostrum on that alone: debates "
+        "that were running go on there."
+    )
 
 
 def _print_sums(sums: Sums) -> None:

@@ -20,9 +20,6 @@ from engine.values.errors import UsageError
 from engine.values.text import headline
 
 TOPIC_WIDTH = 60
-STAYS_IN_CHAT = "Its messages stay in {place}; use /debate delete there instead to remove them too."
-HELD_AGAIN = "If the series {name} is run again, it holds this debate again."
-MIRROR_STAYS = "Its mirror {code} stays; --mirror deletes both."
 
 
 async def delete_debate(code: str, *, mirror: bool = False, yes: bool = False) -> None:
@@ -115,9 +112,12 @@ def _announced(doomed: list[Debate], other: Debate | None, *, held_again: bool) 
         f"This deletes debate {_codes(doomed)} (“{topic}”) for good, with all ballots and votes."
     ]
     if other is not None and other not in doomed:
-        said.append(MIRROR_STAYS.format(code=other.code))
+        said.append(f"Its mirror {other.code} stays; --mirror deletes both.")
     if held_again:
-        said.append(HELD_AGAIN.format(name=first.series))
+        said.append(f"If the series {first.series} is run again, it holds this debate again.")
     if first.thread is not None and first.platform != "terminal":
-        said.append(STAYS_IN_CHAT.format(place=first.platform.capitalize()))
+        said.append(
+            f"Its messages stay in {first.platform.capitalize()}; use /debate delete there instead "
+            "to remove them too."
+        )
     return said

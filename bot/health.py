@@ -29,14 +29,7 @@ PROBE_SECONDS = 5.0  # how long a database probe is valid: each is a write
 ANSWER_SECONDS = 3.0  # that the database may take for one
 FIGURES_SECONDS = 5.0  # how long figures from the database are valid
 BLOCKED_SECONDS = 5.0  # a loop that was late by more is not well
-STARTING = "Rostrum is starting; it waits for its database."
 UNWRITABLE = "The database cannot be written; the log says why."
-SILENT = "The database did not answer within {seconds:g} s."
-BLOCKED = "The event loop was blocked for {seconds:.1f} s within the last ten."
-AWAY = "{platform} is not connected."
-PORT_TAKEN = (
-    "Health cannot be served at {host}:{port}: {why}; set ROSTRUM_HEALTH__PORT to a free port."
-)
 log = structlog.get_logger(__name__)
 
 
@@ -84,9 +77,9 @@ class State(NamedTuple):
         if ready and self.database:
             yield self.database
         if self.late > BLOCKED_SECONDS:
-            yield BLOCKED.format(seconds=self.late)
+            yield f"The event loop was blocked for {self.late:.1f} s within the last ten."
         away = (name for name, one in self.platforms.items() if ready and not one.well)
-        yield from (AWAY.format(platform=name.capitalize()) for name in away)
+        yield from (f"{name.capitalize()} is not connected." for name in away)
 
     def report(self, *, ready: bool) -> dict[str, Any]:
         """Return what `/livez` or `/readyz` answers."""
@@ -191,7 +184,7 @@ class Health:
     async def _probe(self) -> str:
         """Test a small write, at most every few seconds; return in words what is wrong."""
         if self._store is None:
-            return STARTING
+            return "Rostrum is starting; it waits for its database."
         async with self._probing:
             if time.monotonic() - self._probed_at >= PROBE_SECONDS:
                 try:
@@ -202,7 +195,7 @@ class Health:
                     log.error("database cannot be written", why=str(error))
                     self._fault = UNWRITABLE
                 except TimeoutError:
-                    silent = SILENT.format(seconds=ANSWER_SECONDS)
+                    silent = f"The database did not answer within {ANSWER_SECONDS:g} s."
                     self._fault = UNWRITABLE if self._store.away else silent
                     log.error("database cannot be written", why=self._fault)
                 self._probed_at = time.monotonic()
@@ -229,7 +222,12 @@ async def _listening(settings: HealthSettings, health: Health) -> AsyncIterator[
         return web.Response(body=await health.metrics(), headers={"Content-Type": CONTENT_TYPE})
 
     pages = {"/livez": livez, "/readyz": readyz, "/metrics": metrics}
-    site = Site(settings.host, settings.port or 0, taken=PORT_TAKEN)
+    site = Site(
+        settings.host,
+        settings.port or 0,
+        taken="Health cannot be served at {host}:{port}: {why}; set ROSTRUM_HEALTH__PORT "
+        "to a free port.",
+    )
     async with site.serving([web.get(path, page) for path, page in pages.items()]):
         yield
 

@@ -16,11 +16,8 @@ from engine.values.text import clean
 from engine.votes.imported import Imported, import_labels
 from engine.words.translation import plural
 
-FAULT = "{file}: {number}: {problem}"
 LARGEST = 1_000_000_000  # bytes
-BROUGHT = ("{n} label by {people} to {debates}", "{n} labels by {people} to {debates}")
 PEOPLE, DEBATES = ("{n} person", "{n} people"), ("{n} debate", "{n} debates")
-FAULTS = ("{n} line is no label.", "{n} lines are no labels.")
 NOT_GOLD = (
     "They are not gold: if their people knew neither models nor jury, import them with --blind."
 )
@@ -40,7 +37,10 @@ async def run_import(file: Path, *, blind: bool = False, source: str | None = No
     async with read_store(settings) as store:
         found = await import_labels(store, read, source or tool, SystemClock().now(), blind=blind)
     for fault in found.faults:
-        print(clean(FAULT.format(file=file, **fault._asdict())), file=sys.stderr)
+        print(
+            clean("{file}: {number}: {problem}".format(file=file, **fault._asdict())),
+            file=sys.stderr,
+        )
     if not found.outcomes:
         raise UsageError(f"{file} has no label that could be imported.")
     print(_told(found, blind=blind))
@@ -59,7 +59,16 @@ def _told(found: Imported, *, blind: bool) -> str:
     people, debates = plural(PEOPLE, found.people), plural(DEBATES, found.debates)
     total = found.outcomes.total()
     counts = [f"{number} {outcome}" for outcome, number in sorted(found.outcomes.items())]
-    said = plural(BROUGHT, total, people=people, debates=debates)
+    said = plural(
+        ("{n} label by {people} to {debates}", "{n} labels by {people} to {debates}"),
+        total,
+        people=people,
+        debates=debates,
+    )
     lines = [f"{said}: {', '.join(counts)}."]
-    lines += [plural(FAULTS, len(found.faults))] if found.faults else []
+    lines += (
+        [plural(("{n} line is no label.", "{n} lines are no labels."), len(found.faults))]
+        if found.faults
+        else []
+    )
     return " ".join(lines if blind else [*lines, NOT_GOLD])

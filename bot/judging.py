@@ -24,20 +24,6 @@ SCHEMA_VERSION = 1
 NARROWEST = 60  # columns
 NONE, LEVEL = "no verdict", "level"
 ALONE, MEDIAN, SPREAD, HELD = "judge", "median", "spread", "while it was held"
-HEAD = "Debate {code} ({format}), judging {number} by {judges}"
-ADJUSTED = (
-    "All totals are after {n} adjustment by the format's rules; exports have it in adjustments.",
-    "All totals are after {n} adjustments by the format's rules; exports have them in adjustments.",
-)
-MEDIAN_OF = "The median is taken score by score, and then added up."
-CHANGED = "The result changed: {before} while it was held, {now} now."
-SAME = "The result is the same as while it was held: {now}."
-MOVED = (
-    "{n} of {scores} score differs from the one that was given then, by {by:.1f} points.",
-    "{n} of {scores} scores differ from those that were given then, by {by:.1f} points on average.",
-)
-MOST_MOVED = "Most: {subject} {criterion}, {before:g} → {now:g}."
-BESIDE = "It stands beside the first one; exports have it in the table judgings."
 
 
 class Move(NamedTuple):
@@ -139,9 +125,7 @@ def _print(compared: Compared) -> None:
     judging = compared.judging
     judges = ", ".join(judge.ref for judge in judging.judges)
     debate = compared.debate
-    head = HEAD.format(
-        code=debate.code, format=debate.request.format, number=judging.number, judges=judges
-    )
+    head = f"Debate {debate.code} ({debate.request.format}), judging {judging.number} by {judges}"
     print_lines([head])
     TableConsole(NARROWEST).print(_table(compared))
     print_lines(_lines(compared))
@@ -189,21 +173,38 @@ def _lines(compared: Compared) -> Iterator[str]:
         debate = compared.debate
         format, called = debate.request.format, debate.setup.called
         yield tell_judges(verdict.by_judge, compared.found.scores, format, called)
-        yield MEDIAN_OF
+        yield "The median is taken score by score, and then added up."
     if moved_by := len(compared.found.adjustments):
-        yield plural(ADJUSTED, moved_by)
-    yield SAME.format(now=now) if now == before else CHANGED.format(before=before, now=now)
+        yield plural(
+            (
+                "All totals are after {n} adjustment by the format's rules; exports have it "
+                "in adjustments.",
+                "All totals are after {n} adjustments by the format's rules; exports have them "
+                "in adjustments.",
+            ),
+            moved_by,
+        )
+    yield (
+        f"The result is the same as while it was held: {now}."
+        if now == before
+        else f"The result changed: {before} while it was held, {now} now."
+    )
     if moved := compared.moved:
         by = sum(move.by for move in moved) / len(moved)
-        yield plural(MOVED, len(moved), scores=len(compared.both), by=by)
-        score = moved[0].score
-        yield MOST_MOVED.format(
-            subject=score.subject,
-            criterion=score.criterion,
-            before=moved[0].before,
-            now=score.value,
+        yield plural(
+            (
+                "{n} of {scores} score differs from the one that was given then, by "
+                "{by:.1f} points.",
+                "{n} of {scores} scores differ from those that were given then, by {by:.1f} "
+                "points on average.",
+            ),
+            len(moved),
+            scores=len(compared.both),
+            by=by,
         )
-    yield BESIDE
+        score = moved[0].score
+        yield f"Most: {score.subject} {score.criterion}, {moved[0].before:g} → {score.value:g}."
+    yield "It stands beside the first one; exports have it in the table judgings."
 
 
 # --- as JSON -----------------------------------------------------------------------------

@@ -26,14 +26,6 @@ from engine.values.options import parse_choice
 from engine.values.text import clean, headline
 
 NONE = "no verdict"
-RECUSED = " (recused, so it does not count)"
-NEITHER = (
-    "There is no debate or series “{name}”; take an id from the list, or name a series that has "
-    "run here."
-)
-BESIDE = (
-    "Its ballots stand beside the first ones; exports have them in the table verdicts, by panel."
-)
 
 
 async def run_jury(name: str, jurors: str, panel: str, usd: float | None, *, as_json: bool) -> None:
@@ -86,7 +78,10 @@ async def _find(store: Store, name: str) -> Debate:
     except NotFoundError as error:
         if str(error) != no_debate(name):
             raise
-        raise NotFoundError(NEITHER.format(name=headline(clean(name), 30))) from None
+        raise NotFoundError(
+            f"There is no debate or series “{headline(clean(name), 30)}”; take an id from the "
+            "list, or name a series that has run here."
+        ) from None
 
 
 def _found(code: str, judging: Judging, held: Verdict | None) -> dict[str, Any]:
@@ -118,7 +113,7 @@ def _lines(rows: Sequence[Mapping[str, Any]]) -> Iterable[str]:
     if len(rows) == 1:
         yield f"Debate {rows[0]['debate']}, read by panel {rows[0]['panel']}"
         for one in rows[0]["ballots"]:
-            counts = RECUSED if one["recused"] else ""
+            counts = " (recused, so it does not count)" if one["recused"] else ""
             yield f"  {one['juror']} in the order {one['order']}: {one['verdict'] or NONE}{counts}"
         now, first = (rows[0][name] or NONE for name in ("winner", "held"))
         yield f"Its verdict: {now}. The first jury's: {first}."
@@ -129,4 +124,7 @@ def _lines(rows: Sequence[Mapping[str, Any]]) -> Iterable[str]:
         invalid = sum(not one["valid"] for one in ballots)
         yield f"{len(rows):,} debates read; {len(ballots):,} ballots, {invalid:,} of them invalid"
         yield f"It agrees with the first jury on {same:,} of {len(both):,} verdicts."
-    yield BESIDE
+    yield (
+        "Its ballots stand beside the first ones; exports have them in the table "
+        "verdicts, by panel."
+    )

@@ -31,14 +31,7 @@ from engine.words.translation import plural
 
 ALL, DISAGREEMENT = "all", "disagreement"
 MOST_SHOWN = 60  # characters of what was given
-MADE = (
-    "Task {name}: {n} debate, {labels}. Next: rostrum label invite {name}",
-    "Task {name}: {n} debates, {labels} each. Next: rostrum label invite {name}",
-)
-LABELS = ("{n} label", "{n} labels")
 LEFT_OUT = " Debates with rehearsal models are left out (--include-rehearsal adds them)."
-SHUT = "Task {name} is closed, so links to it would lead nowhere; make another task."
-NO_PAY = "--pay is {pay}; write what is paid for a label in USD, such as 0.25."
 # How what a task asks for is written, where it was written otherwise.
 WRITTEN = {
     "name": "small letters, digits and hyphens, 40 at most",
@@ -49,15 +42,6 @@ WRITTEN = {
     "parameter": "letters, digits, dots, hyphens and underscores, 64 at most",
     "about": "20,000 characters at most",
 }
-NO_TASKS = "There is no labelling task; rostrum label create makes one."
-CLOSED = (
-    "Task {name} is closed. Sheets that are out take answers for another hour. Its labels stay, "
-    "and are in exports."
-)
-NO_URL = (
-    "ROSTRUM_WEB__URL is not set, so these are only the ends of the links; put the address of "
-    "your pages before them."
-)
 
 
 class Asked(NamedTuple):
@@ -116,8 +100,18 @@ async def create_task(asked: Asked) -> None:
     if asked.as_json:
         print_json(_plain(task))
     else:
-        labels = plural(LABELS, task.per_debate)
-        print(plural(MADE, task.debates, name=task.name, labels=labels))
+        labels = plural(("{n} label", "{n} labels"), task.per_debate)
+        print(
+            plural(
+                (
+                    "Task {name}: {n} debate, {labels}. Next: rostrum label invite {name}",
+                    "Task {name}: {n} debates, {labels} each. Next: rostrum label invite {name}",
+                ),
+                task.debates,
+                name=task.name,
+                labels=labels,
+            )
+        )
 
 
 def _named(asked: Asked) -> bool:
@@ -161,14 +155,19 @@ async def invite(name: str, links: int, people: int, days: float, *, as_json: bo
     async with _labelling() as labelling:
         task = await labelling.task(name)
         if task is not None and task.closed_at is not None:
-            raise UsageError(SHUT.format(name=name))
+            raise UsageError(
+                f"Task {name} is closed, so links to it would lead nowhere; make another task."
+            )
         tokens = await labelling.invite(name, links, people=people, days=days)
     found = [f"{url}/label/{name}?t={token}" for token in tokens]
     if as_json:
         print_json(found)
         return
     if not url:
-        print(NO_URL)
+        print(
+            "ROSTRUM_WEB__URL is not set, so these are only the ends of the links; put the address "
+            "of your pages before them."
+        )
     print_lines(found)
 
 
@@ -180,7 +179,7 @@ async def list_tasks(*, as_json: bool) -> None:
         print_json([_plain(task) for task in tasks])
         return
     if not tasks:
-        print(NO_TASKS)
+        print("There is no labelling task; rostrum label create makes one.")
         return
     table = Table("task", "debates", "labels each", "made", "state", box=None)
     for task in tasks:
@@ -198,7 +197,10 @@ async def close_task(name: str) -> None:
     """Close a task. Raises NotFoundError."""
     async with _labelling() as labelling:
         task = await labelling.close(name)
-    print(CLOSED.format(name=task.name))
+    print(
+        f"Task {task.name} is closed. Sheets that are out take answers for another hour. Its "
+        "labels stay, and are in exports."
+    )
 
 
 # --- the report --------------------------------------------------------------------------
@@ -207,7 +209,7 @@ async def close_task(name: str) -> None:
 async def report(name: str, pay: float | None, *, as_json: bool) -> None:
     """Print what a task has given. Raises NotFoundError."""
     if pay is not None and not 0 <= pay < inf:
-        raise UsageError(NO_PAY.format(pay=pay))
+        raise UsageError(f"--pay is {pay}; write what is paid for a label in USD, such as 0.25.")
     async with _labelling() as labelling:
         found = await labelling.report(name, pay=pay)
     if as_json:

@@ -34,15 +34,6 @@ from engine.values.ports import utc_now
 TERMINAL = "terminal"
 STOPPED = "An operator stopped it."
 FORGOTTEN = "User erased. No record identifies them, and nothing new is stored about them."
-FORGOTTEN_HERE = (
-    "User erased. No record identifies them. Names in a terminal are no one's own: from the next "
-    "debate on, {user} is the next person with that name there."
-)
-FORGOTTEN_BEFORE = "Already erased. No record identifies that user."
-UNFORGOTTEN = (
-    "Re-admitted: that user's activity is stored from now on. They cannot vote on debates that "
-    "started before."
-)
 LATER_WIPED = (
     "A reader still holds an older state of the database; the running process overwrites it within "
     "seconds, or the last process when it exits."
@@ -117,9 +108,12 @@ async def forget_person(platform: str, user: str, *, yes: bool = False) -> None:
         wiped = await forget(store, SystemClock(), platform, user)
         if platform == TERMINAL:
             await store.people.unforget(platform, user, utc_now())
-    said = FORGOTTEN_BEFORE if forgotten else FORGOTTEN
+    said = "Already erased. No record identifies that user." if forgotten else FORGOTTEN
     if platform == TERMINAL:
-        said = FORGOTTEN_HERE.format(user=user)
+        said = (
+            "User erased. No record identifies them. Names in a terminal are no one's own: "
+            f"from the next debate on, {user} is the next person with that name there."
+        )
     print(said if wiped else f"{said} {LATER_WIPED}")
 
 
@@ -180,7 +174,10 @@ async def unforget_person(platform: str, user: str) -> None:
                 f"That {platform} user is not forgotten; check the platform and the id."
             )
         await store.people.wipe()
-    print(UNFORGOTTEN)
+    print(
+        "Re-admitted: that user's activity is stored from now on. They cannot vote on debates that "
+        "started before."
+    )
 
 
 async def purge_community(platform: str, community: str, *, yes: bool = False) -> None:

@@ -15,13 +15,14 @@ from engine.pages.folder import FolderLibrary, check_folder
 from engine.values.errors import UsageError
 
 PAGES = "html"  # the layout of such a folder
-NOT_BOTH = "--html writes pages, not tables; leave out --format, --tables, --layout and --license."
 
 
 async def export_pages(out: Path, chosen: Chosen) -> None:
     """Write the pages of ended debates into a folder, and print what was written."""
     if chosen.tables or chosen.layout or chosen.license or chosen.file_format != FileFormat.JSONL:
-        raise UsageError(NOT_BOTH)
+        raise UsageError(
+            "--html writes pages, not tables; leave out --format, --tables, --layout and --license."
+        )
     wanted, settings = chosen.wanted(), load_store_settings()
     log.configure(settings.log, settings.secrets())
     check_replaceable(out)

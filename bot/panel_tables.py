@@ -10,13 +10,6 @@ from bot.console import TableConsole
 from engine.stats.jurors import Estimate, FitView, JurorView
 from engine.values.debate import SEES
 
-HEAD = "Fit {number} of {when:%Y-%m-%d %H:%M} UTC: {debates:,} debates, {ballots:,} ballots{more}."
-LEARNT = ", {n:,} of them on {judgments:,} judgments from elsewhere"
-LABELS = "People decided {n:,} of them."
-JURORS = "What is known of the jurors"
-SHARED = "Errors that jurors share, beside a truth of 1"
-PANELS = "The best panel of each size"
-FURTHER = "One more juror, of a family of its own: {gain:+.1f} points."
 RULES = {
     "none": "There is no verdict yet unless all readings agree: these jurors have not yet shown "
     "that they see more than order or chance. A stake of 1 on that is worth {stake:.3g}, of 100.",
@@ -25,14 +18,6 @@ RULES = {
     "balanced": "The balanced rule decides: held-back ballots bear the model of jurors out less "
     "({ahead:+.1f} standard errors).",
 }
-BLIND = (
-    "{juror} probably sees nothing of what the others see (chance that it does: {sees:.0f} %); its "
-    "ballots count for nothing."
-)
-CHANGED = (
-    "{juror} judges otherwise than before ({drift:.1f} standard errors): {n:,} older ballots of it "
-    "count no longer."
-)
 
 
 def show_panel(view: FitView) -> None:
@@ -40,12 +25,19 @@ def show_panel(view: FitView) -> None:
     console, evidence = TableConsole(), view.evidence
     more = ""
     if evidence.learnt:
-        more = LEARNT.format(n=evidence.learnt_ballots, judgments=evidence.learnt)
+        more = (
+            f", {evidence.learnt_ballots:,} of them on {evidence.learnt:,} judgments from elsewhere"
+        )
     counts = {"debates": evidence.debates, "ballots": evidence.readings}
     console.print()
-    console.print(HEAD.format(number=view.number, when=view.made_at, more=more, **counts))
+    console.print(
+        (
+            "Fit {number} of {when:%Y-%m-%d %H:%M} UTC: {debates:,} debates, {ballots:,} "
+            "ballots{more}."
+        ).format(number=view.number, when=view.made_at, more=more, **counts)
+    )
     if view.labels:
-        console.print(LABELS.format(n=view.labels))
+        console.print(f"People decided {view.labels:,} of them.")
     for table in (_jurors(view), _shared(view), _panels(view)):
         console.print()
         console.print(table)
@@ -59,7 +51,7 @@ def _table(title: str, *columns: str) -> Table:
 
 def _jurors(view: FitView) -> Table:
     columns = ("skill", "lean", "spread", "group", "weight", "alone right", "ballots", "drift")
-    table = _table(JURORS, *columns, "USD")
+    table = _table("What is known of the jurors", *columns, "USD")
     for one in view.jurors:
         table.add_row(one.juror, *_cells(one))
     return table
@@ -79,14 +71,14 @@ def _cells(one: JurorView) -> Iterator[str]:
 
 
 def _shared(view: FitView) -> Table:
-    table = _table(SHARED, "variance")
+    table = _table("Errors that jurors share, beside a truth of 1", "variance")
     table.add_row("by all", _interval(view.shared))
     table.add_row("by one family", _interval(view.family))
     return table
 
 
 def _panels(view: FitView) -> Table:
-    table = _table(PANELS, "right", "the last one adds", "last")
+    table = _table("The best panel of each size", "right", "the last one adds", "last")
     for size, one in enumerate(view.panels, start=1):
         gain = f"{100 * one.gain:+.1f} points"
         table.add_row(str(size), f"{100 * one.right:.1f} %", gain, one.jurors[-1])
@@ -96,12 +88,18 @@ def _panels(view: FitView) -> Table:
 def _notes(view: FitView) -> Iterator[str]:
     yield RULES[view.rule].format(stake=view.stake, ahead=view.ahead)
     if view.further is not None:
-        yield FURTHER.format(gain=100 * view.further)
+        yield f"One more juror, of a family of its own: {100 * view.further:+.1f} points."
     for one in view.jurors:
         if one.sees < SEES:
-            yield BLIND.format(juror=one.juror, sees=100 * one.sees)
+            yield (
+                f"{one.juror} probably sees nothing of what the others see (chance that it does: "
+                f"{100 * one.sees:.0f} %); its ballots count for nothing."
+            )
         if one.left_out:
-            yield CHANGED.format(juror=one.juror, drift=one.drift, n=one.left_out)
+            yield (
+                f"{one.juror} judges otherwise than before ({one.drift:.1f} standard errors): "
+                f"{one.left_out:,} older ballots of it count no longer."
+            )
 
 
 def _interval(one: Estimate, form: str = ".2f") -> str:

@@ -17,13 +17,6 @@ import typer
 
 SECONDS = 8.0  # a database may take three for its answer
 MOST_BYTES = 100_000
-NOT_SERVED = (
-    "Health is not served, so it cannot be asked for; set ROSTRUM_HEALTH__PORT to a port, such as "
-    "8080, and start Rostrum again."
-)
-NO_ADDRESS = "“{url}” is not an http or https address; write it as http://127.0.0.1:8080/readyz."
-NO_ANSWER = "Rostrum did not answer at {url}: {why}. Is it running?"
-OTHER = "What answers at {url} is not Rostrum; check the port."
 ANYWHERE = {"0.0.0.0": "127.0.0.1", "": "127.0.0.1", "::": "::1"}  # noqa: S104 - as one may set it
 
 
@@ -31,18 +24,24 @@ def ask_health(url: str | None) -> None:
     """Print in one sentence how the Rostrum at `url` is, or that of the settings; exits 0 or 1."""
     address = url or _configured()
     if address is None:
-        _fail(NOT_SERVED)
+        _fail(
+            "Health is not served, so it cannot be asked for; set ROSTRUM_HEALTH__PORT to a port, "
+            "such as 8080, and start Rostrum again."
+        )
     if not _is_web(address):
-        _fail(NO_ADDRESS.format(url=address))
+        _fail(
+            f"“{address}” is not an http or https address; write it as "
+            "http://127.0.0.1:8080/readyz."
+        )
     try:
         status, body = _ask(address)
         answer = json.loads(body)
         well, problems = answer["ok"], answer.get("problems", ())
     except (OSError, HTTPException) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        _fail(NO_ANSWER.format(url=address, why=why or type(error).__name__))
+        _fail(f"Rostrum did not answer at {address}: {why or type(error).__name__}. Is it running?")
     except (ValueError, TypeError, KeyError):
-        _fail(OTHER.format(url=address))
+        _fail(f"What answers at {address} is not Rostrum; check the port.")
     if not well or status != 200:
         _fail(" ".join(map(str, problems)) or "Rostrum is not well.")
     print("Rostrum is well.")

@@ -19,9 +19,6 @@ from bot.settings.load import load_store_settings
 from engine.dataset.folder import MANIFEST, Manifest, check_replaceable
 from engine.values.errors import UsageError
 
-ASK = "Publish {files} files of {folder} in the dataset repository {repo}{how}?"
-DONE = "{repo} has the export now: {page} (commit {commit})."
-EMPTY = "There is nothing to publish: the export has no debates."
 CHANGED = "{path} is not as it was exported; export again, then push that folder."
 NO_EXPORT = "{folder} is no export of Rostrum; name a folder that `rostrum export` wrote."
 
@@ -57,13 +54,16 @@ async def run_push(
 async def _push(target: Target, folder: Path, *, yes: bool) -> None:
     manifest = await asyncio.to_thread(_checked, folder)
     if not any(manifest.rows.values()):
-        raise UsageError(EMPTY)
+        raise UsageError("There is nothing to publish: the export has no debates.")
     how = ", which is private" if target.private else ""
     files = len(manifest.files) + 1
-    await confirm(ASK.format(files=files, folder=folder, repo=target.repo, how=how), yes)
+    await confirm(
+        f"Publish {files} files of {folder} in the dataset repository {target.repo}{how}?",
+        yes,
+    )
     message = f"Export of Rostrum {__version__}"
     pushed = await asyncio.to_thread(push, folder, *target, message)
-    print(DONE.format(repo=target.repo, page=pushed.page, commit=pushed.commit))
+    print(f"{target.repo} has the export now: {pushed.page} (commit {pushed.commit}).")
 
 
 def _checked(folder: Path) -> Manifest:

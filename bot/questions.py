@@ -10,8 +10,6 @@ from contextlib import contextmanager, nullcontext
 from engine.values.errors import RostrumError, UsageError
 from engine.values.text import clean
 
-CLOSED = "Nothing was done: the input was closed."
-
 
 def has_terminal() -> bool:
     """Return whether there is anyone to ask."""
@@ -25,7 +23,7 @@ async def ask(question: str, *, hidden: bool = False) -> str:
     """
     line = await _answer(question, hidden=hidden)
     if not line:
-        raise RostrumError(CLOSED)
+        raise RostrumError("Nothing was done: the input was closed.")
     return line.strip()
 
 

@@ -20,7 +20,6 @@ from engine.words.phrases import option_name
 from engine.words.translation import say
 
 MODEL_KEYS = "123456789abcdefghijklmnopqrstvwxyz"  # without the one that goes back
-SAID = "{user}: {answer}"
 
 
 class Asked(NamedTuple):
@@ -48,7 +47,7 @@ async def say_why(app: App, venue: TerminalVenue, debate: Debate) -> None:
                     at = max(0, at - 1)  # whose next answer replaces this one
                 elif (option := asked.keys.get(key)) is not None:
                     await app.store.votes.remark(_remark(app, debate, guests[at], asked, option))
-                    venue.note(SAID.format(user=guests[at], answer=asked.names[option]))
+                    venue.note(f"{guests[at]}: {asked.names[option]}")
                     at += 1
 
 

@@ -10,9 +10,6 @@ from bot.settings.load import load_store_settings
 from engine.dataset.page import read_page, write_html, write_markdown
 from engine.values.errors import UsageError
 
-WRITTEN = "Wrote {paths}."
-SO_FAR = "{sealed} The page has the debate so far."
-
 
 async def write_report(debate_id: str, out: Path) -> None:
     """Write a debate's page into a folder, in both forms. Raises UsageError for a bad folder."""
@@ -29,8 +26,8 @@ async def write_report(debate_id: str, out: Path) -> None:
             f"The debate cannot be written to {out}: {error.strerror}; choose another --out."
         ) from None
     if page.sealed:
-        print(SO_FAR.format(sealed=page.sealed))
-    print(WRITTEN.format(paths=" and ".join(map(str, written))))
+        print(f"{page.sealed} The page has the debate so far.")
+    print("Wrote {paths}.".format(paths=" and ".join(map(str, written))))
 
 
 def _write(out: Path, written: dict[Path, str]) -> None:

@@ -26,7 +26,6 @@ TOTALS_SECONDS = 2.0  # between two readings of what calls took
 TOTALS_SHARE = 20  # of the time that a reading takes: as long it is not repeated
 WIDEST = 100  # columns of the bar and what is below it
 NARROWEST_BAR = 8
-NEAR_CAP = "At least {percent:g} % of the cap of {usd} USD is used or reserved."
 log = structlog.get_logger(__name__)
 
 Watch = Callable[[Standing], None]
@@ -130,7 +129,9 @@ class Display:
         if not cap or percent is None or self._warned or taken < cap * percent / 100:
             return
         self._warned = True
-        self._warning = NEAR_CAP.format(percent=percent, usd=dollars(cap))
+        self._warning = (
+            f"At least {percent:g} % of the cap of {dollars(cap)} USD is used or reserved."
+        )
         log.info("series near its cap", series=self._series.name, percent=percent, usd=cap)
 
 

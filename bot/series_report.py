@@ -21,11 +21,6 @@ from engine.store import Store
 from engine.values.errors import NotFoundError, UsageError
 from engine.values.ports import utc_now
 
-WRITTEN = (
-    "Wrote report.md, report.html and report.json to {out}, with {n} pictures as SVG and as PNG "
-    "(light and dark)."
-)
-
 
 async def write_series_report(name: str, out: Path) -> None:
     """Write the report of a series into a folder. Raises NotFoundError and UsageError."""
@@ -40,7 +35,12 @@ async def write_series_report(name: str, out: Path) -> None:
         ) from None
     page = write_page(report)
     print("\n".join(page.lines))
-    print(WRITTEN.format(out=out, n=sum(name.endswith(".svg") for name in files)))
+    print(
+        (
+            "Wrote report.md, report.html and report.json to {out}, with {n} pictures as SVG and "
+            "as PNG (light and dark)."
+        ).format(out=out, n=sum(name.endswith(".svg") for name in files))
+    )
 
 
 async def read_report(store: Store, name: str) -> SeriesReport:

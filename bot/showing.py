@@ -28,9 +28,6 @@ SCHEMA_VERSION = 1  # of both JSON documents; docs/operations.md describes them
 TOPIC_WIDTH = 60
 NARROWEST = 80  # below that ids and states would be cut; narrower terminals wrap lines
 WIDEST_TEXT = 100  # characters in a line of a transcript
-MISSING = "{post} is missing: {why}"
-MAYBE_MISSING = "{post} may be missing: {why}"
-ONE_FORM = "Give either --json or --transcript."
 
 
 async def list_debates(state: str | None, limit: int, *, as_json: bool = False) -> None:
@@ -62,7 +59,7 @@ async def show_debate(debate_id: str, *, as_json: bool = False, transcript: bool
     A transcript is Markdown, or text in a terminal. Raises UsageError for both forms at once.
     """
     if as_json and transcript:
-        raise UsageError(ONE_FORM)
+        raise UsageError("Give either --json or --transcript.")
     async with read_store(load_store_settings()) as store:
         debate = await store.debates.get(debate_id)
         if transcript:
@@ -164,7 +161,11 @@ def _lines(seen: Seen) -> Iterator[tuple[str, str]]:
     if seen.unread:
         yield "votes", UNREAD
     for gap in seen.gaps:
-        template = MISSING if gap.state is DeliveryState.REFUSED else MAYBE_MISSING
+        template = (
+            "{post} is missing: {why}"
+            if gap.state is DeliveryState.REFUSED
+            else "{post} may be missing: {why}"
+        )
         yield "thread", template.format(post=gap.key, why=gap.error)
     for one in seen.failures:
         times = f" ({one.tries} tries)" if one.tries > 1 else ""

@@ -22,11 +22,6 @@ if TYPE_CHECKING:
 
 TICK_SECONDS = 0.25
 RECENT_SECONDS = 10.0
-NO_TRACES = (
-    "ROSTRUM_TRACES is on, and OpenTelemetry is not installed; run pip install "
-    "'opentelemetry-sdk>=1.38' 'opentelemetry-exporter-otlp-proto-http>=1.38', "
-    "or set ROSTRUM_TRACES=off."
-)
 CHECKOUT = Path(__file__).parent.parent
 
 
@@ -117,5 +112,9 @@ def open_traces(known: Iterable[Model]) -> Watching:
     try:
         from adapters.traces.spans import Traces  # and with it OpenTelemetry
     except ModuleNotFoundError as error:
-        raise SettingsError(NO_TRACES) from error
+        raise SettingsError(
+            "ROSTRUM_TRACES is on, and OpenTelemetry is not installed; run pip install "
+            "'opentelemetry-sdk>=1.38' 'opentelemetry-exporter-otlp-proto-http>=1.38', or set "
+            "ROSTRUM_TRACES=off."
+        ) from error
     return Watching(known, Traces(__version__))

@@ -51,7 +51,6 @@ DEFAULT_STANCES = "against>for=2,unsure>for=1,for=1,against=1,unsure>against=1"
 LIMITS = VenueLimits(typing_seconds=0.25, erases=False)
 LOOK_SECONDS = 0.05
 TAKE_UP_SECONDS = 1.0
-RAISED = "Raise the cap (ROSTRUM_BUDGET__DEBATE_USD). "
 
 
 class DebateEndedError(RostrumError):
@@ -449,7 +448,11 @@ def _operators(caps: Caps) -> Caps:
 def _way_on(debate: Debate, command: str) -> str:
     if debate.status is Status.CANCELLED:
         return "A cancelled debate cannot be resumed; start a new one."
-    raised = "" if debate.status is not Status.PARTIAL else RAISED
+    raised = (
+        ""
+        if debate.status is not Status.PARTIAL
+        else "Raise the cap (ROSTRUM_BUDGET__DEBATE_USD). "
+    )
     return f"{raised}Continue with: {command} {debate.code}"
 
 

@@ -30,7 +30,6 @@ REHEARSAL = (
     "it recites prepared arguments, so that you can see everything else work offline."
 )
 BY_PAGE = "After each round, any key shows the next one (--pace 0 shows them without waiting)."
-VOTES_BY_KEY = "When the vote opens, each key you press is one person's vote."
 VOTES_GIVEN = (
     "These votes are cast when it opens: {votes} (choose with --votes, or run it in a terminal)."
 )
@@ -111,7 +110,11 @@ def demo_intro(
         for name, text in said.items()
     )
     command = f"/debate start {options}"
-    voting = VOTES_BY_KEY if votes is None else VOTES_GIVEN.format(votes=votes)
+    voting = (
+        "When the vote opens, each key you press is one person's vote."
+        if votes is None
+        else VOTES_GIVEN.format(votes=votes)
+    )
     standing = STANCES_GIVEN.format(stances=stances) if stances else ""
     paging = f"{BY_PAGE}\n" if by_page else ""
     return f"> {command}\n\n{REHEARSAL}\n{paging}{voting}\n{standing}"

@@ -11,10 +11,6 @@ from engine.values.errors import RostrumError
 from engine.values.text import clean
 from engine.values.topics import Topic
 
-BUILT_IN = "Built-in topics; ROSTRUM_TOPICS_FILE names a file of your own."
-FROM_FILE = "Topics of {file}"
-NONE = "none in this language"
-
 
 async def list_topics(language: str | None = None) -> None:
     """Print the topics by language.
@@ -23,9 +19,13 @@ async def list_topics(language: str | None = None) -> None:
     """
     only = check_language(language) if language else None
     file, listed = load_topics()
-    print(FROM_FILE.format(file=file) if file else BUILT_IN)
+    print(
+        f"Topics of {file}"
+        if file
+        else "Built-in topics; ROSTRUM_TOPICS_FILE names a file of your own."
+    )
     shown = [topic for topic in listed.topics if only is None or topic.speaks(only)]
-    for line in _lines(shown) if shown or not listed.topics else [NONE]:
+    for line in _lines(shown) if shown or not listed.topics else ["none in this language"]:
         print(clean(line))
     for fault in listed.faults:
         print(f"FAIL  {clean(fault)}")

@@ -33,18 +33,6 @@ WHOLE_NUMBERS = (
 )
 SUMMED = (*WHOLE_NUMBERS[1:], "usd", "unpriced")
 WITHOUT_KEY = {By.USER: "nobody known", By.SERIES: "no series"}
-NOTHING = "There are no calls to count yet."
-TODAY = (
-    "Today (UTC): {day.spent:.4f} USD spent, {day.reserved:.4f} USD reserved, everywhere together."
-)
-UNPRICED = (
-    "USD leaves out {n} call of unknown cost.",
-    "USD leaves out {n} calls of unknown cost.",
-)
-LEFT_OUT = (
-    "Rehearsal debates left out: {n} (--include-rehearsal adds it).",
-    "Rehearsal debates left out: {n} (--include-rehearsal adds them).",
-)
 
 
 async def show_usage(
@@ -78,9 +66,20 @@ async def show_usage(
         return
     print_usage(usage, key)
     if left_out:
-        print(plural(LEFT_OUT, left_out))
+        print(
+            plural(
+                (
+                    "Rehearsal debates left out: {n} (--include-rehearsal adds it).",
+                    "Rehearsal debates left out: {n} (--include-rehearsal adds them).",
+                ),
+                left_out,
+            )
+        )
     if usage.takings and today.debates:
-        print(TODAY.format(day=today))
+        print(
+            f"Today (UTC): {today.spent:.4f} USD spent, {today.reserved:.4f} USD reserved, "
+            "everywhere together."
+        )
 
 
 def _read_by(text: str) -> By:
@@ -111,7 +110,7 @@ def to_rows(usage: Usage, by: By = By.MODEL) -> list[dict[str, Any]]:
 def print_usage(usage: Usage, by: By = By.MODEL) -> None:
     """Print what calls took by their key, and in all; where a table is too wide, in lines."""
     if not usage.takings:
-        print(NOTHING)
+        print("There are no calls to count yet.")
         return
     roles, console = by is By.MODEL, TableConsole()
     rows = [
@@ -131,7 +130,15 @@ def print_usage(usage: Usage, by: By = By.MODEL) -> None:
         console.width = max(width, console.width)
         console.print(table)
     if unpriced := usage.sum("unpriced"):
-        print(plural(UNPRICED, unpriced))
+        print(
+            plural(
+                (
+                    "USD leaves out {n} call of unknown cost.",
+                    "USD leaves out {n} calls of unknown cost.",
+                ),
+                unpriced,
+            )
+        )
 
 
 def _in_lines(names: Iterable[str], figures: dict[str, Any], width: int) -> Iterator[str]:

@@ -24,11 +24,6 @@ from engine.store.listings import Sought
 from engine.values.errors import UsageError
 
 HOST = "127.0.0.1"
-TAKEN = "Pages cannot be served at {host}:{port}: {why}. Choose another port with --port."
-OPEN = "Open {link} in your browser: it works once. Press Ctrl-C to stop."
-EMPTY = "There are no debates yet; they appear as soon as one starts."
-NOTHING = "This export has no debates."
-NO_FOLDER = "There is no folder {folder}; name one that rostrum export wrote."
 
 
 class View(NamedTuple):
@@ -42,8 +37,15 @@ async def view(folder: Path | None, port: int) -> None:
     """Serve debates as pages on this machine until stopped, and print the link to them."""
     async with viewing(folder, port) as shown:
         if not shown.debates:
-            print(EMPTY if folder is None else NOTHING)
-        print(OPEN.format(link=shown.link), flush=True)
+            print(
+                "There are no debates yet; they appear as soon as one starts."
+                if folder is None
+                else "This export has no debates."
+            )
+        print(
+            f"Open {shown.link} in your browser: it works once. Press Ctrl-C to stop.",
+            flush=True,
+        )
         await asyncio.Event().wait()
 
 
@@ -57,7 +59,12 @@ async def viewing(folder: Path | None, port: int) -> AsyncIterator[View]:
     async with _library(folder) as library:
         debates = (await library.find(Sought(), 1)).total
         door, reading = Door(), Reading(library, live=folder is None)
-        site = Site(HOST, port, taken=TAKEN)
+        site = Site(
+            HOST,
+            port,
+            taken="Pages cannot be served at {host}:{port}: {why}. Choose another "
+            "port with --port.",
+        )
 
         def dress(served: web.Application) -> None:
             furnish(served)
@@ -84,5 +91,5 @@ async def _library(folder: Path | None) -> AsyncIterator[Library]:
 
 def _open(folder: Path) -> FolderLibrary:
     if not folder.is_dir():
-        raise UsageError(NO_FOLDER.format(folder=folder))
+        raise UsageError(f"There is no folder {folder}; name one that rostrum export wrote.")
     return FolderLibrary(folder)

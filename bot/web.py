@@ -21,7 +21,6 @@ from bot.settings.settings import Settings
 from engine.pages.public import Public
 from engine.values.ports import Permalinks
 
-PORT_TAKEN = "Pages cannot be served at {host}:{port}: {why}; set ROSTRUM_WEB__PORT to a free port."
 log = structlog.get_logger(__name__)
 
 
@@ -42,7 +41,12 @@ async def serve_web(settings: Settings, app: App) -> None:
     """Serve until cancelled; nowhere without a port. Raises SettingsError for a port in use."""
     if settings.web.port is None:
         return
-    site = Site(settings.web.host, settings.web.port, taken=PORT_TAKEN)
+    site = Site(
+        settings.web.host,
+        settings.web.port,
+        taken="Pages cannot be served at {host}:{port}: {why}; set ROSTRUM_WEB__PORT "
+        "to a free port.",
+    )
     labelling = await label_routes(app.store, app.service.clock, settings)
     saw = await noticing_of(app.store, app.service.clock, settings)
     pages = public_pages(settings, app, saw)

@@ -29,9 +29,6 @@ from engine.values.language import speaking
 # Discord hands over the message's text with the command, so that no privileged intent is needed.
 
 
-NAME = "Debate this"
-
-
 def debate_this(desk: FrontDesk) -> app_commands.ContextMenu:
     """Return the entry, for everyone who can write, as `/debate`."""
 
@@ -47,7 +44,7 @@ def debate_this(desk: FrontDesk) -> app_commands.ContextMenu:
             else:
                 await interaction.response.send_modal(TopicForm(desk, {"topic": motion}))
 
-    return app_commands.ContextMenu(name=NAME, callback=ask)
+    return app_commands.ContextMenu(name="Debate this", callback=ask)
 
 
 FIRST_PAUSE, LONGEST_PAUSE = 30.0, 3600.0

@@ -16,19 +16,12 @@ from urllib.parse import quote
 
 from engine.values.errors import ExportError, UsageError
 
-MISSING = (
-    "rostrum push needs huggingface_hub, which is not installed; install it with "
-    "pip install 'huggingface-hub>=1.0'."
-)
-REFUSED = "The hub does not accept the token; set HF_TOKEN to a valid one that may write to {repo}."
 FORBIDDEN = "The token may not write to {repo}; use one with write access, or another repository."
-UNKNOWN = "The hub has no {repo} that this token may see; check its name and the token's access."
 LIMITED = "The hub limits how often it is asked, and does so now; try again later. {resumed}"
 FAILED = "The hub answered with {status}; try again later. {resumed}"
 CUT = "The connection to the hub was lost; run the same command again. {resumed}"
 NOT_SENT = "{repo} was not changed: the hub refused the export ({status})."
 RESUMED = "Files that are there already are not sent again."
-PUBLIC = "{repo} exists and is public; make it private on the hub first, or leave out --private."
 MOST_BYTES = 64 * 2**20  # of an answer: the longest lists a repository's files
 NO_XET = (404, 405, 501)
 # What earlier exports left; of the same names, the new files replace them.
@@ -45,7 +38,10 @@ class Pushed(NamedTuple):
 def check_installed() -> None:
     """Raise UsageError without the extra."""
     if find_spec("huggingface_hub") is None:
-        raise UsageError(MISSING)
+        raise UsageError(
+            "rostrum push needs huggingface_hub, which is not installed; install it with pip "
+            "install 'huggingface-hub>=1.0'."
+        )
 
 
 def push(folder: Path, repo: str, private: bool, revision: str | None, message: str) -> Pushed:
@@ -64,7 +60,10 @@ def push(folder: Path, repo: str, private: bool, revision: str | None, message: 
     with _explained(repo), _bounded():
         page = api.create_repo(repo, repo_type="dataset", private=private or None, exist_ok=True)
         if private and not api.repo_info(repo, repo_type="dataset").private:
-            raise UsageError(PUBLIC.format(repo=repo))
+            raise UsageError(
+                f"{repo} exists and is public; make it private on the hub first, or leave "
+                "out --private."
+            )
         if revision:
             api.create_branch(repo, repo_type="dataset", branch=revision, exist_ok=True)
         with nullcontext() if _takes_xet(api, repo, revision or "main") else _plain_uploads():
@@ -174,7 +173,13 @@ def _explained(repo: str) -> Iterator[None]:
 
 
 def _of_status(status: int, repo: str) -> UsageError | ExportError:
-    lasting = {401: REFUSED, 403: FORBIDDEN, 404: UNKNOWN}
+    lasting = {
+        401: "The hub does not accept the token; set HF_TOKEN to a valid one that may "
+        "write to {repo}.",
+        403: FORBIDDEN,
+        404: "The hub has no {repo} that this token may see; check its name and the "
+        "token's access.",
+    }
     if status in lasting:
         return UsageError(lasting[status].format(repo=repo))
     if status in (400, 402, 409, 413, 422):

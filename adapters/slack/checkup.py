@@ -17,11 +17,6 @@ from engine.store.installs import Install
 from engine.values.errors import VenueAwayError, VenueError
 
 MOST_NAMED = 10
-MANAGE_NOWHERE = (
-    "{who} manages nowhere, as several workspaces have Rostrum; write TEAM/{first} in "
-    "ROSTRUM_SLACK__MANAGERS"
-)
-NOT_THERE = "{who}: Rostrum is not installed in that workspace"
 _SECRET = re.compile(r"[0-9a-f]{32}")
 
 
@@ -52,11 +47,18 @@ def check_managers(listed: Sequence[str], teams: Sequence[str]) -> Iterator[Find
     subject = "slack managers"
     bare = [entry for entry in listed if "/" not in entry]
     if bare and len(teams) > 1:
-        text = MANAGE_NOWHERE.format(who=", ".join(bare), first=bare[0])
+        text = (
+            "{who} manages nowhere, as several workspaces have Rostrum; write TEAM/{first} "
+            "in ROSTRUM_SLACK__MANAGERS"
+        ).format(who=", ".join(bare), first=bare[0])
         yield Finding(subject, False, text)
     lost = [entry for entry in listed if "/" in entry and entry.partition("/")[0] not in teams]
     if lost and teams:
-        yield Finding(subject, None, NOT_THERE.format(who=", ".join(lost)))
+        yield Finding(
+            subject,
+            None,
+            "{who}: Rostrum is not installed in that workspace".format(who=", ".join(lost)),
+        )
     if listed and teams and not lost and (not bare or len(teams) == 1):
         yield Finding(subject, True, f"{len(listed)} listed beside admins")
 

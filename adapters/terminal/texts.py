@@ -16,15 +16,7 @@ from engine.words.phrases import NO_STANCES, option_name, round_name
 from engine.words.translation import plural, say
 
 TOPIC = "Topic: {topic}"
-DRAFT = "{seat} · {round}"
 FILE = "File: {name}"
-THINKS = "{seats} is thinking…"
-THINK = "{seats} are thinking…"
-EDITED = "{number} was edited"
-EARLIER = "Earlier in this debate:"
-CAST = "{user} votes: {option}"
-STOOD = "{user} is {option}"
-WITHDRAWN = "{user} withdraws: {option}"
 
 NOTHING_PRIVATE = "A terminal has no private messages; read the transcript."
 NOTHING_HIDDEN = "A vote in a terminal cannot be secret; start the debate with an open ballot."
@@ -46,26 +38,27 @@ VOTES_OPTION = "“{option}” in {given} is not on this ballot; choose from {op
 VOTES_TWICE = "“{option}” is in {given} twice; give each option once."
 VOTES_NUMBER = "“{number}” in {given} is not a number from 0 to {most}."
 NO_KEYBOARD = "No keyboard input here; give the votes with --votes."
-KEYS = "Keys: {options} · u = undo the last vote · Enter = close the vote"
-STANCE_KEYS = "Keys: {options} · u = undo the last one · Enter = continue"
-KEY = "{key} = {option}"
 VOTES_NEEDED = ("The vote counts with {n} vote or more.", "The vote counts with {n} votes or more.")
-TURN_PAGE = "Press any key for the next round: {round}."
 
 
 def draft_title(draft: Draft) -> str:
     """Return the title of a turn being written."""
-    return say(DRAFT, seat=draft.name or marked(draft.seat), round=round_name(draft.round))
+    return say(
+        "{seat} · {round}", seat=draft.name or marked(draft.seat), round=round_name(draft.round)
+    )
 
 
 def next_round(name: str) -> str:
     """Return the line that waits for a key between two rounds."""
-    return say(TURN_PAGE, round=round_name(name))
+    return say("Press any key for the next round: {round}.", round=round_name(name))
 
 
 def thinking(seats: Sequence[str]) -> str:
     """Return the line that shows who is thinking."""
-    return say(THINKS if len(seats) == 1 else THINK, seats=say(", ").join(map(marked, seats)))
+    return say(
+        "{seats} is thinking…" if len(seats) == 1 else "{seats} are thinking…",
+        seats=say(", ").join(map(marked, seats)),
+    )
 
 
 def key_help(keys: Mapping[str, str], *, goes_on: bool, quorum: int = 0) -> str:
@@ -73,19 +66,24 @@ def key_help(keys: Mapping[str, str], *, goes_on: bool, quorum: int = 0) -> str:
 
     `quorum` is how many votes it takes to count, if any number is too few.
     """
-    named = (say(KEY, key=key, option=option) for key, option in keys.items())
-    hint = say(STANCE_KEYS if goes_on else KEYS, options=" · ".join(named))
+    named = (say("{key} = {option}", key=key, option=option) for key, option in keys.items())
+    hint = say(
+        "Keys: {options} · u = undo the last one · Enter = continue"
+        if goes_on
+        else "Keys: {options} · u = undo the last vote · Enter = close the vote",
+        options=" · ".join(named),
+    )
     return f"{hint}\n{plural(VOTES_NEEDED, quorum)}" if quorum else hint
 
 
 def earlier() -> str:
     """Return the line above messages that were shown before."""
-    return say(EARLIER)
+    return say("Earlier in this debate:")
 
 
 def edited(reference: str) -> str:
     """Return the line on a message that was edited."""
-    return say(EDITED, number=Reference.read(reference).mark)
+    return say("{number} was edited", number=Reference.read(reference).mark)
 
 
 def hand_text(
@@ -95,5 +93,9 @@ def hand_text(
 
     `names` are those of agents who answered a question.
     """
-    template = (STOOD if option in STANCES else CAST) if raised else WITHDRAWN
+    template = (
+        ("{user} is {option}" if option in STANCES else "{user} votes: {option}")
+        if raised
+        else "{user} withdraws: {option}"
+    )
     return say(template, user=user, option=option_name(option, names))

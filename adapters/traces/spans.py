@@ -35,7 +35,6 @@ OK = "ok"
 CLOSE_SECONDS = 2.0
 QUIET_SECONDS = 300.0  # between two lines of the log about a collector that is away
 EXPORTER = "opentelemetry.exporter.otlp.proto.http.trace_exporter"
-UNUSABLE = "Traces cannot be set up: {why}; check the variables that begin with OTEL_."
 _trace_id: ContextVar[int | None] = ContextVar("trace_id", default=None)
 
 
@@ -61,7 +60,9 @@ class Traces:
             )
             self._provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
         except ValueError as error:
-            raise SettingsError(UNUSABLE.format(why=error)) from error
+            raise SettingsError(
+                f"Traces cannot be set up: {error}; check the variables that begin with OTEL_."
+            ) from error
         logging.getLogger(EXPORTER).addFilter(_Seldom())
         self._tracer = self._provider.get_tracer("rostrum", version)
         self._taken: dict[str, _Taken] = {}

@@ -42,7 +42,6 @@ LEEWAY_SECONDS = 60  # between clocks
 CLAIMS = ["iss", "aud", "sub", "exp", "iat", "nonce"]
 DECLINED = "You did not sign in. Try again, or use an invitation link."
 EXPIRED = "Signing in took too long, or was begun in another browser. Begin again."
-STRANGER = "Your Slack workspace is not served here. Sign in with another one."
 AWAY = "{platform} does not answer at the moment. Try again in a minute."
 BROKEN = "Signing in by {platform} is not set up correctly. Tell the people who run this page."
 log = structlog.get_logger(__name__)
@@ -209,7 +208,9 @@ class SlackAccounts:
         if not hmac.compare_digest(claims.nonce.encode(), pending.nonce.encode()):
             raise NotAllowedError(EXPIRED)
         if self._app.teams and claims.team not in self._app.teams:
-            raise NotAllowedError(STRANGER)
+            raise NotAllowedError(
+                "Your Slack workspace is not served here. Sign in with another one."
+            )
         return claims.user
 
     async def _claims(self, token: str) -> _SlackClaims:

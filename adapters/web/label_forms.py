@@ -38,9 +38,6 @@ GROUNDS = ("logic", "evidence", "rebuttal", "style", "other")
 FIELDS = ("option", "confidence", "ground", "comment", "seconds")
 THUMB, UP, DOWN = "thumb-", "up", "down"
 LONGEST_SECONDS = 86_400.0
-UNDECIDED = "Choose who debated better; without that there is nothing to store."
-TOO_LONG = "Your reason is too long. Shorten it to 2,000 characters."
-UNREADABLE = "Your answer could not be read. Check it and send it once more."
 
 Form = Mapping[str, Any]
 
@@ -89,9 +86,9 @@ def read_answer(form: Form, sheet: Sheet) -> SheetAnswer | str:
     """Return a form's answer, or what is wrong with it."""
     given = filled(form, sheet)
     if not given.option:
-        return UNDECIDED
+        return "Choose who debated better; without that there is nothing to store."
     if len(given.comment) > MOST_COMMENT:
-        return TOO_LONG
+        return "Your reason is too long. Shorten it to 2,000 characters."
     try:
         return SheetAnswer.model_validate(
             {
@@ -104,7 +101,7 @@ def read_answer(form: Form, sheet: Sheet) -> SheetAnswer | str:
             }
         )
     except ValidationError:
-        return UNREADABLE
+        return "Your answer could not be read. Check it and send it once more."
 
 
 def _comment(form: Form) -> str:

@@ -65,7 +65,6 @@ REFUSALS: Mapping[str, tuple[int, Failure]] = {
 }
 MOST_JOINS, JOINS_SECONDS = 20, 3600.0  # by links, from one address
 ASKED = ""  # in place of a task's name: who signed in and was asked to agree
-LATE = "This page was open for too long. Check your answer and send it once more."
 log = structlog.get_logger(__name__)
 
 
@@ -315,7 +314,17 @@ class LabelPages:
         sheet = await self._own(request, visitor)
         if not holds_token(session, form):
             # The session has changed since, or the form is forged: nothing is stored unseen.
-            return await self._sheet(request, visitor, sheet, filled(form, sheet, LATE), 403)
+            return await self._sheet(
+                request,
+                visitor,
+                sheet,
+                filled(
+                    form,
+                    sheet,
+                    "This page was open for too long. Check your answer and send it once more.",
+                ),
+                403,
+            )
         answer = read_answer(form, sheet)
         if isinstance(answer, str):
             return await self._sheet(request, visitor, sheet, filled(form, sheet, answer), 400)

@@ -170,7 +170,6 @@ ASKED: Mapping[str, str] = {  # what can be filled in wrongly, by the terms' own
     "parameter": "Parameter with a participant's id, such as PROLIFIC_PID (empty: none)",
     "code": "Completion code, shown at the end (empty: none)",
 }
-INCOMPLETE = "Something in the form is not valid: {fields}. Correct it and send it once more."
 
 
 class ManagerPages:
@@ -299,7 +298,11 @@ class ManagerPages:
                 fields = ", ".join(
                     f"“{say(told)}”" for name, told in ASKED.items() if name in wrong
                 )
-                said = say(INCOMPLETE, fields=fields)
+                said = say(
+                    "Something in the form is not valid: {fields}. Correct it and "
+                    "send it once more.",
+                    fields=fields,
+                )
                 return await self._list(request, session, form, said)
             except StoreError:
                 raise

@@ -21,10 +21,6 @@ from engine.values.errors import StoreError
 FEWEST_BYTES = 100_000_000  # a few hundred debates
 SCRATCH_BYTES = 1_000_000
 MB = 1_000_000
-CHANGED = (
-    "{juror} judges otherwise than before, so {n:,} older ballots of it count no longer; look "
-    "whether its provider has put another model under its name, and see rostrum stats"
-)
 
 
 def check_retention(settings: Settings) -> Finding:
@@ -61,7 +57,13 @@ async def check_database(settings: Settings) -> AsyncIterator[Finding]:
 async def _check_jurors(store: SqlStore) -> AsyncIterator[Finding]:
     """Name the jurors that have changed."""
     for juror, number in left_out_of(await store.learning.newest(rehearsal=False)).items():
-        yield Finding("juror", None, CHANGED.format(juror=juror, n=number))
+        yield Finding(
+            "juror",
+            None,
+            f"{juror} judges otherwise than before, so {number:,} older ballots of it count no "
+            "longer; look whether its provider has put another model under its name, and "
+            "see rostrum stats",
+        )
 
 
 async def _check(database: Database) -> Finding:

@@ -25,13 +25,10 @@ from engine.values.messages import Estimate
 from engine.values.ports import Models
 
 MOST_PAIRS = 500
-NOT_ASKED = (
-    "searches of each side before a debate: {n}. The endpoint was not asked, as a search may cost "
-    "money"
-)
 NO_HISTORY = PanelFit({}, None, 0.9)
-TOPIC = "Cities should close their centres to cars"
-ORDER = Order(platform="check", community="check", place="", topic=TOPIC)
+ORDER = Order(
+    platform="check", community="check", place="", topic="Cities should close their centres to cars"
+)
 
 
 class CostForecast(NamedTuple):
@@ -53,7 +50,12 @@ async def check_debate(settings: Settings) -> AsyncIterator[Finding]:
         named = [*defaults.debaters, *defaults.jurors]
         if defaults.retrieval is not None:
             named.append(defaults.retrieval.model)
-            yield Finding("retrieval", None, NOT_ASKED.format(n=defaults.retrieval.calls))
+            yield Finding(
+                "retrieval",
+                None,
+                f"searches of each side before a debate: {defaults.retrieval.calls}. The "
+                "endpoint was not asked, as a search may cost money",
+            )
         prices = await _prices(models, named)
         check_prices(prices, defaults.caps)
         async for finding in _check_caps(settings, defaults, models, prices):

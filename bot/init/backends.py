@@ -26,14 +26,8 @@ Models. A backend is the address of any OpenAI-compatible endpoint, such as
 http://127.0.0.1:8080/v1, or one of these presets:
 {presets}.
 Without one, debates run on the built-in rehearsal model, which recites prepared texts."""
-FIRST = "Backend (Enter: none)"
-MORE = "Another backend, so that jurors are of other families (Enter: no more)"
-KEY = "Key of {name}"
 NO_KEY = "Key of {name} (Enter: none)"
 UNKNOWN = "“{said}” is neither a preset nor an http address"
-PRICE = (
-    "No price is known of {ref}; USD per million tokens in and out, as in 0.3 1.2 (Enter: later)"
-)
 MOST_SHOWN, MOST_USD = 12, 1e6
 ROLES = {"ROSTRUM_MODELS": "Models that debate", "ROSTRUM_JURORS": "Models that judge"}
 FEWEST = {"ROSTRUM_MODELS": 1, "ROSTRUM_JURORS": 2}
@@ -79,7 +73,11 @@ async def ask_backends() -> Backends:
     for server in await find_local_servers():
         show(Finding("local server", None, f"{server.name} answers; its preset is {server.preset}"))
     backends = Backends()
-    while said := await ask(MORE if backends else FIRST):
+    while said := await ask(
+        "Another backend, so that jurors are of other families (Enter: no more)"
+        if backends
+        else "Backend (Enter: none)"
+    ):
         await _try(backends, said)
     return backends
 
@@ -106,7 +104,7 @@ async def _read_backend(said: str, backends: Backends) -> Backend:
     if said.lower() in PRESETS:
         name = said.lower()
         preset = PRESETS[name]
-        question = KEY if preset.key else NO_KEY
+        question = "Key of {name}" if preset.key else NO_KEY
         key = "" if preset.local else await ask(question.format(name=name), hidden=True)
         return Backend.of(name, preset=name, api_key=SecretStr(key))
     if not said.lower().startswith(("http://", "https://")):
@@ -171,7 +169,10 @@ def _write_price(price: Price) -> dict[str, float]:
 
 async def _ask_price(ref: str) -> list[float]:
     """Return USD per million tokens in and out; empty to set it later."""
-    while said := await ask(PRICE.format(ref=ref)):
+    while said := await ask(
+        f"No price is known of {ref}; USD per million tokens in and out, as in 0.3 1.2 "
+        "(Enter: later)"
+    ):
         try:
             usd = [float(part) for part in said.replace(",", " ").split()]
         except ValueError:

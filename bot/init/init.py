@@ -41,28 +41,9 @@ ABOUT_SLACK = """
 Slack. Make an app at https://api.slack.com/apps from the manifest that rostrum invite --slack
 prints, and install it. The bot token is under OAuth & Permissions; make the app-level token with
 the scope connections:write under Basic Information."""
-BOTH_TOKENS = (
-    "Slack needs both tokens, so neither is written. docs/slack.md has HTTP mode and OAuth."
-)
-AGAIN = "{what} once more (Enter skips it; keep writes it as it is)"
-NO_TERMINAL = (
-    "rostrum init asks questions, which needs a terminal. Without one, set variables such as "
-    "ROSTRUM_DISCORD__TOKEN and run rostrum init --from-env."
-)
-NOTHING_SET = (
-    "--from-env writes the settings of the environment, and there are none; set for example "
-    "ROSTRUM_DISCORD__TOKEN."
-)
 STOPPED = "Stopped; nothing was written."
 NOTHING = "Nothing to write. Without settings rostrum demo and rostrum debate work offline."
-REPLACES = "{file} exists. Its other lines stay; these are set in it: {names}."
 WROTE = "Wrote {names} to {file}, which only you can read."
-OVERRIDDEN = "{name} is also set in the environment, which overrides .env; unset it there"
-NEXT_DISCORD = "Add the bot to your server: {link}"
-NEXT_SLACK = "In Slack, write /invite with the app's name into a channel."
-NEXT_MEND = "Then: correct what failed above, and rostrum check."
-NEXT_CHAT = "Then: rostrum check, and rostrum run."
-NEXT_TERMINAL = 'Then: rostrum check, and rostrum debate "Tabs or spaces".'
 
 
 @dataclass(slots=True)
@@ -87,7 +68,10 @@ async def run_init(*, from_env: bool = False, yes: bool = False) -> None:
     Raises RostrumError if nothing could be written.
     """
     if not from_env and not has_terminal():
-        raise UsageError(NO_TERMINAL)
+        raise UsageError(
+            "rostrum init asks questions, which needs a terminal. Without one, set variables such "
+            "as ROSTRUM_DISCORD__TOKEN and run rostrum init --from-env."
+        )
     try:
         draft = await (_read_environment() if from_env else _ask_all())
         if not draft.values:
@@ -149,7 +133,9 @@ async def _ask_slack(draft: Draft) -> None:
     if app:
         draft.values |= {SLACK_BOT: bot, SLACK_APP: app}
     else:
-        print(BOTH_TOKENS)
+        print(
+            "Slack needs both tokens, so neither is written. docs/slack.md has HTTP mode and OAuth."
+        )
 
 
 async def _ask_until(
@@ -158,7 +144,10 @@ async def _ask_until(
     """Ask for a token until one is good; other subjects are for `rostrum check`. Empty for none."""
     last = ""
     while True:
-        said = await ask(AGAIN.format(what=what) if last else what, hidden=True)
+        said = await ask(
+            f"{what} once more (Enter skips it; keep writes it as it is)" if last else what,
+            hidden=True,
+        )
         if not said or (last and said.lower() == KEEP):
             return last if said else ""
         if subject not in await _show(tried(SecretStr(said))):
@@ -231,7 +220,10 @@ async def _read_environment() -> Draft:
         {name: value for name, value in named.items() if name.startswith(PREFIX) and value}
     )
     if not draft.values:
-        raise UsageError(NOTHING_SET)
+        raise UsageError(
+            "--from-env writes the settings of the environment, and there are none; set for "
+            "example ROSTRUM_DISCORD__TOKEN."
+        )
     settings, wrong = examine_settings()
     if settings is None or wrong:
         raise SettingsError(wrong[0])
@@ -280,11 +272,20 @@ async def _write(draft: Draft, *, yes: bool) -> None:
     text = read_env(ENV_FILE)
     if ENV_FILE.exists():
         print()
-        await confirm(REPLACES.format(file=ENV_FILE, names=names), yes)
+        await confirm(
+            f"{ENV_FILE} exists. Its other lines stay; these are set in it: {names}.",
+            yes,
+        )
     write_env(ENV_FILE, merge(text, draft.values, draft.dropped))
     print(f"\n{WROTE.format(names=names, file=ENV_FILE)}")
     for name in _overridden(draft.values):
-        show(Finding("settings", None, OVERRIDDEN.format(name=name)))
+        show(
+            Finding(
+                "settings",
+                None,
+                f"{name} is also set in the environment, which overrides .env; unset it there",
+            )
+        )
     for sentence in examine_settings()[1]:
         show(Finding("settings", False, sentence))
         draft.failed = True
@@ -305,10 +306,14 @@ def _say_next(values: Mapping[str, str], *, failed: bool) -> None:
     if token := values.get(DISCORD_TOKEN):
         from adapters.discord.permissions import application_id_of, invite_link
 
-        print(NEXT_DISCORD.format(link=invite_link(application_id_of(token))))
+        print(f"Add the bot to your server: {invite_link(application_id_of(token))}")
         chats += 1
     if SLACK_BOT in values:
-        print(NEXT_SLACK)
+        print("In Slack, write /invite with the app's name into a channel.")
         chats += 1
-    done = NEXT_CHAT if chats else NEXT_TERMINAL
-    print(NEXT_MEND if failed else done)
+    done = (
+        "Then: rostrum check, and rostrum run."
+        if chats
+        else 'Then: rostrum check, and rostrum debate "Tabs or spaces".'
+    )
+    print("Then: correct what failed above, and rostrum check." if failed else done)

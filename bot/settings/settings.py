@@ -62,11 +62,6 @@ from engine.values.topics import TopicList, built_in_topics
 if TYPE_CHECKING:
     from adapters.models.backends import Backend
 
-REHEARSAL_MODELS = "rehearsal/maple, rehearsal/cedar, rehearsal/oak, rehearsal/larch"
-REHEARSAL_JURORS = (
-    "rehearsal/birch, rehearsal/elm, rehearsal/rowan, "
-    "rehearsal/aspen, rehearsal/hazel, rehearsal/willow"
-)
 
 PLATFORMS = ("discord", "slack")
 STOP_SECONDS = 45.0  # the files of deploy/ let a stop take as long
@@ -174,7 +169,12 @@ class Settings(BaseSettings):
     def _fill_in(cls, values: dict[str, Any]) -> dict[str, Any]:
         if values.get("backends"):
             return {"jurors": values.get("models", ()), **values}
-        return {"models": REHEARSAL_MODELS, "jurors": REHEARSAL_JURORS, **values}
+        return {
+            "models": "rehearsal/maple, rehearsal/cedar, rehearsal/oak, rehearsal/larch",
+            "jurors": "rehearsal/birch, rehearsal/elm, rehearsal/rowan, rehearsal/aspen, "
+            "rehearsal/hazel, rehearsal/willow",
+            **values,
+        }
 
     @model_validator(mode="after")
     def _refuse_contradictions(self) -> Self:

@@ -35,10 +35,6 @@ from engine.words.translation import called_language
 
 
 LONGEST_MOTION = 2000  # characters, so that a form takes them however it counts
-NO_MOTION = (
-    "This message has no text to debate. Choose one with words, or write a motion with "
-    "/debate start."
-)
 _MENTIONS = re.compile(rf"\s*(?:{re.escape(MENTION)}[\s,:;]*)+")
 
 
@@ -49,7 +45,10 @@ def motion_of(text: str) -> str:
     """
     plain = _MENTIONS.sub(" ", scrub(clean(text))).strip()
     if not is_visible(plain):
-        raise UsageError(NO_MOTION)
+        raise UsageError(
+            "This message has no text to debate. Choose one with words, or write a motion with "
+            "/debate start."
+        )
     return headline(plain, LONGEST_MOTION)
 
 

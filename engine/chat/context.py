@@ -74,7 +74,6 @@ async def settings_of(store: Store, person: Person) -> CommunitySettings:
 AT_ONCE = 5
 SECONDS = 10  # after that many, until the next
 MOST_REMEMBERED = 10_000  # people; those who asked longest ago are forgotten first
-WAIT = "You looked up a lot in a short time. Try again in {n} seconds."
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +95,10 @@ class Cooldown:
         self.remembered[who] = used
         wait = (used + each - full).total_seconds()
         if wait > 0:
-            raise NotAllowedError(WAIT, n=max(2, ceil(wait)))  # never “1 seconds”
+            raise NotAllowedError(
+                "You looked up a lot in a short time. Try again in {n} seconds.",
+                n=max(2, ceil(wait)),
+            )  # never “1 seconds”
         self.remembered[who] = used + each
         if len(self.remembered) > MOST_REMEMBERED:
             del self.remembered[next(iter(self.remembered))]

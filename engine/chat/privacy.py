@@ -16,7 +16,6 @@ from engine.values.ports import Clock
 
 WIPE_TRIES = 20
 WIPE_SECONDS = 0.05
-FORGOTTEN = "Its starter asked to be forgotten."
 log = structlog.get_logger(__name__)
 
 
@@ -40,7 +39,7 @@ async def _drop_own(store: Store, clock: Clock, platform: str, community: str) -
     live = tuple(status for status in Status if status.live)
     running = await store.debates.of_community(platform, community, live)
     for debate in running:
-        await store.debates.ask_stop(debate.id, FORGOTTEN)
+        await store.debates.ask_stop(debate.id, "Its starter asked to be forgotten.")
     if running:
         await store.communities.left(platform, community, clock.now())
     await store.communities.purge(platform, community)

@@ -30,7 +30,6 @@ OTHER = "other"  # the publisher has set none
 LONGEST = 64  # characters
 _ID = re.compile(r"[A-Za-z0-9.+-]+")
 OWN = "LicenseRef-"  # of licences that are not on SPDX's list
-_PAGE = "https://spdx.org/licenses/{id}.html"
 # Of https://huggingface.co/docs/hub/repositories-licenses, as far as SPDX has the same in capitals.
 _HUBS = (
     "afl-3.0 agpl-3.0 apache-2.0 artistic-2.0 bsd-2-clause bsd-3-clause bsd-3-clause-clear bsl-1.0 "
@@ -95,7 +94,7 @@ def front_matter(license: str | None) -> tuple[str, ...]:
 
 def page_of(license: str) -> str:
     """Return the address of a licence's text."""
-    return _PAGE.format(id=license)
+    return f"https://spdx.org/licenses/{license}.html"
 
 
 def describe(license: str | None) -> str:

@@ -18,10 +18,6 @@ from engine.dataset.folder import ExportedFile, FileFormat
 
 CROISSANT = "croissant.json"
 NAME = "rostrum-debates"
-_ABOUT = (
-    "Debates between language models, judged blind by a panel of other models and by the people in "
-    "a chat channel, with every turn, ballot and vote."
-)
 _TYPES = {
     TEXT: "sc:Text",
     FLAG: "sc:Boolean",
@@ -81,7 +77,8 @@ def write_croissant(
         "@type": "sc:Dataset",
         "conformsTo": "http://mlcommons.org/croissant/1.0",
         "name": NAME,
-        "description": _ABOUT,
+        "description": "Debates between language models, judged blind by a panel of other models "
+        "and by the people in a chat channel, with every turn, ballot and vote.",
         "version": f"{SCHEMA_VERSION}.0.0",
         **_license(license),
         **dates,

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
-SEALED = "Results stay sealed until the vote closes."
-NO_RESULT = "It ended without a vote and has no result."
 UNHELD = (Status.PARTIAL, Status.CANCELLED, Status.FAILED)
 
 
@@ -127,7 +125,15 @@ def lay_out(
     sources = (*request.sources, *looked_up)
     names = dict(debate.setup.called)
     unheld = debate.status in UNHELD
-    told = "" if reveal else say(NO_RESULT if unheld else SEALED)
+    told = (
+        ""
+        if reveal
+        else say(
+            "It ended without a vote and has no result."
+            if unheld
+            else "Results stay sealed until the vote closes."
+        )
+    )
     return Page(
         code=debate.code,
         topic=scrub_mentions(request.topic),

@@ -34,8 +34,6 @@ Messages: TypeAlias = list[dict[str, str]]
 
 STANDS = {"A": "for it", "B": "against it"}
 ANY_STAND = "for or against it"
-OWN_STAND = "for this: {stance}"
-ANY_OWN_STAND = "for one of these: {stances}"
 
 
 def message(role: str, content: str) -> dict[str, str]:
@@ -68,7 +66,7 @@ def stand_of(entry: Entry, side: str) -> str:
     if entry.stances:
         stances = " / ".join(entry.stances.values())
         own = entry.stances.get(side)
-        return OWN_STAND.format(stance=own) if own else ANY_OWN_STAND.format(stances=stances)
+        return f"for this: {own}" if own else f"for one of these: {stances}"
     both = set(entry.debate.request.sides) == STANDS.keys()
     return STANDS.get(side, ANY_STAND) if both else ANY_STAND
 

@@ -18,7 +18,6 @@ from engine.values.errors import VenueError
 from engine.values.messages import Alert, Skipped
 from engine.values.ports import Unnamed, Venue
 
-NO_SUCH_MANAGER = "This manager is no longer one of those who can be told."
 log = structlog.get_logger(__name__)
 
 
@@ -49,7 +48,7 @@ class Alerts:
         if not places and alert.manager == 0 and not unnamed:
             return intent.model_copy(update={"thread": None})
         if alert.manager >= len(places):
-            raise VenueError(NO_SUCH_MANAGER)
+            raise VenueError("This manager is no longer one of those who can be told.")
         if alert.manager + 1 < len(places):
             await self._publish(lease, intent, alert, alert.manager + 1)
         return intent.model_copy(update={"thread": places[alert.manager]})

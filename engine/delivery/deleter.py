@@ -25,7 +25,6 @@ from engine.values.errors import (
 from engine.values.ports import Clock, Venue
 
 LOOK_SECONDS = 2.0
-STOPPED = "It is being deleted."
 log = structlog.get_logger(__name__)
 
 
@@ -86,7 +85,7 @@ class Deleter:
         except NotFoundError:
             return
         if debate.status.live:
-            await self.store.debates.ask_stop(debate_id, STOPPED)
+            await self.store.debates.ask_stop(debate_id, "It is being deleted.")
             self.bell.ring("stop")
 
     async def _erase_thread(self, lease: Lease, left: Deletion) -> Deletion:

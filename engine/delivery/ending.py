@@ -56,8 +56,6 @@ MODEL_REFUSED = (
 )
 MODEL_AWAY = "A model cannot be reached at the moment; the debate goes on when it answers."
 NO_ROOM = "Rostrum has no room for it at the moment; it begins as soon as there is some."
-GONE = "Its thread is gone, or Rostrum may not post there any more."
-PLATFORM_AWAITED = "Its chat refuses a message or a reaction at the moment. Rostrum tries again."
 HELD_UP = "Rostrum could not continue it. The operator can see why and resume the debate."
 REFUSED = (
     "A problem with Rostrum's storage or settings prevented that. The operator can see the reason "
@@ -144,10 +142,10 @@ def why(debate: Debate, *, outside: bool = False) -> str:
     `outside`: for readers who are not in its chat, whose channels are none of theirs.
     """
     if outside and debate.gone:
-        return GONE
+        return "Its thread is gone, or Rostrum may not post there any more."
     on_platform = tuple(waits.format(why="") for waits in (WAITS_TO_POST, WAITS_TO_REACT))
     if outside and debate.reason.startswith(on_platform):
-        return PLATFORM_AWAITED
+        return "Its chat refuses a message or a reaction at the moment. Rostrum tries again."
     if debate.reason.startswith(NEEDS):
         return NO_ROOM
     if awaited(debate.reason):

@@ -19,12 +19,6 @@ from engine.words.cards import plain_text, turn_title
 from engine.words.translation import say
 
 SUFFIX = "/gap"
-REFUSED = "{what} is missing here: {platform} refused it. It is kept in the record."
-DOUBTFUL = (
-    "{what} may be missing here: {platform} did not confirm it, and Rostrum may not read this "
-    "thread to look for it. It is kept in the record."
-)
-PART = "Part of **{title}**"
 VOTES = "Votes on this debate are counted, but there is no winner."
 log = structlog.get_logger(__name__)
 
@@ -65,7 +59,13 @@ def in_plain_words(venue: Venue, intent: Intent) -> Intent | None:
 
 def notice_of(intent: Intent, state: DeliveryState, platform: str) -> Post | None:
     """Return the notice that replaces a message; None if nothing of the debate is missing."""
-    templates = {DeliveryState.REFUSED: REFUSED, DeliveryState.DOUBTFUL: DOUBTFUL}
+    templates = {
+        DeliveryState.REFUSED: "{what} is missing here: {platform} refused it. It is kept "
+        "in the record.",
+        DeliveryState.DOUBTFUL: "{what} may be missing here: {platform} did not confirm it, and "
+        "Rostrum may not read this thread to look for it. It is kept "
+        "in the record.",
+    }
     if state not in templates or intent.target is not None:
         return None
     if not isinstance(intent.message, Content):
@@ -80,7 +80,7 @@ def notice_of(intent: Intent, state: DeliveryState, platform: str) -> Post | Non
 
 def _missing(message: Content, *, partly: bool) -> str:
     title = turn_title(message) if isinstance(message, TurnPost) else message.title
-    return say(PART, title=title) if partly else f"**{title}**"
+    return say("Part of **{title}**", title=title) if partly else f"**{title}**"
 
 
 def numbered(reference: str, pieces: int) -> list[str]:

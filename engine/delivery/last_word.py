@@ -25,7 +25,6 @@ REVEAL, CHANNEL_REVEAL, STARTER_REVEAL = "reveal", "reveal/channel", "reveal/sta
 GIVEN = (DeliveryState.SENT, DeliveryState.DOUBTFUL)
 AGAIN_SECONDS = 3600.0
 TRIED_FOR = timedelta(days=3)
-STARTER_UNKNOWN = "The starter of this debate is unknown."
 log = structlog.get_logger(__name__)
 
 
@@ -53,7 +52,7 @@ class LastWord:
         if aside == "starter":
             user = await self.store.people.starter_of(intent.debate)
             if user is None:
-                raise VenueError(STARTER_UNKNOWN)
+                raise VenueError("The starter of this debate is unknown.")
             place = await self.venue.direct(intent.channel, user)
             return intent.model_copy(update={"thread": place})
         return intent

@@ -67,12 +67,9 @@ MOST_REMEMBERED = 10_000
 STOP_SECONDS = 1.0  # for what is being sent when a share is given up; then it is in doubt
 WAITING = WAITS_TO_POST.format(why="")
 UNSEEN = ""  # in place of the reference of a part that may have been posted
-GIVEN_MEANWHILE = "The thread has taken the reveal meanwhile."
-IN_DOUBT = "It may have been posted; the platform does not allow checking."
 TITLE_LENGTH = 100
 ESSENTIAL = Announcement | VoteInvite  # without them no debate is held
 FOLLOWED = Announcement | Invite  # something has to be done once they are posted
-MESSAGE_BUG = "A bug in Rostrum affected this message; the details are in its log."
 M = TypeVar("M", Announcement, Reveal)
 log = structlog.get_logger(__name__)
 
@@ -304,7 +301,11 @@ class Delivery:
         sending = DeliveryState.SENDING
         if known.state is sending and (intent.state is not sending or intent.refs != known.refs):
             return known
-        return await self._refused(lease, intent, VenueError(MESSAGE_BUG))
+        return await self._refused(
+            lease,
+            intent,
+            VenueError("A bug in Rostrum affected this message; the details are in its log."),
+        )
 
     async def _refused(self, lease: Lease, intent: Intent, error: VenueError) -> Intent | None:
         """Retry a message as plain text, then continue without it if the debate can."""
@@ -362,7 +363,9 @@ class Delivery:
         if intent.target is not None:
             return await self._edit(lease, intent)
         if await self._last_word.is_given(intent):
-            return await self._settle(lease, intent, DeliveryState.REFUSED, GIVEN_MEANWHILE)
+            return await self._settle(
+                lease, intent, DeliveryState.REFUSED, "The thread has taken the reveal meanwhile."
+            )
         if isinstance(intent.message, Alert | Skipped):
             intent = await self._alerts.address(lease, intent, intent.message)
         intent = await self._last_word.address(intent)
@@ -377,7 +380,12 @@ class Delivery:
             with suppress(MessageGoneError):
                 await self._show_again(intent, intent.refs[0])
         if UNSEEN in intent.refs:
-            return await self._settle(lease, intent, DeliveryState.DOUBTFUL, IN_DOUBT)
+            return await self._settle(
+                lease,
+                intent,
+                DeliveryState.DOUBTFUL,
+                "It may have been posted; the platform does not allow checking.",
+            )
         return await self._settle(lease, intent, DeliveryState.SENT)
 
     async def _render(self, intent: Intent) -> tuple[Part, ...]:

@@ -66,12 +66,6 @@ from engine.words.phrases import sum_up
 from engine.words.translation import say
 
 MISSED = "missed"  # the rule that a person breaks who gives no turn in time
-MISSED_TURN = "(No turn was given.)"
-IN_OWN_WORDS = "it was written by a person"
-DESERTED = (
-    "The person who argued a side gave no turn twice in a row, so the debate ends here. Start it "
-    "again once they have time."
-)
 QUESTIONS = "questions"  # the round in which the sides answer the audience
 LONGEST_READING = 600.0  # seconds that a turn keeps the next one from being posted
 MOST_PUT = 2  # of the audience's questions are put to the sides
@@ -285,7 +279,7 @@ class Floor:
         """
         if self.request.model_of(seat).person:
             said = await self._hear(seat, round_name, limits)
-            return replace(unanswered(IN_OWN_WORDS), raw=said)
+            return replace(unanswered("it was written by a person"), raw=said)
         await self._desk.room()
         step = f"turn/{round_name}/{seat}"
         variables = self._variables(round_name, limits, opposing, facts | {"side": side_of(seat)})
@@ -388,7 +382,7 @@ class Floor:
         words, broken = self.count(said), tuple[Violation, ...]()
         text = said
         if not said:
-            text, rule = say(MISSED_TURN), withheld or MISSED
+            text, rule = say("(No turn was given.)"), withheld or MISSED
             broken = (Violation(kind=rule, measured=0, limit=0),)
         elif most and words > most:
             text = self.first_words(said, most)
@@ -397,7 +391,10 @@ class Floor:
         shown = TurnLimits(words=most or None)
         await self._publish(self._turn(seat, round_name, text, shown, "", broken))
         if not said and before is not None and not_given(before.violations):
-            raise DesertedError(DESERTED)
+            raise DesertedError(
+                "The person who argued a side gave no turn twice in a row, so the debate ends "
+                "here. Start it again once they have time."
+            )
         return text
 
     async def look_up(self, step: str, query: str) -> tuple[str, str]:

@@ -25,10 +25,6 @@ from engine.words.translation import say
 
 QUERY_CHARS = 200
 FOLDER = SOURCES
-TITLE = "Looked up"
-LOOKED_UP = "**{side}** looked up “{query}”: {found}"
-NOTHING = "nothing that can be read"
-AWAY = "the search gave no answer"
 
 
 class Query(Value, extra="ignore"):
@@ -68,7 +64,7 @@ async def research(floor: Floor, plan: Retrieval) -> None:
     told = [
         _tell(floor, one, [numbered[_key(result)] for result in one.results]) for one in lookups
     ]
-    report = Report(title=say(TITLE), text="\n\n".join(told), side="judge")
+    report = Report(title=say("Looked up"), text="\n\n".join(told), side="judge")
     posts = [Post(key=FOLDER, message=report)] if told else []
     await floor.keep(at_once=posts, artifacts=[_keep(floor, given, lookups, found)])
 
@@ -138,8 +134,12 @@ def _tell(floor: Floor, made: Lookup, numbers: Sequence[int]) -> str:
         for number in dict.fromkeys(numbers)
     )
     side = floor.called.get(made.side, marked(made.side))
-    found = names or say(AWAY if made.problem else NOTHING)
-    return floor.veiled(say(LOOKED_UP, side=side, query=made.query, found=found))
+    found = names or say(
+        "the search gave no answer" if made.problem else "nothing that can be read"
+    )
+    return floor.veiled(
+        say("**{side}** looked up “{query}”: {found}", side=side, query=made.query, found=found)
+    )
 
 
 def _keep(floor: Floor, given: int, lookups: Sequence[Lookup], found: Sequence[Result]) -> Artifact:

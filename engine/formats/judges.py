@@ -136,12 +136,6 @@ def _distance(node: Node, answers: Sequence[Any], answer: Any) -> float:
 S = TypeVar("S", bound=BaseModel)
 OPINION = "opinion"
 NO_NAMES: Mapping[str, str] = {}
-AHEAD = ("{n} has {side} ahead", "{n} have {side} ahead")
-ALIKE = ("{n} calls it level", "{n} call it level")
-UNREAD = "{n} gave nothing that can be counted"
-APART = "The highest and the lowest score of {subject} are {spread:.1f} points apart on average."
-SEVERAL = "{n} judges, the median counts: {told}."
-SUBJECT = "a turn"
 SUBJECTS = {
     "roundtable": "an answer",
     "structured": "an argument",
@@ -225,13 +219,26 @@ def tell_judges(
         _tell_winner(winner and names.get(winner, marked(winner)), n) for winner, n in counts
     )
     spreads = [score.spread for score in scores if score.spread is not None]
-    said = [say(SEVERAL, n=len(by_judge), told=told)]
+    said = [say("{n} judges, the median counts: {told}.", n=len(by_judge), told=told)]
     if spreads:
-        said.append(say(APART, subject=say(SUBJECTS.get(format, SUBJECT)), spread=fmean(spreads)))
+        said.append(
+            say(
+                "The highest and the lowest score of {subject} are {spread:.1f} points "
+                "apart on average.",
+                subject=say(SUBJECTS.get(format, "a turn")),
+                spread=fmean(spreads),
+            )
+        )
     return " ".join(said)
 
 
 def _tell_winner(winner: str | None, n: int) -> str:
     if winner is None:
-        return say(UNREAD, n=n)
-    return plural(ALIKE if winner == TIE else AHEAD, n, side=winner)
+        return say("{n} gave nothing that can be counted", n=n)
+    return plural(
+        ("{n} calls it level", "{n} call it level")
+        if winner == TIE
+        else ("{n} has {side} ahead", "{n} have {side} ahead"),
+        n,
+        side=winner,
+    )

@@ -27,10 +27,6 @@ JURY: Mapping[str | None, str] = {
     TIE: "The jury is undecided",
     "": "The jury chooses {winner}",
 }
-ANSWERED = "People who answered both times: {n}"
-DECIDES_FROM = "{answered}; the room decides from {n} on."
-MOVED = "{side} {first:.0f}% → {last:.0f}%"
-SHARES = "Share of each side, before → after: {moved}. {answered}."
 
 
 class OxfordLimits(Value):
@@ -107,10 +103,10 @@ class Oxford(Format):
         )
         both = before.keys() & after.keys()
         needed = max(1, request.quorum)
-        answered = say(ANSWERED, n=len(both))
+        answered = say("People who answered both times: {n}", n=len(both))
         if len(both) < needed:
             verdict = panel.model_copy(update={"rubric": "panel_for_stance"})
-            told = say(DECIDES_FROM, answered=answered, n=needed)
+            told = say("{answered}; the room decides from {n} on.", answered=answered, n=needed)
             return Decision(verdict, _title(JURY, verdict.winner), told)
         shares = {
             side: (_share(before, both, stance), _share(after, both, stance))
@@ -121,10 +117,19 @@ class Oxford(Format):
         winner = TIE if level else max(gains, key=lambda side: gains[side])
         verdict = Verdict(winner=winner, valid=len(both), invalid=0, rubric="stance", blind=True)
         moved = ", ".join(
-            say(MOVED, side=marked(side), first=100 * first, last=100 * last)
+            say(
+                "{side} {first:.0f}% → {last:.0f}%",
+                side=marked(side),
+                first=100 * first,
+                last=100 * last,
+            )
             for side, (first, last) in shares.items()
         )
-        told = say(SHARES, moved=moved, answered=answered)
+        told = say(
+            "Share of each side, before → after: {moved}. {answered}.",
+            moved=moved,
+            answered=answered,
+        )
         return Decision(verdict, _title(ROOM, winner), told)
 
 

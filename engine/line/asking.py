@@ -14,32 +14,21 @@ from engine.values.text import clean, is_visible, scrub
 from engine.votes.audience import MOST_LISTED, standing_questions
 
 LONGEST_QUESTION = 300  # characters
-NONE_WRITTEN = "Your question is empty. Write one that both sides can answer."
-TOO_LONG = "Your question has {n} characters; at most {most} are allowed. Shorten it."
 OVER = "The time for questions is over, so nothing was changed."
-AGAIN = (
-    "You have asked a question already, number {number}. To ask another one, remove that one first."
-)
-OFTEN = "You cannot ask another question in this debate."
-FULL = "This debate has {most} questions already and takes no more. Support one of them."
-FORGOTTEN = (
-    "You asked to be forgotten, so your question is not stored. Use /debate optin to take part in "
-    "debates that start after it."
-)
-FLAGGED = (
-    "The automatic check for harmful content flagged your question, so it was not asked. Reword it."
-)
 UNKNOWN = "There is no question {number} here. Give the number of one in the list."
-OTHERS = "Question {number} is someone else's. Only they and managers can remove it."
 
 
 def read_question(given: str) -> str:
     """Return a question as it is kept: one line, without mentions. Raises UsageError."""
     text = " ".join(scrub(clean(given)).split())
     if not is_visible(text):
-        raise UsageError(NONE_WRITTEN)
+        raise UsageError("Your question is empty. Write one that both sides can answer.")
     if len(text) > LONGEST_QUESTION:
-        raise UsageError(TOO_LONG, n=len(text), most=LONGEST_QUESTION)
+        raise UsageError(
+            "Your question has {n} characters; at most {most} are allowed. Shorten it.",
+            n=len(text),
+            most=LONGEST_QUESTION,
+        )
     return text
 
 
@@ -60,8 +49,17 @@ async def ask(service: Service, debate: Debate, user: str, given: str) -> int:
     )
     outcome, number = await store.asking.ask(new)
     if outcome == "forgotten":
-        raise NotAllowedError(FORGOTTEN)
-    refusals = {"again": AGAIN, "often": OFTEN, "full": FULL, "closed": OVER}
+        raise NotAllowedError(
+            "You asked to be forgotten, so your question is not stored. Use /debate optin to take "
+            "part in debates that start after it."
+        )
+    refusals = {
+        "again": "You have asked a question already, number {number}. To ask another one, remove "
+        "that one first.",
+        "often": "You cannot ask another question in this debate.",
+        "full": "This debate has {most} questions already and takes no more. Support one of them.",
+        "closed": OVER,
+    }
     if outcome in refusals:
         raise UsageError(refusals[outcome], number=number, most=MOST_ASKED)
     service.bell.wake(f"closed/{debate.id}")  # the runner waits there, and lists it
@@ -75,7 +73,11 @@ async def _check(service: Service, debate: Debate, text: str) -> None:
         raise UsageError(OVER)
     settings = await service.store.communities.get(debate.platform, debate.community)
     check_words(settings.blocked_words, text)
-    await service.moderate([text], FLAGGED)
+    await service.moderate(
+        [text],
+        "The automatic check for harmful content flagged your question, so it was not "
+        "asked. Reword it.",
+    )
 
 
 async def is_listed(store: Store, debate: Debate, number: int) -> bool:
@@ -92,7 +94,10 @@ async def remove(
         debate.id, number, debate.platform, user, manager=manager, now=clock.now()
     )
     if outcome == "others":
-        raise NotAllowedError(OTHERS, number=number)
+        raise NotAllowedError(
+            "Question {number} is someone else's. Only they and managers can remove it.",
+            number=number,
+        )
     if outcome == "closed":
         raise UsageError(OVER)
     if outcome == "unknown":

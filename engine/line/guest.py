@@ -28,12 +28,7 @@ KEY = "guest"
 CONSENT_MINUTES = 30.0
 LOOK_SECONDS = 1.0
 LEAVE_SECONDS = 5.0  # longer than a request to stop takes to be seen
-DECLINED = "The person who was asked to argue a side declined. Nothing was spent."
 SILENT = "The person who was asked to argue a side did not answer in time. Nothing was spent."
-LEFT = "The person who argued a side asked to be forgotten, so the debate cannot go on."
-AGREED = "The invitation is accepted. The debate begins."
-CALLED_OFF = "The invitation is not accepted, so the debate does not begin."
-HEARD = "Rostrum has the turn. It is posted below."
 MISSED: Mapping[Withheld, str] = {
     "": "The time is up, and nothing was written. The debate goes on without this turn.",
     "blocked": "The time is up, and what was written has a word that is not allowed here. The "
@@ -73,10 +68,20 @@ class GuestTime:
             await self._look(since)
             accepted = await self._answer()
         accepted = await self._answer()
-        told = Notice(text=say(AGREED if accepted else CALLED_OFF))
+        told = Notice(
+            text=say(
+                "The invitation is accepted. The debate begins."
+                if accepted
+                else "The invitation is not accepted, so the debate does not begin."
+            )
+        )
         await self._post(Post(key=f"{KEY}/answered", message=told, target=KEY))
         if not accepted:
-            raise DeclinedError(SILENT if accepted is None else DECLINED)
+            raise DeclinedError(
+                SILENT
+                if accepted is None
+                else "The person who was asked to argue a side declined. Nothing was spent."
+            )
 
     async def hear(self, step: str, words: int) -> Spoken:
         """Ask for a turn and return what was written; empty if nothing was in time.
@@ -97,7 +102,11 @@ class GuestTime:
             turn = await guests.turn(debate_id, step)
         waited = (waiting_for(Question.SPEAK, self.debate.platform), WAITS_TO_CHECK)
         await self.store.debates.stop_waiting(debate_id, waited)
-        told = Notice(text=say(HEARD if turn.text else MISSED[turn.withheld]))
+        told = Notice(
+            text=say(
+                "Rostrum has the turn. It is posted below." if turn.text else MISSED[turn.withheld]
+            )
+        )
         await self._post(Post(key=f"{key}/closed", message=told, target=key))
         return Spoken(turn.text or "", turn.withheld)
 
@@ -124,7 +133,9 @@ class GuestTime:
     async def _check_there(self) -> None:
         guest = await self.store.guests.guest(self.debate.id)
         if guest is None or guest.user is None:
-            raise DesertedError(LEFT)
+            raise DesertedError(
+                "The person who argued a side asked to be forgotten, so the debate cannot go on."
+            )
 
     async def _look(self, since: float) -> None:
         """Wait for the person; leave the debate to be taken up again once they answered.

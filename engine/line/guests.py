@@ -21,26 +21,9 @@ from engine.votes.spoken import said_below, spoken_text
 from engine.votes.window import VoteWindow
 
 OPEN_TRIES, LOOK_SECONDS = 8, 0.25  # for a question whose message is being posted
-NO_MEMBER = "There is no such person here. Mention someone who can see this channel."
-BOT_GUEST = "A bot cannot argue a side as a person. Mention someone else, or choose a model."
-GUEST_GONE = (
-    "The person who argued a side asked to be forgotten, so there is no rematch with them. Start "
-    "the motion again, with someone else."
-)
 NOT_YOU = "Only the person who argues this side can do that."
 CONSENT_OVER = "The time to answer is over, so nothing was changed."
-TURN_OVER = "The time for this turn is over, so nothing was changed."
 NO_TURN = "It is not your turn now. Rostrum mentions you when it is."
-NOTHING_WRITTEN = (
-    "There is nothing of yours to read in this thread since your turn began; pictures do not "
-    "count. On Discord, only messages that mention Rostrum can be read. Write your turn with the "
-    "other button, or write in the thread and press Done again."
-)
-EMPTY_TURN = "Your turn is empty. Write what your side argues."
-FLAGGED_TURN = (
-    "The automatic check for harmful content flagged this, so it was not taken. Reword your turn "
-    "and send it again."
-)
 TOO_LONG = (
     "Your turn has {n} words; at most {most} are allowed. Shorten it and send it again. This is "
     "what you wrote:\n\n{text}"
@@ -65,16 +48,23 @@ class GuestLine:
         user = order.guest.user if order.guest else await self._before(order.rematch)
         member = await self.windows[order.platform].venue.member(order.place, user)
         if member is None:
-            raise UsageError(NO_MEMBER)
+            raise UsageError(
+                "There is no such person here. Mention someone who can see this channel."
+            )
         if member.bot:
-            raise UsageError(BOT_GUEST)
+            raise UsageError(
+                "A bot cannot argue a side as a person. Mention someone else, or choose a model."
+            )
         return NewGuest(user=user, names=member.names)
 
     async def _before(self, rematch: Rematch | None) -> str:
         """Return who argued a side of the debate that a rematch repeats. Raises UsageError."""
         before = rematch and await self.store.guests.guest(rematch.of.id)
         if not before or before.user is None:
-            raise UsageError(GUEST_GONE)
+            raise UsageError(
+                "The person who argued a side asked to be forgotten, so there is no rematch with "
+                "them. Start the motion again, with someone else."
+            )
         return before.user
 
     async def answer(self, debate: Debate, user: str, *, accept: bool) -> None:
@@ -95,7 +85,7 @@ class GuestLine:
         guest, turn = await self._open_turn(debate, user)
         said = spoken_text((text,), guest.names)
         if not said:
-            raise UsageError(EMPTY_TURN)
+            raise UsageError("Your turn is empty. Write what your side argues.")
         words = count_words(said, debate.setup.chars_per_word)
         if turn.words and words > turn.words:
             raise UsageError(TOO_LONG, n=words, most=turn.words, text=said)
@@ -110,7 +100,11 @@ class GuestLine:
         venue = self.windows[debate.platform].venue
         said = await said_below(venue, self.store, debate, guest, turn.step)
         if not said:
-            raise UsageError(NOTHING_WRITTEN)
+            raise UsageError(
+                "There is nothing of yours to read in this thread since your turn began; pictures "
+                "do not count. On Discord, only messages that mention Rostrum can be read. Write "
+                "your turn with the other button, or write in the thread and press Done again."
+            )
         return await self._take(debate, turn, said)
 
     async def check_turn(self, debate: Debate, user: str) -> None:
@@ -143,8 +137,13 @@ class GuestLine:
         settings = await self.store.communities.get(debate.platform, debate.community)
         check_words(settings.blocked_words, said)
         if self.moderator is not None:
-            await moderate(self.moderator, [said], FLAGGED_TURN)
+            await moderate(
+                self.moderator,
+                [said],
+                "The automatic check for harmful content flagged this, so it was not taken. Reword "
+                "your turn and send it again.",
+            )
         if not await self.store.guests.speak(debate.id, turn.step, said, self.clock.now()):
-            raise UsageError(TURN_OVER)
+            raise UsageError("The time for this turn is over, so nothing was changed.")
         self.bell.ring(f"closed/{debate.id}")
         return count_words(said, debate.setup.chars_per_word)

@@ -58,10 +58,6 @@ NOT_ALLOWED = (
     "This bot serves only the servers and workspaces that its operator has chosen, and this is "
     "none of them; ask the operator to add it."
 )
-NO_MIRROR = (
-    "A mirror swaps the models of both sides, and a person can argue only one debate at a time; "
-    "leave mirror out."
-)
 MOST_GUESSED = 25  # models on a menu, as Discord's have no more
 
 
@@ -228,7 +224,10 @@ def _with_guest(order: Order, script: Format, roles: Roles) -> dict[str, Model]:
             known=known,
         )
     if order.mirror:
-        raise UsageError(NO_MIRROR)
+        raise UsageError(
+            "A mirror swaps the models of both sides, and a person can argue only one debate at a "
+            "time; leave mirror out."
+        )
     if order.platform == UNATTENDED or order.series is not None:
         raise UsageError("Only a single debate that people watch can have a person as a side.")
     side = order.guest.side

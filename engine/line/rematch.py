@@ -27,7 +27,6 @@ from engine.values.errors import UsageError
 NO_RESULT = (
     "Debate {code} ended without a result, so there is nothing to repeat; start its motion again."
 )
-TOO_EARLY = "Debate {code} has no result yet. A rematch can begin once it has one."
 
 
 def repeat(order: Order, rematch: Rematch, defaults: Defaults, seed: int) -> tuple[Request, Format]:
@@ -56,7 +55,12 @@ def repeat(order: Order, rematch: Rematch, defaults: Defaults, seed: int) -> tup
 def check_repeatable(debate: Debate, mirror: Debate | None) -> None:
     """Refuse a rematch before a debate and its mirror have their results. Raises UsageError."""
     if debate.revealed_at is None:
-        raise UsageError(NO_RESULT if debate.status in ENDED else TOO_EARLY, code=debate.code)
+        raise UsageError(
+            NO_RESULT
+            if debate.status in ENDED
+            else "Debate {code} has no result yet. A rematch can begin once it has one.",
+            code=debate.code,
+        )
     if mirror is not None and mirror.status not in ENDED:
         raise UsageError(
             "Debate {code} has the same models as {mirror}, which is still going on. A rematch can "

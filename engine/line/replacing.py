@@ -18,7 +18,6 @@ from engine.values.ports import Models
 from engine.words.translation import say
 
 Key = TypeVar("Key")
-REPLACED = "A model became unavailable, so another one has taken its place."
 
 
 async def replace_models(setup: Setup, changes: Sequence[Replacement], models: Models) -> Setup:
@@ -34,7 +33,12 @@ async def replace_models(setup: Setup, changes: Sequence[Replacement], models: M
 def replaced_post(setup: Setup) -> Post:
     """Return the notice for the thread, which names no model before the reveal."""
     with speaking(setup.request.language):
-        return Post(key=f"replaced/{len(setup.replaced)}", message=Notice(text=say(REPLACED)))
+        return Post(
+            key=f"replaced/{len(setup.replaced)}",
+            message=Notice(
+                text=say("A model became unavailable, so another one has taken its place.")
+            ),
+        )
 
 
 def replace_model(setup: Setup, change: Replacement) -> Setup:

@@ -60,7 +60,6 @@ MOST_UNDELIVERED = 4
 LOOK_SECONDS = 1.0
 POSTED = ("turn", "shorten")  # the cues of calls whose answers are posted
 WHY_SECONDS = 10.0  # that the close of a vote waits for the juror who writes for its reveal
-LATE = "The vote closed first."
 log = structlog.get_logger(__name__)
 
 
@@ -215,7 +214,7 @@ class Runner:
                 finally:
                     closing.cancel()
         except TimeoutError:
-            return unwritten(case, LATE)
+            return unwritten(case, "The vote closed first.")
 
     async def _hear_close(self, debate_id: str, limit: asyncio.Timeout, longest: float) -> None:
         await self.bell.collect(f"closing/{debate_id}", longest)

@@ -54,9 +54,6 @@ from engine.values.errors import MISFITS, NotFoundError, StoreError, UsageError
 from engine.values.text import headline
 
 Row: TypeAlias = Mapping[str, Any]
-NO_EXPORT = "{folder} is not an export of Rostrum: it has no readable {file}."
-NO_TABLE = "The export in {folder} has no table “debates”; export it again with that table."
-OTHER_LAYOUT = "The export in {folder} is laid out for {layout}; name one without a layout."
 UNREADABLE = "The export in {folder} is damaged: {file} cannot be read. Export it again."
 OLDER = (
     "The export in {folder} has schema version {found}, and this Rostrum reads version {known}: "
@@ -65,11 +62,6 @@ OLDER = (
 NEWER = (
     "The export in {folder} has schema version {found}, and this Rostrum reads version {known}: "
     "update it to Rostrum {rostrum}, which wrote the export, or export the debates again with this."
-)
-OUTSIDE = "The export in {folder} is damaged: {file} is not in it. Export it again."
-NEEDS_PYARROW = (
-    "Reading Parquet needs pyarrow, which is not installed; install it with "
-    "pip install 'pyarrow>=22', or export as jsonl."
 )
 PROMPTS, DEBATES = "prompts", "debates"
 BY_NAME = {table.name: table for table in every_table()}
@@ -93,11 +85,17 @@ def check_folder(folder: Path) -> Manifest:
         _check_version(folder, Written.model_validate_json(body))
         manifest = Manifest.model_validate_json(body)
     except (OSError, ValidationError):
-        raise UsageError(NO_EXPORT.format(folder=folder, file=MANIFEST)) from None
+        raise UsageError(
+            f"{folder} is not an export of Rostrum: it has no readable {MANIFEST}."
+        ) from None
     if manifest.layout:
-        raise UsageError(OTHER_LAYOUT.format(folder=folder, layout=manifest.layout))
+        raise UsageError(
+            f"The export in {folder} is laid out for {manifest.layout}; name one without a layout."
+        )
     if DEBATES not in manifest.rows:
-        raise UsageError(NO_TABLE.format(folder=folder))
+        raise UsageError(
+            f"The export in {folder} has no table “debates”; export it again with that table."
+        )
     return manifest
 
 
@@ -203,7 +201,10 @@ class FolderLibrary:
         for file in self._manifest.files:
             table, path = Path(file.path).parent.name, self._folder / file.path
             if not path.resolve().is_relative_to(top):  # a stranger's export may name any file
-                raise UsageError(OUTSIDE.format(folder=self._folder, file=file.path))
+                raise UsageError(
+                    f"The export in {self._folder} is damaged: {file.path} is not in it. "
+                    "Export it again."
+                )
             if path.exists() and not path.is_file():  # reading a pipe would wait for ever
                 raise ValueError(f"{file.path} is no file")
             if table not in BY_NAME:
@@ -231,7 +232,10 @@ class FolderLibrary:
     def _load(self, table: str, path: Path) -> None:
         """Keep a Parquet file's rows: it has no lines to read singly."""
         if find_spec("pyarrow") is None:
-            raise UsageError(NEEDS_PYARROW)
+            raise UsageError(
+                "Reading Parquet needs pyarrow, which is not installed; install it with pip "
+                "install 'pyarrow>=22', or export as jsonl."
+            )
         from engine.dataset.parquet import read_rows
 
         kept = self._tables.setdefault(table, defaultdict(list))

@@ -115,14 +115,13 @@ class Kept:
 # The picture by which a link shows a debate whose result is sealed: the motion, and no names.
 
 
-SEALED = "Results stay sealed until the vote closes."
 LINES, HEIGHT = 5, 320  # of the motion; pixels
 
 
 def sealed_picture(topic: str, language: str) -> File:
     """Return the picture of a sealed debate as an SVG file, in the debate's language."""
     with speaking(language):
-        sealed = say(SEALED)
+        sealed = say("Results stay sealed until the vote closes.")
     y, parts = MARGIN + MOTION + 20, []
     for text in wrap(topic, WIDTH - 2 * MARGIN, MOTION, LINES):
         parts.append(write(WIDTH / 2, y, text, "ink motion", "middle"))

@@ -30,11 +30,9 @@ SCORES, CHANGES, OTHERS = (
     "Scores changed afterwards",
     "Findings",
 )
-JUDGMENT = "The format's own judge"
 SHOWN_ELSEWHERE = (DECISION, POSITION, QUESTIONS, RETRIEVED, WHY)
 MOST_ROWS = 150
 LONGEST_BODY = 4_000  # characters
-MORE = "{n} more in the export"
 
 
 def found_sections(rows: Rows, names: Mapping[str, str]) -> Iterator[Section | None]:
@@ -53,7 +51,7 @@ def _judgment(judgments: Sequence[Row], names: Mapping[str, str]) -> Section | N
     for one in judgments:
         won = option_name(one["winner"], names) if one["winner"] else say("no verdict")
         facts.append((one["judge"], f"{won}: {one['problem']}" if one["problem"] else won))
-    return Section("own-judge", say(JUDGMENT), tuple(facts)) if facts else None
+    return Section("own-judge", say("The format's own judge"), tuple(facts)) if facts else None
 
 
 def _traces(artifacts: Sequence[Row]) -> Iterator[Section]:
@@ -139,7 +137,7 @@ def _fit(grid: Grid) -> Grid:
     """Return a table whose rows fit on a page; the export has them all."""
     if len(grid.rows) <= MOST_ROWS:
         return grid
-    more = say(MORE, n=len(grid.rows) - MOST_ROWS)
+    more = say("{n} more in the export", n=len(grid.rows) - MOST_ROWS)
     last = (more, *("" for _ in grid.head[1:]))
     return Grid(grid.head, (*grid.rows[:MOST_ROWS], last))
 
@@ -154,7 +152,6 @@ PHASES = {
     "imported": "labels from another tool",
     "label": "labels on the web",
 }
-AFTER = "after {round}"
 NOT_GOLD = {
     "scripted": "not known to be a person's",
     "judge": "saw a judge's scores",
@@ -303,7 +300,9 @@ def _phases(rows: Rows, names: Mapping[str, str]) -> Iterator[tuple[str, ...]]:
 
     for platform, phase, step in sorted(groups, key=place):
         cast = groups[platform, phase, step]
-        told = say(AFTER, round=round_name(step)) if step else say(PHASES.get(phase, phase))
+        told = (
+            say("after {round}", round=round_name(step)) if step else say(PHASES.get(phase, phase))
+        )
         chosen = Counter("?" if vote["ambiguous"] else vote["option"] for vote in cast)
         why = Counter(vote["reason"] for vote in cast if vote["reason"])
         yield (

@@ -19,8 +19,6 @@ VOTES, SCORES = "votes", "scores"
 WIDTH, HEIGHT = 720, 260
 LEFT, RIGHT, TOP, FLOOR = 44, 150, 24, 216
 VOTES_MOVED, SCORES_MOVED = "How the votes came in", "How the scores moved"
-VOTES_ALT = "After {minutes} minutes: {counts}."
-SCORES_ALT = "Score by turn: {scores}."
 MOST_STEPS = 400
 DASHES = ("", "6 3", "2 3", "9 3 2 3")
 
@@ -63,7 +61,11 @@ def draw_votes(rows: Rows, names: Mapping[str, str]) -> Picture | None:
     parts.append(
         write(WIDTH - RIGHT, HEIGHT - 12, f"{number(last, '.0f')} min", "faint small", "end")
     )
-    alt = say(VOTES_ALT, minutes=number(last, ".0f"), counts=say(", ").join(told))
+    alt = say(
+        "After {minutes} minutes: {counts}.",
+        minutes=number(last, ".0f"),
+        counts=say(", ").join(told),
+    )
     return Picture(VOTES, draw(say(VOTES_MOVED), alt, WIDTH, HEIGHT, parts, headed=False), alt)
 
 
@@ -83,7 +85,7 @@ def draw_scores(rows: Rows, names: Mapping[str, str]) -> Picture | None:
             parts.append(write(x + slot * 0.35, FLOOR + 18, f"{side}{turn}", "ink small", "middle"))
             parts.append(write(x + slot * 0.35, y - 4, number(score, ".0f"), "ink small", "middle"))
         told.append(f"{side}{turn} {number(score, '.1f')}")
-    alt = say(SCORES_ALT, scores=say(", ").join(told))
+    alt = say("Score by turn: {scores}.", scores=say(", ").join(told))
     return Picture(SCORES, draw(say(SCORES_MOVED), alt, WIDTH, HEIGHT, parts, headed=False), alt)
 
 

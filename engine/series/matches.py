@@ -20,7 +20,6 @@ from engine.values.judging import TIE
 from engine.values.messages import Reveal
 
 MOST_MATCHES = 3  # of one pair in a knock-out, before the lot decides
-KEY = "match-{number}"
 By = Literal["people", "jury", ""]
 
 
@@ -268,7 +267,7 @@ def place_of(key: str) -> int:
 
 
 def _planned(series: Series, at: int, match: Match) -> Planned:
-    options, key = series.formats[0], KEY.format(number=at + 1)
+    options, key = series.formats[0], f"match-{at + 1}"
     return Planned(
         key=key,
         seed=Random(f"{series.name}/{key}").getrandbits(48),

@@ -78,10 +78,8 @@ REFUSED = (
     "The topic that people want most was refused, so it is off the list. A manager can put it back "
     "or remove it with the command topics."
 )
-GOES_ON = "The debate before it had not ended yet."
 OVER_LIMIT = "A limit on debates or their cost was reached."
 NO_PLACE = "Rostrum could not hold a debate in its channel. Check its permissions there."
-NO_ANSWER = "The platform or a model could not be reached."
 log = structlog.get_logger(__name__)
 
 Hold = Callable[[StoredSeries, Recurring, Location, str, SeriesKey], Awaitable[None]]
@@ -139,7 +137,7 @@ class Recurrences:
     ) -> None:
         """Begin a debate. Raises _SkippedError for what does not pass, else _WaitsError."""
         if any(debate.status.live for debate in debates):
-            raise _WaitsError(GOES_ON)
+            raise _WaitsError("The debate before it had not ended yet.")
         platform, community = stored.platform or "", stored.community or ""
         topic, wanted = recurring.options.topic, None
         if topic is None:
@@ -273,7 +271,7 @@ def _explained(error: RostrumError) -> Exception:
         case BudgetError():
             return _WaitsError(OVER_LIMIT)
         case VenueAwayError() | ModelError():
-            return _WaitsError(NO_ANSWER)
+            return _WaitsError("The platform or a model could not be reached.")
         case VenueError():
             return _SkippedError(NO_PLACE)
     return _SkippedError(without_settings(str(error)))

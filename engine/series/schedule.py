@@ -145,7 +145,6 @@ def written(series: Series, due_at: datetime | None) -> str:
 
 LOOK_SECONDS = 1.0
 STANDING, STOPPED = "league", "league/stopped"  # keys of a league's posts
-CAPPED = "{why} Raise limits.usd in its file, and run rostrum series run with it again."
 log = structlog.get_logger(__name__)
 
 
@@ -302,7 +301,15 @@ class Schedule:
         try:
             await self._begin(lease, stored, series, debates, planned)
         except SeriesCapError as error:
-            await self._keep(lease, stored, due_at=None, problem=CAPPED.format(why=error))
+            await self._keep(
+                lease,
+                stored,
+                due_at=None,
+                problem=(
+                    f"{error} Raise limits.usd in its file, and run rostrum series run "
+                    "with it again."
+                ),
+            )
         except (LeaseLostError, StoreError):
             raise
         except RostrumError as error:

@@ -95,10 +95,6 @@ class League(Value):
 M = TypeVar("M", bound=BaseModel)
 Pair = tuple[Model, Model]
 LONGEST_NAME = 60
-NO_PAIRING = (
-    "pairing must be all, informative, swiss, or a list of pairs; a pair needs two models, as in "
-    '["online/x", "online/y"].'
-)
 DAY = 1440.0  # minutes
 _WEEK = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _NAMED_DAYS: Mapping[str, tuple[int, ...]] = {
@@ -329,7 +325,10 @@ def _describe(kind: type[BaseModel], error: ValidationError) -> str:
     path = [part for part in mistake["loc"] if isinstance(part, str) and part in _keys()]
     key = ".".join(path) or "the file"
     if key == "pairing":
-        return NO_PAIRING
+        return (
+            "pairing must be all, informative, swiss, or a list of pairs; a pair needs two "
+            'models, as in ["online/x", "online/y"].'
+        )
     match mistake["type"]:
         case "extra_forbidden":
             word = str(mistake["loc"][-1])

@@ -29,8 +29,6 @@ from engine.words.translation import number, percent, say
 # The wording of statistics, for chats, terminals and pictures.
 
 
-TOO_FEW = "too few ({n})"
-UNDEFINED = "undefined (always the same)"
 RANGE = "{value} ({low} to {high})"
 MISSING = {
     Missing.NEVER_LOST: "never lost to a rated model, even indirectly",
@@ -39,7 +37,6 @@ MISSING = {
     Missing.NO_CYCLE: "no two models have beaten each other, even indirectly",
     Missing.ONLY_TIES: "all debates were ties",
 }
-NOT_JUDGED = "not judged"
 UNKNOWN = {
     Unknown.UNSEEN: "no debate shows it",
     Unknown.CONFOUNDED: "cannot be told apart",
@@ -66,7 +63,7 @@ def word_points(figure: Figure) -> str:
 def word_rating(rating: Rating | None) -> str:
     """Write a rating with its interval, or why there is none."""
     if rating is None:
-        return say(NOT_JUDGED)
+        return say("not judged")
     if rating.value is None or rating.low is None or rating.high is None:
         return say(MISSING[rating.missing or Missing.APART])
     return say(
@@ -92,9 +89,9 @@ def word_record(rating: Rating | None) -> str:
 
 def _tell(figure: Figure, write: Callable[[float], str]) -> str:
     if figure.few:
-        return say(TOO_FEW, n=figure.n)
+        return say("too few ({n})", n=figure.n)
     if figure.value is None:
-        return say(UNDEFINED)
+        return say("undefined (always the same)")
     if figure.low is None or figure.high is None:
         return write(figure.value)
     value, low, high = map(write, (figure.value, figure.low, figure.high))
@@ -117,13 +114,8 @@ CELL = 92
 PLOT = 320
 ROW = 60
 MOST_MODELS = 25
-MATRIX_TITLE = "What people chose, and what the jury chose"
-RELIABILITY_TITLE = "How often A won, by the jury's probability of A"
 LEADERBOARD_TITLE = "Ratings by people and by the jury"
 NOTHING = "Nothing to show yet."
-RATED_FROM = "Debates: {people} by people, {jury} by the jury; with 95 % intervals"
-RATINGS = "{model} · people: {people} · jury: {jury}"
-UNRATED = "{by}: {why}"
 BY_PEOPLE, BY_JURY = "people", "jury"
 
 
@@ -147,7 +139,7 @@ def draw_matrix(agreement: Agreement) -> str:
     about = f"{agreement.compared} debates, agreement {word_share(agreement.agreement)}"
     size = CELL * max(3, len(matrix))
     return draw(
-        MATRIX_TITLE,
+        "What people chose, and what the jury chose",
         f"{about}. {'; '.join(said) or NOTHING}",
         size + 150,
         size + 130,
@@ -180,7 +172,7 @@ def draw_reliability(agreement: Agreement) -> str:
     ]
     axes = list(_axes("the jury's p(A)", "A's share with people"))
     return draw(
-        RELIABILITY_TITLE,
+        "How often A won, by the jury's probability of A",
         f"A perfectly calibrated jury lies on the dashed diagonal. {'; '.join(said) or NOTHING}",
         PLOT + 130,
         PLOT + 130,
@@ -237,14 +229,23 @@ def draw_leaderboard(leaderboard: Leaderboard) -> str:
 def leaderboard_alt(leaderboard: Leaderboard) -> str:
     """Return what the picture of a leaderboard shows, in words."""
     said = [
-        say(RATINGS, model=one.model, people=word_rating(one.people), jury=word_rating(one.jury))
+        say(
+            "{model} · people: {people} · jury: {jury}",
+            model=one.model,
+            people=word_rating(one.people),
+            jury=word_rating(one.jury),
+        )
         for one in leaderboard.standings[:MOST_MODELS]
     ]
     return f"{_about(leaderboard)}. {'; '.join(said) or say(NOTHING)}"
 
 
 def _about(leaderboard: Leaderboard) -> str:
-    return say(RATED_FROM, people=leaderboard.people, jury=leaderboard.jury)
+    return say(
+        "Debates: {people} by people, {jury} by the jury; with 95 % intervals",
+        people=leaderboard.people,
+        jury=leaderboard.jury,
+    )
 
 
 WIDE, EDGE, LEFT, RIGHT, TOP = 720, 24, 330, 60, 118  # pixels
@@ -277,7 +278,7 @@ def _standing(
 def _rating(rating: Rating | None, y: float, low: float, high: float, kind: str) -> Iterator[str]:
     if rating is None or rating.value is None or rating.low is None or rating.high is None:
         by = say(BY_PEOPLE if kind == "people" else BY_JURY)
-        said = say(UNRATED, by=by, why=word_rating(rating))
+        said = say("{by}: {why}", by=by, why=word_rating(rating))
         yield write(LEFT, y + 6, fit(said, WIDE - LEFT - EDGE, SMALL), "faint", size=SMALL)
         return
     span = WIDE - LEFT - RIGHT

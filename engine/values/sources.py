@@ -16,9 +16,7 @@ from engine.values.errors import UsageError
 from engine.values.text import clean, headline, is_visible
 
 SUFFIXES = (".txt", ".text", ".md", ".markdown")
-NAME = "Source {number}"
 TITLE_CHARS = 80
-PASTED = "pasted text.txt"
 LONGEST_QUOTATION = 2_000  # characters between two quotation marks
 MOST_QUOTATIONS = 20  # of a turn that are checked
 IN_NAMED, IN_OTHER, IN_NONE = "found", "elsewhere", "missing"
@@ -42,7 +40,7 @@ class SourceFile(Value):
 
 def pasted(text: str) -> SourceFile:
     """Return a text that was pasted into a form, as a file."""
-    return SourceFile(name=PASTED, content=text.encode(errors="ignore"))
+    return SourceFile(name="pasted text.txt", content=text.encode(errors="ignore"))
 
 
 # --- from files to sources ---------------------------------------------------------------
@@ -136,7 +134,7 @@ def _called(name: str) -> str:
 
 def name_of(number: int) -> str:
     """Return the name of a source by its number, from 1."""
-    return NAME.format(number=number)
+    return f"Source {number}"
 
 
 def named(sources: Sequence[Source]) -> tuple[str, ...]:

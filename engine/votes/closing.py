@@ -119,15 +119,6 @@ def asked(votes: Iterable[Vote], question: Question) -> tuple[Vote, ...]:
     return tuple(vote for vote in votes if vote.question is question)
 
 
-EXTENDED = (
-    "It takes {n} vote to decide. None that counts is there yet, so the vote stays open for "
-    "another {span}.",
-    "It takes {n} votes to decide. There are fewer so far, so the vote stays open for another "
-    "{span}.",
-)
-DELETED = (
-    "The message to vote on was deleted, so the vote closed with the votes that were known by then."
-)
 NO_VERDICT = Verdict(winner=None, problem="the panel gave no verdict", valid=0, invalid=0)
 
 
@@ -179,7 +170,16 @@ def closing_of(
 def extension_of(debate: Debate, invite: Message | None, closes_at: datetime) -> tuple[Post, ...]:
     """Say that a vote stays open for longer, and until when on its invitation."""
     request = debate.request
-    text = plural(EXTENDED, request.quorum, span=lasting(request.vote_minutes))
+    text = plural(
+        (
+            "It takes {n} vote to decide. None that counts is there yet, so the vote stays open "
+            "for another {span}.",
+            "It takes {n} votes to decide. There are fewer so far, so the vote stays open for "
+            "another {span}.",
+        ),
+        request.quorum,
+        span=lasting(request.vote_minutes),
+    )
     told = Post(key="vote/extended", message=Notice(text=text))
     if not isinstance(invite, VoteInvite) or invite.mirrored:
         return (told,)
@@ -247,7 +247,16 @@ def _closed(
     debate: Debate, tally: Tally, early: bool, interventions: Iterable[Intervention]
 ) -> Post:
     if any(each.act == "deleted" and each.question is Question.VOTE for each in interventions):
-        return Post(key="vote/closed", message=Notice(text=say(DELETED), level="warning"))
+        return Post(
+            key="vote/closed",
+            message=Notice(
+                text=say(
+                    "The message to vote on was deleted, so the vote closed with the votes that "
+                    "were known by then."
+                ),
+                level="warning",
+            ),
+        )
     options = vote_options(tuple(debate.request.sides))
     message = VoteClosed(options=options, votes=sum(tally.counts.values()), early=early)
     return Post(key="vote/closed", message=message, target="vote")

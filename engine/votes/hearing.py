@@ -36,10 +36,6 @@ from engine.words.phrases import LOCKED
 
 MOST_REMEMBERED = 10_000
 MISSED = "missed"  # wakes the vote window to read reactions again
-THREAD_DELETED = "The thread of this debate was deleted."
-COMMUNITY_LOST = (
-    "Rostrum was removed from the place of this debate; invite it again to hold debates there."
-)
 # For secret ballots: no choice may be visible on the message.
 HIDDEN = ("stored", "duplicate", "forgotten")
 log = structlog.get_logger(__name__)
@@ -212,9 +208,13 @@ class Hearing:
         votes, platform = self.store.votes, self.venue.platform
         if isinstance(lost, ThreadDeleted):
             held = await votes.held_in(platform, thread=lost.place)
-            return await self._abandon(held, THREAD_DELETED)
+            return await self._abandon(held, "The thread of this debate was deleted.")
         held = await votes.held_in(platform, community=lost.community)
-        return await self._abandon(held, COMMUNITY_LOST)
+        return await self._abandon(
+            held,
+            "Rostrum was removed from the place of this debate; invite it again to hold "
+            "debates there.",
+        )
 
     async def _abandon(self, debates: list[str], why: str) -> Heard:
         for debate_id in debates:

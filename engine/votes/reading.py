@@ -171,7 +171,6 @@ def _received_since(events: Sequence[VoteEvent], moment: datetime) -> _Fresh:
 
 MOST_TRIES = 5
 MOST_PARTIAL = 5  # readings of a message that leave people out, before one is taken as it is
-PARTIAL = "the list of people who reacted is incomplete."
 LOG = attrgetter("question", "step")
 log = structlog.get_logger(__name__)
 
@@ -400,7 +399,7 @@ class Reader:
             return read
         self._partial[key] = self._partial.get(key, 0) + 1
         if self._partial[key] < MOST_PARTIAL:
-            raise VenueAwayError(PARTIAL)
+            raise VenueAwayError("the list of people who reacted is incomplete.")
         log.warning("reactions read partially", debate=target.debate, question=_named(target))
         return read
 

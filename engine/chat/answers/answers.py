@@ -79,9 +79,6 @@ def to_markdown(
 # Answers to a press of a vote button, as canonical Markdown.
 
 
-VOTED = "Vote recorded: {option}. Press another option to change it, or the same one to withdraw."
-WITHDRAWN = "Your vote is withdrawn."
-CLOSED = "This vote is closed; nothing was changed."
 FORGOTTEN = (
     "You asked to be forgotten, so your vote is not stored. Use /debate optin to vote on debates "
     "that start after it."
@@ -90,8 +87,6 @@ SUPPORTED = (
     "You support question {number}. Press another number to change that, or the same one to "
     "withdraw."
 )
-UNSUPPORTED = "You support no question any more."
-UNKNOWN = "This message has no open vote yet; try again in a moment."
 
 
 def voted_in(heard: object) -> str:
@@ -103,27 +98,33 @@ def vote_answer(heard: object) -> str:
     """Return the answer to a press, by its outcome."""
     match heard:
         case Heard(outcome="stored" | "duplicate", question=Question.SUPPORT, option=number):
-            return say(SUPPORTED, number=number) if number else say(UNSUPPORTED)
+            return (
+                say(SUPPORTED, number=number)
+                if number
+                else say("You support no question any more.")
+            )
         case Heard(outcome="stored" | "duplicate", option=None):
-            return say(WITHDRAWN)
+            return say("Your vote is withdrawn.")
         case Heard(outcome="stored" | "duplicate", option=str(option), name=name):
-            return say(VOTED, option=name or option_name(option))
+            return say(
+                "Vote recorded: {option}. Press another option to change it, or the same "
+                "one to withdraw.",
+                option=name or option_name(option),
+            )
         case Heard(outcome="closed"):
-            return say(CLOSED)
+            return say("This vote is closed; nothing was changed.")
         case Heard(outcome="forgotten"):
             return say(FORGOTTEN)
-    return say(UNKNOWN)
+    return say("This message has no open vote yet; try again in a moment.")
 
 
 # Answers to somebody who asks the sides of a debate something, as canonical Markdown.
 
 
-ASKED = "Your question is number {number}. Others can support it now."
 UNLISTED = (
     "Your question is number {number}. The list is full, so it joins once another one is removed. "
     "Meanwhile you can support one in the list."
 )
-REMOVED = "Question {number} is removed."
 
 
 class AskedAnswer(Answer):
@@ -135,7 +136,12 @@ class AskedAnswer(Answer):
 
     def say(self, chat: Wording) -> Iterator[str]:
         """Confirm the question."""
-        yield say(ASKED if self.listed else UNLISTED, number=self.number)
+        yield say(
+            "Your question is number {number}. Others can support it now."
+            if self.listed
+            else UNLISTED,
+            number=self.number,
+        )
 
 
 class UnaskedAnswer(Answer):
@@ -146,7 +152,7 @@ class UnaskedAnswer(Answer):
 
     def say(self, chat: Wording) -> Iterator[str]:
         """Confirm the removal."""
-        yield say(REMOVED, number=self.number)
+        yield say("Question {number} is removed.", number=self.number)
 
 
 # Answers to a person who argues a side, as canonical Markdown.
@@ -154,10 +160,6 @@ class UnaskedAnswer(Answer):
 
 ACCEPTED = "You take part. The debate begins, and you are mentioned here when it is your turn."
 DECLINED = "You do not take part, so the debate is called off. The person who asked is notified."
-TAKEN = (
-    "Rostrum has your turn of {n} word and posts it.",
-    "Rostrum has your turn of {n} words and posts it.",
-)
 
 
 class ConsentAnswer(Answer):
@@ -179,4 +181,10 @@ class TurnAnswer(Answer):
 
     def say(self, chat: Wording) -> Iterator[str]:
         """Confirm the turn."""
-        yield plural(TAKEN, self.words)
+        yield plural(
+            (
+                "Rostrum has your turn of {n} word and posts it.",
+                "Rostrum has your turn of {n} words and posts it.",
+            ),
+            self.words,
+        )

@@ -18,10 +18,6 @@ from engine.words.translation import called_language, plural, say
 DEBATERS = "**Debaters**"
 JURORS = "**Jurors**"
 NONE = "none"
-STANCES = " · 🔵 A: {a} · 🔴 B: {b}"
-OTHER_TOPICS = "In other languages: {counted}."
-FORMAT = "- `{name}`: {about}"
-TAKES_OPTIONS = "options {options}"
 FORMATS = "**Formats**"
 HELP = (
     "Rostrum holds debates between AI models: a blind jury scores them and people vote. "
@@ -57,7 +53,7 @@ class IdeasAnswer(Answer):
             yield f"- {topic_line(topic)}"
         if self.others:
             counted = tuple(f"{_named(code)} {n}" for code, n in self.others)
-            yield say(OTHER_TOPICS, counted=counted)
+            yield say("In other languages: {counted}.", counted=counted)
 
 
 def _named(code: str) -> str:
@@ -67,7 +63,11 @@ def _named(code: str) -> str:
 
 def topic_line(topic: Topic) -> str:
     """Return a topic on one line, with its stances and conditions."""
-    stances = say(STANCES, a=topic.stance_a, b=topic.stance_b) if topic.stance_a else ""
+    stances = (
+        say(" · 🔵 A: {a} · 🔴 B: {b}", a=topic.stance_a, b=topic.stance_b)
+        if topic.stance_a
+        else ""
+    )
     return topic.text + stances + (f" ({topic.conditions})" if topic.conditions else "")
 
 
@@ -90,8 +90,8 @@ class FormatLine(Value):
             parts += [to_read(self.minutes), money(self.usd)]
         if options and self.options:
             listed = tuple(f"`{option}`" for option in self.options)
-            parts.append(say(TAKES_OPTIONS, options=listed))
-        return FORMAT.format(name=self.name, about=" · ".join(filter(None, parts)))
+            parts.append(say("options {options}", options=listed))
+        return "- `{name}`: {about}".format(name=self.name, about=" · ".join(filter(None, parts)))
 
 
 class FormatsAnswer(Answer):
@@ -160,27 +160,7 @@ LISTED = 25
 WITH_BUTTON, WITH_APPROVAL = 10, 5  # of which Discord shows 25 in a message
 TOPIC_LENGTH = 200  # characters
 
-OURS = "**Topics that people here suggested**"
-WAITING = "**Waiting for a manager**"
 IDEAS = "**Ideas**"
-LINE = "- ▲ {upvotes} · {topic}"
-MINE = "- **▲ {upvotes}** · {topic}"
-WAITING_LINE = "- `{number}` · ▲ {upvotes} · {topic}"
-MORE = ("and {n} more topic", "and {n} more topics")
-NO_TOPICS = "No one has suggested a topic yet. Suggest one: `{prefix} suggest your topic`"
-HOW = (
-    "Press ▲ for a topic that you want debated; press it again to take that back. Suggest your "
-    "own: `{prefix} suggest your topic`"
-)
-ON_THE_LIST = "“{topic}” is on the list now. `{prefix} topics` shows it."
-WAITS = "“{topic}” is suggested. It is on the list once a manager approves it."
-KNOWN = "“{topic}” was suggested before; your ▲ is added to it."
-WANTED = (
-    "Your ▲ counts. {n} person wants a debate on “{topic}”.",
-    "Your ▲ counts. {n} people want a debate on “{topic}”.",
-)
-TAKEN_BACK = "Your ▲ for “{topic}” is taken back."
-REMOVED = "“{topic}” is removed from the list."
 
 
 class TopicsAnswer(Answer):
@@ -199,21 +179,32 @@ class TopicsAnswer(Answer):
         """List what people want debated, what waits, and ideas."""
         yield from self._suggested(chat)
         if self.waiting:
-            yield say(WAITING)
-            yield from _lines(WAITING_LINE, self.waiting)
+            yield say("**Waiting for a manager**")
+            yield from _lines("- `{number}` · ▲ {upvotes} · {topic}", self.waiting)
         yield say(IDEAS)
         yield from self.ideas.say(chat)
 
     def _suggested(self, chat: Wording) -> Iterator[str]:
         if not self.suggested:
-            yield say(NO_TOPICS, prefix=chat.prefix)
+            yield say(
+                "No one has suggested a topic yet. Suggest one: `{prefix} suggest your topic`",
+                prefix=chat.prefix,
+            )
             return
-        yield say(OURS)
+        yield say("**Topics that people here suggested**")
         for one in self.suggested[:LISTED]:
-            yield from _lines(MINE if one.mine else LINE, (one,))
+            yield from _lines(
+                "- **▲ {upvotes}** · {topic}" if one.mine else "- ▲ {upvotes} · {topic}", (one,)
+            )
         if len(self.suggested) > LISTED:
-            yield plural(MORE, len(self.suggested) - LISTED)
-        yield say(HOW, prefix=chat.prefix)
+            yield plural(
+                ("and {n} more topic", "and {n} more topics"), len(self.suggested) - LISTED
+            )
+        yield say(
+            "Press ▲ for a topic that you want debated; press it again to take that back. Suggest "
+            "your own: `{prefix} suggest your topic`",
+            prefix=chat.prefix,
+        )
 
     def buttons(self) -> tuple[Button, ...]:
         """Return the buttons of the most wanted topics, then those of managers."""
@@ -234,17 +225,31 @@ class SuggestedAnswer(Answer):
         topic = headline(self.suggestion.text, TOPIC_LENGTH)
         match self.outcome:
             case "listed":
-                yield say(ON_THE_LIST, topic=topic, prefix=chat.prefix)
+                yield say(
+                    "“{topic}” is on the list now. `{prefix} topics` shows it.",
+                    topic=topic,
+                    prefix=chat.prefix,
+                )
             case "waits":
-                yield say(WAITS, topic=topic)
+                yield say(
+                    "“{topic}” is suggested. It is on the list once a manager approves it.",
+                    topic=topic,
+                )
             case "known":
-                yield say(KNOWN, topic=topic)
+                yield say("“{topic}” was suggested before; your ▲ is added to it.", topic=topic)
             case "upvoted":
-                yield plural(WANTED, self.suggestion.upvotes, topic=topic)
+                yield plural(
+                    (
+                        "Your ▲ counts. {n} person wants a debate on “{topic}”.",
+                        "Your ▲ counts. {n} people want a debate on “{topic}”.",
+                    ),
+                    self.suggestion.upvotes,
+                    topic=topic,
+                )
             case "taken_back":
-                yield say(TAKEN_BACK, topic=topic)
+                yield say("Your ▲ for “{topic}” is taken back.", topic=topic)
             case "removed":
-                yield say(REMOVED, topic=topic)
+                yield say("“{topic}” is removed from the list.", topic=topic)
 
     def buttons(self) -> tuple[Button, ...]:
         """Return the button that changes one's mind."""

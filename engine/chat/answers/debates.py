@@ -23,17 +23,6 @@ from engine.words.translation import moment, plural, say, say_stored
 TOPIC_LENGTH = 200  # characters, in an answer about one debate
 LINE_LENGTH = 100  # in a list
 
-STARTED = "Your debate starts now: **{topic}**"
-STARTS_LATER = "Your debate waits for the person you named: **{topic}**"
-ONCE_AGREED = "It begins once the person agrees. They are asked in its thread."
-PROGRESS = "`{prefix} status {code}` shows how far it is."
-MIRRORED = (
-    "The same debate with the sides swapped, `{code}`, runs beside it in a thread of its own."
-)
-FOR_A_SIDE = "`{model}` for {side}"
-AS_THE_JURY = "the jury {jurors}"
-CHOSEN = "You chose {what:and}. No one else sees this before the reveal."
-WARNING = "⚠ {warning}"
 STOPPED = {
     "debate": "`{code}` is stopping. What was said so far stays.",
     "vote": "The vote on `{code}` is closed. The result follows in its thread.",
@@ -41,9 +30,6 @@ STOPPED = {
 STOPPED_PAIR = (
     "The votes on `{code}` and on `{mirror}`, its mirror, are closed. The results follow in their "
     "threads."
-)
-CLOSES = (
-    "The vote on `{code}` closes as soon as {platform} can be read. Rostrum retries automatically."
 )
 CLOSES_PAIR = (
     "The votes on `{code}` and on `{mirror}`, its mirror, close as soon as {platform} can be read. "
@@ -68,22 +54,7 @@ OVER: Mapping[Where, str] = {
     "waiting": "It is over. The result is being posted.",
     "nowhere": "It is over, but the result could not be posted. The command `result` shows it.",
 }
-ASKED = "It waits for the person who was asked to argue a side."
-RUNS_BY_THE_CLOCK = ("It is running: {n} turn done.", "It is running: {n} turns done.")
-JUDGING = "All {total} turns are done; the jury is reading."
-VOTE_LEFT = "The vote is open: {minutes} left."
-VOTE_DUE = "The vote is closing."
-VOTE_TIED = "It closes together with the vote on its mirror, `{code}`."
-GAPS = (
-    "⚠ {n} message may be missing from its thread; votes are counted, but there is no winner.",
-    "⚠ {n} messages may be missing from its thread; votes are counted, but there is no winner.",
-)
-VOTE_WAITS = "The vote stays open until the vote on its mirror, `{code}`, opens too."
-SEALED = "Results stay sealed until the vote closes."
-NO_RESULT = "It has no result."
-NO_REASONS = "No juror gave a reason that can be shown."
 
-NO_DEBATES = "No debates here yet. Start one."
 STATES = {
     Status.QUEUED: "queued",
     Status.RUNNING: "running",
@@ -93,11 +64,6 @@ STATES = {
     Status.CANCELLED: "stopped",
     Status.FAILED: "failed",
 }
-VOTE_SOON = "vote opens soon"
-WAITING = "waiting for a person"
-DEBATE = "- `{code}` {state}, {when}, {format}: {topic}"
-DEBATE_WITH_PAGE = "- `{code}` {state}, {when}, {format}: {topic} · [page]({link})"
-ON_THE_WEB = "[All debates on the web]({link})"
 
 
 class DebateLine(Value):
@@ -155,25 +121,39 @@ class StartedAnswer(Answer):
 
     def say(self, chat: Wording) -> Iterator[str]:
         """Confirm the debate, with its estimate."""
-        template = STARTS_LATER if self.waits else STARTED
+        template = (
+            "Your debate waits for the person you named: **{topic}**"
+            if self.waits
+            else "Your debate starts now: **{topic}**"
+        )
         yield say(template, topic=headline(self.debate.topic, TOPIC_LENGTH))
         if self.waits:
-            yield say(ONCE_AGREED)
+            yield say("It begins once the person agrees. They are asked in its thread.")
         # A process that ends leaves this answer as it is: it names where the truth stands.
-        yield say(PROGRESS, prefix=chat.prefix, code=self.debate.code)
+        yield say(
+            "`{prefix} status {code}` shows how far it is.",
+            prefix=chat.prefix,
+            code=self.debate.code,
+        )
         if self.mirror:
-            yield say(MIRRORED, code=self.mirror.code)
+            yield say(
+                "The same debate with the sides swapped, `{code}`, runs beside it in a "
+                "thread of its own.",
+                code=self.mirror.code,
+            )
         yield estimated(self.estimate)
         chosen = [
-            Text(FOR_A_SIDE, model=model, side=self.names.get(side, marked(side)))
+            Text("`{model}` for {side}", model=model, side=self.names.get(side, marked(side)))
             for side, model in self.models.items()
         ]
         if self.jurors:
             jurors = tuple(f"`{juror}`" for juror in self.jurors)
-            chosen.append(Text(AS_THE_JURY, jurors=jurors))
+            chosen.append(Text("the jury {jurors}", jurors=jurors))
         if chosen:
-            yield say(CHOSEN, what=tuple(chosen))
-        yield from (say(WARNING, warning=say(warning)) for warning in self.warnings)
+            yield say(
+                "You chose {what:and}. No one else sees this before the reveal.", what=tuple(chosen)
+            )
+        yield from (say("⚠ {warning}", warning=say(warning)) for warning in self.warnings)
 
     def public(self) -> StartedAnswer:
         """Return it without the chosen models."""
@@ -198,7 +178,12 @@ class StoppedAnswer(Answer):
             codes = {"code": self.debate.code, "mirror": self.mirror.code}
             yield say(pair, platform=self.unread, **codes)
         elif self.unread:
-            yield say(CLOSES, code=self.debate.code, platform=self.unread)
+            yield say(
+                "The vote on `{code}` closes as soon as {platform} can be read. Rostrum retries "
+                "automatically.",
+                code=self.debate.code,
+                platform=self.unread,
+            )
         else:
             yield say(STOPPED[self.what], code=self.debate.code)
 
@@ -243,7 +228,15 @@ class StatusAnswer(Answer):
             yield say(STATUSES[debate.status], turns=self.turns, total=self.turns_total)
         voted = debate.status in (Status.VOTING, Status.CLOSED) or debate.vote_deadline is not None
         if self.gaps and voted:
-            yield plural(GAPS, self.gaps)
+            yield plural(
+                (
+                    "⚠ {n} message may be missing from its thread; votes are counted, but "
+                    "there is no winner.",
+                    "⚠ {n} messages may be missing from its thread; votes are counted, but "
+                    "there is no winner.",
+                ),
+                self.gaps,
+            )
         if self.unread and voted:
             yield say(UNREAD)
         if self.waits:
@@ -254,25 +247,34 @@ class StatusAnswer(Answer):
     def _runs(self) -> str:
         """Say how far a running debate is."""
         if self.asked:
-            return say(ASKED)
+            return say("It waits for the person who was asked to argue a side.")
         if not self.turns_total:
-            return plural(RUNS_BY_THE_CLOCK, self.turns)
+            return plural(
+                ("It is running: {n} turn done.", "It is running: {n} turns done."), self.turns
+            )
         if self.turns >= self.turns_total:
-            return say(JUDGING, total=self.turns_total)
+            return say("All {total} turns are done; the jury is reading.", total=self.turns_total)
         return say(STATUSES[Status.RUNNING], turns=self.turns, total=self.turns_total)
 
 
 def _vote_open(minutes: float, mirror: DebateLine | None) -> Iterator[str]:
     if mirror is not None and minutes <= 0 and mirror.vote_deadline is None:
-        yield say(VOTE_WAITS, code=mirror.code)
+        yield say(
+            "The vote stays open until the vote on its mirror, `{code}`, opens too.",
+            code=mirror.code,
+        )
         return
     yield _vote_left(minutes)
     if mirror is not None:
-        yield say(VOTE_TIED, code=mirror.code)
+        yield say("It closes together with the vote on its mirror, `{code}`.", code=mirror.code)
 
 
 def _vote_left(minutes: float) -> str:
-    return say(VOTE_LEFT, minutes=about_minutes(minutes)) if minutes > 0 else say(VOTE_DUE)
+    return (
+        say("The vote is open: {minutes} left.", minutes=about_minutes(minutes))
+        if minutes > 0
+        else say("The vote is closing.")
+    )
 
 
 class ResultAnswer(Answer):
@@ -292,10 +294,10 @@ class ResultAnswer(Answer):
         elif debate.status in (Status.QUEUED, Status.RUNNING, Status.VOTING):
             if self.minutes_left is not None:
                 yield _vote_left(self.minutes_left)
-            yield say(SEALED)
+            yield say("Results stay sealed until the vote closes.")
         else:
             yield say(STATUSES[debate.status])
-            yield say(NO_RESULT)
+            yield say("It has no result.")
 
     def buttons(self) -> tuple[Button, ...]:
         """Return the buttons that hold the debate once more, below a whole result."""
@@ -310,7 +312,9 @@ class ResultAnswer(Answer):
     def _parts(self, reveal: Reveal) -> tuple[str, ...]:
         """Return the lines asked for: what jurors wrote, the numbers, or everything."""
         if self.part == "why":
-            return tuple(reason_lines(reveal)) or (say(NO_REASONS),)
+            return tuple(reason_lines(reveal)) or (
+                say("No juror gave a reason that can be shown."),
+            )
         if self.part == "details":
             return tuple(detail_lines(reveal))
         below = (line for page in result_pages(reveal) for line in with_heading(page))
@@ -331,10 +335,12 @@ class DebatesAnswer(Answer):
     def say(self, chat: Wording) -> Iterator[str]:
         """List debates, one per line."""
         if not self.debates:
-            yield say(NO_DEBATES)
+            yield say("No debates here yet. Start one.")
         for debate in self.debates:
             yield say(
-                DEBATE_WITH_PAGE if debate.id in self.pages else DEBATE,
+                "- `{code}` {state}, {when}, {format}: {topic} · [page]({link})"
+                if debate.id in self.pages
+                else "- `{code}` {state}, {when}, {format}: {topic}",
                 code=debate.code,
                 state=_state(debate),
                 when=moment(debate.created_at),
@@ -343,15 +349,15 @@ class DebatesAnswer(Answer):
                 link=self.pages.get(debate.id, ""),
             )
         if self.web:
-            yield say(ON_THE_WEB, link=self.web)
+            yield say("[All debates on the web]({link})", link=self.web)
 
 
 def _state(debate: DebateLine) -> str:
     """Return its state in a word or two."""
     if debate.status is Status.VOTING and debate.vote_deadline is None:
-        return say(VOTE_SOON)
+        return say("vote opens soon")
     if debate.asked:
-        return say(WAITING)
+        return say("waiting for a person")
     return say(STATES[debate.status])
 
 
@@ -359,22 +365,6 @@ def _state(debate: DebateLine) -> str:
 
 
 HEADLINE_LENGTH = 100  # characters
-
-WHAT = (
-    "This deletes debate `{code}` (“{topic}”) for good: its messages here, and everything stored "
-    "of it, with all votes. The day's budget still counts what it cost."
-)
-STOPPED_FIRST = "It is still going on and is stopped first."
-MIRROR_STAYS = "Its mirror `{code}` stays, unless you delete both."
-HOW = "To confirm: `{prefix} delete {code} confirm=yes`"
-BEGUN = (
-    "Debate `{code}` is being deleted: its messages disappear within a minute or two. A thread "
-    "that stays, and what people wrote in it, is for a moderator to delete."
-)
-BOTH_BEGUN = (
-    "Debates `{code}` and `{mirror}` are being deleted: their messages disappear within a minute "
-    "or two. A thread that stays, and what people wrote in it, is for a moderator to delete."
-)
 
 
 class DeletionAnswer(Answer):
@@ -392,17 +382,37 @@ class DeletionAnswer(Answer):
         if self.done:
             mirror = self.mirror if self.both else None
             if mirror is None:
-                yield say(BEGUN, code=self.debate.code)
+                yield say(
+                    "Debate `{code}` is being deleted: its messages disappear within a minute or "
+                    "two. A thread that stays, and what people wrote in it, is for a "
+                    "moderator to delete.",
+                    code=self.debate.code,
+                )
             else:
-                yield say(BOTH_BEGUN, code=self.debate.code, mirror=mirror.code)
+                yield say(
+                    "Debates `{code}` and `{mirror}` are being deleted: their messages disappear "
+                    "within a minute or two. A thread that stays, and what people wrote in it, is "
+                    "for a moderator to delete.",
+                    code=self.debate.code,
+                    mirror=mirror.code,
+                )
             return
         topic = headline(self.debate.topic, HEADLINE_LENGTH)
-        yield say(WHAT, code=self.debate.code, topic=topic)
+        yield say(
+            "This deletes debate `{code}` (“{topic}”) for good: its messages here, and everything "
+            "stored of it, with all votes. The day's budget still counts what it cost.",
+            code=self.debate.code,
+            topic=topic,
+        )
         if self.going:
-            yield say(STOPPED_FIRST)
+            yield say("It is still going on and is stopped first.")
         if self.mirror is not None:
-            yield say(MIRROR_STAYS, code=self.mirror.code)
-        yield say(HOW, prefix=chat.prefix, code=self.debate.code)
+            yield say("Its mirror `{code}` stays, unless you delete both.", code=self.mirror.code)
+        yield say(
+            "To confirm: `{prefix} delete {code} confirm=yes`",
+            prefix=chat.prefix,
+            code=self.debate.code,
+        )
 
     def buttons(self) -> tuple[Button, ...]:
         """Return the buttons that confirm it."""

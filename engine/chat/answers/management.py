@@ -17,17 +17,6 @@ from engine.words.translation import plural, say, say_stored
 # Answers about schedules; Markdown for any chat.
 
 
-NEW = "The schedule is set. `{prefix} schedule off` ends it."
-NO_SCHEDULE = (
-    'There is no schedule here. A manager can set one, for example: `{prefix} schedule "every '
-    'weekday 09:00 Europe/Berlin"`.'
-)
-HERE = "**{said}** in this channel: {topic}. Next: {time}."
-ELSEWHERE = "**{said}** in another channel: {topic}. Next: {time}."
-WANTED = "the topic that people want most"
-DRAWN = "a topic drawn from the list"
-LAST_SKIPPED = "The last one was skipped. {problem}"
-ENDED = "The schedule has ended; a debate that is going on is finished."
 TOPIC_LENGTH = 100  # characters
 
 
@@ -53,14 +42,22 @@ class ScheduleAnswer(Answer):
     def say(self, chat: Wording) -> Iterator[str]:
         """List them."""
         if self.new:
-            yield say(NEW, prefix=chat.prefix)
+            yield say("The schedule is set. `{prefix} schedule off` ends it.", prefix=chat.prefix)
         if not self.lines:
-            yield say(NO_SCHEDULE, prefix=chat.prefix)
+            yield say(
+                "There is no schedule here. A manager can set one, for example: `{prefix} schedule "
+                '"every weekday 09:00 Europe/Berlin"`.',
+                prefix=chat.prefix,
+            )
         for line in self.lines:
-            template = HERE if line.here else ELSEWHERE
+            template = (
+                "**{said}** in this channel: {topic}. Next: {time}."
+                if line.here
+                else "**{said}** in another channel: {topic}. Next: {time}."
+            )
             yield say(template, said=line.said, topic=_topic(line), time=line.following)
             if line.problem:
-                yield say(LAST_SKIPPED, problem=say_stored(line.problem))
+                yield say("The last one was skipped. {problem}", problem=say_stored(line.problem))
 
 
 class ScheduleEndedAnswer(Answer):
@@ -68,26 +65,23 @@ class ScheduleEndedAnswer(Answer):
 
     def say(self, chat: Wording) -> Iterator[str]:
         """Say so."""
-        yield say(ENDED)
+        yield say("The schedule has ended; a debate that is going on is finished.")
 
 
 def _topic(line: ScheduleLine) -> str:
     if line.topic.casefold() == RANDOM:
-        return say(DRAWN)
-    return f"“{headline(line.topic, TOPIC_LENGTH)}”" if line.topic else say(WANTED)
+        return say("a topic drawn from the list")
+    return (
+        f"“{headline(line.topic, TOPIC_LENGTH)}”"
+        if line.topic
+        else say("the topic that people want most")
+    )
 
 
 # Answers about leagues; Markdown for any chat.
 
 
-STARTED = (
-    "The league begins with {n} model and {matches} matches.",
-    "The league begins with {n} models and {matches} matches.",
-)
-FIRST = "First match: {time}. The standing is posted here after each reveal."
 AT_ONCE = "The first match begins now. The standing is posted here after each reveal."
-STOP = "The league ends; a match that is going on is finished first."
-WAITING = "⏳ The next match cannot begin yet: {problem}"
 
 
 class LeagueStartedAnswer(Answer):
@@ -99,8 +93,22 @@ class LeagueStartedAnswer(Answer):
 
     def say(self, chat: Wording) -> Iterator[str]:
         """Say how large it is, and when it begins."""
-        yield plural(STARTED, self.models, matches=self.matches)
-        yield say(FIRST, time=self.first) if self.first else say(AT_ONCE)
+        yield plural(
+            (
+                "The league begins with {n} model and {matches} matches.",
+                "The league begins with {n} models and {matches} matches.",
+            ),
+            self.models,
+            matches=self.matches,
+        )
+        yield (
+            say(
+                "First match: {time}. The standing is posted here after each reveal.",
+                time=self.first,
+            )
+            if self.first
+            else say(AT_ONCE)
+        )
 
 
 class LeagueAnswer(Answer):
@@ -114,7 +122,9 @@ class LeagueAnswer(Answer):
         yield f"**{league_title(self.table)}**"
         yield from league_lines(self.table)
         if self.problem:
-            yield say(WAITING, problem=say_stored(self.problem))
+            yield say(
+                "⏳ The next match cannot begin yet: {problem}", problem=say_stored(self.problem)
+            )
 
 
 class LeagueStoppedAnswer(Answer):
@@ -122,12 +132,9 @@ class LeagueStoppedAnswer(Answer):
 
     def say(self, chat: Wording) -> Iterator[str]:
         """Say so."""
-        yield say(STOP)
+        yield say("The league ends; a match that is going on is finished first.")
 
 
-CHANGED = "Changed: {names}."
-SETTING = "- `{name}`: {value}"
-SETTING_OWN = "- `{name}`: {value} (set here)"
 NONE = "none"
 UNSET = {
     "models": NONE,
@@ -141,26 +148,7 @@ UNSET = {
     "starters": "everyone",
     "public": "nothing",
 }
-NO_CAP = "no cap"
-SETTING_IDLE = "- `{name}`: {value} ({why})"
-PAGES = "Public pages: {link}"
 NO_WEB = "Rostrum serves no web pages here"
-SETTINGS_HOW = "Change one like this: `{prefix} settings rounds=2`. The value `default` resets it."
-
-EXPORTED = ("`{name}` has {n} revealed debate.", "`{name}` has {n} revealed debates.")
-NOTHING_TO_EXPORT = (
-    "There is nothing to export: no debate was revealed here yet. Hold one, and export it after "
-    "its vote closes."
-)
-REHEARSALS_TO_EXPORT = (
-    "Only rehearsal debates were revealed here. Their speakers or jurors are not language models, "
-    "so exports leave them out. The operator can include them: "
-    "`rostrum export --out FOLDER --include-rehearsal --community {community}`"
-)
-TOO_LARGE = (
-    "The export is {size:.1f} MiB; at most {most:.1f} MiB can be sent here. The operator can write "
-    "it with: `rostrum export --out FOLDER --community {community}`"
-)
 
 
 class SettingLine(Value):
@@ -192,22 +180,30 @@ class SettingsAnswer(Answer):
     def say(self, chat: Wording) -> Iterator[str]:
         """Name the changed settings, then list all."""
         if self.changed:
-            yield say(CHANGED, names=self.changed)
+            yield say("Changed: {names}.", names=self.changed)
         for setting in self.settings:
-            template = SETTING_OWN if setting.own else SETTING
+            template = "- `{name}`: {value} (set here)" if setting.own else "- `{name}`: {value}"
             value = setting.value or unset(setting.name)
             if setting.idle:
-                yield say(SETTING_IDLE, name=setting.name, value=value, why=say(setting.idle))
+                yield say(
+                    "- `{name}`: {value} ({why})",
+                    name=setting.name,
+                    value=value,
+                    why=say(setting.idle),
+                )
             else:
                 yield say(template, name=setting.name, value=value)
         if self.page:
-            yield say(PAGES, link=self.page)
-        yield say(SETTINGS_HOW, prefix=chat.prefix)
+            yield say("Public pages: {link}", link=self.page)
+        yield say(
+            "Change one like this: `{prefix} settings rounds=2`. The value `default` resets it.",
+            prefix=chat.prefix,
+        )
 
 
 def unset(name: str) -> str:
     """Return the wording for a setting without a value."""
-    return say(UNSET.get(name, NO_CAP))
+    return say(UNSET.get(name, "no cap"))
 
 
 class FileAnswer(SentFile):
@@ -218,7 +214,11 @@ class FileAnswer(SentFile):
 
     def say(self, chat: Wording) -> Iterator[str]:
         """Describe the file."""
-        yield plural(EXPORTED, self.debates, name=self.name)
+        yield plural(
+            ("`{name}` has {n} revealed debate.", "`{name}` has {n} revealed debates."),
+            self.debates,
+            name=self.name,
+        )
         yield from left_out(self.rehearsals)
 
 
@@ -238,8 +238,22 @@ class NoFileAnswer(Answer):
         """Explain why, and how to get the file."""
         if self.bytes:
             size, most = self.bytes / 2**20, self.bytes_max / 2**20
-            yield say(TOO_LARGE, size=size, most=most, community=self.community)
+            yield say(
+                "The export is {size:.1f} MiB; at most {most:.1f} MiB can be sent here. The "
+                "operator can write it with: `rostrum export --out FOLDER --community {community}`",
+                size=size,
+                most=most,
+                community=self.community,
+            )
         elif self.rehearsals:
-            yield say(REHEARSALS_TO_EXPORT, community=self.community)
+            yield say(
+                "Only rehearsal debates were revealed here. Their speakers or jurors are not "
+                "language models, so exports leave them out. The operator can include them: "
+                "`rostrum export --out FOLDER --include-rehearsal --community {community}`",
+                community=self.community,
+            )
         else:
-            yield say(NOTHING_TO_EXPORT)
+            yield say(
+                "There is nothing to export: no debate was revealed here yet. Hold one, and export "
+                "it after its vote closes."
+            )

@@ -19,7 +19,6 @@ from engine.words.translation import day, plural, say
 # Answers about a person's own data; Markdown for any chat.
 
 
-OF_YOU = "**Your data**"
 NOTHING_OF_YOU = "Nothing is stored about you."
 YOU_ARE_FORGOTTEN = (
     "You asked to be forgotten: no record identifies you, and nothing new is stored. Only a keyed "
@@ -45,46 +44,10 @@ TRACES = {
     "labels": ("{n} debate that you labelled", "{n} debates that you labelled"),
     "upvotes": ("{n} suggested topic that you want", "{n} suggested topics that you want"),
 }
-YOUR_TRACES = "Stored with your user id: {what}."
-YOUR_ENTRIES = (
-    "{n} choice that you made or withdrew, with its time.",
-    "{n} choices that you made or withdrew, with their times.",
-)
-ONLY_YOUR_ID = "Your user id and nothing else."
-YOU_OPTED_OUT = "Exports leave you out; `{prefix} optin` undoes it."
-YOU_MAY_OPT_OUT = "Exports include you under a pseudonym; `{prefix} optout` leaves you out."
-YOU_CAME_BACK = "You came back on {since}; you cannot vote on debates that started before then."
-YOU_MAY_SEE_IT = "`{prefix} mydata` sends you all of it as a file."
-YOU_MAY_BE_FORGOTTEN = "`{prefix} forget` removes your identity from all of it."
-OWN_FILE = "`{name}` has everything that is stored about you here and in other communities."
-OWN_FILE_HOW = (
-    "`{prefix} optout` leaves you out of exports; `{prefix} forget` removes your identity from all "
-    "of it."
-)
-OWN_TOO_LARGE = (
-    "Your data is {size:.1f} MiB; at most {most:.1f} MiB can be sent here. Ask the people who run "
-    "Rostrum for it."
-)
-FORGET_WHAT = (
-    "Your user id is deleted everywhere, at once and for good: no one can trace your votes and "
-    "debates back to you. Your votes still count, but exports leave them out. Nothing you do "
-    "afterwards is stored, so you cannot vote or start debates, and only a manager can stop your "
-    "running debates. A keyed hash of your id remains, so that you are not stored again. The "
-    "topics you wrote remain too."
-)
-FORGET_HOW = "To confirm: `{prefix} forget confirm=yes`"
-FORGOTTEN = "You are forgotten. Your votes still count, but no record links them to you."
-FORGOTTEN_SOON = (
-    "An export that is running still reads an older state of the database. Your id is overwritten "
-    "there as soon as the export is done."
-)
-BACK_HOW = "To take part again: `{prefix} optin`"
-ALREADY_FORGOTTEN = "You are forgotten, so exports leave you out anyway."
 OPTED_OUT = (
     "From now on, exports leave you out; your votes still count. Exports made earlier cannot be "
     "recalled. `{prefix} optin` undoes it."
 )
-OPTED_IN = "Exports include your choices under a pseudonym."
 CAME_BACK = (
     "Welcome back. You can vote on debates that start from now on, and start debates from tomorrow "
     "(UTC). Your earlier activity stays unlinked from you."
@@ -107,9 +70,6 @@ appear under pseudonyms that differ from export to export.
 Debates are kept until the operator or a manager deletes them."""
 
 
-PUBLIC = (
-    "Managers of this community show on public web pages, without any names of people: {what:and}."
-)
 PARTS = {
     PublicPart.DEBATES: "debates",
     PublicPart.LEADERBOARD: "ratings of models",
@@ -131,32 +91,49 @@ class PrivacyAnswer(Answer):
 
     def say(self, chat: Wording) -> Iterator[str]:
         """Describe the stored data, the person's own first."""
-        yield say(OF_YOU)
+        yield say("**Your data**")
         if self.traces.forgotten:
             yield say(YOU_ARE_FORGOTTEN, prefix=chat.prefix)
         else:
             yield from _own(self.traces)
-            opted = YOU_OPTED_OUT if self.traces.opted_out else YOU_MAY_OPT_OUT
+            opted = (
+                "Exports leave you out; `{prefix} optin` undoes it."
+                if self.traces.opted_out
+                else "Exports include you under a pseudonym; `{prefix} optout` leaves you out."
+            )
             yield say(opted, prefix=chat.prefix)
             if self.traces.known:
-                yield say(YOU_MAY_SEE_IT, prefix=chat.prefix)
-            yield say(YOU_MAY_BE_FORGOTTEN, prefix=chat.prefix)
+                yield say("`{prefix} mydata` sends you all of it as a file.", prefix=chat.prefix)
+            yield say("`{prefix} forget` removes your identity from all of it.", prefix=chat.prefix)
         yield say(PRIVACY)
         if self.on_the_web:
-            yield say(PUBLIC, what=tuple(Text(PARTS[part]) for part in self.on_the_web))
+            yield say(
+                "Managers of this community show on public web pages, without any names of "
+                "people: {what:and}.",
+                what=tuple(Text(PARTS[part]) for part in self.on_the_web),
+            )
 
 
 def _own(traces: Traces) -> Iterator[str]:
     counts = {name: getattr(traces, name) for name in TRACES}
     held = [plural(TRACES[name], n) for name, n in counts.items() if n]
     if held:
-        yield say(YOUR_TRACES, what=tuple(held))
+        yield say("Stored with your user id: {what}.", what=tuple(held))
     else:
-        yield say(ONLY_YOUR_ID if traces.known else NOTHING_OF_YOU)
+        yield say("Your user id and nothing else." if traces.known else NOTHING_OF_YOU)
     if traces.entries:
-        yield plural(YOUR_ENTRIES, traces.entries)
+        yield plural(
+            (
+                "{n} choice that you made or withdrew, with its time.",
+                "{n} choices that you made or withdrew, with their times.",
+            ),
+            traces.entries,
+        )
     if traces.since is not None:
-        yield say(YOU_CAME_BACK, since=day(traces.since))
+        yield say(
+            "You came back on {since}; you cannot vote on debates that started before then.",
+            since=day(traces.since),
+        )
 
 
 class OwnDataAnswer(SentFile):
@@ -164,8 +141,15 @@ class OwnDataAnswer(SentFile):
 
     def say(self, chat: Wording) -> Iterator[str]:
         """Describe the file, and what else the person can do."""
-        yield say(OWN_FILE, name=self.name)
-        yield say(OWN_FILE_HOW, prefix=chat.prefix)
+        yield say(
+            "`{name}` has everything that is stored about you here and in other communities.",
+            name=self.name,
+        )
+        yield say(
+            "`{prefix} optout` leaves you out of exports; `{prefix} forget` removes your identity "
+            "from all of it.",
+            prefix=chat.prefix,
+        )
 
 
 class NoOwnDataAnswer(Answer):
@@ -180,7 +164,12 @@ class NoOwnDataAnswer(Answer):
         """Explain why."""
         if self.bytes:
             size, most = self.bytes / 2**20, self.bytes_max / 2**20
-            yield say(OWN_TOO_LARGE, size=size, most=most)
+            yield say(
+                "Your data is {size:.1f} MiB; at most {most:.1f} MiB can be sent here. Ask the "
+                "people who run Rostrum for it.",
+                size=size,
+                most=most,
+            )
         elif self.forgotten:
             yield say(YOU_ARE_FORGOTTEN, prefix=chat.prefix)
         else:
@@ -201,16 +190,25 @@ class ForgottenAnswer(Answer):
     def say(self, chat: Wording) -> Iterator[str]:
         """Explain what is deleted, or confirm it."""
         if self.done:
-            yield say(FORGOTTEN)
+            yield say("You are forgotten. Your votes still count, but no record links them to you.")
             if self.rest:
-                yield say(FORGOTTEN_SOON)
-            yield say(BACK_HOW, prefix=chat.prefix)
+                yield say(
+                    "An export that is running still reads an older state of the database. Your id "
+                    "is overwritten there as soon as the export is done."
+                )
+            yield say("To take part again: `{prefix} optin`", prefix=chat.prefix)
         elif self.traces.forgotten:
             yield say(YOU_ARE_FORGOTTEN, prefix=chat.prefix)
         else:
             yield from _own(self.traces)
-            yield say(FORGET_WHAT)
-            yield say(FORGET_HOW, prefix=chat.prefix)
+            yield say(
+                "Your user id is deleted everywhere, at once and for good: no one can trace your "
+                "votes and debates back to you. Your votes still count, but exports leave them "
+                "out. Nothing you do afterwards is stored, so you cannot vote or start debates, "
+                "and only a manager can stop your running debates. A keyed hash of your id "
+                "remains, so that you are not stored again. The topics you wrote remain too."
+            )
+            yield say("To confirm: `{prefix} forget confirm=yes`", prefix=chat.prefix)
 
 
 class OptedAnswer(Answer):
@@ -224,9 +222,13 @@ class OptedAnswer(Answer):
     def say(self, chat: Wording) -> Iterator[str]:
         """Confirm the choice."""
         if self.out:
-            yield say(ALREADY_FORGOTTEN) if self.forgotten else say(OPTED_OUT, prefix=chat.prefix)
+            yield (
+                say("You are forgotten, so exports leave you out anyway.")
+                if self.forgotten
+                else say(OPTED_OUT, prefix=chat.prefix)
+            )
         else:
-            yield say(CAME_BACK if self.back else OPTED_IN)
+            yield say(CAME_BACK if self.back else "Exports include your choices under a pseudonym.")
 
 
 # A person's own record as a picture: a bar for each thing that could have been so every time.
@@ -239,10 +241,6 @@ ENOUGH = 10  # times; with fewer, chance decides
 WIDTH, MARGIN, BAR, ROW = 720, 32, 24, 88  # pixels; drawn at twice that
 LETTERS = 20.0  # pixels, as the class large
 
-SHARE = "{k} of {n} ({percent} %)"
-TOO_FEW = "{k} of {n}, too few to say much"
-NEVER = "nothing to compare yet"
-CAPTION = "{what}: {share}"
 BY_CHANCE = "by chance about {chance:.1f}"
 
 
@@ -255,10 +253,12 @@ class Share(NamedTuple):
     def say(self) -> str:
         """Return it in words; few times are called few."""
         if not self.n:
-            return say(NEVER)
+            return say("nothing to compare yet")
         if self.n < ENOUGH:
-            return say(TOO_FEW, k=self.k, n=self.n)
-        return say(SHARE, k=self.k, n=self.n, percent=round(100 * self.k / self.n))
+            return say("{k} of {n}, too few to say much", k=self.k, n=self.n)
+        return say(
+            "{k} of {n} ({percent} %)", k=self.k, n=self.n, percent=round(100 * self.k / self.n)
+        )
 
 
 class Shown(NamedTuple):
@@ -271,7 +271,7 @@ class Shown(NamedTuple):
     @property
     def caption(self) -> str:
         """What stands above the bar."""
-        said = say(CAPTION, what=self.what, share=self.share.say())
+        said = say("{what}: {share}", what=self.what, share=self.share.say())
         if self.chance is None:
             return said
         return f"{said} · {say(BY_CHANCE, chance=self.chance)}"
@@ -306,20 +306,10 @@ def _bar(y: float, one: Shown) -> Iterator[str]:
 
 TOPIC_LENGTH = 80  # characters
 
-NO_VOTES = (
-    "You have no vote on a revealed debate here yet. Vote below a debate, and look again after its "
-    "vote closes."
-)
 YOUR_VOTES = (
     "**Your votes:** {n} revealed debate here",
     "**Your votes:** {n} revealed debates here",
 )
-WITH_PEOPLE = "- You chose as the people did: {share}"
-WITH_JURY = "- You chose as the jury did: {share}"
-GUESSED = "- Models you guessed right: {share} (by chance about {chance:.1f})"
-AS_PEOPLE = "As the people did"
-AS_JURY = "As the jury did"
-RIGHT_GUESSES = "Models guessed right"
 NAMED = (
     "`{prefix} leaderboard` names you among those who guess models; `{prefix} me scoreboard=off` "
     "undoes it."
@@ -327,8 +317,6 @@ NAMED = (
 UNNAMED = (
     "`{prefix} me scoreboard=on` names you in `{prefix} leaderboard` among those who guess models."
 )
-LAST = "**Your last votes**"
-LINE = "- {thread} {topic}: you {own}, people {people}, jury {jury}"
 NO_ONE = "–"
 
 
@@ -359,20 +347,27 @@ class OwnRecordAnswer(Answer):
         if self.changed:
             yield self._standing(chat)
         if not self.votes:
-            yield say(NO_VOTES)
+            yield say(
+                "You have no vote on a revealed debate here yet. Vote below a debate, and look "
+                "again after its vote closes."
+            )
             return
         yield plural(YOUR_VOTES, self.votes)
-        yield say(WITH_PEOPLE, share=self.people.say())
-        yield say(WITH_JURY, share=self.jury.say())
+        yield say("- You chose as the people did: {share}", share=self.people.say())
+        yield say("- You chose as the jury did: {share}", share=self.jury.say())
         if self.guessed.n:
             share = Share(self.guessed.right, self.guessed.n)
-            yield say(GUESSED, share=share.say(), chance=self.guessed.chance)
+            yield say(
+                "- Models you guessed right: {share} (by chance about {chance:.1f})",
+                share=share.say(),
+                chance=self.guessed.chance,
+            )
             if not self.changed:
                 yield self._standing(chat)
-        yield say(LAST)
+        yield say("**Your last votes**")
         for line in self.lines:
             yield say(
-                LINE,
+                "- {thread} {topic}: you {own}, people {people}, jury {jury}",
                 thread=chat.link(line.place),
                 topic=headline(line.topic, TOPIC_LENGTH),
                 own=_option(line.vote.option, line.stances),
@@ -385,12 +380,12 @@ class OwnRecordAnswer(Answer):
         if not self.votes:
             return None
         shares = [
-            Shown(say(AS_PEOPLE), self.people, None),
-            Shown(say(AS_JURY), self.jury, None),
+            Shown(say("As the people did"), self.people, None),
+            Shown(say("As the jury did"), self.jury, None),
         ]
         if self.guessed.n:
             right = Share(self.guessed.right, self.guessed.n)
-            shares.append(Shown(say(RIGHT_GUESSES), right, self.guessed.chance))
+            shares.append(Shown(say("Models guessed right"), right, self.guessed.chance))
         return record_picture(plural(YOUR_VOTES, self.votes), shares)
 
     def _standing(self, chat: Wording) -> str:

@@ -31,11 +31,6 @@ ONLY_REHEARSALS = (
     "Only rehearsal debates were revealed here. They do not count because their speakers or jurors "
     "are not language models. Try again after a debate between real models."
 )
-LEFT_OUT = (
-    "{n} rehearsal debate is left out: its speakers or jurors are not language models.",
-    "{n} rehearsal debates are left out: their speakers or jurors are not language models.",
-)
-COMPARED = "Debates revealed here: {n}; judged by both people and jury: {compared}."
 AGREEMENT = (
     "- Jury and people agree: {agreement}; without ties: {decided}",
     "- Two people choose the same: {pairs}; a person and the jury: {with_jury}",
@@ -48,32 +43,7 @@ BEYOND_CHANCE = (
     "jurors {jurors}, people with the jury {all}",
     "- The jury's forecasts: Brier score {brier} (0 is perfect, 0.25 is a coin flip)",
 )
-ANCHORING = (
-    "- Asked again after the reveal: of people who had disagreed with the jury, {toward} moved to "
-    "its choice; of those who had agreed, {away} moved away"
-)
-GUESSED = "- Blind guesses at the models: {share} right; by chance it would be {chance:.0f} %"
-BIASES = "**Jury bias: win rate with the jury minus win rate with people, in points**"
-BIAS = "- `{model}`: {bias}"
 JUROR_FIGURES = "**Jurors**"
-JUROR_FIGURE = "- `{juror}`: {figures}"
-AGREES = "agrees with people {value}"
-CONSISTENT = "same choice in both orders {value}"
-OWN = "favours its own family by {value} points"
-INVALID = "unreadable answers {value}"
-INTERVALS = (
-    "In brackets: 95 % intervals, resampled by topic. “Too few” is fewer than {fewest} debates."
-)
-RATED = "**Ratings by people and by the jury** (debates: people {people}, jury {jury})"
-RATED_HOW = (
-    "1000 is the mean, and 400 points more mean odds of ten to one. Behind a rating: its 95 % "
-    "interval, then won–lost–tied."
-)
-STANDING = "{place}. `{model}` · people: {people} · jury: {jury}"
-RATING = "{rating}, {record}"
-GUESSERS = "**Who guesses models best**"
-GUESSER = "{place}. {name}: {right} of {n}"
-UNLISTED = "Models not shown: {n}."
 
 
 class AgreementAnswer(Answer):
@@ -91,61 +61,95 @@ class AgreementAnswer(Answer):
         if not found.debates:
             yield say(ONLY_REHEARSALS if self.rehearsals else NOTHING_COMPARED)
             return
-        yield say(COMPARED, n=found.debates, compared=found.compared)
-        people, jury, pooled = found.people_shares, found.jury_shares, found.pooled
-        figures = {
-            "agreement": word_share(found.agreement),
-            "decided": word_share(found.decided),
-            "kappa": word_coefficient(found.kappa),
-            "people": word_coefficient(pooled.alpha_people),
-            "jurors": word_coefficient(pooled.alpha_jurors),
-            "all": word_coefficient(pooled.alpha_all),
-            "pairs": word_share(pooled.people),
-            "with_jury": word_share(pooled.jury),
-            "brier": word_coefficient(found.brier),
-            "a_people": word_share(people.a),
-            "a_jury": word_share(jury.a),
-            "last_people": word_share(people.closer),
-            "last_jury": word_share(jury.closer),
-        }
+        yield say(
+            "Debates revealed here: {n}; judged by both people and jury: {compared}.",
+            n=found.debates,
+            compared=found.compared,
+        )
+        figures = _figures(found)
         yield from (say(line, **figures) for line in AGREEMENT)
         if found.anchoring.toward.n or found.anchoring.away.n:
             toward, away = word_share(found.anchoring.toward), word_share(found.anchoring.away)
-            yield say(ANCHORING, toward=toward, away=away)
+            yield say(
+                "- Asked again after the reveal: of people who had disagreed with the jury, "
+                "{toward} moved to its choice; of those who had agreed, {away} moved away",
+                toward=toward,
+                away=away,
+            )
         if found.guessing.chance is not None:
             share, chance = word_share(found.guessing.share), 100 * found.guessing.chance
-            yield say(GUESSED, share=share, chance=chance)
+            yield say(
+                "- Blind guesses at the models: {share} right; by chance it would be "
+                "{chance:.0f} %",
+                share=share,
+                chance=chance,
+            )
         yield from _biases(found)
         yield say(STATISTICS)
         yield from (say(line, **figures) for line in BEYOND_CHANCE)
-        yield say(INTERVALS, fewest=FEWEST)
+        yield say(
+            "In brackets: 95 % intervals, resampled by topic. “Too few” is fewer than "
+            "{fewest} debates.",
+            fewest=FEWEST,
+        )
         yield from left_out(self.rehearsals)
+
+
+def _figures(found: Agreement) -> dict[str, str]:
+    people, jury, pooled = found.people_shares, found.jury_shares, found.pooled
+    return {
+        "agreement": word_share(found.agreement),
+        "decided": word_share(found.decided),
+        "kappa": word_coefficient(found.kappa),
+        "people": word_coefficient(pooled.alpha_people),
+        "jurors": word_coefficient(pooled.alpha_jurors),
+        "all": word_coefficient(pooled.alpha_all),
+        "pairs": word_share(pooled.people),
+        "with_jury": word_share(pooled.jury),
+        "brier": word_coefficient(found.brier),
+        "a_people": word_share(people.a),
+        "a_jury": word_share(jury.a),
+        "last_people": word_share(people.closer),
+        "last_jury": word_share(jury.closer),
+    }
 
 
 def left_out(rehearsals: int) -> Iterator[str]:
     """Report how many rehearsal debates were left out, if any."""
     if rehearsals:
-        yield plural(LEFT_OUT, rehearsals)
+        yield plural(
+            (
+                "{n} rehearsal debate is left out: its speakers or jurors are not language models.",
+                "{n} rehearsal debates are left out: their speakers or jurors are not "
+                "language models.",
+            ),
+            rehearsals,
+        )
 
 
 def _biases(found: Agreement) -> Iterator[str]:
     """Report the models and jurors that have enough debates."""
     models = [one for one in found.models if not one.bias.few]
     if models:
-        yield say(BIASES)
-        yield from (say(BIAS, model=one.model, bias=word_points(one.bias)) for one in models)
+        yield say("**Jury bias: win rate with the jury minus win rate with people, in points**")
+        yield from (
+            say("- `{model}`: {bias}", model=one.model, bias=word_points(one.bias))
+            for one in models
+        )
     jurors = [one for one in found.jurors if not one.invalid.few]
     if jurors:
         yield say(JUROR_FIGURES)
-    yield from (say(JUROR_FIGURE, juror=one.juror, figures=_juror(one)) for one in jurors)
+    yield from (
+        say("- `{juror}`: {figures}", juror=one.juror, figures=_juror(one)) for one in jurors
+    )
 
 
 def _juror(one: JurorFigures) -> str:
     known = (
-        (AGREES, one.agreement, word_share),
-        (CONSISTENT, one.consistency, word_share),
-        (OWN, one.self_preference, word_points),
-        (INVALID, one.invalid, word_share),
+        ("agrees with people {value}", one.agreement, word_share),
+        ("same choice in both orders {value}", one.consistency, word_share),
+        ("favours its own family by {value} points", one.self_preference, word_points),
+        ("unreadable answers {value}", one.invalid, word_share),
     )
     return "; ".join(say(words, value=word(of)) for words, of, word in known if not of.few)
 
@@ -165,10 +169,12 @@ class LeaderboardAnswer(Answer):
         """List the models, best rated first, then who guessed them best."""
         yield from self._models()
         if self.guessers:
-            yield say(GUESSERS)
+            yield say("**Who guesses models best**")
         for place, one in enumerate(self.guessers, start=1):
             name = chat.person(one.user)
-            yield say(GUESSER, place=place, name=name, right=one.right, n=one.n)
+            yield say(
+                "{place}. {name}: {right} of {n}", place=place, name=name, right=one.right, n=one.n
+            )
 
     def picture(self) -> File | None:
         """Return the models' ratings, with their intervals."""
@@ -179,17 +185,30 @@ class LeaderboardAnswer(Answer):
         if not found.standings:
             yield say(ONLY_REHEARSALS if self.rehearsals else NOTHING_COMPARED)
             return
-        yield say(RATED, people=found.people, jury=found.jury)
+        yield say(
+            "**Ratings by people and by the jury** (debates: people {people}, jury {jury})",
+            people=found.people,
+            jury=found.jury,
+        )
         for place, one in enumerate(found.standings[:STANDINGS], start=1):
             people, jury = _rating(one.people), _rating(one.jury)
-            yield say(STANDING, place=place, model=one.model, people=people, jury=jury)
+            yield say(
+                "{place}. `{model}` · people: {people} · jury: {jury}",
+                place=place,
+                model=one.model,
+                people=people,
+                jury=jury,
+            )
         left = len(found.standings) - STANDINGS
         if left > 0:
-            yield say(UNLISTED, n=left)
-        yield say(RATED_HOW)
+            yield say("Models not shown: {n}.", n=left)
+        yield say(
+            "1000 is the mean, and 400 points more mean odds of ten to one. Behind a rating: its "
+            "95 % interval, then won–lost–tied."
+        )
         yield from left_out(self.rehearsals)
 
 
 def _rating(rating: Rating | None) -> str:
     shown = word_rating(rating)
-    return say(RATING, rating=shown, record=word_record(rating)) if rating else shown
+    return say("{rating}, {record}", rating=shown, record=word_record(rating)) if rating else shown

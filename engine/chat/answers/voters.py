@@ -21,32 +21,18 @@ from engine.words.translation import say
 
 PAGE, PAGE_OF_MANY = 3, 2  # menus at once, beside the rows of buttons that a platform has room for
 
-INVITED = "Only you see this. All of it is optional, and you can change it until the vote closes."
 ASK = {
     "reason": "What decided it for you?",
     "clear": "How clear was it?",
     "guess": "Which model is which? The list is the same in every debate here.",
 }
-YOURS = "**Your vote:** {option}"
-GROUND = "**Why:** {ground}"
-CLEAR = "**How clear:** {confidence}"
-GUESSED = "**Your guess:** {guesses}"
-GUESS = "{side} `{model}`"
 MENU = "{side}: guess the model"
-MORE = "Guess {first}–{last}"
-MORE_ONE = "Guess {first}"
-UNVOTED = "Vote first, then you can say more about it."
-CLOSED = "The vote is closed, so nothing was changed."
-FORGOTTEN = (
-    "You asked to be forgotten, so nothing of yours is stored. Use /debate optin to take part in "
-    "debates that start after it."
-)
-UNKNOWN = "The vote is not open yet. Try again in a moment."
 REFUSALS: Mapping[Outcome, str] = {
-    "unvoted": UNVOTED,
-    "closed": CLOSED,
-    "forgotten": FORGOTTEN,
-    "unknown": UNKNOWN,
+    "unvoted": "Vote first, then you can say more about it.",
+    "closed": "The vote is closed, so nothing was changed.",
+    "forgotten": "You asked to be forgotten, so nothing of yours is stored. Use /debate optin to "
+    "take part in debates that start after it.",
+    "unknown": "The vote is not open yet. Try again in a moment.",
 }
 
 
@@ -87,17 +73,17 @@ class RemarkAnswer(Answer):
             yield say(refused)
             return
         if self.option:
-            yield say(YOURS, option=self._name(self.option))
+            yield say("**Your vote:** {option}", option=self._name(self.option))
         if self.ground:
-            yield say(GROUND, ground=option_name(self.ground))
+            yield say("**Why:** {ground}", ground=option_name(self.ground))
         if self.confidence:
-            yield say(CLEAR, confidence=option_name(self.confidence))
+            yield say("**How clear:** {confidence}", confidence=option_name(self.confidence))
         if self.guesses:
             told = (
-                say(GUESS, side=self._name(side), model=model)
+                say("{side} `{model}`", side=self._name(side), model=model)
                 for side, model in self.guesses.items()
             )
-            yield say(GUESSED, guesses=say(", ").join(told))
+            yield say("**Your guess:** {guesses}", guesses=say(", ").join(told))
         if self.open:
             yield from self._asked()
 
@@ -111,7 +97,9 @@ class RemarkAnswer(Answer):
             )
             if missing
         )
-        yield say(INVITED)
+        yield say(
+            "Only you see this. All of it is optional, and you can change it until the vote closes."
+        )
 
     def rows(self) -> tuple[Row, ...]:
         """Return the buttons and menus below it, row by row, at most five."""
@@ -145,7 +133,7 @@ class RemarkAnswer(Answer):
             yield tuple(self._more(number, page) for number, page in enumerate(pages))
 
     def _more(self, number: int, page: Sequence[str]) -> Button:
-        template = MORE if len(page) > 1 else MORE_ONE
+        template = "Guess {first}–{last}" if len(page) > 1 else "Guess {first}"
         label = say(template, first=self._name(page[0]), last=self._name(page[-1]))
         at = remark_id("page", self.code, str(number))
         return Button(at, headline(label, LABEL_LENGTH), chosen=number == self.page)
@@ -159,12 +147,6 @@ class RemarkAnswer(Answer):
 
 TOPIC_LENGTH = 100  # characters
 
-REVIEW = (
-    "**Who debated better, or answered best?** These revealed debates need more answers. Read one, "
-    "then choose below or use its code: `{prefix} review {code} A`."
-)
-REVIEW_ONE = "- `{code}` {thread}: {topic} ({options})"
-REVIEW_WHY = "- `{code}` {thread}: {topic} ({options}; {why})"
 WHYS: Mapping[Why, str] = {
     "differ": "people and jury differ",
     "close": "the jury found it close",
@@ -174,11 +156,6 @@ REVIEW_APART = (
     "You may already know the models and the result, so these answers are kept separate: they "
     "change no result, and exports mark them as given after the reveal."
 )
-NOTHING_TO_REVIEW = (
-    "There is nothing to review: no debate was revealed here yet, or you have answered them all."
-)
-REVISED = "Answer on debate `{code}` recorded: {option}."
-REVISED_BACK = "Your answer on debate `{code}` is withdrawn."
 
 
 class ReviewLine(Value):
@@ -204,11 +181,23 @@ class ReviewAnswer(Answer):
     def say(self, chat: Wording) -> Iterator[str]:
         """List the debates on offer."""
         if not self.lines:
-            yield say(NOTHING_TO_REVIEW)
+            yield say(
+                "There is nothing to review: no debate was revealed here yet, or you have "
+                "answered them all."
+            )
             return
-        yield say(REVIEW, prefix=chat.prefix, code=self.lines[0].debate.code)
+        yield say(
+            "**Who debated better, or answered best?** These revealed debates need more answers. "
+            "Read one, then choose below or use its code: `{prefix} review {code} A`.",
+            prefix=chat.prefix,
+            code=self.lines[0].debate.code,
+        )
         for line in self.lines:
-            template = REVIEW_WHY if line.why else REVIEW_ONE
+            template = (
+                "- `{code}` {thread}: {topic} ({options}; {why})"
+                if line.why
+                else "- `{code}` {thread}: {topic} ({options})"
+            )
             yield say(
                 template,
                 code=line.debate.code,
@@ -237,8 +226,10 @@ class RevisedAnswer(Answer):
     def say(self, chat: Wording) -> Iterator[str]:
         """Confirm the answer."""
         if self.option is None:
-            yield say(REVISED_BACK, code=self.debate.code)
+            yield say("Your answer on debate `{code}` is withdrawn.", code=self.debate.code)
             return
         option = option_name(self.option, self.names)
-        yield say(REVISED, code=self.debate.code, option=option)
+        yield say(
+            "Answer on debate `{code}` recorded: {option}.", code=self.debate.code, option=option
+        )
         yield say(REVIEW_APART)

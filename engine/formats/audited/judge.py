@@ -218,16 +218,8 @@ class Ledger:
 S = TypeVar("S", bound=BaseModel)
 
 NAME = "audited"
-TURN = "Turn {number}"
-UNREAD = "The judge gave no answer that could be read; this turn has no score."
-SCORED = "{total:.1f} of 100: {parts}."
-SCALE = "{name} {score:.1f}/{most:g}"
 EARLY = "Early turns are less calibrated."
 DIMENSIONS = {"logic": "logic", "rhetoric": "rhetoric", "tactics": "tactics"}
-ENTRY = "- Turn {turn}, {side}: {kind}, “{text}”"
-ENTRY_IN = "{entry}, in turn {turn}"
-ENTRY_SHOWN = "{entry}, shown by turn {turn}"
-NOT_FOUND = "{entry} (not found in that turn, so nothing is docked)"
 DOCKED = {
     "": "{entry} ({points:g} logic)",
     "lifted": "{entry} ({points:g} logic, given back: answered since)",
@@ -398,9 +390,11 @@ class Audit:
             return []
         stands = self.ledger.standing().get(number)
         if stands is None:
-            text = say(UNREAD)
+            text = say("The judge gave no answer that could be read; this turn has no score.")
         else:
-            text = say(SCORED, total=sum(stands.values()), parts=_by_scale(stands))
+            text = say(
+                "{total:.1f} of 100: {parts}.", total=sum(stands.values()), parts=_by_scale(stands)
+            )
             if number <= UNCALIBRATED:
                 text += f" {say(EARLY)}"
         entries = [
@@ -410,7 +404,9 @@ class Audit:
         ]
         notices = "\n".join(tell_entry(entry) for entry in entries)
         report = Report(
-            title=say(TURN, number=number), text=f"{text}\n\n{notices}".strip(), side="judge"
+            title=say("Turn {number}", number=number),
+            text=f"{text}\n\n{notices}".strip(),
+            side="judge",
         )
         return [Post(key=f"score/{number}", message=report)]
 
@@ -418,7 +414,12 @@ class Audit:
 def _by_scale(stands: Mapping[str, float]) -> str:
     """Return a turn's scores by dimension, each of the most that it may be."""
     scores = (
-        say(SCALE, name=say(DIMENSIONS[name]), score=stands[name], most=SCALES[name])
+        say(
+            "{name} {score:.1f}/{most:g}",
+            name=say(DIMENSIONS[name]),
+            score=stands[name],
+            most=SCALES[name],
+        )
         for name in SCALES
     )
     return say(", ").join(scores)
@@ -433,12 +434,20 @@ def _given(name: str, said: Absolute) -> float:
 def tell_entry(entry: RegisterEntry) -> str:
     """Return a line of the register as people read it."""
     kind = say(FAILURES[entry.kind])
-    told = say(ENTRY, turn=entry.turn, side=marked(entry.side), kind=kind, text=entry.text)
+    told = say(
+        "- Turn {turn}, {side}: {kind}, “{text}”",
+        turn=entry.turn,
+        side=marked(entry.side),
+        kind=kind,
+        text=entry.text,
+    )
     if entry.exposed_by != entry.turn:
-        shown = ENTRY_IN if entry.kind in BROKEN else ENTRY_SHOWN
+        shown = (
+            "{entry}, in turn {turn}" if entry.kind in BROKEN else "{entry}, shown by turn {turn}"
+        )
         told = say(shown, entry=told, turn=entry.exposed_by)
     if not entry.found:
-        return say(NOT_FOUND, entry=told)
+        return say("{entry} (not found in that turn, so nothing is docked)", entry=told)
     if entry.appeal or entry.penalty:
         return say(DOCKED[entry.appeal], entry=told, points=entry.penalty)
     return told

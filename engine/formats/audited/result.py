@@ -27,18 +27,11 @@ from engine.words.translation import number, say
 
 COLUMNS = ("logic", "rhet.", "tact.", "total")
 REGISTER, REGISTER_EMPTY = "Register", "Nothing was entered."
-NARRATIVE = "Narrative verdict"
-NARRATIVE_UNREAD = "The judge's narrative could not be read."
 HELD, NEITHER = "**Held in the end:** {who}", "neither side"
-OTHERWISE = "**Why the scorecard says otherwise:** {text}"
-OTHERWISE_NAMED = "**Why the scorecard says otherwise ({pattern}):** {text}"
 FAMILIAR = {
     name: f"{spaced(name)}: {meaning}" for name, meaning in PATTERNS.items() if name != "none"
 }
 ENDS = CONVERGENCES
-BEGINNING_AGAINST_END = "**Beginning against end:** {outcome}. {reason}"
-DRIFT = "How the debaters changed"
-MOVE = "{trait} {first:g} → {last:g}"
 MOVED_LESS, UNMOVED = "and {n} that moved less", "not at all"
 TRAITS = {
     "analytical_depth": "analytical depth",
@@ -57,26 +50,12 @@ TRAITS = {
 MOST_MOVES = 5  # traits named of a side that changed, the greatest moves first
 LONG = 10  # turns from which convergence is looked at
 LEVEL = 1.0  # points of 100 between the sides' means under which they are level
-MEANS = "Mean of 100: {means}. {ahead}."
-NO_LEADER = "One side has no score, so no one is ahead"
-MEANS_LEVEL = "That is level"
-LEADER = "{side} is ahead"
-MARKS = (
-    "* moved: docked by the register, or into the band that the comparison with a neighbouring "
-    "turn sets. ° early, and less calibrated."
-)
-NO_SCORE = "no score"
-ARC_TOLD = "Score of 100 by turn: {told}."
 ARCHETYPES = {
     "engineer": "engineer",
     "philosopher": "philosopher",
     "strategist": "strategist",
     "provocateur": "provocateur",
 }
-WEAKNESSES = (
-    "Scores vary between runs, a judge has a style of its own, early turns are less calibrated, "
-    "and a claim may be called fabricated that is not."
-)
 
 
 async def conclude(floor: Floor, audit: Audit) -> None:
@@ -232,10 +211,16 @@ def _board(floor: Floor, audit: Audit, card: Verdict) -> ScoreBoard:
         for side, mean in side_means(floor, audit).items()
     )
     notes = (
-        say(MEANS, means=means, ahead=_ahead(card.winner)),
+        say("Mean of 100: {means}. {ahead}.", means=means, ahead=_ahead(card.winner)),
         *filter(None, [tell_judges(card.by_judge, audit.given, NAME)]),
-        say(MARKS),
-        say(WEAKNESSES),
+        say(
+            "* moved: docked by the register, or into the band that the comparison with a "
+            "neighbouring turn sets. ° early, and less calibrated."
+        ),
+        say(
+            "Scores vary between runs, a judge has a style of its own, early turns are less "
+            "calibrated, and a claim may be called fabricated that is not."
+        ),
     )
     return ScoreBoard(title="Scorecard", columns=COLUMNS, rows=tuple(rows), notes=notes)
 
@@ -244,11 +229,11 @@ def _ahead(winner: str | None) -> str:
     """Say who is ahead on the scorecard."""
     match winner:
         case None:
-            return say(NO_LEADER)
+            return say("One side has no score, so no one is ahead")
         case "tie":
-            return say(MEANS_LEVEL)
+            return say("That is level")
         case side:
-            return say(LEADER, side=marked(side))
+            return say("{side} is ahead", side=marked(side))
 
 
 def _arc(floor: Floor, audit: Audit) -> Arc:
@@ -263,11 +248,11 @@ def _arc(floor: Floor, audit: Audit) -> Arc:
         for turn in floor.turns
     )
     told = say(", ").join(map(_tell_point, points))
-    return Arc(title="The arc", points=points, alt=say(ARC_TOLD, told=told))
+    return Arc(title="The arc", points=points, alt=say("Score of 100 by turn: {told}.", told=told))
 
 
 def _tell_point(point: ArcPoint) -> str:
-    score = say(NO_SCORE) if point.score is None else f"{point.score:.0f}"
+    score = say("no score") if point.score is None else f"{point.score:.0f}"
     docked = f" ({number(point.docked, '+g')})" if point.docked else ""
     return f"{point.side}{point.number} {score}{docked}"
 
@@ -284,7 +269,7 @@ def _story(
     convergence: ShapedAnswer[Convergence] | None,
 ) -> Report:
     chapters = "\n\n".join(_chapters(narrative, conflict, convergence))
-    return Report(title=say(NARRATIVE), text=chapters, side="judge")
+    return Report(title=say("Narrative verdict"), text=chapters, side="judge")
 
 
 def _chapters(
@@ -293,7 +278,7 @@ def _chapters(
     convergence: ShapedAnswer[Convergence] | None,
 ) -> Iterator[str]:
     if narrative.value is None or not narrative.valid:
-        yield say(NARRATIVE_UNREAD)
+        yield say("The judge's narrative could not be read.")
     else:
         yield narrative.value.narrative
         winner = narrative.value.winner
@@ -301,13 +286,21 @@ def _chapters(
     if conflict is not None and conflict.value is not None and conflict.valid:
         said = conflict.value
         if said.pattern == "none":
-            yield say(OTHERWISE, text=said.explanation)
+            yield say("**Why the scorecard says otherwise:** {text}", text=said.explanation)
         else:
             pattern = say(FAMILIAR[said.pattern])
-            yield say(OTHERWISE_NAMED, pattern=pattern, text=said.explanation)
+            yield say(
+                "**Why the scorecard says otherwise ({pattern}):** {text}",
+                pattern=pattern,
+                text=said.explanation,
+            )
     if convergence is not None and convergence.value is not None and convergence.valid:
         outcome = say(ENDS[convergence.value.outcome])
-        yield say(BEGINNING_AGAINST_END, outcome=outcome, reason=convergence.value.reason).strip()
+        yield say(
+            "**Beginning against end:** {outcome}. {reason}",
+            outcome=outcome,
+            reason=convergence.value.reason,
+        ).strip()
 
 
 def _drift(floor: Floor, audit: Audit) -> Report:
@@ -315,7 +308,7 @@ def _drift(floor: Floor, audit: Audit) -> Report:
         f"- {marked(side)}, {_archetype(audit, side)}: {_moves(audit, side)}"
         for side in audit.begun
     ]
-    return Report(title=say(DRIFT), text="\n".join(lines), side="judge")
+    return Report(title=say("How the debaters changed"), text="\n".join(lines), side="judge")
 
 
 def _archetype(audit: Audit, side: str) -> str:
@@ -334,7 +327,12 @@ def _moves(audit: Audit, side: str) -> str:
         key=lambda trait: -abs(ended[trait] - begun[trait]),
     )
     told = [
-        say(MOVE, trait=_trait(trait), first=begun[trait], last=round(ended[trait], 1))
+        say(
+            "{trait} {first:g} → {last:g}",
+            trait=_trait(trait),
+            first=begun[trait],
+            last=round(ended[trait], 1),
+        )
         for trait in moved[:MOST_MOVES]
     ]
     if more := len(moved) - len(told):

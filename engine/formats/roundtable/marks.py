@@ -37,17 +37,6 @@ from engine.words.translation import number, say
 
 
 NAME = "roundtable"
-WINS = "{name} has the winning answer"
-DRAFT_WINS = "{name} has the winning draft"
-AGENT = "agent {number}"
-NOTHING = "No draft was picked"
-JUDGED_TIE = "The judges call it a tie"
-LEVEL = "The answers of the table are level"
-OF_TWO = (
-    "The two final drafts share {share} of their words. That says how far they agree, not which is "
-    "better."
-)
-SHARES = "The final draft that shares most of its words with the others wins: {shares}."
 
 
 async def converge(floor: Floor, personas: Mapping[str, str], drafts: Mapping[str, str]) -> None:
@@ -56,9 +45,16 @@ async def converge(floor: Floor, personas: Mapping[str, str], drafts: Mapping[st
     shares = say(", ").join(
         f"{called(floor, agent)} {number(share, '.2f')}" for agent, share in overlaps.items()
     )
-    note = say(SHARES, shares=shares)
+    note = say(
+        "The final draft that shares most of its words with the others wins: {shares}.",
+        shares=shares,
+    )
     if len(drafts) == 2:
-        note = say(OF_TWO, share=number(min(overlaps.values()), ".2f"))
+        note = say(
+            "The two final drafts share {share} of their words. That says how far they agree, not "
+            "which is better.",
+            share=number(min(overlaps.values()), ".2f"),
+        )
     winner = most_central(drafts) or TIE
     verdict = Verdict(winner=winner, valid=0, invalid=0, rubric="convergence", blind=True)
     await conclude(floor, personas, drafts, verdict, note, {"overlaps": overlaps})
@@ -78,8 +74,12 @@ async def conclude(
     """Keep the result, and show it with the reveal."""
     final = drafts.get(verdict.winner or "")
     label = {
-        None: say(NOTHING),
-        TIE: say(JUDGED_TIE if verdict.rubric != "convergence" else LEVEL),
+        None: say("No draft was picked"),
+        TIE: say(
+            "The judges call it a tie"
+            if verdict.rubric != "convergence"
+            else "The answers of the table are level"
+        ),
     }.get(verdict.winner, _winner_title(floor, verdict.winner or ""))
     text = f"{note}\n\n{final}" if final else note
     side = verdict.winner if verdict.winner in drafts else None
@@ -98,7 +98,7 @@ async def conclude(
 
 def called(floor: Floor, agent: str) -> str:
     """Return the agent's name in the thread."""
-    return floor.called.get(agent) or say(AGENT, number=agent)
+    return floor.called.get(agent) or say("agent {number}", number=agent)
 
 
 def renamed(floor: Floor, reasons: str) -> str:
@@ -108,16 +108,11 @@ def renamed(floor: Floor, reasons: str) -> str:
 
 def _winner_title(floor: Floor, agent: str) -> str:
     if name := floor.called.get(agent):
-        return say(WINS, name=name)
-    return say(DRAFT_WINS, name=sentence_case(called(floor, agent)))
+        return say("{name} has the winning answer", name=name)
+    return say("{name} has the winning draft", name=sentence_case(called(floor, agent)))
 
 
 RUBRIC: Rubric = ANSWERS
-MARKS = "Marks of 10: {marks}."
-UNREAD = "Judge {number} gave no answer that could be read."
-AHEAD = "Judge {number} has {name} ahead: {reasons}"
-JUDGED_LEVEL = "Judge {number} calls it a tie: {reasons}"
-PROBLEM = "no judge gave an answer that could be read"
 
 
 class Marks(BaseModel):
@@ -224,7 +219,7 @@ def _verdict(reader: Reader, answer: ShapedAnswer[Marks]) -> Verdict:
     valid = sum(given is not None for given in totals)
     return Verdict(
         winner=_leader(stands) if stands else None,
-        problem="" if stands else PROBLEM,
+        problem="" if stands else "no judge gave an answer that could be read",
         valid=valid,
         invalid=len(totals) - valid,
         rubric=RUBRIC.name,
@@ -292,16 +287,20 @@ def _tell(
         marks = say(", ").join(
             f"{called(floor, agent)} {number(total, '.2f')}" for agent, total in ranked
         )
-        yield say(MARKS, marks=marks)
+        yield say("Marks of 10: {marks}.", marks=marks)
     names = {agent: called(floor, agent) for agent in reader.agents}
     totals = [score for score in scores if score.subject == "total"]
     if told := tell_judges(verdict.by_judge, totals, NAME, names):
         yield told
     for judge, given in enumerate(_opinions(answer), 1):
         if given is None:
-            yield say(UNREAD, number=judge)
+            yield say("Judge {number} gave no answer that could be read.", number=judge)
             continue
         leader = _leader(reader.totals(given))
         reasons, name = renamed(floor, given.reasons), names.get(leader, "")
-        template = JUDGED_LEVEL if leader == TIE else AHEAD
+        template = (
+            "Judge {number} calls it a tie: {reasons}"
+            if leader == TIE
+            else "Judge {number} has {name} ahead: {reasons}"
+        )
         yield say(template, number=judge, name=name, reasons=reasons)

@@ -25,10 +25,6 @@ from engine.words.translation import say
 
 FIRST, FINAL = "draft", "final answer"
 NAME_CHARS, TITLE_CHARS = 32, 24  # of an agent's name; of a description that is a name
-AGREED = (
-    "Every two drafts share at least {share}% of their words, so no one revises further: {n} calls "
-    "saved."
-)
 _MARKUP = re.compile(r"[*_`~|<>\[\]@#\\]")
 
 
@@ -228,7 +224,12 @@ def _told(others: Sequence[Other]) -> str:
 
 async def _say_saved(floor: Floor, planned: int, overlap: float) -> None:
     saved = planned - len(floor.turns)
-    agreed = say(AGREED, share=round(100 * overlap), n=saved)
+    agreed = say(
+        "Every two drafts share at least {share}% of their words, so no one revises further: "
+        "{n} calls saved.",
+        share=round(100 * overlap),
+        n=saved,
+    )
     await floor.tell("roundtable/agreed", agreed)
 
 

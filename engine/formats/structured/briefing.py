@@ -35,15 +35,7 @@ from engine.words.translation import number, say
 
 NAME = "structured"
 TITLE = "Decision briefing"
-CONDITIONS = "**Conditions.** {text}"
-TOTALS = "**Totals.** {totals} of 10: {gap}."
-UNJUDGED = "The judge gave no answer that could be read, so nothing is scored."
-JUDGES = "**Judges.** {text}"
-KEY_INSIGHT = "**Key insight.** {text}"
-RECOMMENDATION = "**Recommendation.** {text}"
 UNRESOLVED = "**Unresolved.**"
-CONCESSIONS = "**Concessions.** {text}."
-CONCEDES = "{side} concedes {ids}"
 NOTHING_CONCEDED = "None"
 POSITIONS = "**Positions.**"
 CHANGED = {
@@ -276,19 +268,19 @@ def _pages(briefing: Briefing, stances: Mapping[str, str], traced: str) -> Itera
     yield f"**{briefing.topic}**"
     yield from (say(ARGUES, side=marked(side), stance=text) for side, text in stances.items())
     if briefing.conditions:
-        yield say(CONDITIONS, text=briefing.conditions)
+        yield say("**Conditions.** {text}", text=briefing.conditions)
     yield _tell_totals(briefing)
     if briefing.judges:
-        yield say(JUDGES, text=briefing.judges)
+        yield say("**Judges.** {text}", text=briefing.judges)
     yield traced
     yield from describe(briefing.traces)
     if briefing.key_insight:
-        yield say(KEY_INSIGHT, text=briefing.key_insight)
+        yield say("**Key insight.** {text}", text=briefing.key_insight)
     if briefing.recommendation:
-        yield say(RECOMMENDATION, text=briefing.recommendation)
+        yield say("**Recommendation.** {text}", text=briefing.recommendation)
     if briefing.unresolved:
         yield "\n".join((say(UNRESOLVED), *(f"- {question}" for question in briefing.unresolved)))
-    yield say(CONCESSIONS, text=_tell_concessions(briefing))
+    yield say("**Concessions.** {text}.", text=_tell_concessions(briefing))
     moved = [f"- {_tell_change(side, change)}" for side, change in briefing.changes.items()]
     if moved:
         yield "\n".join((say(POSITIONS), *moved))
@@ -302,16 +294,16 @@ def _tell_change(side: str, change: Change) -> str:
 
 def _tell_totals(briefing: Briefing) -> str:
     if not briefing.totals:
-        return say(UNJUDGED)
+        return say("The judge gave no answer that could be read, so nothing is scored.")
     totals = say(", ").join(
         f"{marked(side)} {number(total, '.2f')}" for side, total in briefing.totals.items()
     )
-    return say(TOTALS, totals=totals, gap=read_gap(briefing.totals))
+    return say("**Totals.** {totals} of 10: {gap}.", totals=totals, gap=read_gap(briefing.totals))
 
 
 def _tell_concessions(briefing: Briefing) -> str:
     conceded = (
-        say(CONCEDES, side=marked(side), ids=say(", ").join(ids))
+        say("{side} concedes {ids}", side=marked(side), ids=say(", ").join(ids))
         for side, ids in briefing.concessions.items()
         if ids
     )

@@ -88,15 +88,12 @@ COURSES = {
     "no_answer": "{other} gave no answer",
 }
 HEAD = ("argument", "cross-examination", "closing", "consensus", "standing")
-ANSWERED = "{other} answered"
 AGREEMENT = {
     "agreed": "agreed",
     "claimed": "conceded once",
     "retracted": "withdrawn",
     "disputed": "disputed",
 }
-UNSOURCED = "names no source"
-NEW = "new argument of {other}, which does not count: {what}"
 FALLACIES = {
     "straw_man": "straw man",
     "appeal_to_authority": "appeal to authority",
@@ -221,11 +218,17 @@ def table(traces: Sequence[Trace]) -> str:
 def describe(traces: Sequence[Trace]) -> Iterator[str]:
     """Yield, for each argument, what it claims and why the judge has it stand where it does."""
     for trace in traces:
-        marks = [] if trace.sourced else [say(UNSOURCED)]
+        marks = [] if trace.sourced else [say("names no source")]
         marks += [say(FALLACIES.get(fallacy, fallacy)) for fallacy in trace.fallacies]
         if trace.new_argument:
             brought = " ".join(trace.new_argument.split())
-            marks.append(say(NEW, other=_other(trace), what=brought))
+            marks.append(
+                say(
+                    "new argument of {other}, which does not count: {what}",
+                    other=_other(trace),
+                    what=brought,
+                )
+            )
         marked = f" *({say(', ').join(marks)})*" if marks else ""
         reason = f"\n- {' '.join(trace.reason.split())}" if trace.reason else ""
         yield f"**{trace.id}.** {' '.join(trace.claim.split())}{marked}{reason}"
@@ -243,4 +246,6 @@ def _closing(trace: Trace) -> str:
         return say(COURSES["retracted"], side=marked(trace.side))
     if trace.confirmed:
         return say(COURSES["agreed"], other=_other(trace))
-    return say(ANSWERED if trace.answer else COURSES["no_answer"], other=marked(trace.side))
+    return say(
+        "{other} answered" if trace.answer else COURSES["no_answer"], other=marked(trace.side)
+    )

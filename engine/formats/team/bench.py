@@ -31,9 +31,6 @@ from engine.values.text import clean, marked
 from engine.words import phrases
 from engine.words.translation import say
 
-STAGE = "Stage: {stage}"
-UNUSED = "The free debate ends. Unused time: {unused}."
-SILENT = "{seats} did not speak."
 RECENT_NOTES = 6  # notes of its team that a seat reads
 
 
@@ -153,7 +150,7 @@ class Bench:
         self._stage = stage
         if not self._brief:  # there, each speech names its stage, and that is enough
             key = f"stage/{stage.replace(' ', '-')}"
-            await self._floor.tell(key, say(STAGE, stage=phrases.round_name(stage)))
+            await self._floor.tell(key, say("Stage: {stage}", stage=phrases.round_name(stage)))
 
     def end(self, stage: str) -> None:
         """Have the judge summarise a stage, unless it is two brief speeches."""
@@ -284,9 +281,9 @@ class Bench:
             f"{marked(side)} {_clock(max(0, left[side]) / rate)}" for side in "AB"
         )
         silent = [marked(seat) for seat in SEATS if not self._spoken[seat]]
-        told = [say(UNUSED, unused=unused)]
+        told = [say("The free debate ends. Unused time: {unused}.", unused=unused)]
         if silent:
-            told.append(say(SILENT, seats=say(", ").join(silent)))
+            told.append(say("{seats} did not speak.", seats=say(", ").join(silent)))
         await self._floor.tell("free-debate/unused", " ".join(told))
 
     # --- captains -----------------------------------------------------------------------

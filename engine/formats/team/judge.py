@@ -62,7 +62,6 @@ CHOSE = {
     "precedence": "- {where}: {side} had to send {seat}.",
     "fallback": "- {where}: {side} fell back to {seat}.",
 }
-NOTED = "{seat} had noted: “{note}”"
 
 S = TypeVar("S", bound=BaseModel)
 
@@ -139,7 +138,7 @@ class Judge:
         if direction and self._is_new(side, direction):
             parts.append(direction)
         if note and self._is_new(chosen, note):
-            parts.append(say(NOTED, seat=chosen, note=note))
+            parts.append(say("{seat} had noted: “{note}”", seat=chosen, note=note))
         self._choices.append(" ".join(parts))
 
     def _is_new(self, who: str, text: str) -> bool:

@@ -369,18 +369,7 @@ class FreeClock:
 
 
 REVIEW, REVIEW_UNREAD = "The judge's review", "The judge gave no review that could be read."
-POINTS = "**Points:** {points}"
-BEST = "**Best debater:** {seat}, {total:.2f}"
-STAGE = "**{stage}.** {text}"
-JUDGES = "**Judges:** {text}"
 COLUMNS = ("speeches", "penalties", "total", "mean")
-TEAM = "Team {side}"
-UNSCORED = ("{n} speech could not be scored.", "{n} speeches could not be scored.")
-DISAGREE = (
-    "Sum and mean a speech disagree: a team that speaks more often gains by it in the sum alone."
-)
-BROKE = "{seat} in {round}: {rules}."
-BROKE_AND_LOST = "{seat} in {round}: {rules} ({lost})."
 RULES = {
     "overtime": "overtime",
     "the same team spoke twice running": "the same team spoke twice running",
@@ -396,7 +385,7 @@ RULES = {
 def draw_board(speeches: Sequence[Scored], penalties: Sequence[Adjustment]) -> ScoreBoard:
     """Return the scoreboard: each seat, both teams, and what rules were broken."""
     totals = count_up(speeches, penalties, SEATS)
-    names = {seat: seat for seat in SEATS} | {side: say(TEAM, side=side) for side in "AB"}
+    names = {seat: seat for seat in SEATS} | {side: say("Team {side}", side=side) for side in "AB"}
     counted = totals.seats | totals.teams
     rows = []
     for subject, name in names.items():
@@ -423,20 +412,31 @@ def write_review(
     parts = [review or say(REVIEW_UNREAD)]
     if totals.best:
         points = (f"{marked(side)} {number(total, '.2f')}" for side, total in totals.teams.items())
-        parts.append(say(POINTS, points=say(", ").join(points)))
-        parts.append(say(BEST, seat=marked(totals.best), total=totals.seats[totals.best]))
-    parts += [say(JUDGES, text=judges)] if judges else []
+        parts.append(say("**Points:** {points}", points=say(", ").join(points)))
+        parts.append(
+            say(
+                "**Best debater:** {seat}, {total:.2f}",
+                seat=marked(totals.best),
+                total=totals.seats[totals.best],
+            )
+        )
+    parts += [say("**Judges:** {text}", text=judges)] if judges else []
     for stage, said in summaries.items():
-        parts.append(say(STAGE, stage=headed(stage), text=said))
+        parts.append(say("**{stage}.** {text}", stage=headed(stage), text=said))
     return Report(title=say(REVIEW), text="\n\n".join(parts), side="judge")
 
 
 def _remarks(totals: Totals, speeches: Sequence[Scored]) -> Iterator[str]:
     if totals.winner != totals.mean_winner:
-        yield say(DISAGREE)
+        yield say(
+            "Sum and mean a speech disagree: a team that speaks more often gains by it in "
+            "the sum alone."
+        )
     unread = sum(speech.score is None for speech in speeches)
     if unread:
-        yield plural(UNSCORED, unread)
+        yield plural(
+            ("{n} speech could not be scored.", "{n} speeches could not be scored."), unread
+        )
 
 
 def _breaches(speeches: Sequence[Scored], penalties: Sequence[Adjustment]) -> Iterator[str]:
@@ -451,7 +451,12 @@ def _breaches(speeches: Sequence[Scored], penalties: Sequence[Adjustment]) -> It
                 f"{marked(cost.subject)} {number(cost.amount, 'g')}" for cost in costs
             )
             where = {"seat": marked(speech.seat), "round": round_name(speech.round)}
-            yield say(BROKE_AND_LOST if lost else BROKE, rules=told, lost=lost, **where)
+            yield say(
+                "{seat} in {round}: {rules} ({lost})." if lost else "{seat} in {round}: {rules}.",
+                rules=told,
+                lost=lost,
+                **where,
+            )
 
 
 # Who may read what: a record of channels, from which alone a seat's context is built.

@@ -74,33 +74,9 @@ NO_DEBATES = (
     "write the report again."
 )
 STATE = "{held:,} of {total:,} debates held"
-AT_MOST = "{held:,} of at most {total:,} debates held"
-UNDER_WAY = (
-    "The series is not complete. This report covers what had ended by {at}; totals also have the "
-    "calls of debates that were running."
-)
-STOPPED = "It was asked to stop: it begins no more debates."
-REHEARSED = (
-    "Rehearsal models took part. They are prepared texts, not language models: their ratings and "
-    "verdicts say nothing about any language model."
-)
 HOW = (
     "In brackets: 95 % intervals, resampled by topic; those of ratings come from the likelihood. "
     f"No share is given for fewer than {FEWEST} debates."
-)
-RATED = "1000 is the mean; 400 points are odds of ten to one. Won–lost–tied."
-MATRIX = (
-    "Rows won–lost–tied against columns, by {judge}. The columns are the models in the order of "
-    "the rows."
-)
-LENGTH_LEAD = "twice as many words"
-SPREAD = (
-    "Spread is the standard deviation of the models' win rates on a topic, for models with at "
-    "least two debates on it."
-)
-BY_CHANCE = (
-    " Were topics all alike, the largest spread would be above {by_chance:.2f} in one series of "
-    "twenty; {n} of {of} topics are."
 )
 RULES = {
     "too_many_words": "too many words",
@@ -187,7 +163,11 @@ def write_results(report: SeriesReport) -> ReportPage:
 
 def _head(report: SeriesReport) -> Iterator[str]:
     standing, asked = report.standing, report.experiment
-    state = AT_MOST if asked.pairing == Pairing.INFORMATIVE else STATE
+    state = (
+        "{held:,} of at most {total:,} debates held"
+        if asked.pairing == Pairing.INFORMATIVE
+        else STATE
+    )
     parts = [state.format(held=standing.held, total=standing.total)]
     parts += [f"{standing.failed:,} failed"] if standing.failed else []
     parts += [f"{standing.refused:,} refused"] if standing.refused else []
@@ -202,10 +182,16 @@ def _head(report: SeriesReport) -> Iterator[str]:
         f"{asked.sides}, jury {asked.jury_mode}."
     )
     if report.missing:
-        yield UNDER_WAY.format(at=f"{report.read_at:%Y-%m-%d %H:%M} UTC")
-        yield from [STOPPED] if report.stopping else []
+        yield (
+            "The series is not complete. This report covers what had ended by {at}; totals "
+            "also have the calls of debates that were running."
+        ).format(at=f"{report.read_at:%Y-%m-%d %H:%M} UTC")
+        yield from ["It was asked to stop: it begins no more debates."] if report.stopping else []
     if report.rehearsal:
-        yield REHEARSED
+        yield (
+            "Rehearsal models took part. They are prepared texts, not language models: "
+            "their ratings and verdicts say nothing about any language model."
+        )
     if not report.ratings.debates:
         yield NO_DEBATES
 
@@ -250,7 +236,12 @@ def _ratings(report: SeriesReport) -> Section:
     judged = f"{board.jury:,} debates by the jury, {board.people:,} by people."
     about = "Adjusted: with side, last word and length equal."
     grid = Grid("", tuple(columns), tuple(rows))
-    return Section("Ratings", (judged, RATED, about, HOW), (grid,), "ratings")
+    return Section(
+        "Ratings",
+        (judged, "1000 is the mean; 400 points are odds of ten to one. Won–lost–tied.", about, HOW),
+        (grid,),
+        "ratings",
+    )
 
 
 def _wins(report: SeriesReport) -> Section:
@@ -271,7 +262,12 @@ def _matrix(report: SeriesReport, judge: str, pairs: Sequence[PairResult]) -> Gr
         ]
         rows.append((f"{number} {model}", *cells))
     columns = ("model", *(str(number) for number in range(1, len(models) + 1)))
-    return Grid(MATRIX.format(judge=judge), columns, tuple(rows))
+    return Grid(
+        f"Rows won–lost–tied against columns, by {judge}. The columns are the models in the "
+        "order of the rows.",
+        columns,
+        tuple(rows),
+    )
 
 
 def _sides(report: SeriesReport) -> Section:
@@ -289,7 +285,7 @@ def _sides(report: SeriesReport) -> Section:
         for name, words in (
             ("side", "side A"),
             ("closer", "speaking last"),
-            ("length", LENGTH_LEAD),
+            ("length", "twice as many words"),
         )
     ]
     grids = (
@@ -303,10 +299,16 @@ def _topics(report: SeriesReport) -> Section:
     found = report.topics
     if not found.splits:
         return Section("Topics", (), ())
-    lines = SPREAD
+    lines = (
+        "Spread is the standard deviation of the models' win rates on a topic, for models "
+        "with at least two debates on it."
+    )
     if found.by_chance is not None:
         above = sum(one.spread > found.by_chance for one in found.splits)
-        lines += BY_CHANCE.format(by_chance=found.by_chance, n=above, of=len(found.splits))
+        lines += (
+            f" Were topics all alike, the largest spread would be above {found.by_chance:.2f} "
+            f"in one series of twenty; {above} of {len(found.splits)} topics are."
+        )
     columns = ("topic", "debates", "spread", "best", "worst")
     rows = tuple(map(_topic, found.splits[:TOPICS]))
     return Section("Topics on which models differ most", (lines,), (Grid("", columns, rows),))

@@ -178,12 +178,7 @@ MOST_SAID = 40  # numbers of an alternative text
 NUMBERED = 9  # models up to which the cells of a matrix have numbers
 LABELLED = 12  # models up to which every column of a matrix has its number
 SMALL, FAINT = "ink small", "faint small"
-RATINGS = "Ratings with 95 % intervals"
 WINS = "Share of wins, row against column"
-JURORS = "How often jurors agree"
-COST = "Rating against cost of a debate"
-SIDES = "Advantage of side A and of the last word"
-MORE = "and {n} more, in the table"
 
 
 class Picture(NamedTuple):
@@ -211,7 +206,7 @@ def draw_report(report: SeriesReport) -> dict[str, Picture]:
 def _finish(title: str, said: Sequence[str], height: float, parts: Sequence[str]) -> Picture:
     shown = [*said[:MOST_SAID]]
     if len(said) > MOST_SAID:
-        shown.append(MORE.format(n=len(said) - MOST_SAID))
+        shown.append(f"and {len(said) - MOST_SAID} more, in the table")
     alt = f"{title}. {'; '.join(shown)}."
     return Picture(draw(title, alt, WIDTH, round(height), parts), alt)
 
@@ -238,7 +233,7 @@ def draw_ratings(report: SeriesReport) -> Picture:
             said.append(f"{one.model} by {judge}: {word_rating(rating)}")
         y += height
     parts += _ticks(scale, bottom)
-    return _finish(RATINGS, said, bottom + 30, parts)
+    return _finish("Ratings with 95 % intervals", said, bottom + 30, parts)
 
 
 def _legend(judges: Sequence[str]) -> Iterator[str]:
@@ -313,7 +308,7 @@ def draw_jurors(report: SeriesReport) -> Picture:
     said = [f"{a} and {b}: {word_share(f)}" for (a, b), f in (figures | people).items()]
     named = (*jurors, "people") if people else tuple(jurors)
     about = "same choice, % of debates; n: debates, too few for a share"
-    return _matrix(JURORS, about, named, cells, said)
+    return _matrix("How often jurors agree", about, named, cells, said)
 
 
 def _agreed(figure: Figure) -> Cell:
@@ -391,7 +386,9 @@ def draw_sides(report: SeriesReport) -> Picture:
     parts += _ticks(lead, y + ROW * len(effects))
     said = [f"{name} won with {judge}: {word_share(figure)}" for name, judge, figure in shares]
     said += [f"lead of {name} in points: {word_effect(effect)}" for name, effect in effects]
-    return _finish(SIDES, said, y + ROW * len(effects) + 34, parts)
+    return _finish(
+        "Advantage of side A and of the last word", said, y + ROW * len(effects) + 34, parts
+    )
 
 
 def _share(name: str, judge: str, figure: Figure, y: float, scale: Scale) -> Iterator[str]:
@@ -445,4 +442,4 @@ def draw_cost(report: SeriesReport) -> Picture:
         parts.append(write(x + 18, below, str(place + 1), FAINT, "end"))
         parts.append(write(x + 24, below, names[model], SMALL))
     said = [f"{model}: {costs[model]:.4g} USD, {word_rating(rated[model])}" for model in named]
-    return _finish(COST, said, y + 18 * rows + MARGIN, parts)
+    return _finish("Rating against cost of a debate", said, y + 18 * rows + MARGIN, parts)
