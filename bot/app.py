@@ -12,7 +12,6 @@ from threading import Thread
 from typing import TYPE_CHECKING
 
 from adapters.dispatch.local import LocalDispatcher
-from adapters.metrics.counts import Counts
 from adapters.models.router import ModelRouter, open_models
 from adapters.storage.database import START_SECONDS
 from adapters.storage.migrate import make_ready
@@ -33,11 +32,21 @@ from engine.prompts.library import Prompts, load_prompts
 from engine.store import Caps, Store
 from engine.values.debate import Debate, Model
 from engine.values.options import Options
-from engine.values.ports import Audience, Clock, Dispatcher, Models, Moderator, Permalinks, Venue
+from engine.values.ports import (
+    UNWATCHED,
+    Audience,
+    Clock,
+    Dispatcher,
+    Models,
+    Moderator,
+    Permalinks,
+    Venue,
+)
 from engine.values.sources import SourceLimits
 from engine.votes.window import VoteWindow
 
 if TYPE_CHECKING:
+    from adapters.metrics.counts import Counts
     from engine.chat.commands import Commands
     from engine.fleet.limits import Fleet
     from engine.series.runner import SeriesRunner, Standing
@@ -60,7 +69,6 @@ class App:
     open_series: Callable[[Series, Callable[[Standing], None]], SeriesRunner]
     open_schedule: Callable[[], Schedule]
     drain: Callable[[], None]
-    counts: Counts
 
     @cached_property
     def commands(self) -> Commands:
@@ -119,7 +127,7 @@ def open_moderator(settings: Settings) -> Moderator | None:
 
 
 def open_counts(settings: Settings) -> Counts:
-    """Return what watches this process: counts, and traces if they are set.
+    """Return what watches a process that serves, or is traced: counts, and traces if they are set.
 
     Raises SettingsError if those cannot be made.
     """
@@ -128,6 +136,8 @@ def open_counts(settings: Settings) -> Counts:
     known += (*settings.models, *settings.jurors, *settings.default_judges)
     known += tuple(settings.default_seats.values())
     if not settings.traces:
+        from adapters.metrics.counts import Counts  # what a command counts, nobody asks for
+
         return Counts(known)
     from bot.telemetry import open_traces  # few set them
 
@@ -147,18 +157,21 @@ async def run_app(
     models: Models | None = None,
     *,
     role: Role = Role.COMMAND,
+    counts: Counts | None = None,
     audience: Audience | None = None,
     prepare: Callable[[Store], Awaitable[None]] | None = None,
     start_seconds: float = START_SECONDS,
 ) -> AsyncIterator[App]:
     """Run a role on a migrated database until the body ends, then stop it in order.
 
-    `audience` watches turns being written; `prepare` reads the store before anything runs; a
-    database server that is away at the start is waited for, for `start_seconds`. A
-    background task that fails ends the body with its exception. Raises SettingsError or
-    StoreError before anything runs.
+    `counts` is what watches it, `audience` watches turns being written; `prepare` reads the store
+    before anything runs; a database server that is away at the start is waited for, for
+    `start_seconds`. A background task that fails ends the body with its exception. Raises
+    SettingsError or StoreError before anything runs.
     """
-    prompts, counts = load_prompts(settings.templates_dir), open_counts(settings)
+    prompts = load_prompts(settings.templates_dir)
+    if counts is None and settings.traces:
+        counts = open_counts(settings)
     database = open_database(settings, start_seconds=start_seconds)
     store = SqlStore(database, settings.vault_keys())
     sharing = open_sharing(settings, database, role)
@@ -190,7 +203,7 @@ async def run_app(
             models=models.aclose,
             **({"moderation": moderator.aclose} if moderator else {}),
             database=store.close,
-            traces=counts.aclose,
+            **({"traces": counts.aclose} if counts else {}),
         )
 
 
@@ -207,7 +220,6 @@ def _offer(settings: Settings, line: MainLine, store: SqlStore) -> App:
         open_series=partial(line.open_series, defaults),
         open_schedule=partial(line.open_schedule, defaults),
         drain=line.drain,
-        counts=line.counts,
     )
 
 
@@ -245,10 +257,10 @@ class MainLine:
     ) -> None:
         self._role, self._sharing = role, sharing or Sharing()
         self._calls_seconds, self._stop_by = stopping.calls_seconds(stop_seconds), 0.0
-        bell, clock, counts = self._sharing.bell, clock or SystemClock(), counts or Counts()
-        self.counts, models = counts, counts.over(models)
+        bell, clock, watch = self._sharing.bell, clock or SystemClock(), counts or UNWATCHED
+        models = counts.over(models) if counts else models
         self._store, self._bell, self._clock = store, bell, clock
-        self._keeper = Keeper(store, bell, self._sharing.holder, watch=counts)
+        self._keeper = Keeper(store, bell, self._sharing.holder, watch=watch)
         self._dispatcher = dispatcher or self._sharing.dispatcher or LocalDispatcher()
         # A debate that waits for a person is left, and `reconcile` submits it again.
         self._leaves = self._sharing.dispatcher is not None

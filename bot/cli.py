@@ -17,7 +17,8 @@ from bot import __version__
 
 # Each module's commands, in the order of `rostrum --help`.
 PLACES = {
-    "hold": ("demo", "debate"),
+    "demo": ("demo",),
+    "debate": ("debate",),
     "data": ("export", "push", "import-labels", "stats", "usage"),
     "serve": ("run", "gateway", "worker", "health", "invite", "init", "check", "topics", "migrate"),
     "operate": (
@@ -43,8 +44,7 @@ class Commands(TyperGroup):
         for module, names in PLACES.items():
             if (cmd_name in names or not known) and names[0] not in self.commands:
                 part = typer.Typer(rich_markup_mode=None)
-                group = module if names == (module,) else None  # else they are commands here
-                part.add_typer(import_module(f"bot.commands.{module}").app, name=group)
+                part.add_typer(import_module(f"bot.commands.{module}").app)
                 self.commands.update(typer.main.get_group(part).commands)
         return self.commands.get(cmd_name)
 

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from adapters.terminal import texts
+from adapters.terminal.keys import CLOSING_KEYS, TAKE_BACK, keyboard, keys_of
 from adapters.terminal.venue import TerminalVenue
-from adapters.terminal.votes import CLOSING_KEYS, TAKE_BACK, guests_among, keyboard, keys_of
+from adapters.terminal.votes import guests_among
 from bot.app import App
 from engine.chat.answers.voters import ASK, MENU
 from engine.store import Remark

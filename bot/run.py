@@ -14,7 +14,7 @@ from typing import Any
 import structlog
 
 from bot import log, stopping, texts
-from bot.app import App, first_error, run_app
+from bot.app import App, first_error, open_counts, run_app
 from bot.deleting import eraser, keeping_of
 from bot.health import Health, Presence, serve_health
 from bot.platforms import Platform, open_platforms
@@ -92,14 +92,14 @@ async def serving(
             for platform in platforms:
                 await platform.prepare(store)
 
-        venues = [platform.venue for platform in platforms]
-        async with (
-            _beside(serve_health(settings.health, health)),
-            run_app(settings, venues, role=role, prepare=prepare, start_seconds=inf) as app,
-        ):
+        venues, counts = [platform.venue for platform in platforms], open_counts(settings)
+        running = run_app(
+            settings, venues, role=role, counts=counts, prepare=prepare, start_seconds=inf
+        )
+        async with _beside(serve_health(settings.health, health)), running as app:
             await app.reconcile()
             gateways = {one.venue.platform: partial(_presence, app, one) for one in platforms}
-            health.begin(app.store, gateways, app.counts)
+            health.begin(app.store, gateways, counts)
             async with asyncio.TaskGroup() as group:
                 grace = timedelta(days=settings.privacy.purge_days)
                 works = [_reconcile(app, grace, role)]

@@ -23,12 +23,9 @@ from adapters.terminal.votes import (
     Move,
     guests_among,
     hands,
-    key_hint,
     parse_rounds,
     parse_sure,
     parse_votes,
-    press_any_key,
-    vote_by_keys,
 )
 from bot import texts
 from bot.app import App, find_debate, run_app
@@ -246,6 +243,8 @@ class Session:
             return
         with speaking(venue.language):
             venue.note(next_round(round_name))
+        from adapters.terminal.keys import press_any_key  # only with a keyboard
+
         if not await press_any_key(sys.stdin.fileno()):
             venue.turn_page = None
 
@@ -399,6 +398,8 @@ async def _by_keys(
     names: Mapping[str, str] = NO_STANCES,
     quorum: int = 0,
 ) -> None:
+    from adapters.terminal.keys import key_hint, vote_by_keys  # votes are often given as options
+
     with speaking(venue.language):
         venue.note(key_hint(options, names, quorum))
     await vote_by_keys(

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
-app = typer.Typer(help="Run a benchmark; each prints JSON.", no_args_is_help=True)
+app = typer.Typer(name="bench", help="Run a benchmark; each prints JSON.", no_args_is_help=True)
 SECONDS = typer.Option(min=0.001, max=60, help="Seconds that each model call takes.")
 
 

@@ -10,7 +10,9 @@ import typer
 from bot.commands.data import FORMATS, LANGUAGES, OF_SERIES
 from bot.commands.options import JSON, REHEARSAL, Names, Text
 
-app = typer.Typer(help="Have people label debates blind, on pages.", no_args_is_help=True)
+app = typer.Typer(
+    name="label", help="Have people label debates blind, on pages.", no_args_is_help=True
+)
 
 NAME = typer.Argument(help="Name of the task.")
 Code = Annotated[str, typer.Option("--code", help="Completion code, shown at the end.")]

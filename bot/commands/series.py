@@ -9,7 +9,9 @@ import typer
 
 from bot.commands.options import JSON, complete_series
 
-app = typer.Typer(help="Hold many debates as one experiment, from one file.", no_args_is_help=True)
+app = typer.Typer(
+    name="series", help="Hold many debates as one experiment, from one file.", no_args_is_help=True
+)
 
 FILE = typer.Argument(help="The file of the series (TOML).")
 SERIES = typer.Argument(help="Name of the series.", autocompletion=complete_series)

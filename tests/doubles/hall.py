@@ -66,7 +66,7 @@ async def joined(
         venues,
         audience=audience,
         clock=clock,
-        counts=counts,
+        counts=counts or Counts(),
         moderator=moderator,
     )
     try:

@@ -54,7 +54,9 @@ class Scraped:
 @asynccontextmanager
 async def scraping(line: MainLine, store: SqlStore) -> AsyncIterator[str]:
     """Serve what a line has counted; yields the address of `/metrics`."""
-    async with served(Health(store, {}, LoopWatch(line.counts))) as url:
+    watch = next(iter(line.deliveries.values())).keeper.watch
+    assert isinstance(watch, Counts)
+    async with served(Health(store, {}, LoopWatch(watch))) as url:
         yield f"{url}/metrics"
 
 

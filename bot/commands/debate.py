@@ -1,4 +1,4 @@
-"""`rostrum demo` and `rostrum debate`: one debate in the terminal."""
+"""`rostrum debate`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,24 @@ from typing import Annotated, Optional
 
 import typer
 
-from bot.commands.options import REPLACE, Names, Text, complete_debates, complete_models
+from bot.commands.options import (
+    AGAINST,
+    AHEAD,
+    CONFIDENCE,
+    FOR,
+    LENGTH,
+    OPTION,
+    REPLACE,
+    ROUND_VOTES,
+    SAY_WHY,
+    STANCES,
+    SURE,
+    VOTES,
+    Names,
+    Text,
+    complete_debates,
+    complete_models,
+)
 
 app = typer.Typer()
 SIDE_A = typer.Option(
@@ -31,30 +48,11 @@ SWAP = typer.Option("--swap", help="With --rematch: swap the sides instead.")
 SEAT = typer.Option(help="Model of one seat or contender, e.g. A2=online/x; repeatable.")
 MIRROR = typer.Option("--mirror", help="Hold it a second time with sides swapped.")
 TOPIC = "The topic, or random for one of the list (default: ROSTRUM_TOPIC)."
-FOR = typer.Option("--for", help="What A argues, if not for the topic; with --against.")
-AGAINST = typer.Option("--against", help="What B argues, if not against the topic.")
-LENGTH = typer.Option(help="short, normal or long; short is read in five minutes.")
-OPTION = typer.Option(help="Option of the format, e.g. agents=5 or turns=6; repeatable.")
 SOURCES = typer.Option(
     help="Text or Markdown file that every side reads, or a folder of them; repeatable."
 )
-VOTES = typer.Option(
-    help="Votes to cast, e.g. A=3,B=2,tie=1 (default: by keys, in a terminal). "
-    "In a mirrored debate the same models get them."
-)
-STANCES = typer.Option(
-    help="Stances before and after, e.g. against>for=2,for=1. Also asks people for theirs."
-)
-CONFIDENCE = typer.Option(help="on or off: ask people with the vote how clear it was.")
-SURE = typer.Option(
-    help="How clear people find it, in the order of the votes, e.g. close=2,one-sided=1. Also "
-    "asks people."
-)
 SCORES = typer.Option(help="When a format's own scores show: after_vote or live.")
 WHY = typer.Option(help="on or off: a juror says for the reveal why the jury decided so.")
-SAY_WHY = typer.Option(
-    help="Ask those who vote by keys why they chose so, and which models debated."
-)
 SHOW_OF_HANDS = typer.Option(
     "--show-of-hands",
     help="Each vote here is another person's and counts; else those of options, and several of one "
@@ -71,45 +69,6 @@ PACE = typer.Option(
     help="Show turns no faster than people read: on (238 words a minute), a number, or 0 for no "
     "limit."
 )
-DEMO_PACE = typer.Option(
-    help="In a terminal, any key shows the next round; 0 shows them all without waiting, on or a "
-    "number of words a minute no faster than people read."
-)
-ROUND_VOTES = typer.Option(help="on or off: ask people after each round who is ahead.")
-AHEAD = typer.Option(
-    help="Who is ahead after each round, e.g. 'A=3,even=1;B=4' round by round; the last of them "
-    "also for the rounds that follow. Also asks people."
-)
-
-
-@app.command()
-def demo(
-    given: typer.Context,
-    out: Annotated[Path, typer.Option(help="Folder for the export.")] = Path("demo-export"),
-    votes: Annotated[Text, VOTES] = None,
-    stances: Annotated[Text, STANCES] = None,
-    round_votes: Annotated[Text, ROUND_VOTES] = None,
-    ahead: Annotated[Text, AHEAD] = None,
-    confidence: Annotated[Text, CONFIDENCE] = None,
-    sure: Annotated[Text, SURE] = None,
-    say_why: Annotated[bool, SAY_WHY] = False,
-    format: Annotated[Text, typer.Option(help="Debate format (default: classic).")] = None,
-    language: Annotated[
-        Text, typer.Option(help="Language code, e.g. tr, zh (default: en).")
-    ] = None,
-    topic: Annotated[Text, typer.Option(help="The topic (default: a built-in one).")] = None,
-    stance_a: Annotated[Text, FOR] = None,
-    stance_b: Annotated[Text, AGAINST] = None,
-    length: Annotated[Text, LENGTH] = None,
-    pace: Annotated[Text, DEMO_PACE] = None,
-    option: Annotated[Names, OPTION] = None,
-    resume: Annotated[Text, typer.Option(help="Code of an interrupted demo to resume.")] = None,
-) -> None:
-    """Hold a debate offline and export it. The speakers are the built-in rehearsal model."""
-    from bot.demo import run_demo
-    from bot.exits import run
-
-    run(lambda: run_demo(given.params))
 
 
 @app.command()

@@ -1,0 +1,60 @@
+"""`rostrum demo`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bot.commands.options import (
+    AGAINST,
+    AHEAD,
+    CONFIDENCE,
+    FOR,
+    LENGTH,
+    OPTION,
+    ROUND_VOTES,
+    SAY_WHY,
+    STANCES,
+    SURE,
+    VOTES,
+    Names,
+    Text,
+)
+
+app = typer.Typer()
+DEMO_PACE = typer.Option(
+    help="In a terminal, any key shows the next round; 0 shows them all without waiting, on or a "
+    "number of words a minute no faster than people read."
+)
+
+
+@app.command()
+def demo(
+    given: typer.Context,
+    out: Annotated[Path, typer.Option(help="Folder for the export.")] = Path("demo-export"),
+    votes: Annotated[Text, VOTES] = None,
+    stances: Annotated[Text, STANCES] = None,
+    round_votes: Annotated[Text, ROUND_VOTES] = None,
+    ahead: Annotated[Text, AHEAD] = None,
+    confidence: Annotated[Text, CONFIDENCE] = None,
+    sure: Annotated[Text, SURE] = None,
+    say_why: Annotated[bool, SAY_WHY] = False,
+    format: Annotated[Text, typer.Option(help="Debate format (default: classic).")] = None,
+    language: Annotated[
+        Text, typer.Option(help="Language code, e.g. tr, zh (default: en).")
+    ] = None,
+    topic: Annotated[Text, typer.Option(help="The topic (default: a built-in one).")] = None,
+    stance_a: Annotated[Text, FOR] = None,
+    stance_b: Annotated[Text, AGAINST] = None,
+    length: Annotated[Text, LENGTH] = None,
+    pace: Annotated[Text, DEMO_PACE] = None,
+    option: Annotated[Names, OPTION] = None,
+    resume: Annotated[Text, typer.Option(help="Code of an interrupted demo to resume.")] = None,
+) -> None:
+    """Hold a debate offline and export it. The speakers are the built-in rehearsal model."""
+    from bot.demo import run_demo
+    from bot.exits import run
+
+    run(lambda: run_demo(given.params))
