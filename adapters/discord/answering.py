@@ -43,9 +43,10 @@ from engine.delivery.ending import refusal_of
 from engine.line.intake import check_allowed
 from engine.values.errors import NotAllowedError, RostrumError, UsageError
 from engine.values.language import speaking
+from engine.values.markdown import split_markdown
 from engine.values.messages import File
 from engine.values.ports import ButtonPressed, Listener
-from engine.values.text import headline, split_markdown
+from engine.values.text import headline
 from engine.votes.hearing import Heard
 from engine.words.buttons import Button, ButtonAction, Row
 from engine.words.forms import form_of

@@ -13,18 +13,10 @@ import discord
 
 from engine.chat.answers.voters import ReviewLine
 from engine.delivery.gaps import numbered
+from engine.values.markdown import chop, split_markdown
 from engine.values.messages import File, Message, Progress
 from engine.values.ports import Part, ReactionsCleared, ReactionSeen
-from engine.values.text import (
-    REACTIONS,
-    VARIANT,
-    chop,
-    clean,
-    headline,
-    split_markdown,
-    split_variant,
-    with_variant,
-)
+from engine.values.text import REACTIONS, VARIANT, clean, headline, split_variant, with_variant
 from engine.words.buttons import Button, Menu, Row, review_menu
 from engine.words.card import Card, Piece, Reference, Speaker, by_side, in_pieces, markdown_of
 from engine.words.cards import STATE, card_of, closes, progressed

@@ -13,18 +13,10 @@ from adapters.slack import texts
 from engine.chat.answers.voters import ReviewLine
 from engine.delivery.gaps import numbered
 from engine.values.debate import BallotKind
+from engine.values.markdown import chop, split_markdown
 from engine.values.messages import File, Message, Progress
 from engine.values.ports import Part
-from engine.values.text import (
-    REACTIONS,
-    SIDES,
-    VARIANT,
-    chop,
-    clean,
-    headline,
-    split_markdown,
-    with_variant,
-)
+from engine.values.text import REACTIONS, SIDES, VARIANT, clean, headline, with_variant
 from engine.words.buttons import PREFIX, Button, Menu, Row, review_menu
 from engine.words.card import Card, Piece, Reference, Speaker, by_side, in_pieces, markdown_of
 from engine.words.cards import card_of, closes, progressed

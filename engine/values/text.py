@@ -9,7 +9,7 @@ import re
 import unicodedata
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -193,8 +193,8 @@ def count_arguments(text: str) -> int:
     # Most texts have none, and the beginnings of lines show that quickly.
     if not any(line.lstrip(_BEFORE_NUMBERS)[:1].isdigit() for line in text.split("\n")):
         return 0
-    blocks = _fences(text)
-    items = [item for item in _ITEM.finditer(text) if _block_at(blocks, item.start()) is None]
+    blocks = fences(text)
+    items = [item for item in _ITEM.finditer(text) if block_at(blocks, item.start()) is None]
     headings = [len(item["heading"].strip()) for item in items if item["heading"]]
     if headings:
         return headings.count(min(headings))
@@ -203,7 +203,7 @@ def count_arguments(text: str) -> int:
 
 
 _RULE = re.compile(r"^[ \t]*-{3,}[ \t]*$", re.MULTILINE)
-_BLANK_LINE = regex.compile(r"\n[ \t]*\n")
+BLANK_LINE = regex.compile(r"\n[ \t]*\n")
 
 
 # A full stop ends no sentence after "Dr" and its like, nor between a short word and a small letter,
@@ -230,7 +230,7 @@ def split_closing(text: str) -> tuple[str, str]:
     A line of dashes divides them, else the first blank line; else all is decision.
     """
     body = text.strip()
-    divider = _RULE.search(body) or _BLANK_LINE.search(body)
+    divider = _RULE.search(body) or BLANK_LINE.search(body)
     if divider is None:
         return "", body
     return body[: divider.start()].strip(), body[divider.end() :].strip()
@@ -287,15 +287,13 @@ def is_visible(text: str) -> bool:
     return _VISIBLE.search(text) is not None
 
 
-_JOINED = r"[\p{GCB=Extend}\p{GCB=SpacingMark}\p{GCB=ZWJ}]"
+JOINED = r"[\p{GCB=Extend}\p{GCB=SpacingMark}\p{GCB=ZWJ}]"
 # Flags first: \X looks back over all the flags before it, again for each.
-GRAPHEME = regex.compile(rf"[\U0001F1E6-\U0001F1FF]{{2}}{_JOINED}*|\X")
-_SPACE = regex.compile(rf"(?<!\p{{GCB=Prepend}})\s(?!{_JOINED})")
-_SENTENCE = regex.compile(
-    rf"[.!?…]['\")\]”’»*_]*(?=[ \t](?!{_JOINED}))|[。！？｡][”’」』）]*(?!{_JOINED})"
+GRAPHEME = regex.compile(rf"[\U0001F1E6-\U0001F1FF]{{2}}{JOINED}*|\X")
+SPACE = regex.compile(rf"(?<!\p{{GCB=Prepend}})\s(?!{JOINED})")
+SENTENCE = regex.compile(
+    rf"[.!?…]['\")\]”’»*_]*(?=[ \t](?!{JOINED}))|[。！？｡][”’」』）]*(?!{JOINED})"
 )
-_SPACES = regex.compile(rf"(?:[ \t](?!{_JOINED}))*")
-_EMPTY_LINES = re.compile(r"(?:[ \t]*\n)*")
 
 
 def rename(text: str, names: Mapping[str, str]) -> str:
@@ -322,7 +320,7 @@ def headline(text: str, limit: int) -> str:
     line = " ".join(text.split())
     if len(line) <= limit:
         return line
-    end = _last_end(_SPACE, line, limit // 2, limit) or _grapheme_end(line, 0, limit - 1)
+    end = last_end(SPACE, line, limit // 2, limit) or grapheme_end(line, 0, limit - 1)
     return line[:end].rstrip() + "…"
 
 
@@ -333,30 +331,11 @@ def whole_sentences(text: str, most: int) -> str:
     """
     if len(text) <= most:
         return text
-    end = _last_end(_SENTENCE, text, 0, most)
+    end = last_end(SENTENCE, text, 0, most)
     return text[:end] if end else headline(text, most)
 
 
-def split_markdown(text: str, limit: int, length: Callable[[str], int] = len) -> tuple[str, ...]:
-    """Cut a text into pieces of at most `limit`, as `length` measures them.
-
-    Cuts fall between paragraphs, else lines, sentences, words, else anywhere but inside a
-    visible character (unless one alone passes the limit). A code fence that is open at a cut
-    is closed there and opened again with its info string; one never closed is closed at the
-    end. Nothing but white space at cuts is lost. `length` must grow with the text and never
-    be below its number of characters. A fence line over a quarter of the limit is plain text.
-    Raises ValueError for a limit below 1.
-    """
-    if limit < 1:
-        raise ValueError(f"Pieces need room for a character; the limit is {limit}.")
-    blocks = _fences(text, longest=limit // 4, length=length)
-    if not blocks and len(text) <= limit and length(text) <= limit:  # as most messages are
-        whole = text[_resume(text, 0) :].rstrip()
-        return (whole,) if whole else ()
-    return tuple(_pieces(_Source(text, limit, length, blocks)))
-
-
-class _Block(NamedTuple):
+class CodeBlock(NamedTuple):
     """A fenced block: where its first line starts, its code, its last line, and its end.
 
     An unclosed one ends, and has its last line, at the end of the text.
@@ -371,24 +350,15 @@ class _Block(NamedTuple):
 
     @property
     def closed(self) -> bool:
+        """Whether it has a last line of its own."""
         return self.close < self.end
 
 
-class _Source(NamedTuple):
-    text: str
-    limit: int
-    length: Callable[[str], int]
-    blocks: list[_Block]
-
-    def fits(self, start: int, end: int, room: int) -> bool:
-        # The first test spares `length` a text that is far too long.
-        return end - start <= room and self.length(self.text[start:end]) <= room
-
-
-def _fences(
+def fences(
     text: str, *, longest: int | None = None, length: Callable[[str], int] = len
-) -> list[_Block]:
-    blocks: list[_Block] = []
+) -> list[CodeBlock]:
+    """Return the fenced blocks of a text; a line longer than `longest` is no fence."""
+    blocks: list[CodeBlock] = []
     if "```" not in text and "~~~" not in text:
         return blocks
     opened: re.Match[str] | None = None
@@ -406,157 +376,40 @@ def _fences(
     return blocks
 
 
-def _block(opened: re.Match[str], close: int, end: int, size: int) -> _Block:
+def _block(opened: re.Match[str], close: int, end: int, size: int) -> CodeBlock:
     code = min(opened.end() + 1, size)
-    return _Block(opened.start(), code, close, end, opened.group(), opened["marker"])
+    return CodeBlock(opened.start(), code, close, end, opened.group(), opened["marker"])
 
 
-def _block_before(blocks: list[_Block], position: int) -> _Block | None:
+def block_before(blocks: list[CodeBlock], position: int) -> CodeBlock | None:
     """Return the last block that starts before a position."""
     index = bisect_left(blocks, position, key=lambda block: block.start) - 1
     return blocks[index] if index >= 0 else None
 
 
-def _block_at(blocks: list[_Block], position: int) -> _Block | None:
+def block_at(blocks: list[CodeBlock], position: int) -> CodeBlock | None:
     """Return the block that a cut at a position tears, if any."""
-    block = _block_before(blocks, position)
+    block = block_before(blocks, position)
     return block if block and (position < block.end or not block.closed) else None
 
 
-def _pieces(source: _Source) -> Iterator[str]:
-    start, size = _resume(source.text, 0), len(source.text)
-    while start < size:
-        inside = _block_at(source.blocks, start)
-        if inside and _only_closes(source, start, inside):
-            start = _resume(source.text, inside.end)
-            continue
-        prefix = f"{inside.opening}\n" if inside else ""
-        cut = _cut(source, start, prefix)
-        torn = _block_at(source.blocks, cut)
-        body = source.text[start:cut]
-        if body.strip():
-            yield prefix + (_closed(body, torn.marker) if torn else body.rstrip())
-        start = cut if torn else _resume(source.text, cut)
-
-
-def _only_closes(source: _Source, start: int, inside: _Block) -> bool:
-    near = inside.close - start <= source.limit
-    return near and not source.text[start : inside.close].strip()
-
-
-def _closed(body: str, marker: str) -> str:
-    return f"{body}{marker}" if body.endswith("\n") else f"{body}\n{marker}"
-
-
-def _resume(text: str, cut: int) -> int:
-    """Return where prose goes on after a cut: past spaces and empty lines, at an indent."""
-    at_line_start = cut == 0 or text[cut - 1] == "\n"
-    return _past(_EMPTY_LINES, text, cut if at_line_start else _past(_SPACES, text, cut))
-
-
-def _past(pattern: re.Pattern[str] | regex.Pattern[str], text: str, position: int) -> int:
-    match = pattern.match(text, position)
-    return match.end() if match else position
-
-
-def _cut(source: _Source, start: int, prefix: str) -> int:
-    """Return where the piece from `start` ends, with room kept to close the fence it tears."""
-    room = source.limit - source.length(prefix)
-    reserve = 0
-    while True:
-        cut = _cut_within(source, start, room - reserve)
-        torn = _block_at(source.blocks, cut)
-        if torn is None:
-            return cut
-        if torn.closed and source.fits(start, torn.end, room):
-            return torn.end
-        needed = source.length(f"\n{torn.marker}")
-        if needed <= reserve:
-            return cut
-        reserve = needed
-
-
-def _cut_within(source: _Source, start: int, room: int) -> int:
-    end = _furthest(source, start, room)
-    if end == len(source.text):
-        return end
-    block = _block_at(source.blocks, end)
-    if block is None:
-        return _prose_cut(source, start, end)
-    worth_it = block.start - start >= (end - start) // 3
-    whole = block.closed and block.end - block.start <= source.limit
-    if block.start > start and (end <= block.code or (whole and worth_it)):
-        return block.start
-    code, high = max(start, block.code), max(min(end, block.close), start + 1)
-    line = source.text.rfind("\n", code, high) + 1
-    if line or block.start > start:
-        return line or block.start
-    return _last_end(_SPACE, source.text, code, high) or _grapheme_end(source.text, code, high)
-
-
-def _prose_cut(source: _Source, start: int, end: int) -> int:
-    """Return the best place for a cut outside code; none of the first third for its form."""
-    text = source.text
-    block = _block_before(source.blocks, end)
-    low = max(start, block.end if block else 0)
-    late = max(low, start + 1, start + (end - start) // 3)
-    return (
-        _last_start(_BLANK_LINE, text, late, end)
-        or max(text.rfind("\n", late, end + 1), 0)
-        or _last_end(_SENTENCE, text, late, end)
-        or _last_start(_SPACE, text, low + 1, end)
-        or (low if low > start else _grapheme_end(text, start, end))
-    )
-
-
-def _furthest(source: _Source, start: int, room: int) -> int:
-    """Return the furthest end of a piece from `start` that fits; at least one character on."""
-    low, high = start + 1, min(start + max(room, 1), len(source.text))
-    if source.fits(start, high, room):
-        return high
-    while low < high:
-        middle = (low + high + 1) // 2
-        if source.fits(start, middle, room):
-            low = middle
-        else:
-            high = middle - 1
-    return low
-
-
-def _last_start(pattern: regex.Pattern[str], text: str, low: int, high: int) -> int:
+def last_start(pattern: regex.Pattern[str], text: str, low: int, high: int) -> int:
     """Return where the last match from `low` starts, at most at `high`; 0 for none."""
     # Two characters more, so that a match at `high` sees what follows it.
     starts = (match.start() for match in pattern.finditer(text, low, high + 2))
     return max((start for start in starts if start <= high), default=0)
 
 
-def _last_end(pattern: regex.Pattern[str], text: str, low: int, high: int) -> int:
+def last_end(pattern: regex.Pattern[str], text: str, low: int, high: int) -> int:
     """Return where the last match from `low` ends, at most at `high`; 0 for none."""
     ends = (match.end() for match in pattern.finditer(text, low, high + 1))
     return max((end for end in ends if end <= high), default=0)
 
 
-def _grapheme_end(text: str, start: int, end: int) -> int:
+def grapheme_end(text: str, start: int, end: int) -> int:
     """Return the last border of visible characters up to `end`, or `end` if there is none."""
-    border = _last_start(GRAPHEME, text, start, end)
+    border = last_start(GRAPHEME, text, start, end)
     return border if border > start else end
-
-
-def chop(text: str, most: int, length: Callable[[str], int] = len) -> tuple[str, ...]:
-    """Cut plain text into pieces of at most `most`, between words where there are any.
-
-    Nothing but white space at cuts is lost; an empty text gives one piece. `length` must grow
-    with the text and never be below its number of characters.
-    """
-    pieces, rest = [], text.strip()
-    while length(rest) > most:
-        room = range(min(len(rest), most) + 1)
-        end = max(bisect_right(room, most, key=lambda n: length(rest[:n])) - 1, 1)
-        cut = max(rest.rfind(gap, end // 2, end) for gap in ("\n", " "))
-        cut = cut if cut > 0 else end
-        pieces.append(rest[:cut].rstrip())
-        rest = rest[cut:].lstrip()
-    return (*pieces, rest)
 
 
 def split_draft(text: str) -> tuple[str, str]:

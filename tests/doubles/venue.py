@@ -12,6 +12,7 @@ from functools import partial
 from typing import Literal, TypeVar
 
 from engine.values.errors import MessageGoneError, VenueAwayError, VenueError, VenueGoneError
+from engine.values.markdown import split_markdown
 from engine.values.messages import (
     AgainInvite,
     Announcement,
@@ -41,7 +42,7 @@ from engine.values.ports import (
     Unnamed,
     VenueLimits,
 )
-from engine.values.text import clean, split_markdown
+from engine.values.text import clean
 from engine.words.card import Reference, markdown_of
 from engine.words.cards import card_of, progressed
 

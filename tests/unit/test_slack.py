@@ -36,8 +36,9 @@ from engine.values.errors import (
     VenueLockedError,
 )
 from engine.values.language import speaking
+from engine.values.markdown import chop
 from engine.values.ports import CommunityLost, EventsLost, EventsMissed, Inbound, ReactionSeen
-from engine.values.text import chop, clean
+from engine.values.text import clean
 from tests.doubles.facts import Discord, Slack
 from tests.kit import HANG_SECONDS, skipped_time, speech
 

@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from adapters.terminal.keys import Voters, key_hint, vote_by_keys
 from adapters.terminal.texts import hand_text
 from adapters.terminal.venue import TerminalVenue
-from adapters.terminal.keys import Voters, key_hint, vote_by_keys
 from adapters.terminal.votes import Hand, Move, hands, parse_stances, parse_votes
 from engine.values.errors import UsageError, VenueError
 from engine.values.messages import (

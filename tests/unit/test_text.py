@@ -6,6 +6,7 @@ import pytest
 import regex
 from hypothesis import example, given, strategies as st
 
+from engine.values.markdown import split_markdown
 from engine.values.text import (
     clean,
     count_arguments,
@@ -15,7 +16,6 @@ from engine.values.text import (
     headline,
     rename,
     split_closing,
-    split_markdown,
 )
 
 FAMILY = "👨‍👩‍👧‍👦"
