@@ -34,7 +34,7 @@ SERVED = (
     *("engine.line.guest", "engine.line.guests", "engine.line.mirror", "engine.line.question_time"),
     *("engine.line.rematch", "engine.line.replacing", "engine.line.worth", "engine.values.overlap"),
     *("engine.votes.spoken", "engine.words.arc_picture", "engine.words.league_picture"),
-    "engine.words.result_picture",
+    *("engine.words.invitations", "engine.words.result_picture"),
 )
 RECONCILE_SECONDS = 3.0
 LEFT_SECONDS = 5.0  # for calls in flight, once what a process serves is handed over

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import Enum, auto
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -38,7 +39,6 @@ from engine.dataset.folder import (
 from engine.dataset.people_tables import VOTES
 from engine.dataset.preferences import SAME_SIDE, MirroredPair, Mirrors
 from engine.dataset.tables import PROMPTS, choose_tables
-from engine.stats.confidence import chances, compare
 from engine.store import Archive, ExportFilter, Store
 from engine.values.errors import NotFoundError, StoppedError, UsageError
 from engine.values.judging import Question
@@ -286,9 +286,14 @@ class _Writing:
         if VOTES not in self.tables:
             return
         with self.archive.reading(replace(where, asked=Question.CONFIDENCE)) as records:
+            first = next(records, None)
+            if first is None:
+                return
+            from engine.stats.confidence import chances, compare  # few debates ask that
+
             self.chances = chances(
                 sure
-                for record in records
+                for record in chain((first,), records)
                 if may_be_read(record.debate) and newest_moment(record.debate) <= cutoff
                 for sure in compare(record.asked(Question.VOTE), tuple(record.debate.request.sides))
             )

@@ -229,7 +229,9 @@ class Delivery:
             return
         pause = LOOK_SECONDS
         while (intent := following) is not None:
-            if self.shares.lease_for(intent.community) != lease or self._is_early(intent):
+            # While people still read the turn before it is early; then a later look finds it.
+            early = intent.due is not None and intent.due > self.clock.now()
+            if early or self.shares.lease_for(intent.community) != lease:
                 return
             try:
                 self._missed.discard(debate_id)
@@ -255,10 +257,6 @@ class Delivery:
                 log.exception("unhandled error in a message", debate=debate_id, post=intent.key)
                 following = await self._failed(lease, intent)
             self.bell.wake(f"delivered/{debate_id}")
-
-    def _is_early(self, intent: Intent) -> bool:
-        """Return whether people still read the turn before; then a later look finds it."""
-        return intent.due is not None and intent.due > self.clock.now()
 
     def _take_up(self, intent: Intent) -> Lease | None:
         """Return the lease to deliver a debate by; None if that is for another process."""
@@ -361,7 +359,10 @@ class Delivery:
     async def _send(self, lease: Lease, intent: Intent) -> Intent | None:
         """Send the remaining parts of a message and return the debate's next one."""
         if intent.target is not None:
-            return await self._edit(lease, intent)
+            target = await self.store.outbox.find(intent.debate, intent.target)
+            if target is not None and target.refs:
+                await self._show_again(intent, target.refs[0])
+            return await self._settle(lease, intent, DeliveryState.SENT)
         if await self._last_word.is_given(intent):
             return await self._settle(
                 lease, intent, DeliveryState.REFUSED, "The thread has taken the reveal meanwhile."
@@ -504,12 +505,6 @@ class Delivery:
             notify = (guest and guest.user) or ""
             return await self.venue.post(_place(intent), part, notify=notify)
         return await self.venue.post(_place(intent), part)
-
-    async def _edit(self, lease: Lease, intent: Intent) -> Intent | None:
-        target = await self.store.outbox.find(intent.debate, intent.target or "")
-        if target is not None and target.refs:
-            await self._show_again(intent, target.refs[0])
-        return await self._settle(lease, intent, DeliveryState.SENT)
 
     async def _follow_up(self, lease: Lease, intent: Intent) -> None:
         """Run a message's follow-up actions after posting; each is idempotent."""

@@ -219,7 +219,9 @@ class Calibration:
                 return
             case, loop = question.case, asyncio.get_running_loop()
             debate = _as_debate(session, case)
-            transcript = await loop.run_in_executor(BLINDER, _lay_out, debate, case)
+            transcript = await loop.run_in_executor(
+                BLINDER, lambda: open_transcript(debate).lay_out(case.turns)
+            )
             shown: dict[tuple[str, ...], tuple[ChatMessage, ...]] = {}
             asked = [
                 _Asked(
@@ -235,16 +237,13 @@ class Calibration:
             await steps.flush()
             ballots = [ballot for ballot in found if ballot is not None]
             for one in asked:
-                self._note(one)
+                if one.missing:
+                    self._miss(1, one.missing)
+                    self.progress.full = self.progress.full or one.full
+                else:
+                    self.progress.asked += 1
             if ballots:
                 await self.store.learning.learn(lease, [case.learnt(self.source, ballots)])
-
-    def _note(self, one: _Asked) -> None:
-        if one.missing:
-            self._miss(1, one.missing)
-            self.progress.full = self.progress.full or one.full
-        else:
-            self.progress.asked += 1
 
     def _miss(self, number: int, problem: str) -> None:
         self.progress.missing += number

@@ -393,6 +393,7 @@ def freeze(
     named = [model.name for model in request.sides.values() if not model.person]
     limits = script.limits_of(request.length, defaults.limits.get(script.name, {}))
     spoken_of = [request.topic, request.conditions, *request.stances.values(), *named]
+    before = order.rematch.of.setup.panel.mode if order.rematch else None
     panel = seat_panel(
         jurors_of(order, defaults),
         request.speakers,
@@ -403,7 +404,7 @@ def freeze(
         slope=fit.slope,
         fit=fit.model,
         prices=costs,
-        mode=order.panel or _mode_before(order) or defaults.panel or PanelMode.ADAPTIVE,
+        mode=order.panel or before or defaults.panel or PanelMode.ADAPTIVE,
         rubric=defaults.rubric or find_rubric(script.rubric),
         blind=request.blind,
     )
@@ -469,10 +470,6 @@ def _jurors_before(order: Order, defaults: Defaults) -> tuple[Model, ...]:
     asked = {model.ref for model in (*panel.roster, *panel.recused)}
     known = {model.ref: model for model in defaults.judges}
     return tuple(model for ref, model in known.items() if ref in asked)
-
-
-def _mode_before(order: Order) -> PanelMode | None:
-    return order.rematch.of.setup.panel.mode if order.rematch else None
 
 
 def check_prices(prices: Mapping[str, Price | None], caps: Caps) -> None:

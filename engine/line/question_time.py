@@ -41,7 +41,7 @@ class QuestionTime:
         debate_id = self.debate.id
         await self._post(Post(key=KEY, message=self._list(())))
         shown: Sequence[AudienceQuestion] = ()
-        while not await self._is_over():
+        while (time := await self.store.asking.time(debate_id)) is None or time.closed_at is None:
             asked = await self._asked()
             if shown != asked:
                 # Its key says what it shows, so that a list that was posted before is not again.
@@ -52,10 +52,6 @@ class QuestionTime:
             self.keeper.check()
             await self.bell.collect(f"closed/{debate_id}", LOOK_SECONDS)
         return await self._put()
-
-    async def _is_over(self) -> bool:
-        time = await self.store.asking.time(self.debate.id)
-        return time is not None and time.closed_at is not None
 
     async def _put(self) -> tuple[str, ...]:
         """Store what is put to the sides, with the end of the list, and return it."""

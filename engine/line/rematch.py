@@ -6,7 +6,6 @@ votes stay blind. Swapped on purpose, everyone can tell; then no vote is gold. P
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from random import Random
 
 from engine.formats import Format, find_format
@@ -21,7 +20,7 @@ from engine.line.intake import (
     texts_of,
 )
 from engine.line.mirror import exchange, seated
-from engine.values.debate import ENDED, OTHER, Debate, Model, Request
+from engine.values.debate import ENDED, OTHER, Debate, Request
 from engine.values.errors import UsageError
 
 NO_RESULT = (
@@ -73,7 +72,7 @@ def check_repeatable(debate: Debate, mirror: Debate | None) -> None:
 def _offered_again(request: Request, defaults: Defaults) -> Request:
     """Return the request with its models as they are offered today. Raises UsageError."""
     offered = {model.ref: model for model in defaults.debaters}
-    missing = _refs(model for model in request.speakers if model.ref not in offered)
+    missing = sorted({one.ref for one in request.speakers} - offered.keys())
     if missing:
         raise UsageError(
             "{models:and} cannot debate here any more, so there is no rematch with the same "
@@ -112,7 +111,3 @@ def _draw(request: Request, seed: int) -> Request:
     sides = list(request.sides)
     drawn = Random(f"rematch/{seed}").sample(sides, len(sides))
     return seated(request, dict(zip(sides, drawn, strict=True)))
-
-
-def _refs(models: Iterable[Model]) -> list[str]:
-    return sorted({model.ref for model in models})

@@ -81,7 +81,10 @@ def _put(places: Mapping[Key, Model], change: Replacement) -> dict[Key, Model]:
 def _seat_jury(setup: Setup, change: Replacement) -> Setup:
     """Replace a juror; recuses the families of all present and past speakers."""
     panel = setup.panel
-    spoke = (*setup.request.speakers, *(one.was for one in setup.replaced if _spoke(setup, one)))
+    speakers = {model.ref for model in setup.request.speakers}
+    # A replaced model may have spoken if its successor is a speaker.
+    before = (one.was for one in setup.replaced if one.now.ref in speakers)
+    spoke = (*setup.request.speakers, *before)
     own = {kin(model.family) for model in spoke}
     sits = {juror.ref for juror in panel.roster}
     if change.was.ref in sits:
@@ -98,8 +101,3 @@ def _seat_jury(setup: Setup, change: Replacement) -> Setup:
         "recusal_failed": not free,
     }
     return setup.model_copy(update={"panel": panel.model_copy(update=seated)})
-
-
-def _spoke(setup: Setup, change: Replacement) -> bool:
-    """Return whether a replaced model may have spoken: its successor is a speaker."""
-    return change.now.ref in {model.ref for model in setup.request.speakers}

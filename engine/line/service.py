@@ -154,8 +154,7 @@ class Service:
             )
         for plan in plans:
             await self.store.debates.keep_templates(plan.prompts.digest, plan.prompts.texts)
-        before = None if order.rematch is None else _before(order.rematch)
-        posts = [(plan.new, [_announce(plan.new, plan.expected, before)]) for plan in plans]
+        posts = [(one.new, [_announce(one.new, one.expected, order.rematch)]) for one in plans]
         debates = await self.store.debates.create(posts, defaults.caps)
         for debate, plan in zip(debates, plans, strict=True):
             await self._submit(debate, plan.expected)
@@ -379,12 +378,14 @@ def _requested(order: Order, defaults: Defaults, seed: int) -> tuple[Request, Fo
 
 
 def _started(debates: Sequence[Debate], plans: Sequence[Plan]) -> Started:
+    first = plans[0].new
     return Started(
         debate=debates[0],
         mirror=debates[1] if len(debates) > 1 else None,
         estimate=reduce(Estimate.beside, (plan.expected for plan in plans)),
-        waits=_waits(plans[0].new),
-        warnings=_warnings(plans[0].new),
+        # One who names themselves has agreed.
+        waits=first.guest is not None and first.guest.user != first.user,
+        warnings=_warnings(first),
     )
 
 
@@ -405,12 +406,10 @@ def reserve(setup: Setup, expected: Estimate, caps: Caps) -> Setup:
     return setup.model_copy(update={"reserved_usd": reserved, "cap_usd": cap})
 
 
-def _before(rematch: Rematch) -> Before:
-    return Before(debate=rematch.of.id, code=rematch.of.code, swapped=rematch.swapped)
-
-
-def _announce(new: NewDebate, expected: Estimate, before: Before | None = None) -> Post:
-    request = new.setup.request
+def _announce(new: NewDebate, expected: Estimate, rematch: Rematch | None) -> Post:
+    request, before = new.setup.request, None
+    if rematch is not None:
+        before = Before(debate=rematch.of.id, code=rematch.of.code, swapped=rematch.swapped)
     script, seats = find_format(request.format), attendance(new.setup.panel)
     message = Announcement(
         code=short_code(new.id),
@@ -438,11 +437,6 @@ def _announce(new: NewDebate, expected: Estimate, before: Before | None = None) 
         guest=request.guest,
     )
     return Post(key="announcement", message=message)
-
-
-def _waits(new: NewDebate) -> bool:
-    """Whether a person is asked first: one who names themselves has agreed."""
-    return new.guest is not None and new.guest.user != new.user
 
 
 def _warnings(new: NewDebate) -> tuple[str, ...]:

@@ -20,9 +20,9 @@ def weigh_costs(
     `value_per_usd` is how many points of accuracy a USD is worth. A juror of unknown price counts
     as a free one.
     """
-    usd = {juror.ref: _usd(juror, prices.get(juror.ref)) for juror in jurors}
-    return {ref: 1 + value_per_usd * cost / POINTS_A_CALL for ref, cost in usd.items()}
-
-
-def _usd(juror: Model, price: Price | None) -> float:
-    return price.cost(READ_TOKENS, manner_of(juror).ballot) if price else 0.0
+    costs: dict[str, float] = {}
+    for juror in jurors:
+        price = prices.get(juror.ref)
+        usd = price.cost(READ_TOKENS, manner_of(juror).ballot) if price else 0.0
+        costs[juror.ref] = 1 + value_per_usd * usd / POINTS_A_CALL
+    return costs

@@ -39,19 +39,16 @@ from engine.values.messages import (
     VoteInvite,
     Where,
 )
-from engine.values.text import headline, literal, marked
+from engine.values.text import headline, marked
 from engine.words.buttons import (
     DETAILS,
     WHY,
     Button,
     again_buttons,
     ballot_buttons,
-    consent_buttons,
     debate_buttons,
-    question_buttons,
     remark_button,
     result_buttons,
-    speak_buttons,
 )
 from engine.words.card import BallotPaper, Card, Page, Speaker, markdown_of
 from engine.words.details import detail_lines
@@ -138,8 +135,6 @@ INVITE = "Vote"
 INVITE_MIRRORED = "It closes together with the vote on the mirrored debate."
 PERSON_ARGUES = "**{side}** is a person, not a model"
 BY_A_PERSON = "written by a person"
-QUESTIONS = "Questions from the audience"
-LISTED = "**{number}** · {text}"
 CLOSED_EARLY = "The vote was closed early"
 REVEAL = "Reveal"
 LEVELS = {"info": "Note", "warning": "Warning", "error": "Error"}
@@ -169,22 +164,19 @@ def card_of(message: Message) -> Card:  # noqa: C901 - one case a message
             return _turn(message)
         case VoteInvite():
             return _invite(message)
-        case StanceInvite():
-            return _stance(message)
-        case AgainInvite():
-            return _again(message)
-        case RoundInvite():
-            return _round(message)
-        case ConfidenceInvite():
-            return _confidence(message)
-        case QuestionsInvite():
-            return _questions(message)
-        case QuestionsClosed():
-            return _put(message)
-        case GuestInvite():
-            return _guest(message)
-        case SpeakInvite():
-            return _speak(message)
+        case (
+            StanceInvite()
+            | AgainInvite()
+            | RoundInvite()
+            | ConfidenceInvite()
+            | QuestionsInvite()
+            | QuestionsClosed()
+            | GuestInvite()
+            | SpeakInvite()
+        ):
+            from engine.words.invitations import card_of_invitation  # few debates have any
+
+            return card_of_invitation(message)
         case VoteClosed():
             title = say(CLOSED_EARLY if message.early else "The vote is closed")
             return Card(
@@ -499,7 +491,7 @@ def broken_rule(broken: Violation) -> str:
 
 
 def _invite(invite: VoteInvite) -> Card:
-    paper = _vote_on(invite)
+    paper = vote_on(invite)
     more = (remark_button(invite.code, reasons=invite.reasons),) if invite.code else ()
     return Card(
         say(INVITE),
@@ -508,7 +500,7 @@ def _invite(invite: VoteInvite) -> Card:
         lines=tuple(_recall(invite)),
         ballot=paper,
         small=invite_terms(invite),
-        buttons=(*_buttons(paper), *more),
+        buttons=(*paper_buttons(paper), *more),
         closes=invite.until,
     )
 
@@ -550,153 +542,13 @@ def invite_terms(invite: VoteInvite) -> str:
     return f"{terms} · {say(INVITE_MIRRORED)}" if invite.mirrored else terms
 
 
-def _stance(invite: StanceInvite) -> Card:
-    paper = BallotPaper(
-        say("Where do you stand?"),
-        invite.options,
-        invite.ballot,
-        not invite.stances,
-        invite.stances,
-    )
-    small = (
-        ""
-        if invite.seconds is None
-        else say("The debate begins in {span}.", span=lasting(invite.seconds / 60))
-    )
-    title = say("After the debate" if invite.after else "Before the debate")
-    return Card(title, "vote", invite.topic, ballot=paper, small=small, buttons=_buttons(paper))
-
-
-def _again(invite: AgainInvite) -> Card:
-    paper, minutes = _vote_on(invite), invite.minutes
-    paper = paper._replace(
-        asks=say(
-            "{asks} You now know the models and the result. Answer again, even if you have not "
-            "changed your mind. Your vote above stays unchanged.",
-            asks=paper.asks,
-        )
-    )
-    small = say("You can answer for {lasts}.", lasts=lasting(minutes))
-    return Card(
-        say("Now that you know the models"),
-        "vote",
-        ballot=paper,
-        small=small,
-        buttons=_buttons(paper),
-    )
-
-
-def _round(invite: RoundInvite) -> Card:
-    asks = say("**Whose answer leads?**" if invite.names else "**Who is ahead?**")
-    captions = {**invite.stances, **invite.names}
-    paper = BallotPaper(asks, invite.options, invite.ballot, True, captions)
-    title, buttons = say("After {round}", round=round_name(invite.round)), _buttons(paper)
-    return Card(
-        title,
-        "vote",
-        ballot=paper,
-        small=say("Open until the next round ends. The reveal shows what people said."),
-        buttons=buttons,
-    )
-
-
-def _confidence(invite: ConfidenceInvite) -> Card:
-    paper = BallotPaper(
-        say("How far ahead is your choice?"), invite.options, invite.ballot, inline=True
-    )
-    return Card(
-        say("How clear was it?"),
-        "vote",
-        ballot=paper,
-        small=say("Optional. It closes with the vote, which counts the same without it."),
-        buttons=_buttons(paper),
-    )
-
-
-def _questions(invite: QuestionsInvite) -> Card:
-    more = (
-        (plural(("{n} more question was asked.", "{n} more questions were asked."), invite.more),)
-        if invite.more
-        else ()
-    )
-    listed = (say(LISTED, number=number, text=literal(text)) for number, text in invite.listed)
-    return Card(
-        say(QUESTIONS),
-        "vote",
-        text="\n".join(
-            (say("**What should both sides answer before they close?**"), "", *listed, *more)
-        ).rstrip(),
-        small=say(
-            "Open for {lasts}: ask something, or support a question (👍). Both sides answer the "
-            "two with most support. No one sees who asked.",
-            lasts=lasting(invite.minutes),
-        ),
-        buttons=question_buttons(
-            invite.code, invite.language, tuple(number for number, _ in invite.listed)
-        ),
-    )
-
-
-def _guest(invite: GuestInvite) -> Card:
-    asks = say(
-        "You were asked to argue **{side}** in this debate, as a person against an AI model. It "
-        "has {turns} for you, with up to {minutes} for each. Your words are posted here, people "
-        "and a jury of models judge them, and they are part of the record, without your name.",
-        side=marked(invite.side),
-        turns=plural(("{n} turn", "{n} turns"), invite.most),
-        minutes=lasting(invite.turn_minutes),
-    )
-    return Card(
-        say("Will you argue a side?"),
-        "vote",
-        lines=(asks,),
-        small=say(
-            "Nothing begins before you agree. Without an answer in {lasts} it is called off.",
-            lasts=lasting(invite.minutes),
-        ),
-        buttons=consent_buttons(invite.code),
-    )
-
-
-def _speak(invite: SpeakInvite) -> Card:
-    asks = say(
-        "**{side}**, write your turn now. You have {lasts}.",
-        side=marked(invite.side),
-        lasts=lasting(invite.minutes),
-    )
-    within = (
-        (plural(("At most {n} word.", "At most {n} words."), invite.words),) if invite.words else ()
-    )
-    return Card(
-        say("It is your turn: {round}", round=round_name(invite.round)),
-        invite.side,
-        lines=(" ".join((asks, *within)),),
-        small=say(
-            "Use the button, or write below and press Done; what stands there when the time is up "
-            "counts. Pictures do not count."
-        ),
-        buttons=speak_buttons(invite.code, invite.language, invite.words),
-    )
-
-
-def _put(closed: QuestionsClosed) -> Card:
-    if not closed.put:
-        return Card(
-            say(QUESTIONS), "vote", lines=(say("No one asked anything, so the debate goes on."),)
-        )
-    put = (say(LISTED, number=i, text=literal(text)) for i, text in enumerate(closed.put, 1))
-    return Card(
-        say(QUESTIONS), "vote", text="\n".join((say("**Both sides now answer:**"), "", *put))
-    )
-
-
-def _vote_on(invite: VoteInvite | AgainInvite) -> BallotPaper:
+def vote_on(invite: VoteInvite | AgainInvite) -> BallotPaper:
     asks = say("**Which final answer is best?**" if invite.names else "**Who debated better?**")
     captions = {**invite.stances, **invite.names}
     return BallotPaper(asks, invite.options, invite.ballot, False, captions)
 
 
-def _buttons(paper: BallotPaper) -> tuple[Button, ...]:
+def paper_buttons(paper: BallotPaper) -> tuple[Button, ...]:
     """Return a ballot's buttons: options for a private one, withdraw alone for a secret one."""
     if paper.kind is BallotKind.OPEN:
         return ()
