@@ -132,9 +132,7 @@ async def test_both_kinds_of_scoring_run_at_the_same_time() -> None:
 
 
 @pytest.mark.parametrize(("turns", "looked"), [(9, False), (10, True)])
-async def test_convergence_is_looked_at_in_debates_of_ten_turns_or_more(
-    turns: int, looked: bool
-) -> None:
+async def test_convergence_is_looked_at_from_ten_turns_on(turns: int, looked: bool) -> None:
     desk = await debate(turns=turns)
     assert ("judge/convergence" in desk.asked) is looked
     if looked:
@@ -318,9 +316,7 @@ async def test_the_same_claim_in_fewer_words_is_docked_once() -> None:
 
 
 @pytest.mark.parametrize(("kind", "penalty"), [("dropped", -1), ("contradicted", -2)])
-async def test_a_premise_that_is_given_up_is_entered_with_both_turns_and_docked(
-    kind: str, penalty: float
-) -> None:
+async def test_a_premise_given_up_is_entered_with_both_turns(kind: str, penalty: float) -> None:
     premise = {"turn": 1, "premise": "People drink what is there.", "kind": kind}
     told = {"scores": SCORES, "suspect": [], "premises": [premise]}
     desk = await debate(Judge({"judge/absolute/3": told}))
@@ -357,9 +353,7 @@ async def test_a_claim_that_its_turn_does_not_hold_docks_nothing_and_is_marked()
 
 
 @pytest.mark.parametrize("answered", [True, False])
-async def test_the_next_turn_of_a_side_may_answer_what_it_was_docked_for_once(
-    answered: bool,
-) -> None:
+async def test_a_sides_next_turn_may_answer_what_it_was_docked_for_once(answered: bool) -> None:
     exposed = {"turn": 1, "claim": "Smith 2031 says so.", "kind": "fabricated"}
     judge = Judge({"judge/absolute/2": {"scores": SCORES, "exposed": [exposed]}})
     appeals = REFUSED | {"1": {"answered": answered, "why": "Its pages are named."}}

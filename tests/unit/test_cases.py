@@ -60,9 +60,7 @@ def test_people_are_counted_whatever_the_order_and_models_are_no_people(tmp_path
     assert read(tmp_path, [rows[-1]]).cases[0].human is None
 
 
-def test_a_second_turn_is_judged_with_the_first_and_what_lacks_an_answer_is_left_out(
-    tmp_path: Path,
-) -> None:
+def test_a_second_turn_is_judged_with_the_first_unless_an_answer_lacks(tmp_path: Path) -> None:
     rows = judgments(2)
     for row in rows[:4]:
         for chat in (row["conversation_a"], row["conversation_b"]):
@@ -83,9 +81,7 @@ def test_a_second_turn_is_judged_with_the_first_and_what_lacks_an_answer_is_left
         ("", "has no judgments"),
     ],
 )
-def test_a_file_that_is_no_set_of_judgments_is_refused(
-    tmp_path: Path, text: str, said: str
-) -> None:
+def test_a_file_without_judgments_is_refused(tmp_path: Path, text: str, said: str) -> None:
     file = tmp_path / "set.jsonl"
     file.write_text(text, encoding="utf-8")
     with pytest.raises(UsageError, match=said):
@@ -99,9 +95,7 @@ def test_an_empty_file_is_said_to_be_empty(tmp_path: Path) -> None:
         _read_judgments(file)
 
 
-def test_every_two_jurors_meet_in_either_order_as_often_and_the_price_is_theirs(
-    tmp_path: Path,
-) -> None:
+def test_two_jurors_meet_as_often_in_either_order_at_their_price(tmp_path: Path) -> None:
     cases = read(tmp_path, judgments(60)).cases
     questions = plan_questions(cases, JURORS, [], readers=3)
     assert {len(one.readings) for one in questions} == {3}

@@ -13,6 +13,7 @@ from typing import Any
 
 import orjson
 import pytest
+import yaml
 
 from engine.dataset import folder
 from engine.dataset.columns import SCHEMA_VERSION
@@ -120,9 +121,7 @@ class TestLayout:
             assert {splits[row["debate_id"]] for row in rows} == {path.stem}
             assert {row.get("split", path.stem) for row in rows} == {path.stem}
 
-    def test_rehearsal_debates_can_be_left_out_whoever_of_them_rehearses(
-        self, tmp_path: Path
-    ) -> None:
+    def test_rehearsals_can_be_left_out_whoever_of_them_rehearses(self, tmp_path: Path) -> None:
         sides = {"A": Model.parse("online/acme-1"), "B": Model.parse("online/bolt-1")}
         debates = (make_debate(1), make_debate(2, sides=sides), real(make_debate(3)))
         records = [make_record(debate) for debate in debates]
@@ -596,49 +595,6 @@ class TestCard:
 
 
 def read_front_matter(card: str) -> dict[str, Any]:
-    """Read the YAML that a card begins with: block mappings, block lists, plain or quoted text."""
     _, head, _ = card.split("---\n", 2)
-    lines = [(len(line) - len(line.lstrip()), line.strip()) for line in head.splitlines()]
-    value, rest = _read_block(lines)
-    assert not rest
-    assert isinstance(value, dict)
-    return value
-
-
-Lines = list[tuple[int, str]]
-
-
-def _read_block(lines: Lines) -> tuple[Any, Lines]:
-    return (_read_list if lines[0][1].startswith("- ") else _read_mapping)(lines)
-
-
-def _read_list(lines: Lines) -> tuple[list[Any], Lines]:
-    depth, items = lines[0][0], []
-    while lines and lines[0][0] == depth and lines[0][1].startswith("- "):
-        text = lines[0][1][2:]
-        if ": " in text or text.endswith(":"):
-            item, lines = _read_mapping([(depth + 2, text), *lines[1:]])
-        else:
-            item, lines = _read_scalar(text), lines[1:]
-        items.append(item)
-    return items, lines
-
-
-def _read_mapping(lines: Lines) -> tuple[dict[str, Any], Lines]:
-    depth, found = lines[0][0], {}
-    while lines and lines[0][0] == depth and not lines[0][1].startswith("- "):
-        key, _, text = lines[0][1].partition(":")
-        assert key not in found
-        if text.strip():
-            found[key], lines = _read_scalar(text.strip()), lines[1:]
-        else:
-            found[key], lines = _read_block(lines[1:])
-    return found, lines
-
-
-def _read_scalar(text: str) -> Any:
-    if text.startswith('"') or text in ("true", "false"):
-        return orjson.loads(text)
-    assert text[0] not in "[]{}&*!|>'%@`#?-"
-    assert ": " not in text
-    return text
+    found: dict[str, Any] = yaml.safe_load(head)
+    return found

@@ -230,9 +230,7 @@ def test_the_document_is_what_make_docs_writes() -> None:
         ("Other", None, {"license": "other", "license_name": "set-by-publisher"}),
     ],
 )
-def test_an_spdx_id_becomes_the_hubs_own_id(
-    typed: str, id: str | None, card: dict[str, str]
-) -> None:
+def test_an_spdx_id_becomes_the_hubs_id(typed: str, id: str | None, card: dict[str, str]) -> None:
     assert read_license("--license", typed) == id
     assert yaml.safe_load("\n".join(front_matter(id))) == card
     assert (id or "up to the publisher") in describe(id)

@@ -179,9 +179,7 @@ def test_it_can_be_stopped_while_rows_become_parquet(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_progress_counts_what_has_become_parquet(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_progress_counts_finished_parquet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parquet, "PIECE", 2_500)
     told: list[Headway] = []
     wanted, archive = Wanted(file_format=FileFormat.PARQUET), MemoryArchive(*RECORDS)

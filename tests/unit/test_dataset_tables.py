@@ -501,9 +501,7 @@ class TestPreference:
     @pytest.mark.parametrize(
         "kind", ["cut_off", "cut", "long_reply", "unreadable", "refusal", "repeats", "missed"]
     )
-    def test_a_flawed_turn_makes_no_pair_unless_asked_for_and_is_marked(
-        self, number: int, kind: str
-    ) -> None:
+    def test_a_flawed_turn_makes_a_marked_pair_if_asked_for(self, number: int, kind: str) -> None:
         turns = [make_turn(n, violations=flawed(kind) * (n == number)) for n in (1, 2, 3)]
         record = make_record(turns=turns)
         assert rows("preference", record) == []

@@ -166,9 +166,7 @@ async def shared(
     await database.close()
 
 
-async def test_a_second_deliverer_waits_until_the_first_has_gone(
-    shared: tuple[Office, Delivery],
-) -> None:
+async def test_a_second_deliverer_waits_for_the_first(shared: tuple[Office, Delivery]) -> None:
     office, second = shared
     async with AsyncExitStack() as late:
         async with office.delivering():
@@ -539,9 +537,7 @@ async def test_reactions_of_a_debate_that_is_deleted_are_not_tried_again(
 # --- what is missing ---------------------------------------------------------------------
 
 
-async def test_a_turn_that_is_refused_in_its_middle_is_said_to_be_missing_in_part(
-    office: Office,
-) -> None:
+async def test_a_turn_refused_in_its_middle_is_said_to_be_cut(office: Office) -> None:
     text = "\n\n".join(letter * 1500 for letter in "abc")
     long = TURN.model_copy(update={"text": text})
     refusal = VenueError("Invalid form body.")
@@ -585,9 +581,7 @@ async def test_a_reveal_that_its_thread_took_after_all_goes_nowhere_else(office:
     assert len(reveals) == 1
 
 
-async def test_a_result_for_a_server_that_was_left_writes_no_error_to_the_log(
-    office: Office,
-) -> None:
+async def test_a_result_for_a_server_that_was_left_logs_no_error(office: Office) -> None:
     aside = REVEAL.model_copy(update={"aside": "channel"})
     office.venue.gone_places |= {office.debate.place, office.debate.thread or ""}
     with capture_logs() as logs:

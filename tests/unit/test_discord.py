@@ -299,9 +299,7 @@ def test_a_refusal_is_a_sentence_that_says_what_to_do(
         (TimeoutError(), True),
     ],
 )
-def test_a_failure_says_whether_the_message_may_be_there(
-    error: Exception, maybe_stored: bool
-) -> None:
+def test_a_failure_says_if_the_message_may_be_there(error: Exception, maybe_stored: bool) -> None:
     explained = explain(error, Act.POST, "7")
     assert isinstance(explained, VenueAwayError)
     assert explained.maybe_stored is maybe_stored
@@ -471,9 +469,7 @@ async def test_what_was_held_up_after_its_turn_leaves_in_no_bunch() -> None:
 
 
 @pytest.mark.parametrize("parts", [(0.5, 0.5), (0.75, 0.25), (21 / 43, 21 / 43, 1 / 43)])
-async def test_several_processes_together_send_no_more_than_one_may(
-    parts: tuple[float, ...],
-) -> None:
+async def test_several_processes_send_no_more_than_one_may(parts: tuple[float, ...]) -> None:
     ways = [WayOut() for _ in parts]
     for way_out, part in zip(ways, parts, strict=True):
         way_out.narrow(part)

@@ -32,9 +32,7 @@ def test_every_setting_has_a_comment_above_it() -> None:
             assert above.startswith("# "), line
 
 
-def test_uncommented_it_loads_and_changes_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_uncommented_it_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in os.environ if name.upper().startswith("ROSTRUM_")]:
         monkeypatch.delenv(name)
     env_file = tmp_path / ".env"

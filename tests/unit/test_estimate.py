@@ -145,9 +145,7 @@ async def test_a_script_is_held_dry_once_for_all_topics_and_models() -> None:
     assert script.held == 1
 
 
-async def test_whatever_changes_what_is_asked_is_held_dry_anew(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_what_changes_the_order_is_held_dry_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_OUTLINES", 2)
     script, built_in, pace = Watched(), load_prompts(), dict.fromkeys(REFS, 1.0)
     wordy = Prompts(

@@ -121,9 +121,7 @@ async def test_it_is_sent_what_all_jurors_wrote_and_no_name_of_a_model() -> None
         ({"decisive": "A" * 441}, "at most 220 were asked for"),
     ],
 )
-async def test_an_answer_that_cannot_be_shown_is_a_problem(
-    change: dict[str, Any], problem: str
-) -> None:
+async def test_an_unshowable_answer_is_a_problem(change: dict[str, Any], problem: str) -> None:
     why, _ = await told(GOOD | change)
     assert problem in why.problem
     assert (why.text, why.juror) == ("", "near/elm-2")

@@ -155,9 +155,7 @@ class Undelivered(ScriptedDesk):
 
 
 @pytest.mark.parametrize("desk", [ScriptedDesk(), Undelivered()], ids=["setting out", "no room"])
-async def test_speeches_that_are_cancelled_before_they_begin_are_not_left_open(
-    desk: ScriptedDesk,
-) -> None:
+async def test_speeches_cancelled_before_they_begin_are_not_left_open(desk: ScriptedDesk) -> None:
     """A process that ended right then told of coroutines that nobody had awaited."""
     floor = floor_on(desk, setup_of())
     speeches = [

@@ -84,9 +84,7 @@ async def ask(url: str) -> tuple[int, dict[str, Any]]:
         return response.status, await response.json()
 
 
-async def test_metrics_have_the_names_and_labels_of_the_manual_and_nothing_else(
-    store: SqlStore,
-) -> None:
+async def test_metrics_have_the_manuals_names_and_labels_alone(store: SqlStore) -> None:
     await store.debates.create([(new_debate(), [])], NO_CAPS)
     health = Health(store, {"discord": lambda: True, "slack": lambda: False})
     async with served(health) as url, ClientSession() as session:

@@ -102,9 +102,7 @@ async def test_where_removing_is_not_allowed_the_vote_counts_all_the_same(secret
     assert options_of(await secret.close()) == {"ann": "B"}
 
 
-async def test_after_a_restart_what_was_left_is_taken_away_and_withdraws_nothing(
-    secret: Poll,
-) -> None:
+async def test_after_a_restart_leftovers_go_and_withdraw_nothing(secret: Poll) -> None:
     """The process died between storing and removing; another one finds the reactions."""
     await secret.react("ann", "A")
     secret.venue.listening = False

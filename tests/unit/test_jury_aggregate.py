@@ -326,9 +326,7 @@ def _swap(item: Ballot) -> Ballot:
 
 
 @given(ballots=BALLOTS, history=HISTORIES)
-def test_exchanging_the_sides_mirrors_the_verdict(
-    ballots: list[Ballot], history: dict[str, JurorHistory]
-) -> None:
+def test_exchanged_sides_mirror_it(ballots: list[Ballot], history: dict[str, JurorHistory]) -> None:
     setup = panel(history=history)
     verdict, _ = aggregate(setup, SIDES, ballots)
     mirrored, _ = aggregate(setup, SIDES, [_swap(item) for item in ballots])

@@ -458,9 +458,7 @@ def _pairs(rng: Random, margin: Margin, debates: int, count: int = 3) -> list[He
 
 
 @pytest.mark.parametrize("margin", slow_after(2, [coin, first, leaning_coin, second]))
-def test_chance_passes_the_cold_start_in_one_installation_of_a_hundred_at_most(
-    margin: Margin,
-) -> None:
+def test_chance_passes_the_cold_start_once_in_a_hundred_at_most(margin: Margin) -> None:
     passed = 0
     for seed in range(300):
         held = _pairs(Random(seed), margin, 60)
@@ -618,9 +616,7 @@ def _installation(
 @pytest.mark.parametrize("kind", [(coin,), (leaning_coin,), (first,), (first, second)],
                          ids=["coins", "leaning coins", "first", "first and second"])  # fmt: skip
 @pytest.mark.parametrize("able", slow_after(1, [6, 3, 9]))
-def test_jurors_that_see_nothing_weigh_nothing_however_many_they_are(
-    able: int, kind: tuple[Margin, ...]
-) -> None:
+def test_jurors_that_see_nothing_weigh_nothing(able: int, kind: tuple[Margin, ...]) -> None:
     broken = tuple(None if at < able else kind[at % len(kind)] for at in range(12))
     wrong = 0
     for seed in range(4):

@@ -398,9 +398,7 @@ def cases() -> list[tuple[float, float, Fit]]:
 
 
 @pytest.mark.slow
-def test_intervals_of_shared_and_family_errors_hold_the_truth(
-    cases: list[tuple[float, float, Fit]],
-) -> None:
+def test_intervals_of_common_errors_hold_the_truth(cases: list[tuple[float, float, Fit]]) -> None:
     off = [
         (abs(math.log(one.shared / shared)) / one.shared_error,
          abs(math.log(one.kin / kin)) / one.kin_error)

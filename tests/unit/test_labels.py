@@ -202,9 +202,7 @@ def test_another_day_draws_another_debate() -> None:
 
 
 @given(doubts=DOUBTS, answered=st.sets(st.integers(0, 19)))
-def test_at_most_five_each_once_and_the_same_all_day(
-    doubts: list[Doubt], answered: set[int]
-) -> None:
+def test_five_at_most_each_once_all_day(doubts: list[Doubt], answered: set[int]) -> None:
     offers = offer(doubts, TODAY)
     assert len({one.debate for one in offers}) == len(offers) == min(OFFERED, len(doubts))
     assert offer(reversed(doubts), TODAY) == offers

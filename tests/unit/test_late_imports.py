@@ -79,9 +79,7 @@ def without_settings() -> dict[str, str]:
         pytest.param(BOT, "PIL", id="the bot and its pictures"),
     ],
 )
-def test_nothing_is_imported_before_it_is_needed(
-    loaded: list[list[str]], step: int, late: str
-) -> None:
+def test_nothing_is_imported_too_early(loaded: list[list[str]], step: int, late: str) -> None:
     assert len(loaded) == len(STEPS)
     assert not {*late.split()} & {*loaded[step]}
 

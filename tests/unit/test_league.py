@@ -50,9 +50,7 @@ def play(held: League) -> tuple[League, dict[int, Result]]:
 
 @pytest.mark.parametrize("count", [3, 4, 5, 6, 7])
 @pytest.mark.parametrize("rounds", [1, 2])
-def test_in_a_round_robin_each_pair_meets_as_often_and_no_one_twice_a_round(
-    count: int, rounds: int
-) -> None:
+def test_in_a_round_robin_pairs_meet_as_often_and_once_a_round(count: int, rounds: int) -> None:
     held, results = play(league(System.ROUND_ROBIN, count, rounds))
     pairs = Counter(match.pair for match in held.drawn)
     assert set(pairs.values()) == {rounds}

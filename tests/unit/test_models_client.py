@@ -100,9 +100,7 @@ async def ask(server: ModelServer, log: RecordedAttempts, **given: Any) -> Reply
         (acts.reset("middle"), None),
     ],
 )
-async def test_a_passing_failure_is_survived(
-    server: ModelServer, act: acts.Act, cost: float | None
-) -> None:
+async def test_passing_failures_end(server: ModelServer, act: acts.Act, cost: float | None) -> None:
     server.script(act)
     log = RecordedAttempts()
     reply = await ask(server, log)
@@ -192,9 +190,7 @@ async def test_a_server_that_comes_back_is_waited_for(server: ModelServer) -> No
     assert 0.0 in log.costs
 
 
-async def test_a_connection_that_nobody_answers_is_no_answer_that_was_late(
-    server: ModelServer,
-) -> None:
+async def test_an_unanswered_connection_is_no_late_answer(server: ModelServer) -> None:
     """Nothing was sent, so that it surely costs nothing, however short the deadline is."""
     await server.leave("deaf")
     log = RecordedAttempts()
@@ -321,9 +317,7 @@ async def test_every_kind_of_token_is_recorded(server: ModelServer) -> None:
 
 
 @pytest.mark.parametrize("amount", ["1e999", "-1e999", "-1", "1e300", "true", '"many"'])
-async def test_an_amount_that_cannot_be_counted_with_is_unknown(
-    server: ModelServer, amount: str
-) -> None:
+async def test_an_amount_that_is_no_number_is_unknown(server: ModelServer, amount: str) -> None:
     """Infinity beside half a character was a defect of Rostrum, which ended the debate."""
     usage = f'"prompt_tokens": {amount}, "completion_tokens": {amount}, "cost": {amount}'
     choice = '{"message": {"content": "yes \\ud800"}}'
@@ -381,9 +375,7 @@ async def test_openrouter_is_told_the_session_and_asked_for_the_cost(server: Mod
     assert server.requests[0]["usage"] == {"include": True}
 
 
-async def test_openai_is_told_which_debate_shares_a_cache_unless_it_refuses(
-    server: ModelServer,
-) -> None:
+async def test_openai_is_told_whose_cache_it_is_unless_it_refuses(server: ModelServer) -> None:
     async with opened(server, preset="openai") as models:
         await models.complete(call_of(), RecordedAttempts())
         server.always(acts.refuse("prompt_cache_key"))
@@ -771,9 +763,7 @@ def test_a_backends_list_has_prices_of_its_cache() -> None:
     assert found.usd_written is None
 
 
-async def test_each_turn_of_a_whole_debate_reads_what_the_one_before_it_wrote(
-    server: ModelServer,
-) -> None:
+async def test_each_turn_of_a_debate_reads_what_the_last_one_wrote(server: ModelServer) -> None:
     server.cache = MarkedCache()
     server.respond = lambda body: "Tea keeps people awake and calm, as trials show. " * 40
     backend = Backend.of("online", base_url=server.base_url)
@@ -934,9 +924,7 @@ def test_a_known_providers_model_has_a_bundled_price(base_url: str, name: str) -
         ("https://api.perplexity.ai", "sonar"),  # billed by request as well
     ],
 )
-def test_nothing_is_guessed_of_a_gateway_or_of_a_model_that_is_only_alike(
-    base_url: str, name: str
-) -> None:
+def test_nothing_is_guessed_of_gateways_or_of_similar_models(base_url: str, name: str) -> None:
     assert bundled_price(base_url, name, WINTER) is None
 
 

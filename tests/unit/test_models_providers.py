@@ -158,9 +158,7 @@ SAID: dict[str, tuple[dict[str, Any], str, int]] = {
 
 @pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
 @pytest.mark.parametrize("who", SAID)
-async def test_reasoning_is_counted_and_never_said(
-    server: ModelServer, who: str, streamed: bool
-) -> None:
+async def test_thought_is_counted_not_said(server: ModelServer, who: str, streamed: bool) -> None:
     message, said, thought = SAID[who]
     if streamed:
         content = message["content"]
@@ -211,9 +209,7 @@ async def test_reasoning_is_not_shown_while_it_is_written(server: ModelServer) -
     assert all(SPEECH.startswith(text) for text in heard)
 
 
-async def test_drafts_that_turned_out_to_be_thought_are_not_streamed_again(
-    server: ModelServer,
-) -> None:
+async def test_drafts_that_were_thought_are_not_streamed_again(server: ModelServer) -> None:
     server.always(acts.says(f"I am a model of something, and weigh this.</think>{SPEECH}"))
     async with opened(server.base_url) as models:
         for _ in range(2):
@@ -397,9 +393,7 @@ LITELLM_BUDGET = {
         ("llama-cpp-python", failure(401, {"detail": "Invalid API key"}), "refused the key"),
     ],
 )
-async def test_an_error_says_its_cause_and_is_final(
-    server: ModelServer, who: str, act: Act, said: str
-) -> None:
+async def test_an_error_names_its_cause(server: ModelServer, who: str, act: Act, said: str) -> None:
     server.always(act)
     log = RecordedAttempts()
     with pytest.raises(ModelError, match=said):
@@ -552,9 +546,7 @@ async def test_behind_a_gateway_each_model_learns_for_itself(server: ModelServer
     assert asked == ["json_schema", "json_object", "json_schema"]
 
 
-async def test_a_refusal_that_names_a_form_nobody_asked_for_teaches_nothing(
-    server: ModelServer,
-) -> None:
+async def test_a_refusal_of_a_form_nobody_asked_for_teaches_nothing(server: ModelServer) -> None:
     server.always(failure(400, GRAMMAR))
     with pytest.raises(ModelError, match="failed to parse grammar"):
         await ask(server.base_url)
@@ -626,9 +618,7 @@ async def test_a_cap_that_is_too_large_is_lowered_to_what_is_left_for_that_call(
     assert [body["max_tokens"] for body in server.requests] == [6000, cap, 6000]
 
 
-async def test_a_cap_that_is_too_large_in_unknown_words_is_no_refused_parameter(
-    server: ModelServer,
-) -> None:
+async def test_a_cap_refused_in_unknown_words_is_no_refused_parameter(server: ModelServer) -> None:
     server.always(failure(400, {"error": {"message": "max_tokens is too large", "code": "x"}}))
     with pytest.raises(ModelError, match="max_tokens is too large"):
         await ask(server.base_url)
@@ -670,9 +660,7 @@ PYTHON_FULL = {
         ("no room at all", failure(400, {"error": {"message": VLLM.replace("2778", "8100")}})),
     ],
 )
-async def test_a_full_context_is_a_fault_of_its_own(
-    server: ModelServer, who: str, act: Act
-) -> None:
+async def test_a_full_context_is_its_own_fault(server: ModelServer, who: str, act: Act) -> None:
     server.always(act)
     log = RecordedAttempts()
     with pytest.raises(ModelError, match=r"context too short .*--replace-model.*fewer rounds"):

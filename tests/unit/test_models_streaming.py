@@ -177,9 +177,7 @@ async def test_a_cancelled_stream_is_journaled_as_one(server: ModelServer) -> No
     assert log.balanced()
 
 
-async def test_a_backend_that_answers_in_one_piece_all_the_same_is_understood(
-    server: ModelServer,
-) -> None:
+async def test_an_answer_in_one_piece_all_the_same_is_understood(server: ModelServer) -> None:
     server.script(acts.says(TEXT, plain=True))
     assert (await ask(server, Ear())).text == TEXT
 

@@ -97,9 +97,7 @@ def test_a_pace_is_a_number_or_how_fast_people_read() -> None:
         ("mirror", "perhaps", "--mirror is “perhaps”; write on or off."),
     ],
 )
-def test_a_wrong_value_is_refused_under_the_name_that_people_wrote(
-    name: str, text: str, why: str
-) -> None:
+def test_a_wrong_value_is_refused_by_the_name_people_wrote(name: str, text: str, why: str) -> None:
     with pytest.raises(UsageError) as told:
         read_options({name: text}, lambda name: f"--{name.replace('_', '-')}")
     assert str(told.value).startswith(why)
@@ -115,9 +113,7 @@ def test_a_wrong_value_is_refused_under_the_name_that_people_wrote(
         ("foo", "for", None),
     ],
 )
-def test_only_a_likely_slip_is_taken_for_a_known_word(
-    word: str, known: str, close: str | None
-) -> None:
+def test_only_a_likely_slip_is_a_known_word(word: str, known: str, close: str | None) -> None:
     assert nearest(word, [known]) == close
 
 

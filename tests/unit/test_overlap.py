@@ -53,9 +53,7 @@ def test_scripts_without_spaces_count_pairs_of_characters() -> None:
         ("", "...", 1.0),
     ],
 )
-def test_similarity_is_shared_words_over_all_words(
-    first: str, second: str, expected: float
-) -> None:
+def test_similarity_is_shared_over_all_words(first: str, second: str, expected: float) -> None:
     assert similarity(first, second) == pytest.approx(expected)
 
 

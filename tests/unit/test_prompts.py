@@ -95,9 +95,7 @@ def test_a_file_that_is_no_template_is_left_alone(tmp_path: Path) -> None:
         ("jury/system", "{{ opposing }}", r"jury/system\.jinja uses opposing"),
     ],
 )
-def test_a_wrong_override_is_refused_at_start(
-    tmp_path: Path, name: str, text: str, why: str
-) -> None:
+def test_a_wrong_override_is_refused(tmp_path: Path, name: str, text: str, why: str) -> None:
     with pytest.raises(SettingsError, match=why):
         load_prompts(override(tmp_path, name, text))
 
@@ -157,9 +155,7 @@ async def test_what_people_and_models_say_is_never_a_template(said: str) -> None
         ("\x00", r"roundtable/personas\.toml cannot be used"),
     ],
 )
-def test_a_data_file_that_cannot_be_read_is_refused_at_start(
-    tmp_path: Path, text: str, why: str
-) -> None:
+def test_an_unreadable_data_file_is_refused_at_start(tmp_path: Path, text: str, why: str) -> None:
     (tmp_path / "roundtable").mkdir()
     (tmp_path / "roundtable/personas.toml").write_text(text)
     with pytest.raises(SettingsError, match=why):
@@ -263,9 +259,7 @@ async def test_an_echo_of_the_example_is_sent_back_once_and_never_a_score(
 
 @pytest.mark.parametrize("rubric", [DEBATE, ANSWERS])
 @pytest.mark.parametrize("echo", ECHOES)
-def test_an_echo_of_the_ballot_is_no_ballot(
-    echo: Callable[[str, AnswerSchema], str], rubric: Rubric
-) -> None:
+def test_an_echo_is_no_ballot(echo: Callable[[str, AnswerSchema], str], rubric: Rubric) -> None:
     prompt = load_prompts().render(
         "jury/ballot",
         names=tuple(NAMES.values()),

@@ -116,9 +116,7 @@ def test_one_model_may_play_every_agent() -> None:
         ("zh", "茶能让手变得暖和。", "省下 6 次调用"),
     ],
 )
-async def test_agreement_ends_it_early_and_says_what_was_saved(
-    language: str, text: str, told: str
-) -> None:
+async def test_agreement_ends_it_early_and_says_so(language: str, text: str, told: str) -> None:
     desk = RehearsedDesk(twist=lambda step: text)
     await hold(setup_for("roundtable", language=language), desk)
     assert desk.calls == 3
@@ -138,9 +136,7 @@ async def test_drafts_that_overlap_less_than_the_limit_are_revised() -> None:
     ("overlap", "calls"),
     [(0.8, 2), (0.81, 6)],  # four words of five are shared
 )
-async def test_drafts_that_overlap_as_much_as_the_limit_are_final(
-    overlap: float, calls: int
-) -> None:
+async def test_drafts_that_overlap_to_the_limit_are_final(overlap: float, calls: int) -> None:
     said = {"1": "tea warms cold hands", "2": "tea warms cold hands well"}
     setup = setup_for("roundtable", options={"agents": 2}, limits={"overlap": overlap})
     desk = await hold(setup, RehearsedDesk(twist=lambda step: said[step.split("/")[2]]))
@@ -174,9 +170,7 @@ async def test_the_draft_most_like_the_others_wins_in_any_script(
     "drafts",
     [("one two", "three four", "five six seven"), ("one four", "six five", "ten nine")],
 )
-async def test_drafts_equally_alike_are_level_whatever_their_length(
-    drafts: tuple[str, ...],
-) -> None:
+async def test_drafts_equally_alike_are_level_at_any_length(drafts: tuple[str, ...]) -> None:
     desk = RehearsedDesk(twist=lambda step: drafts[int(step.split("/")[2]) - 1])
     await hold(setup_for("roundtable", rounds=1), desk)
     assert desk.artifacts["result"].body["winner"] == "tie"

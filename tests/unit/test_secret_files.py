@@ -132,9 +132,7 @@ def test_a_file_without_a_secret_is_refused_by_setting_and_file(
     assert refusal().startswith(f"The file {mounted} of ROSTRUM_DISCORD__TOKEN {problem}")
 
 
-def test_a_secret_given_twice_must_be_the_same(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_secret_given_twice_is_the_same(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "token").write_text(f"{SECRET}\n")
     monkeypatch.setenv("ROSTRUM_DISCORD__TOKEN_FILE", "token")
     monkeypatch.setenv("ROSTRUM_DISCORD__TOKEN", SECRET)
@@ -165,9 +163,7 @@ def test_a_value_in_a_file_is_checked_like_any_other(folder: Path) -> None:
         ("rostrum_log__level", "remove it, or name it after a setting."),
     ],
 )
-def test_a_file_that_no_secret_setting_knows_is_refused(
-    folder: Path, name: str, advice: str
-) -> None:
+def test_a_file_that_no_setting_knows_is_refused(folder: Path, name: str, advice: str) -> None:
     file = folder / "mounted" / name
     file.write_text(SECRET)
     assert refusal() == f"The file {file} is named after no secret setting; {advice}"

@@ -129,9 +129,7 @@ def _removals(poll: Poll) -> list[str]:
 
 @pytest.mark.usefixtures("_short_pauses")
 @pytest.mark.parametrize("ballot", list(BallotKind))
-async def test_they_stay_while_a_vote_is_open_and_go_at_its_close(
-    store: SqlStore, ballot: BallotKind
-) -> None:
+async def test_they_go_when_the_vote_closes(store: SqlStore, ballot: BallotKind) -> None:
     poll = await open_poll(store, ballot=ballot)
     await poll.react("ann", "A")
     async with removing(poll):
@@ -146,9 +144,7 @@ async def test_they_stay_while_a_vote_is_open_and_go_at_its_close(
 
 
 @pytest.mark.usefixtures("_short_pauses")
-async def test_a_removal_that_ended_halfway_is_finished_by_the_next_process(
-    store: SqlStore,
-) -> None:
+async def test_a_removal_cut_short_is_finished_by_the_next_process(store: SqlStore) -> None:
     poll = await open_poll(store)
     await poll.react("ann", "A")
     await poll.react("bob", "B")
@@ -169,9 +165,7 @@ async def test_a_removal_that_ended_halfway_is_finished_by_the_next_process(
 
 
 @pytest.mark.usefixtures("_short_pauses")
-async def test_what_a_moderator_cleared_before_the_close_still_withdraws_nothing(
-    store: SqlStore,
-) -> None:
+async def test_what_a_moderator_cleared_before_still_withdraws_nothing(store: SqlStore) -> None:
     poll = await open_poll(store)
     await poll.react("ann", "A")
     poll.venue.listening = False
@@ -185,9 +179,7 @@ async def test_what_a_moderator_cleared_before_the_close_still_withdraws_nothing
 
 @pytest.mark.usefixtures("_short_pauses")
 @pytest.mark.parametrize("trouble", ["deleted", "gone", "refused"])
-async def test_what_cannot_be_removed_is_given_up_and_holds_up_no_other(
-    store: SqlStore, trouble: str
-) -> None:
+async def test_what_cannot_be_removed_holds_up_no_other(store: SqlStore, trouble: str) -> None:
     poll = await open_poll(store)
     other = await open_poll(store, poll.venue)
     await poll.close()
@@ -217,9 +209,7 @@ class ClosingVenue(MemoryVenue):
 
 
 @pytest.mark.parametrize("complete", [True, False])
-async def test_a_reading_during_which_they_went_says_nothing(
-    store: SqlStore, complete: bool
-) -> None:
+async def test_a_reading_while_they_went_says_nothing(store: SqlStore, complete: bool) -> None:
     """A round's question closes under its own lease, while the vote's close reads it too."""
     venue = ClosingVenue()
     venue.complete = complete

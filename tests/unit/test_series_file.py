@@ -212,9 +212,7 @@ def test_what_adds_debates_may_change() -> None:
         ),
     ],
 )
-def test_what_would_change_a_debate_is_refused_with_the_difference(
-    changes: dict[str, Any], said: str
-) -> None:
+def test_what_would_change_a_debate_is_refused(changes: dict[str, Any], said: str) -> None:
     with pytest.raises(UsageError, match="The series spring has 12 debates") as refused:
         check_unchanged(series(), series(**changes), held())
     assert said in str(refused.value)
@@ -352,9 +350,7 @@ def test_several_times_a_day_begin_anew_each_morning() -> None:
         ("09:00 UTC", 1440, ()),
     ],
 )
-def test_a_schedule_is_read_as_people_write_it(
-    text: str, every: float, days: tuple[int, ...]
-) -> None:
+def test_schedules_are_read_as_written(text: str, every: float, days: tuple[int, ...]) -> None:
     people = read_when(text, PLACE)
     assert (people.every, people.days) == (every, days)
     assert people.at is not None

@@ -68,9 +68,7 @@ def refusal(name: str, status: int = 200, headers: Any = None, **more: str) -> S
         ("invalid_blocks", VenueError, "Slack refused that; "),
     ],
 )
-def test_a_refusal_is_a_sentence_that_says_what_it_is_about(
-    name: str, kind: type[VenueError], told: str
-) -> None:
+def test_a_refusal_says_what_it_is_about(name: str, kind: type[VenueError], told: str) -> None:
     error = explain(refusal(name), Act.POST, "C1", "1.5")
     assert type(error) is kind
     assert told in str(error)
@@ -210,9 +208,7 @@ class NoWorkspaces:
         return []
 
 
-async def test_that_no_events_come_any_more_is_noticed_each_time(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_events_that_stop_are_noticed_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(slack_connection, "LOOK_SECONDS", 0.01)
     transport, heard = MovedTransport(), asyncio.Queue[Inbound]()
     nobody = cast(Workspaces, NoWorkspaces())

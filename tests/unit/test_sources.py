@@ -42,9 +42,7 @@ def file(content: bytes | str = "Rails last.", name: str = "a.txt") -> SourceFil
         ([file("", name="<@U1> **all**.md")], "“U1 all.md” is empty"),
     ],
 )
-def test_what_no_debater_can_read_is_refused_in_one_sentence(
-    files: list[SourceFile], why: str
-) -> None:
+def test_what_no_debater_can_read_is_refused(files: list[SourceFile], why: str) -> None:
     with pytest.raises(UsageError) as refused:
         read_sources(files, LIMITS)
     assert why in str(refused.value)

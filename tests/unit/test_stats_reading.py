@@ -304,9 +304,7 @@ def test_a_further_juror_is_one_of_median_skill_from_a_family_of_its_own() -> No
 
 
 @pytest.mark.parametrize(("variance", "chance"), [(1.0, 0.5), (0.0, 1.0), (0.5, 0.75)])
-def test_what_is_known_of_the_truth_is_how_often_a_panel_is_right(
-    variance: float, chance: float
-) -> None:
+def test_what_is_known_is_how_often_a_panel_is_right(variance: float, chance: float) -> None:
     assert right(variance) == pytest.approx(chance)
 
 

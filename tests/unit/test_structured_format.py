@@ -360,9 +360,7 @@ async def test_debaters_are_told_what_each_type_of_response_means() -> None:
         ("zh", "正如第一个论点所说，它会持续很长的时间，见下。"),
     ],
 )
-async def test_an_argument_that_leans_on_another_is_sent_back_once(
-    language: str, words: str
-) -> None:
+async def test_an_argument_that_leans_on_one_is_sent_back_once(language: str, words: str) -> None:
     leaning = STATEMENT | {"reasoning": words}
     step = "turn/opening/A"
     desk = await debate(
@@ -399,9 +397,7 @@ async def test_a_response_may_ask_up_to_three_questions() -> None:
 
 
 @pytest.mark.parametrize("change", ["strengthened", "weakened", "partly_changed", "unchanged"])
-async def test_what_became_of_a_position_is_shown_and_in_the_briefing_with_its_reason(
-    change: str,
-) -> None:
+async def test_what_became_of_a_position_is_told_with_its_reason(change: str) -> None:
     said = answer("turn/closing/A", change=change, because="The doses\nwere named.")
     desk = await debate(Script({"turn/closing/A": said}))
     assert "*The position" in desk.turns[4].text

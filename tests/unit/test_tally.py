@@ -1,15 +1,11 @@
-"""The standing vote, the count and recovery, against a model of the platform.
-
-The model keeps who holds which reaction, as a platform does; it shares no code with the tally.
-"""
+"""The standing vote, the count and recovery, case by case; `test_vote_course.py` has a model."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from engine.store.votes import NewEvent
 from engine.tally.tally import count, standing_votes, wilson
@@ -385,117 +381,6 @@ class TestRecovery:
         assert recover([], read(A="xz")) == (NewEvent(1, "A", True),)
 
 
-@dataclass
-class Platform:
-    """What a platform knows, and in which order the bot was told of it."""
-
-    held: dict[str, set[str]] = field(default_factory=dict)
-    known: dict[tuple[str, str], int] = field(default_factory=dict)
-    readings: int = 0
-
-    def truth(self, user: str) -> str | None:
-        options = self.held.get(user, set())
-        if len(options) <= 1:
-            return next(iter(options), None)
-        first, *others = sorted(((self.known[user, o], o) for o in options), reverse=True)
-        return "?" if first[0] == others[0][0] else first[1]
-
-
-@dataclass
-class Bot:
-    """Hears the platform while it is there, and keeps the log."""
-
-    platform: Platform = field(default_factory=Platform)
-    events: list[VoteEvent] = field(default_factory=list)
-    away: bool = False
-    missed: set[tuple[str, str]] = field(default_factory=set)  # what was done since it left
-
-    def append(
-        self, person: int, option: str, added: bool, how: How, when: int | None = None
-    ) -> None:
-        number = len(self.events) + 1
-        self.events.append(
-            VoteEvent(
-                number=number,
-                person=person,
-                option=option,
-                added=added,
-                how=how,
-                received_at=at(number if when is None else when),
-            )
-        )
-
-    def act(self, user: str, option: str, adds: bool) -> None:
-        held = self.platform.held.setdefault(user, set())
-        if adds == (option in held) or (user, option) in self.missed:
-            return  # nobody can see that something was taken back and given again unheard
-        (held.add if adds else held.remove)(option)
-        if not adds:
-            self.platform.known.pop((user, option), None)
-        if self.away:
-            self.missed.add((user, option))
-            return
-        self.append(USERS[user], option, adds, How.LIVE)
-        if adds:
-            self.platform.known[user, option] = len(self.events)
-
-    def hear_again(self, user: str, option: str) -> None:
-        """Deliver a second time what is already known."""
-        heard = [e for e in self.events if (e.person, e.option) == (USERS[user], option)]
-        if self.away or not heard or heard[-1].how is not How.LIVE:
-            return
-        if heard[-1].added == (option in self.platform.held[user]):
-            self.append(USERS[user], option, heard[-1].added, How.LIVE)
-
-    def recover(self) -> None:
-        self.missed.clear()
-        held = self.platform.held
-        holders = {o: frozenset(u for u in held if o in held[u]) for o in OPTIONS}
-        began = at(len(self.events) + 1)
-        found = reconcile(
-            self.events, Reactions(holders, SEEDED), read_began_at=began, people=USERS
-        )
-        moment = len(self.events) + 1
-        for event in found:
-            self.append(event.person, event.option, event.added, event.how, moment)
-        for user, options in held.items():
-            for option in options:
-                self.platform.known.setdefault((user, option), moment)
-
-
-USERS = {"x": 1, "y": 2, "z": 3}
-USER, OPTION = st.sampled_from(sorted(USERS)), st.sampled_from(OPTIONS)
-STEP = st.one_of(
-    st.tuples(st.just("add"), USER, OPTION),
-    st.tuples(st.just("remove"), USER, OPTION),
-    st.tuples(st.just("again"), USER, OPTION),
-    st.tuples(st.sampled_from(["leave", "return"]), USER, OPTION),
-)
-
-
-@settings(deadline=None)
-@given(st.lists(STEP, max_size=60))
-def test_the_standing_vote_is_what_the_person_holds(steps: list[tuple[str, str, str]]) -> None:
-    bot = Bot()
-    for step, user, option in steps:
-        if step in ("add", "remove"):
-            bot.act(user, option, step == "add")
-        elif step == "again":
-            bot.hear_again(user, option)
-        else:
-            bot.away = step == "leave"
-            if not bot.away:
-                bot.recover()
-    bot.recover()
-    votes = {vote.person: vote for vote in standing(bot.events)}
-    for user, person in USERS.items():
-        vote, truth = votes.get(person), bot.platform.truth(user)
-        assert (None if vote is None else "?" if vote.ambiguous else vote.option) == truth
-    known = bot.events.copy()
-    bot.recover()
-    assert bot.events == known
-
-
 # --- The Wilson interval, against statsmodels -----------------------------------------------------
 
 
@@ -514,11 +399,6 @@ def test_the_interval_equals_statsmodels(share: tuple[int, int]) -> None:
     low, high = proportion_confint(k, n, alpha=0.05, method="wilson")
     assert wilson(k, n).low == pytest.approx(low, abs=1e-12)
     assert wilson(k, n).high == pytest.approx(high, abs=1e-12)
-
-
-def test_the_interval_of_three_in_five() -> None:
-    low, high = wilson(3, 5)
-    assert (round(low, 2), round(high, 2)) == (0.23, 0.88)
 
 
 def test_the_interval_of_nothing_says_nothing() -> None:

@@ -540,9 +540,7 @@ async def test_what_a_debater_says_is_kept_whatever_it_is(format: str, every: bo
 
 
 @pytest.mark.parametrize("format", slow_after(1, ["audited", "team"]))
-async def test_a_debater_that_dies_at_each_step_in_turn_is_asked_again_when_it_is_back(
-    format: str,
-) -> None:
+async def test_a_debater_that_dies_at_any_step_is_asked_again_when_back(format: str) -> None:
     setup = SETUPS[format]()
     clean = await hold(setup)
     desk, died = RehearsedDesk(), set[str]()

@@ -102,9 +102,7 @@ async def test_a_messages_files_are_beside_the_transcript_and_it_says_where(
     assert "k7f2qz/briefing.md" in screen.getvalue()
 
 
-async def test_files_that_cannot_be_written_are_said_and_the_message_is_not_posted(
-    tmp_path: Path,
-) -> None:
+async def test_unwritable_files_are_said_and_the_message_is_not_posted(tmp_path: Path) -> None:
     (tmp_path / "k7f2qz").touch()
     venue, _ = opened(tmp_path / "t.jsonl")
     (briefing,) = venue.render(BRIEFING, "k7f2qz·9")
@@ -555,9 +553,7 @@ async def until_keys_are_read(screen: int) -> None:
     await until(lambda: not termios.tcgetattr(screen)[3] & termios.ICANON)
 
 
-async def test_keys_vote_until_enter_and_the_terminal_is_restored(
-    terminal: tuple[int, int],
-) -> None:
+async def test_keys_vote_until_enter_restores_the_terminal(terminal: tuple[int, int]) -> None:
     keys, screen = terminal
     usual = termios.tcgetattr(screen)
     cast: list[Hand] = []

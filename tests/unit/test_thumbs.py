@@ -114,9 +114,7 @@ async def log_of(poll: Poll) -> tuple[VoteEvent, ...]:
 # --- what is read back -------------------------------------------------------------------
 
 
-async def test_thumbs_given_and_taken_back_in_an_absence_are_as_people_hold_them(
-    poll: Poll,
-) -> None:
+async def test_thumbs_changed_in_an_absence_are_as_people_hold_them(poll: Poll) -> None:
     (first,), (second,) = await speak(poll), await speak(poll, 2)
     await give(poll, first, "ann", "bob")
     await give(poll, second, "cem", thumb="down")
@@ -271,9 +269,7 @@ async def test_a_thread_found_gone_ends_a_running_debate(poll: Poll, store: SqlS
 # --- in whose way it is not --------------------------------------------------------------
 
 
-async def test_votes_are_read_before_thumbs(
-    poll: Poll, store: SqlStore, venue: ListedVenue
-) -> None:
+async def test_votes_come_before_thumbs(poll: Poll, store: SqlStore, venue: ListedVenue) -> None:
     messages = await speak(poll, parts=3)
     other = await open_poll(store, venue)
     await poll.start_again()
@@ -315,9 +311,7 @@ async def test_where_one_turn_cannot_be_read_the_others_are(
     assert (await poll.debate()).reason == ""
 
 
-async def test_thumbs_are_read_again_until_the_platform_is_there(
-    poll: Poll, venue: ListedVenue
-) -> None:
+async def test_thumbs_are_read_until_the_platform_answers(poll: Poll, venue: ListedVenue) -> None:
     (message,) = await speak(poll)
     venue.failing = {message: AWAY}
     async with away(poll):
@@ -333,9 +327,7 @@ async def test_thumbs_are_read_again_until_the_platform_is_there(
     assert await labels(poll) == [("ann", 1, "up")]
 
 
-async def test_a_platform_that_is_away_for_a_moment_is_asked_again(
-    poll: Poll, venue: ListedVenue
-) -> None:
+async def test_a_platform_briefly_away_is_asked_again(poll: Poll, venue: ListedVenue) -> None:
     (message,) = await speak(poll)
     venue.limits = replace(venue.limits, read_seconds=7)
     venue.failing = {message: AWAY}

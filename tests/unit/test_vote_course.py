@@ -182,6 +182,9 @@ def test_what_stands_at_the_close_is_what_people_hold(
         happen(platform, *step)
     platform.recover()
     assert platform.bot.votes() == platform.expected()
+    known = platform.bot.log.copy()
+    platform.recover()
+    assert platform.bot.log == known
 
 
 # --- reactions beside buttons ------------------------------------------------------------
@@ -237,9 +240,7 @@ class Beside:
 
 @settings(max_examples=100)
 @given(steps=st.lists(BESIDE, max_size=30))
-def test_what_is_pressed_stands_until_a_reaction_comes_after_it(
-    steps: list[tuple[str, str, str]],
-) -> None:
+def test_what_is_pressed_stands_until_a_later_reaction(steps: list[tuple[str, str, str]]) -> None:
     beside = Beside()
     for what, user, option in steps:
         match what:
@@ -476,9 +477,7 @@ def test_where_no_times_are_told_the_choice_named_is_the_last_one_made(
 
 @settings(max_examples=150)
 @given(steps=STEPS)
-def test_what_is_told_with_its_time_in_any_order_is_put_in_that_order(
-    steps: list[tuple[str, str, bool]],
-) -> None:
+def test_what_is_told_with_its_time_is_put_in_order(steps: list[tuple[str, str, bool]]) -> None:
     """All is told at last, whatever the order: then every choice is known, and none ambiguous."""
     world = World(timed=True)
     acts = [step for step in steps if step[0] != "leave"]
@@ -511,9 +510,7 @@ def test_what_is_still_untold_after_a_reading_never_names_another_choice(
 
 
 @given(heard=st.sampled_from(CHOICES), missed=st.sampled_from(CHOICES))
-def test_what_was_missed_in_a_gap_is_newer_than_what_was_heard_before_it(
-    heard: str, missed: str
-) -> None:
+def test_what_a_gap_missed_is_newer_than_what_was_heard_before(heard: str, missed: str) -> None:
     world = World(timed=False)
     world.read()
     world.act(heard, later=False)

@@ -236,9 +236,7 @@ async def test_who_agrees_there_is_known_here(server: AccountsServer, platform: 
 
 
 @pytest.mark.parametrize("platform", ["discord", "slack"])
-async def test_a_return_that_was_not_asked_for_is_refused(
-    server: AccountsServer, platform: str
-) -> None:
+async def test_an_unasked_return_is_refused(server: AccountsServer, platform: str) -> None:
     by, ours, theirs = make(server, platform), Pending.begin(platform), Pending.begin(platform)
     address = server.agree(by.page(ours, BACK), ADA[platform])
     query = returned(address)

@@ -153,9 +153,7 @@ async def test_the_vote_that_opens_last_gives_both_its_deadline(pair: Pair) -> N
 
 
 @pytest.mark.parametrize("status", [Status.FAILED, Status.PARTIAL, Status.CANCELLED])
-async def test_a_mirror_that_ended_without_a_vote_is_not_waited_for(
-    pair: Pair, status: Status
-) -> None:
+async def test_a_mirror_without_a_vote_is_not_waited_for(pair: Pair, status: Status) -> None:
     await pair.open(FIRST)
     pair.clock.pass_minutes(31)
     await pair.end(SECOND, status)
