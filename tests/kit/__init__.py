@@ -57,6 +57,7 @@ from tests.kit.stages import (
     ScriptedDesk as ScriptedDesk,
     conclude as conclude,
     floor_on as floor_on,
+    opened_models as opened_models,
     setup_of as setup_of,
     tell as tell,
 )

@@ -322,14 +322,15 @@ def make_start(
     return AttemptStart(debate=debate, step=step, number=number, cost_max=cost_max)
 
 
-def make_call(debate: str, step: str = "turn/opening/A") -> Call:
-    return Call(
-        session=debate,
-        step=step,
-        model=MAPLE,
-        messages=(ChatMessage(role="user", content="Speak."),),
-        sampling=Sampling(temperature=0, max_tokens=100),
-    )
+def make_call(debate: str = "debate-1", step: str = "turn/opening/A", **fields: Any) -> Call:
+    plain: dict[str, Any] = {
+        "session": debate,
+        "step": step,
+        "model": MAPLE,
+        "messages": (ChatMessage(role="user", content="Answer in JSON."),),
+        "sampling": Sampling(temperature=0.7, max_tokens=500),
+    }
+    return Call(**plain | fields)
 
 
 async def create(

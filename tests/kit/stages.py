@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import Any
 
+from adapters.models.attempts import RetryPolicy
+from adapters.models.backends import Backend
+from adapters.models.router import ModelRouter, open_models
 from engine.floor.floor import Floor, Spoken
 from engine.prompts.library import Prompts, load_prompts
 from engine.store import Note, Post
-from engine.values.debate import Model, PanelSetup, Request, Sampling, Setup, Turn, TurnOrder
+from engine.values.debate import Model, PanelSetup, Price, Request, Sampling, Setup, Turn, TurnOrder
 from engine.values.errors import RostrumError
 from engine.values.ports import AnswerSchema, Attempt, CallRole, ChatMessage, Draft, Reply
 
@@ -213,3 +218,22 @@ class RecordedAttempts:
         """Whether every try began once, ended once, and one after the other."""
         numbers = range(1, len(self.attempts) + 1)
         return self.events == [f"{verb} {n}" for n in numbers for verb in ("began", "ended")]
+
+
+QUICK = RetryPolicy(tries=3, first_wait=0.001)
+
+
+@asynccontextmanager
+async def opened_models(
+    base_url: str,
+    patience: RetryPolicy = QUICK,
+    prices: Mapping[str, Price] | None = None,
+    **given: Any,
+) -> AsyncIterator[ModelRouter]:
+    """Open the models of a backend `online`, with settings as given."""
+    backend = Backend.of("online", base_url=base_url, **given)
+    models = open_models({"online": backend}, prices, patience)
+    try:
+        yield models
+    finally:
+        await models.aclose()

@@ -13,9 +13,9 @@ from engine.values.debate import CUT_SHORT, Violation
 from engine.values.errors import BudgetError
 from tests.doubles import model_server as acts
 from tests.doubles.model_server import Act, ModelServer
-from tests.kit import RecordedAttempts
+from tests.kit import RecordedAttempts, opened_models
 from tests.scenario.conftest import DEFAULTS, SIDES, Stage, judging
-from tests.unit.test_models_providers import ask, call_of, opened
+from tests.unit.test_models_providers import ask, call_of
 
 CUT = "Tea is calmer, and"
 MARK = Violation(kind=CUT_SHORT, measured=1, limit=0)
@@ -66,7 +66,7 @@ async def test_no_more_room_is_asked_for_than_a_context_has() -> None:
     full = {"error": {"message": "`max_tokens` must be less than or equal to `400`"}}
     async with ModelServer() as server:
         server.script(Act(status=400, body=orjson.dumps(full)), acts.says(CUT, "length"))
-        async with opened(server.base_url, RetryPolicy(first_wait=0.001)) as models:
+        async with opened_models(server.base_url, RetryPolicy(first_wait=0.001)) as models:
             assert (await models.complete(call_of("m"), RecordedAttempts())).text == CUT
         assert [body["max_tokens"] for body in server.requests] == [500, 400]
 

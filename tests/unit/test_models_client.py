@@ -6,7 +6,7 @@ import asyncio
 import logging
 import os
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
 from time import perf_counter
 from typing import Any
@@ -26,19 +26,19 @@ from adapters.models.router import ModelRouter, open_models
 from bench.wheel.line import defaults_with, open_line
 from engine.line.intake import Order
 from engine.store import Store
-from engine.values.debate import Model, Origin, Price, Sampling, Tier, Usage
-from engine.values.errors import ModelError, RefusedError
+from engine.values.debate import Model, Origin, Price, Tier, Usage
+from engine.values.errors import ModelError
 from engine.values.ports import AnswerSchema, Attempt, Call, ChatMessage, Reply
 from tests.doubles import model_server as acts
 from tests.doubles.command import printed_by
 from tests.doubles.deadlines import deadlines_by_event
 from tests.doubles.model_server import EVENT_STREAM as STREAM, MarkedCache, ModelServer, text_of
-from tests.kit import RecordedAttempts, make_call, make_start, run
+from tests.kit import RecordedAttempts, make_call, make_start, opened_models, run
+from tests.kit.stages import QUICK
 
 KEY = "sk-canary-0123456789abcdef"
 # OpenSSL then knows no authority, as on a machine where Python brings its own OpenSSL.
 NO_AUTHORITIES = {"SSL_CERT_FILE": "/nowhere.pem", "SSL_CERT_DIR": "/nowhere"}
-QUICK = RetryPolicy(tries=3, first_wait=0.001, max_retry_after=120)
 SCHEMA = AnswerSchema("thing", {"type": "object", "properties": {"a": {"type": "string"}}})
 
 
@@ -49,31 +49,16 @@ async def server() -> AsyncIterator[ModelServer]:
         yield running
 
 
-@asynccontextmanager
-async def opened(
+def opened(
     server: ModelServer, patience: RetryPolicy = QUICK, **given: Any
-) -> AsyncIterator[ModelRouter]:
+) -> AbstractAsyncContextManager[ModelRouter]:
     """Open the models of one backend on the server; `prices` and backend settings as given."""
-    prices = given.pop("prices", {})
     settings: dict[str, Any] = {"base_url": server.base_url, "api_key": SecretStr(KEY)}
-    backend = Backend.of("online", **(settings | given))
-    models = open_models({"online": backend}, prices, patience)
-    try:
-        yield models
-    finally:
-        await models.aclose()
+    return opened_models(patience=patience, **(settings | given))
 
 
 def call_of(name: str = "m", **changes: Any) -> Call:
-    """Make a call; its prompt says JSON."""
-    given: dict[str, Any] = {
-        "session": "debate-1",
-        "step": "turn/opening/A",
-        "model": Model.parse(f"online/{name}"),
-        "messages": (ChatMessage(role="user", content="Answer in JSON."),),
-        "sampling": Sampling(temperature=0.7, max_tokens=500),
-    }
-    return Call(**(given | changes))
+    return make_call(**({"model": Model.parse(f"online/{name}")} | changes))
 
 
 async def ask(server: ModelServer, log: RecordedAttempts, **given: Any) -> Reply:
@@ -133,37 +118,11 @@ async def test_a_lasting_failure_is_final(server: ModelServer, act: acts.Act, sa
     assert log.costs == [0.0]
 
 
-@pytest.mark.parametrize(
-    "act",
-    [
-        acts.refusal(),
-        acts.empty("content_filter"),
-        acts.status(400, kind="content_policy_violation"),
-        acts.status(400, message="triggered the content management policy"),
-        acts.status(403, message="requires moderation and your input was flagged"),
-    ],
-)
-async def test_a_model_that_declines_is_not_asked_again(server: ModelServer, act: acts.Act) -> None:
-    server.always(act)
-    with pytest.raises(RefusedError, match="reword the topic") as caught:
-        await ask(server, RecordedAttempts())
-    assert caught.value.model == "online/m"
-    assert not caught.value.passing
-    assert len(server.requests) == 1
-
-
 async def test_patience_ends(server: ModelServer) -> None:
     server.always(acts.status(503, message="busy"))
     with pytest.raises(ModelError, match=r"overloaded \(503\): busy \(model “m”, 3 tries\)"):
         await ask(server, RecordedAttempts())
     assert len(server.requests) == 3
-
-
-async def test_a_wait_that_is_asked_for_is_obeyed(server: ModelServer) -> None:
-    server.script(acts.status(429, retry_after=0.3))
-    started = perf_counter()
-    await ask(server, RecordedAttempts())
-    assert perf_counter() - started >= 0.3
 
 
 async def test_a_wait_over_the_limit_is_final_and_says_so(server: ModelServer) -> None:

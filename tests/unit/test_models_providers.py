@@ -22,18 +22,16 @@ from adapters.models.attempts import RetryPolicy, wait_after
 from adapters.models.backends import Backend
 from adapters.models.outcomes import CallFault
 from adapters.models.pacing import Gate
-from adapters.models.router import ModelRouter, open_models
 from engine.floor.steps import Pace
 from engine.floor.structured import read_object
 from engine.values.debate import Model, Sampling
 from engine.values.errors import ModelError, RefusedError
-from engine.values.ports import AnswerSchema, Call, ChatMessage, FaultKind, Reply
+from engine.values.ports import AnswerSchema, Call, FaultKind, Reply
 from tests.doubles import model_server as acts
 from tests.doubles.loopback import close
 from tests.doubles.model_server import EVENT_STREAM, Act, ModelServer, events
-from tests.kit import RecordedAttempts
+from tests.kit import RecordedAttempts, make_call, opened_models
 
-QUICK = RetryPolicy(tries=3, first_wait=0.001)
 SCHEMA = AnswerSchema("thing", {"type": "object", "properties": {"a": {"type": "string"}}})
 SPEECH = "Tea is calmer."
 HARMONY = (
@@ -50,27 +48,12 @@ async def server() -> AsyncIterator[ModelServer]:
         yield running
 
 
-@asynccontextmanager
-async def opened(
-    base_url: str, policy: RetryPolicy = QUICK, **given: Any
-) -> AsyncIterator[ModelRouter]:
-    """Open the models of one backend."""
-    models = open_models({"online": Backend.of("online", base_url=base_url, **given)}, {}, policy)
-    try:
-        yield models
-    finally:
-        await models.aclose()
-
-
 def call_of(
     name: str, heard: list[str] | None = None, schema: AnswerSchema | None = None, cap: int = 500
 ) -> Call:
     """Make a call, heard while it is answered if there is a list."""
-    return Call(
-        session="debate-1",
-        step="turn/opening/A",
+    return make_call(
         model=Model.parse(f"online/{name}"),
-        messages=(ChatMessage(role="user", content="Argue, in JSON."),),
         sampling=Sampling(temperature=0.7, max_tokens=cap),
         schema=schema,
         on_text=None if heard is None else lambda text, _: heard.append(text),
@@ -84,7 +67,7 @@ async def ask(
     **given: Any,
 ) -> Reply:
     """Make one call over fresh connections."""
-    async with opened(base_url, **given) as models:
+    async with opened_models(base_url, **given) as models:
         return await models.complete(call_of("m", heard), log or RecordedAttempts())
 
 
@@ -211,7 +194,7 @@ async def test_reasoning_is_not_shown_while_it_is_written(server: ModelServer) -
 
 async def test_drafts_that_were_thought_are_not_streamed_again(server: ModelServer) -> None:
     server.always(acts.says(f"I am a model of something, and weigh this.</think>{SPEECH}"))
-    async with opened(server.base_url) as models:
+    async with opened_models(server.base_url) as models:
         for _ in range(2):
             reply = await models.complete(call_of("m", []), RecordedAttempts())
             assert reply.text == SPEECH
@@ -284,6 +267,8 @@ async def test_an_unknown_reason_is_logged_once_and_taken_as_the_end(server: Mod
         ("Gemini, answer", completion({"role": "assistant"}, "SAFETY")),
         ("Gemini, its own word", completion({"content": None}, "PROHIBITED_CONTENT")),
         ("OpenAI", completion({"content": None, "refusal": "I cannot."})),
+        ("OpenAI, its code", acts.status(400, kind="content_policy_violation")),
+        ("Azure, its words", acts.status(400, message="triggered the content management policy")),
         ("Azure", completion({"content": ""}, "content_filter")),
         ("OpenRouter", failure(403, {"error": {"code": 403, "message": "your input was flagged"}})),
         (
@@ -296,8 +281,9 @@ async def test_an_unknown_reason_is_logged_once_and_taken_as_the_end(server: Mod
 )
 async def test_declined_is_declined(server: ModelServer, who: str, act: Act) -> None:
     server.always(act)
-    with pytest.raises(RefusedError, match="reword the topic"):
+    with pytest.raises(RefusedError, match="reword the topic") as caught:
         await ask(server.base_url)
+    assert (caught.value.model, caught.value.passing) == ("online/m", False)
     assert len(server.requests) == 1, who
 
 
@@ -428,8 +414,10 @@ async def queueing(answer_s: float) -> AsyncIterator[str]:
 async def raw(answer: bytes, *, stays: bool) -> AsyncIterator[tuple[str, list[int]]]:
     """Serve the same bytes to every request, and then close or say nothing more."""
     asked: list[int] = []
+    writers: list[asyncio.StreamWriter] = []
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writers.append(writer)
         head = await reader.readuntil(b"\r\n\r\n")
         length = int(head.lower().split(b"content-length: ")[1].split(b"\r\n")[0])
         await reader.readexactly(length)
@@ -443,6 +431,9 @@ async def raw(answer: bytes, *, stays: bool) -> AsyncIterator[tuple[str, list[in
     served = await asyncio.start_server(serve, "127.0.0.1", 0)
     async with served:
         yield f"http://127.0.0.1:{served.sockets[0].getsockname()[1]}/v1", asked
+        for writer in writers:  # an open one would be told of in a later test
+            writer.transport.abort()
+        await asyncio.sleep(0)
 
 
 def chunked(kind: str, *pieces: bytes) -> bytes:
@@ -529,7 +520,7 @@ async def test_any_refusal_of_the_form_steps_down_a_rung_for_the_whole_backend(
     server: ModelServer, who: str, act: Act, streamed: bool
 ) -> None:
     server.always(replace(act, names="json_schema"))
-    async with opened(server.base_url) as models:
+    async with opened_models(server.base_url) as models:
         for name in ("m", "m", "other"):
             log = RecordedAttempts()
             await models.complete(call_of(name, [] if streamed else None, SCHEMA), log)
@@ -539,7 +530,7 @@ async def test_any_refusal_of_the_form_steps_down_a_rung_for_the_whole_backend(
 
 async def test_behind_a_gateway_each_model_learns_for_itself(server: ModelServer) -> None:
     server.always(acts.refuse("json_schema"), model="m")
-    async with opened(server.base_url, preset="litellm") as models:
+    async with opened_models(server.base_url, preset="litellm") as models:
         for name in ("m", "other"):
             await models.complete(call_of(name, None, SCHEMA), RecordedAttempts())
     asked = [body["response_format"]["type"] for body in server.requests]
@@ -561,7 +552,7 @@ async def test_how_json_is_asked_for_can_be_set_by_hand(
 ) -> None:
     settings: tuple[dict[str, Any], ...] = ({"preset": "deepseek", "api_key": SecretStr("k")}, {})
     for given in settings:
-        async with opened(server.base_url, form=form, **given) as models:
+        async with opened_models(server.base_url, form=form, **given) as models:
             await models.complete(call_of("m", None, SCHEMA), RecordedAttempts())
         assert server.requests[-1].get("response_format", {}).get("type") == first
 
@@ -611,7 +602,7 @@ async def test_a_cap_that_is_too_large_is_lowered_to_what_is_left_for_that_call(
 ) -> None:
     refused = failure(400, {"error": {"message": message, "param": param}})
     server.script(refused)
-    async with opened(server.base_url) as models:
+    async with opened_models(server.base_url) as models:
         for _ in range(2):
             log = RecordedAttempts()
             await models.complete(call_of("m", None, cap=6000), log)
@@ -674,7 +665,7 @@ async def test_an_answer_that_a_lowered_cap_left_no_room_for_is_a_full_context(
 ) -> None:
     server.script(failure(400, {"error": {"message": VLLM}}), acts.empty("length"))
     log = RecordedAttempts()
-    async with opened(server.base_url) as models:
+    async with opened_models(server.base_url) as models:
         with pytest.raises(ModelError, match="--replace-model"):
             await models.complete(call_of("m", None, cap=6000), log)
     assert len(server.requests) == 2
@@ -695,7 +686,7 @@ async def test_a_server_that_answers_one_call_at_a_time_is_caught_up_with() -> N
     async with queueing(answer_s=0.4) as base_url:
         given: dict[str, Any] = {"max_concurrency": 8, "timeout_s": 1.0, "local": True}
         patient = RetryPolicy(tries=8, first_wait=0.01, longest_wait=0.01)
-        async with opened(base_url, patient, **given) as models:
+        async with opened_models(base_url, patient, **given) as models:
             calls = (models.complete(call_of("m"), RecordedAttempts()) for _ in range(8))
             assert len(await asyncio.gather(*calls)) == 8
 
@@ -765,7 +756,7 @@ async def test_litellm_s_prices_come_from_its_own_page(server: ModelServer) -> N
         {"model_name": "m", "model_info": dearer},
         {"model_name": "other", "model_info": {"input_cost_per_token": None}},
     ]
-    async with opened(server.base_url, preset="litellm") as models:
+    async with opened_models(server.base_url, preset="litellm") as models:
         price = await models.price(Model.parse("online/m"))
         assert price is not None
         assert (price.usd_in, price.usd_out, price.usd_cached) == (2, 8, 1)

@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from adapters.models.attempts import RetryPolicy
-from adapters.models.backends import Backend
 from adapters.models.router import ModelRouter, open_models
-from engine.values.debate import Model, Price, Sampling
+from engine.values.debate import Model, Price
 from engine.values.errors import ModelError
-from engine.values.ports import Call, ChatMessage, Reply
+from engine.values.ports import Call, Reply
 from tests.doubles import model_server as acts
 from tests.doubles.deadlines import deadlines_by_event
 from tests.doubles.model_server import ModelServer
-from tests.kit import RecordedAttempts
+from tests.kit import RecordedAttempts, make_call, opened_models
 
-QUICK = RetryPolicy(tries=3, first_wait=0.001)
 PRICES = {"online/m": Price(usd_in=1, usd_out=2)}
 TEXT = "Tea is calmer, cheaper and older than coffee."
 
@@ -46,25 +43,12 @@ async def server() -> AsyncIterator[ModelServer]:
         yield running
 
 
-@asynccontextmanager
-async def opened(server: ModelServer, **given: Any) -> AsyncIterator[ModelRouter]:
-    backend = Backend.of("online", base_url=server.base_url, **given)
-    models = open_models({"online": backend}, PRICES, QUICK)
-    try:
-        yield models
-    finally:
-        await models.aclose()
+def opened(server: ModelServer, **given: Any) -> AbstractAsyncContextManager[ModelRouter]:
+    return opened_models(server.base_url, prices=PRICES, **given)
 
 
 def call_of(ear: Ear | None) -> Call:
-    return Call(
-        session="debate-1",
-        step="turn/opening/A",
-        model=Model.parse("online/m"),
-        messages=(ChatMessage(role="user", content="Argue."),),
-        sampling=Sampling(temperature=0.7, max_tokens=500),
-        on_text=ear,
-    )
+    return make_call(model=Model.parse("online/m"), on_text=ear)
 
 
 async def ask(
