@@ -842,9 +842,7 @@ def _in_order(traits: dict[str, float]) -> dict[str, float]:
         ("[pressures.credibility]", "[pressures.fame]", "pressures has to hold cognitive, "),
     ],
 )
-def test_a_file_of_archetypes_that_cannot_be_is_refused(
-    tmp_path: Path, was: str, becomes: str, told: str
-) -> None:
+def test_wrong_archetypes_are_refused(tmp_path: Path, was: str, becomes: str, told: str) -> None:
     text = load_prompts().texts["audited/archetypes.toml"]
     assert was in text
     (tmp_path / "audited").mkdir()

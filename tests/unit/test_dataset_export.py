@@ -188,9 +188,7 @@ class TestFilters:
     def ids(self, *numbers: int) -> list[str]:
         return [make_debate(number).id for number in numbers]
 
-    def test_dates_go_by_the_reveal_and_an_export_goes_on_where_the_last_one_ended(
-        self, tmp_path: Path
-    ) -> None:
+    def test_dates_go_by_the_reveal_and_exports_go_on_from_the_last(self, tmp_path: Path) -> None:
         first = write(tmp_path / "one", until=NOON + timedelta(hours=3))
         assert self.debates(tmp_path / "one") == self.ids(1, 2, 3)
         write(tmp_path / "two", since=first.cutoff, until=NOON + timedelta(hours=5))
@@ -280,9 +278,7 @@ class TestMirrors:
         assert self.pairs(tmp_path / "out") == []
 
     @pytest.mark.parametrize("first", [1, 2])
-    def test_neither_half_is_written_while_people_vote_on_the_other(
-        self, tmp_path: Path, first: int
-    ) -> None:
+    def test_no_half_is_written_while_its_mirror_is_open(self, tmp_path: Path, first: int) -> None:
         statuses = {first: Status.CANCELLED, 3 - first: Status.VOTING}
         pair = (
             make_record(make_debate(1, statuses[1])),

@@ -183,9 +183,7 @@ async def test_a_second_deliverer_waits_for_the_first(shared: tuple[Office, Deli
     assert len(office.said()) == 2
 
 
-async def test_a_successor_waits_out_the_lease_and_the_deadline_of_a_send(
-    shared: tuple[Office, Delivery],
-) -> None:
+async def test_a_successor_waits_out_lease_and_deadline(shared: tuple[Office, Delivery]) -> None:
     office, second = shared
     await office.queue("one")
     ghost = await office.store.leases.claim("connection/memory", "ghost", 60)

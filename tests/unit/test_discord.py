@@ -417,9 +417,7 @@ def test_a_wait_of_our_own_is_no_silence_of_discord() -> None:
     assert (presence.connected, presence.silence > 0) == (False, True)
 
 
-async def test_introductions_are_never_more_than_discord_takes_in_a_day(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_introductions_stay_in_discords_daily_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(presence, "DAY", 0.2)
     identifies, made = Identifies(total=100, gap=0.0), 0
     with skipped_time():

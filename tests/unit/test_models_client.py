@@ -655,9 +655,7 @@ async def test_marks_are_for_models_that_need_them_unless_set(
         ),
     ],
 )
-async def test_refused_marks_are_left_out_and_that_is_remembered(
-    server: ModelServer, refusal: acts.Act
-) -> None:
+async def test_refused_marks_stay_left_out(server: ModelServer, refusal: acts.Act) -> None:
     server.always(refusal)
     logs = [RecordedAttempts(), RecordedAttempts()]
     async with opened(server) as models:

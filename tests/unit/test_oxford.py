@@ -93,9 +93,7 @@ async def test_a_seat_may_have_a_model_of_its_own() -> None:
         ([("", "for"), ("against", ""), ("for", "against"), ("", "")], "panel_for_stance: B"),
     ],
 )
-def test_the_larger_gain_in_share_wins_from_the_quorum_on(
-    moves: list[tuple[str, str]], expected: str
-) -> None:
+def test_the_larger_gain_wins_from_a_quorum_on(moves: list[tuple[str, str]], expected: str) -> None:
     assert decide(*moves) == expected
 
 

@@ -87,9 +87,7 @@ def test_files_of_the_host_are_found_by_their_names(
     )
 
 
-def test_env_files_toml_and_json_name_files_too(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_files_of_every_kind_name_files_too(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("a", "b", "c"):
         (folder / name).write_text(f"secret-{name}")
     (folder / ".env").write_text("ROSTRUM_DISCORD__TOKEN_FILE=a\n")

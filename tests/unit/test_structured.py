@@ -358,7 +358,5 @@ async def test_audited_takes_the_median_of_every_turn_before_anything_follows_fr
         ("audited", {"options": {"turns": 3}}),
     ],
 )
-async def test_killed_at_every_step_several_judges_end_the_same(
-    format: str, asked: dict[str, Any]
-) -> None:
+async def test_killed_anywhere_judges_end_the_same(format: str, asked: dict[str, Any]) -> None:
     assert await survives_every_death(setup_for(format, judges=JUDGES[:2], **asked)) >= 8

@@ -562,9 +562,7 @@ async def test_a_debater_that_dies_at_any_step_is_asked_again_when_back(format: 
 
 @WHERE
 @pytest.mark.parametrize("format", slow_after(1, ["audited", "team"]))
-async def test_a_judge_or_captain_that_was_away_is_not_asked_again_after_a_crash(
-    format: str, every: bool
-) -> None:
+async def test_a_judge_that_was_away_is_not_asked_after_a_crash(format: str, every: bool) -> None:
     """A captain that answers only then would send somebody else than who has spoken since."""
     setup = SETUPS[format]()
     away = [step for step in await steps_of(setup) if judged(step)]

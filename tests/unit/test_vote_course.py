@@ -300,9 +300,7 @@ class SecretPlatform:
 
 @settings(max_examples=100)
 @given(steps=st.lists(SECRET, max_size=30))
-def test_in_secret_the_last_choice_stands_whatever_is_taken_away_or_left(
-    steps: list[tuple[str, str, str]],
-) -> None:
+def test_in_secret_the_last_choice_stands_whatever_stays(steps: list[tuple[str, str, str]]) -> None:
     platform = SecretPlatform()
     for what, user, option in steps:
         match what:

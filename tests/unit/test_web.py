@@ -83,9 +83,7 @@ async def page() -> AsyncIterator[ClientSession]:
     ("path", "status"),
     [("/gone", 404), ("/nowhere/<script>", 404), ("/away", 503), ("/bug", 500)],
 )
-async def test_each_failure_has_a_page_that_repeats_nothing(
-    page: ClientSession, path: str, status: int
-) -> None:
+async def test_a_failures_page_repeats_nothing(page: ClientSession, path: str, status: int) -> None:
     async with page.get(path) as answer:
         text = await answer.text()
         assert answer.status == status
