@@ -14,7 +14,7 @@ WORKERS ?= 5
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder --timeout 420
 SET_UP := .ci/environment.py
 
-.PHONY: help ask demo docs schema test test-slow test-browser quick record sentences bands fuzz audit sbom test-datasets check static format lint types architecture deployment lock clean
+.PHONY: help ask demo docs schema test test-slow test-browser quick record catalogues sentences bands fuzz audit sbom test-datasets check static format lint types architecture deployment lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -68,6 +68,9 @@ quick: $(VENV)/dev ## the tests of single modules and ports
 
 record: $(VENV)/dev ## renew the recorded outputs in tests/recorded
 	@$(BIN)/python -m pytest --record tests/scenario/test_recorded_outputs.py tests/unit/test_recorded_texts.py
+
+catalogues: $(VENV)/dev ## bring new texts into each language's catalogue, to be translated, and take old ones out
+	@$(BIN)/python -m tests.catalogues
 
 sentences: $(VENV)/dev ## print every sentence that people can read, in each language, into build/sentences
 	@$(BIN)/python -m tests.sentences

@@ -42,7 +42,7 @@ async def export_into(
         if community_license:
             asked = replace(asked, license=await _license_of(store, asked.where.community or ""))
         rehearsals = await asyncio.to_thread(count_rehearsals, store.archive, asked.where)
-        left_out = plural(texts.LEFT_OUT, rehearsals) if rehearsals else ""
+        left_out = plural(*texts.LEFT_OUT, rehearsals) if rehearsals else ""
         try:
             with _progress() as report:
                 manifest = await export(

@@ -56,18 +56,19 @@ def _content(file: Path) -> bytes:
 
 
 def _told(found: Imported, *, blind: bool) -> str:
-    people, debates = plural(PEOPLE, found.people), plural(DEBATES, found.debates)
+    people, debates = plural(*PEOPLE, found.people), plural(*DEBATES, found.debates)
     total = found.outcomes.total()
     counts = [f"{number} {outcome}" for outcome, number in sorted(found.outcomes.items())]
     said = plural(
-        ("{n} label by {people} to {debates}", "{n} labels by {people} to {debates}"),
+        "{n} label by {people} to {debates}",
+        "{n} labels by {people} to {debates}",
         total,
         people=people,
         debates=debates,
     )
     lines = [f"{said}: {', '.join(counts)}."]
     lines += (
-        [plural(("{n} line is no label.", "{n} lines are no labels."), len(found.faults))]
+        [plural("{n} line is no label.", "{n} lines are no labels.", len(found.faults))]
         if found.faults
         else []
     )

@@ -176,12 +176,10 @@ def _lines(compared: Compared) -> Iterator[str]:
         yield "The median is taken score by score, and then added up."
     if moved_by := len(compared.found.adjustments):
         yield plural(
-            (
-                "All totals are after {n} adjustment by the format's rules; exports have it "
-                "in adjustments.",
-                "All totals are after {n} adjustments by the format's rules; exports have them "
-                "in adjustments.",
-            ),
+            "All totals are after {n} adjustment by the format's rules; exports have it "
+            "in adjustments.",
+            "All totals are after {n} adjustments by the format's rules; exports have them "
+            "in adjustments.",
             moved_by,
         )
     yield (
@@ -192,12 +190,9 @@ def _lines(compared: Compared) -> Iterator[str]:
     if moved := compared.moved:
         by = sum(move.by for move in moved) / len(moved)
         yield plural(
-            (
-                "{n} of {scores} score differs from the one that was given then, by "
-                "{by:.1f} points.",
-                "{n} of {scores} scores differ from those that were given then, by {by:.1f} "
-                "points on average.",
-            ),
+            "{n} of {scores} score differs from the one that was given then, by {by:.1f} points.",
+            "{n} of {scores} scores differ from those that were given then, by {by:.1f} "
+            "points on average.",
             len(moved),
             scores=len(compared.both),
             by=by,

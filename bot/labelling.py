@@ -100,13 +100,11 @@ async def create_task(asked: Asked) -> None:
     if asked.as_json:
         print_json(_plain(task))
     else:
-        labels = plural(("{n} label", "{n} labels"), task.per_debate)
+        labels = plural("{n} label", "{n} labels", task.per_debate)
         print(
             plural(
-                (
-                    "Task {name}: {n} debate, {labels}. Next: rostrum label invite {name}",
-                    "Task {name}: {n} debates, {labels} each. Next: rostrum label invite {name}",
-                ),
+                "Task {name}: {n} debate, {labels}. Next: rostrum label invite {name}",
+                "Task {name}: {n} debates, {labels} each. Next: rostrum label invite {name}",
                 task.debates,
                 name=task.name,
                 labels=labels,

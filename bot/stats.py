@@ -107,7 +107,7 @@ async def run_stats(
         if panel is not None:
             show_panel(panel)
         if left_out:
-            print(plural(LEFT_OUT, left_out))
+            print(plural(*LEFT_OUT, left_out))
     if out is not None:
         stream = sys.stderr if as_json else sys.stdout
         print(WRITTEN.format(out=out, names=", ".join(pictures)), file=stream)

@@ -68,10 +68,8 @@ async def show_usage(
     if left_out:
         print(
             plural(
-                (
-                    "Rehearsal debates left out: {n} (--include-rehearsal adds it).",
-                    "Rehearsal debates left out: {n} (--include-rehearsal adds them).",
-                ),
+                "Rehearsal debates left out: {n} (--include-rehearsal adds it).",
+                "Rehearsal debates left out: {n} (--include-rehearsal adds them).",
                 left_out,
             )
         )
@@ -132,10 +130,8 @@ def print_usage(usage: Usage, by: By = By.MODEL) -> None:
     if unpriced := usage.sum("unpriced"):
         print(
             plural(
-                (
-                    "USD leaves out {n} call of unknown cost.",
-                    "USD leaves out {n} calls of unknown cost.",
-                ),
+                "USD leaves out {n} call of unknown cost.",
+                "USD leaves out {n} calls of unknown cost.",
                 unpriced,
             )
         )

@@ -48,7 +48,7 @@ from engine.chat.participants import NO_VOTE
 from engine.store.community import SETTING_NAMES
 from engine.tally.questions import vote_options
 from engine.values.errors import RostrumError, UsageError
-from engine.values.language import speaking
+from engine.values.language import N_, speaking
 from engine.values.options import IN_A_CHAT, STANCES, suggest
 from engine.values.text import clean, headline
 from engine.words.phrases import TOPIC_HINT
@@ -89,7 +89,7 @@ class DebateCommands(app_commands.Group):
     @app_commands.command(description="Start a debate; models left out are drawn at random")
     @app_commands.describe(
         topic="A motion to argue for and against; leave it out to open a form for longer ones",
-        conditions="What both sides accept",
+        conditions=N_("What both sides accept"),
         stance_a="What 🔵 A argues in your own words, if not for the topic: tabs",
         stance_b="What 🔴 B argues in your own words, if not against the topic: spaces",
         format="How they debate",
@@ -100,7 +100,7 @@ class DebateCommands(app_commands.Group):
         length="How long the debate is; short is read in five minutes",
         rounds="Rounds of rebuttals",
         vote_minutes="How long the vote is open",
-        ballot="How people vote",
+        ballot=N_("How people vote"),
         scores="When a format's own scores are shown",
         turn_order="Whether a side sees the other's speech of the same round",
         blind="Whether the models' names are hidden from jurors",
@@ -224,7 +224,7 @@ class DebateCommands(app_commands.Group):
         await self._desk.carry_out(interaction, Invocation("topics", given))
 
     @app_commands.command(description="Suggest a topic for a debate here")
-    @app_commands.describe(topic="A motion to argue for and against")
+    @app_commands.describe(topic=N_("A motion to argue for and against"))
     async def suggest(
         self, interaction: Interaction, topic: app_commands.Range[str, 1, LONGEST_INPUT]
     ) -> None:

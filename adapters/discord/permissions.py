@@ -13,7 +13,7 @@ from adapters.discord import texts
 from adapters.discord.errors import Act
 from engine.line.intake import Ground
 from engine.values.errors import SettingsError
-from engine.values.language import Text
+from engine.values.language import N_, Text
 
 NEEDED = discord.Permissions(
     view_channel=True,
@@ -39,14 +39,14 @@ FOR_SECRET = discord.Permissions(manage_messages=True)
 NAMES = {
     "read_messages": "View Channel",  # as discord.py lists it
     "send_messages": "Send Messages",
-    "send_messages_in_threads": "Send Messages in Threads",
-    "create_public_threads": "Create Public Threads",
+    "send_messages_in_threads": N_("Send Messages in Threads"),
+    "create_public_threads": N_("Create Public Threads"),
     "add_reactions": "Add Reactions",
     "read_message_history": "Read Message History",
     "embed_links": "Embed Links",
     "attach_files": "Attach Files",
-    "manage_messages": "Manage Messages",
-    "manage_webhooks": "Manage Webhooks",
+    "manage_messages": N_("Manage Messages"),
+    "manage_webhooks": N_("Manage Webhooks"),
 }
 
 

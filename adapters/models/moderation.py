@@ -24,6 +24,7 @@ from adapters.models.faults import status_fault
 from adapters.models.outcomes import CallFault, Next
 from engine.values.debate import Moderation
 from engine.values.errors import ModelError
+from engine.values.language import N_
 from engine.values.ports import FaultKind
 
 PATH, NAME = "/moderations", "moderation"
@@ -33,7 +34,7 @@ ADVICE = "check ROSTRUM_MODERATION__MODEL, __BASE_URL and __KEY"
 UNREADABLE = CallFault(
     "answered something that is no moderation", ADVICE, Next.FINAL, kind=FaultKind.UNREADABLE
 )
-AWAY = (
+AWAY = N_(
     "What people write is checked first, and the check cannot be reached at the moment, so nothing "
     "was done; try again in a minute."
 )

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 from adapters.models.options import RehearsalOptions
 from adapters.models.scenes import Scene, chance, last_speech, quote, shorten
 from engine.prompts.library import unquote
+from engine.values.language import N_
 from engine.values.text import count_words, marked
 
 LANGUAGES = ("en", "tr", "de", "es", "zh")
@@ -31,7 +32,7 @@ _STOP = re.compile(r"(?<=[^0-9\s][.!?])\s+|(?<=[。！？])(?!\*)")  # not withi
 
 
 BENCH = ("birch", "elm", "rowan", "aspen", "hazel", "willow")  # the usual jurors
-STAGES = ("opening", "cross-examination", "free debate", "closing")
+STAGES = ("opening", "cross-examination", N_("free debate"), "closing")
 
 
 class Point(NamedTuple):

@@ -25,6 +25,7 @@ from engine.store.served import EVERYONE, Served, lane_of
 from engine.store.votes import Asked
 from engine.values.debate import TRANSITIONS, Cause, Debate, Setup, Status, short_code
 from engine.values.errors import NotFoundError, StoreError, UsageError
+from engine.values.language import N_
 
 ENDED = (Status.CLOSED, Status.PARTIAL, Status.CANCELLED, Status.FAILED)
 ID_LENGTH = 26
@@ -48,7 +49,7 @@ REMATCH = """
 SELECT id FROM debates
 WHERE rematch_of = :debate AND status IN ('queued', 'running', 'voting') LIMIT 1
 """
-REMATCH_GOES_ON = (
+REMATCH_GOES_ON = N_(
     "A rematch is already under way: debate {code}. Another one can begin once its vote has closed."
 )
 MARK_SCRIPTED = "UPDATE debates SET scripted = TRUE WHERE id = :debate"

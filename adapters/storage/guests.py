@@ -23,12 +23,13 @@ from engine.store.guests import (
 )
 from engine.values.errors import NotAllowedError, UsageError
 from engine.values.judging import Question
+from engine.values.language import N_
 
-NOT_ASKED = (
+NOT_ASKED = N_(
     "This person asked not to take part in what is recorded, so they cannot argue a side. Ask "
     "someone else, or let a model argue it."
 )
-BUSY = (
+BUSY = N_(
     "This person already argues a side elsewhere, or was asked to. Ask them again once that debate "
     "is over."
 )

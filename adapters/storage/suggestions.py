@@ -14,6 +14,7 @@ from adapters.storage.people import ensure_person, find_key
 from engine.store.suggestions import MOST_OF_COMMUNITY, MOST_OF_PERSON, Suggested, Suggestion
 from engine.values.debate import short_code
 from engine.values.errors import NotAllowedError, NotFoundError, UsageError
+from engine.values.language import N_
 from engine.values.topics import topic_id
 
 OF = "platform = :platform AND community = :community"
@@ -50,7 +51,7 @@ UPDATE suggestions SET approved = FALSE WHERE {OF} AND topic = :topic AND debate
 REMOVE_UPVOTES = "DELETE FROM upvotes WHERE suggestion = :number"
 REMOVE = "DELETE FROM suggestions WHERE number = :number"
 USE = f"UPDATE suggestions SET debate = :debate WHERE {OF} AND topic = :topic AND debate IS NULL"  # noqa: S608
-FORGOTTEN = (
+FORGOTTEN = N_(
     "You asked to be forgotten, so nothing of you is stored; use optin to suggest topics and to "
     "vote again."
 )

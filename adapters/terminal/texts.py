@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from engine.tally.questions import STANCES
+from engine.values.language import N_, NN_
 from engine.values.ports import Draft
 from engine.values.text import marked
 from engine.words.card import Reference
 from engine.words.phrases import NO_STANCES, option_name, round_name
 from engine.words.translation import plural, say
 
-TOPIC = "Topic: {topic}"
-FILE = "File: {name}"
+TOPIC = N_("Topic: {topic}")
+FILE = N_("File: {name}")
 
 NOTHING_PRIVATE = "A terminal has no private messages; read the transcript."
 NOTHING_HIDDEN = "A vote in a terminal cannot be secret; start the debate with an open ballot."
@@ -38,7 +39,9 @@ VOTES_OPTION = "“{option}” in {given} is not on this ballot; choose from {op
 VOTES_TWICE = "“{option}” is in {given} twice; give each option once."
 VOTES_NUMBER = "“{number}” in {given} is not a number from 0 to {most}."
 NO_KEYBOARD = "No keyboard input here; give the votes with --votes."
-VOTES_NEEDED = ("The vote counts with {n} vote or more.", "The vote counts with {n} votes or more.")
+VOTES_NEEDED = NN_(
+    "The vote counts with {n} vote or more.", "The vote counts with {n} votes or more."
+)
 
 
 def draft_title(draft: Draft) -> str:
@@ -56,7 +59,7 @@ def next_round(name: str) -> str:
 def thinking(seats: Sequence[str]) -> str:
     """Return the line that shows who is thinking."""
     return say(
-        "{seats} is thinking…" if len(seats) == 1 else "{seats} are thinking…",
+        N_("{seats} is thinking…") if len(seats) == 1 else N_("{seats} are thinking…"),
         seats=say(", ").join(map(marked, seats)),
     )
 
@@ -68,12 +71,12 @@ def key_help(keys: Mapping[str, str], *, goes_on: bool, quorum: int = 0) -> str:
     """
     named = (say("{key} = {option}", key=key, option=option) for key, option in keys.items())
     hint = say(
-        "Keys: {options} · u = undo the last one · Enter = continue"
+        N_("Keys: {options} · u = undo the last one · Enter = continue")
         if goes_on
-        else "Keys: {options} · u = undo the last vote · Enter = close the vote",
+        else N_("Keys: {options} · u = undo the last vote · Enter = close the vote"),
         options=" · ".join(named),
     )
-    return f"{hint}\n{plural(VOTES_NEEDED, quorum)}" if quorum else hint
+    return f"{hint}\n{plural(*VOTES_NEEDED, quorum)}" if quorum else hint
 
 
 def earlier() -> str:
@@ -94,8 +97,8 @@ def hand_text(
     `names` are those of agents who answered a question.
     """
     template = (
-        ("{user} is {option}" if option in STANCES else "{user} votes: {option}")
+        (N_("{user} is {option}") if option in STANCES else N_("{user} votes: {option}"))
         if raised
-        else "{user} withdraws: {option}"
+        else N_("{user} withdraws: {option}")
     )
     return say(template, user=user, option=option_name(option, names))

@@ -32,7 +32,7 @@ from yarl import URL
 from adapters.proxies import proxy_of
 from engine.values.debate import Value
 from engine.values.errors import MISFITS, NotAllowedError, VenueAwayError, VenueError
-from engine.values.language import Text
+from engine.values.language import N_, Text
 
 ANSWER_SECONDS = 10.0
 MOST_BYTES = 64 * 1024  # of an answer
@@ -40,10 +40,10 @@ KEYS_SECONDS = 3600.0  # that Slack's keys are kept
 FRESH_SECONDS = 60.0  # before they are read again for a key that is not among them
 LEEWAY_SECONDS = 60  # between clocks
 CLAIMS = ["iss", "aud", "sub", "exp", "iat", "nonce"]
-DECLINED = "You did not sign in. Try again, or use an invitation link."
-EXPIRED = "Signing in took too long, or was begun in another browser. Begin again."
-AWAY = "{platform} does not answer at the moment. Try again in a minute."
-BROKEN = "Signing in by {platform} is not set up correctly. Tell the people who run this page."
+DECLINED = N_("You did not sign in. Try again, or use an invitation link.")
+EXPIRED = N_("Signing in took too long, or was begun in another browser. Begin again.")
+AWAY = N_("{platform} does not answer at the moment. Try again in a minute.")
+BROKEN = N_("Signing in by {platform} is not set up correctly. Tell the people who run this page.")
 log = structlog.get_logger(__name__)
 M = TypeVar("M", bound=BaseModel)
 

@@ -16,7 +16,7 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from engine.dataset.page import RIGHT_TO_LEFT, shown, to_html
 from engine.values.errors import NotFoundError, StoreError
-from engine.values.language import ENGLISH, speaking
+from engine.values.language import ENGLISH, N_, speaking
 from engine.words.translation import LANGUAGES, day, plural, say
 
 # Style sheets and scripts: files of this package, known by name and content.
@@ -149,18 +149,24 @@ class Failure(NamedTuple):
 
 FAILURES: Mapping[int, Failure] = MappingProxyType(
     {
-        400: Failure("That request cannot be read", "Go back and try again."),
-        403: Failure("That is not allowed", "Open the link that you were sent once more."),
+        400: Failure(N_("That request cannot be read"), N_("Go back and try again.")),
+        403: Failure(N_("That is not allowed"), N_("Open the link that you were sent once more.")),
         404: Failure(
-            "There is nothing at this address",
-            "Check the link. What it led to may have been deleted, or may not be public.",
+            N_("There is nothing at this address"),
+            N_("Check the link. What it led to may have been deleted, or may not be public."),
         ),
-        405: Failure("That is not possible here", "Go back and use the page's own buttons."),
-        410: Failure("This link is no longer valid", "Ask for a new one where you got it."),
-        413: Failure("That is too large", "Send less text at a time."),
-        429: Failure("Too many tries", "Wait a minute, then try again."),
-        500: Failure("Something went wrong here", "It is a bug in Rostrum. Try again later."),
-        503: Failure("The database is not available", "Nothing is lost. Try again in a moment."),
+        405: Failure(
+            N_("That is not possible here"), N_("Go back and use the page's own buttons.")
+        ),
+        410: Failure(N_("This link is no longer valid"), N_("Ask for a new one where you got it.")),
+        413: Failure(N_("That is too large"), N_("Send less text at a time.")),
+        429: Failure(N_("Too many tries"), N_("Wait a minute, then try again.")),
+        500: Failure(
+            N_("Something went wrong here"), N_("It is a bug in Rostrum. Try again later.")
+        ),
+        503: Failure(
+            N_("The database is not available"), N_("Nothing is lost. Try again in a moment.")
+        ),
     }
 )
 

@@ -22,6 +22,7 @@ from aiohttp import web
 from adapters.web.application import Failure, failure_page
 from adapters.web.session import client_of
 from engine.values.errors import NotFoundError, StoreError
+from engine.values.language import N_
 
 AT_ONCE = 2  # pages that are made at a time; the store has four connections that read
 MOST_WAITING = 200
@@ -33,7 +34,7 @@ SEALED = "no-store"
 OPEN = f"public, max-age={AGE_SECONDS}"
 BUSY_SECONDS = 5
 SHOWS = web.ResponseKey("shows", tuple[str, ...])
-BUSY = Failure("Too many people read here right now", "Try again in a moment.")
+BUSY = Failure(N_("Too many people read here right now"), N_("Try again in a moment."))
 
 
 class BusyError(Exception):

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from engine.labelling.sheet import Sheet, SheetAnswer
 from engine.store.labelling import MOST_COMMENT
+from engine.values.language import N_
 
 # Forms as browsers send them.
 
@@ -86,9 +87,9 @@ def read_answer(form: Form, sheet: Sheet) -> SheetAnswer | str:
     """Return a form's answer, or what is wrong with it."""
     given = filled(form, sheet)
     if not given.option:
-        return "Choose who debated better; without that there is nothing to store."
+        return N_("Choose who debated better; without that there is nothing to store.")
     if len(given.comment) > MOST_COMMENT:
-        return "Your reason is too long. Shorten it to 2,000 characters."
+        return N_("Your reason is too long. Shorten it to 2,000 characters.")
     try:
         return SheetAnswer.model_validate(
             {
@@ -101,7 +102,7 @@ def read_answer(form: Form, sheet: Sheet) -> SheetAnswer | str:
             }
         )
     except ValidationError:
-        return "Your answer could not be read. Check it and send it once more."
+        return N_("Your answer could not be read. Check it and send it once more.")
 
 
 def _comment(form: Form) -> str:

@@ -22,6 +22,7 @@ from engine.labelling.labelling import Labelling
 from engine.labelling.sheet import LabelProgress, Sheet
 from engine.store.labelling import NAME, Annotator, Joined, Task
 from engine.values.errors import StoreError
+from engine.values.language import N_
 
 TASK = f"{{task:{NAME}}}"
 SHEET = r"{sheet:[A-Za-z0-9_-]{22}}"
@@ -29,32 +30,41 @@ COOKIE = "label"
 TOKEN, PERSONAL = "t", "k"  # parameters of links
 MOST_TASKS = 8  # of one browser; that joined longest ago is left out
 UNINVITED = Failure(
-    "You need an invitation", "Open the link that you were sent once more, from its beginning."
+    N_("You need an invitation"),
+    N_("Open the link that you were sent once more, from its beginning."),
 )
 UNKNOWN = Failure(
-    "This link leads nowhere", "Check that you opened all of it, or ask for a new one."
+    N_("This link leads nowhere"), N_("Check that you opened all of it, or ask for a new one.")
 )
-EXPIRED = Failure("This link has expired", "Ask for a new one where you got it.")
+EXPIRED = Failure(N_("This link has expired"), N_("Ask for a new one where you got it."))
 USED = Failure(
-    "This link has been used",
-    "If it was by you, go on in the browser in which you began, or by your personal link. "
-    "Otherwise ask for a new one where you got it.",
+    N_("This link has been used"),
+    N_(
+        "If it was by you, go on in the browser in which you began, or by your personal link. "
+        "Otherwise ask for a new one where you got it."
+    ),
 )
 CLOSED = Failure(
-    "This task is closed", "It takes no more answers. Those that you gave are stored. Thank you!"
+    N_("This task is closed"),
+    N_("It takes no more answers. Those that you gave are stored. Thank you!"),
 )
 TOO_LATE = Failure(
-    "This task is closed",
-    "It was closed before your last answer, which is not stored. Those before it are. Thank you!",
+    N_("This task is closed"),
+    N_(
+        "It was closed before your last answer, which is not stored. Those before it "
+        "are. Thank you!"
+    ),
 )
 FORGOTTEN = Failure(
-    "Nothing of you may be stored",
-    "You asked to be forgotten, so your answers cannot be stored. To take part nevertheless, use "
-    "optin where you asked for it.",
+    N_("Nothing of you may be stored"),
+    N_(
+        "You asked to be forgotten, so your answers cannot be stored. To take part nevertheless, "
+        "use optin where you asked for it."
+    ),
 )
 GONE = Failure(
-    "Your session is over",
-    "This browser no longer takes part. Open the link that you were sent once more.",
+    N_("Your session is over"),
+    N_("This browser no longer takes part. Open the link that you were sent once more."),
 )
 REFUSALS: Mapping[str, tuple[int, Failure]] = {
     "unknown": (404, UNKNOWN),
@@ -321,7 +331,7 @@ class LabelPages:
                 filled(
                     form,
                     sheet,
-                    "This page was open for too long. Check your answer and send it once more.",
+                    N_("This page was open for too long. Check your answer and send it once more."),
                 ),
                 403,
             )

@@ -21,7 +21,7 @@ from engine.pages.debate import (
 )
 from engine.store.listings import Sought
 from engine.values.debate import Status
-from engine.values.language import ENGLISH
+from engine.values.language import ENGLISH, N_
 from engine.values.text import SIDES, marked
 from engine.words.phrases import money
 from engine.words.translation import day, moment, number, say
@@ -158,14 +158,14 @@ class Filed(Links):
 
 
 STATES: Mapping[str, str] = {
-    Status.QUEUED: "waiting to begin",
-    Status.RUNNING: "running",
-    INTERRUPTED: "interrupted",
-    Status.VOTING: "people vote",
-    Status.CLOSED: "decided",
-    Status.PARTIAL: "ended at its cap",
-    Status.CANCELLED: "stopped",
-    Status.FAILED: "failed",
+    Status.QUEUED: N_("waiting to begin"),
+    Status.RUNNING: N_("running"),
+    INTERRUPTED: N_("interrupted"),
+    Status.VOTING: N_("people vote"),
+    Status.CLOSED: N_("decided"),
+    Status.PARTIAL: N_("ended at its cap"),
+    Status.CANCELLED: N_("stopped"),
+    Status.FAILED: N_("failed"),
 }
 WORDS = {"day": day, "moment": moment, "number": number, "money": money, "marked": marked}
 

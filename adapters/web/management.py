@@ -27,7 +27,7 @@ from engine.stats.figure import Figure
 from engine.store import ExportFilter
 from engine.store.labelling import Task, Terms
 from engine.values.errors import NotFoundError, RostrumError, StoreError
-from engine.values.language import speaking
+from engine.values.language import N_, speaking
 from engine.words.phrases import money, option_name
 from engine.words.translation import LANGUAGES, number, percent, say
 
@@ -66,34 +66,34 @@ class TaskFigures(NamedTuple):
 def figures_of(report: LabelReport) -> TaskFigures:
     """Return a report in the language spoken now; titles are in English, for the catalogue."""
     tables = (
-        ("Progress", _progress(report)),
-        ("Agreement", _agreement(report)),
-        ("Cost", _cost(report)),
+        (N_("Progress"), _progress(report)),
+        (N_("Agreement"), _agreement(report)),
+        (N_("Cost"), _cost(report)),
     )
     return TaskFigures(tables, tuple(map(_person, report.people)), tuple(map(_hard, report.hard)))
 
 
 def _progress(report: LabelReport) -> Rows:
     return [
-        ("Answers", f"{report.labels} / {report.wanted}"),
-        ("People who label", f"{report.annotators}"),
-        ("Debates with enough labels", f"{report.complete} / {report.debates}"),
-        ("Open sheets", f"{report.waiting}"),
-        ("By people who had not seen the result", f"{report.gold}"),
-        ("Too fast to have read", f"{report.fast}"),
+        (N_("Answers"), f"{report.labels} / {report.wanted}"),
+        (N_("People who label"), f"{report.annotators}"),
+        (N_("Debates with enough labels"), f"{report.complete} / {report.debates}"),
+        (N_("Open sheets"), f"{report.waiting}"),
+        (N_("By people who had not seen the result"), f"{report.gold}"),
+        (N_("Too fast to have read"), f"{report.fast}"),
     ]
 
 
 def _agreement(report: LabelReport) -> Rows:
     return [
-        ("Pairs of people who agree", _share(report.agreement)),
-        ("Krippendorff's alpha", _figure(report.alpha)),
-        ("Cohen's kappa", _figure(report.kappa)),
-        ("People here and the jury", _share(report.jury)),
-        ("People here and in chat", _share(report.chat)),
-        ("Tests of attention passed", _share(report.known)),
-        ("The same answer at a second showing", _share(report.again)),
-        ("For the side shown first", _share(report.first)),
+        (N_("Pairs of people who agree"), _share(report.agreement)),
+        (N_("Krippendorff's alpha"), _figure(report.alpha)),
+        (N_("Cohen's kappa"), _figure(report.kappa)),
+        (N_("People here and the jury"), _share(report.jury)),
+        (N_("People here and in chat"), _share(report.chat)),
+        (N_("Tests of attention passed"), _share(report.known)),
+        (N_("The same answer at a second showing"), _share(report.again)),
+        (N_("For the side shown first"), _share(report.first)),
     ]
 
 
@@ -103,10 +103,10 @@ def _cost(report: LabelReport) -> Rows:
     pay = NOTHING if cost.pay is None else money(cost.pay)
     each = NOTHING if cost.per_label is None else money(cost.per_label)
     return [
-        ("Calls", money(cost.calls)),
-        ("Pay", pay),
-        ("In all", money(cost.total)),
-        ("For each answer", each),
+        (N_("Calls"), money(cost.calls)),
+        (N_("Pay"), pay),
+        (N_("In all"), money(cost.total)),
+        (N_("For each answer"), each),
     ]
 
 
@@ -150,25 +150,25 @@ ENTER = "/labels/enter"
 LINK = "k"
 GUEST = ""  # of a browser that has not shown who it is
 NOT_MANAGER = Failure(
-    "You do not manage tasks here",
-    "Ask the operator to name your account in ROSTRUM_WEB__MANAGERS, or for a link.",
+    N_("You do not manage tasks here"),
+    N_("Ask the operator to name your account in ROSTRUM_WEB__MANAGERS, or for a link."),
 )
 NO_LINK = Failure(
-    "You need a link to this page",
-    "On the machine that runs Rostrum, rostrum label page prints one.",
+    N_("You need a link to this page"),
+    N_("On the machine that runs Rostrum, rostrum label page prints one."),
 )
 SPENT = Failure(
-    "This link is no longer valid",
-    "It works once, for ten minutes. rostrum label page prints another one.",
+    N_("This link is no longer valid"),
+    N_("It works once, for ten minutes. rostrum label page prints another one."),
 )
 ASKED: Mapping[str, str] = {  # what can be filled in wrongly, by the terms' own names
-    "name": "Name, of small letters, digits and hyphens",
-    "per_debate": "Labels for each debate",
-    "each": "Debates for each person (0: until none is left)",
-    "repeats": "Shown twice, in per cent",
-    "about": "What people read before they begin",
-    "parameter": "Parameter with a participant's id, such as PROLIFIC_PID (empty: none)",
-    "code": "Completion code, shown at the end (empty: none)",
+    "name": N_("Name, of small letters, digits and hyphens"),
+    "per_debate": N_("Labels for each debate"),
+    "each": N_("Debates for each person (0: until none is left)"),
+    "repeats": N_("Shown twice, in per cent"),
+    "about": N_("What people read before they begin"),
+    "parameter": N_("Parameter with a participant's id, such as PROLIFIC_PID (empty: none)"),
+    "code": N_("Completion code, shown at the end (empty: none)"),
 }
 
 

@@ -26,6 +26,7 @@ from engine.stats.presentation import (
     word_share,
 )
 from engine.store.community import PublicPart
+from engine.values.language import N_
 from engine.values.messages import File
 from engine.values.ports import Permalinks
 from engine.words.league import league_lines, league_title
@@ -38,16 +39,16 @@ PIECE_BYTES = 64 * 1024
 STALL_SECONDS = 20.0  # in which a reader must take a piece
 FIGURES_SECONDS = 30.0
 TOO_LARGE = Failure(
-    "This dataset is too large to be downloaded here",
-    "Ask the people who run Rostrum for it.",
+    N_("This dataset is too large to be downloaded here"),
+    N_("Ask the people who run Rostrum for it."),
 )
 LOOK_SECONDS = 3.0  # between looks at a debate whose page grows
 TITLES = {
-    PublicPart.DEBATES: "Debates here",
-    PublicPart.LEADERBOARD: "Ratings",
-    PublicPart.AGREEMENT: "Jury and people",
-    PublicPart.LEAGUES: "Leagues and schedules",
-    PublicPart.DATASET: "Dataset",
+    PublicPart.DEBATES: N_("Debates here"),
+    PublicPart.LEADERBOARD: N_("Ratings"),
+    PublicPart.AGREEMENT: N_("Jury and people"),
+    PublicPart.LEAGUES: N_("Leagues and schedules"),
+    PublicPart.DATASET: N_("Dataset"),
 }
 PATHS = {part: f"/{part}" for part in PublicPart}
 

@@ -19,6 +19,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from adapters.web.application import ASSETS_PATH, Failure, failure_page
+from engine.values.language import N_
 
 FORM_TOKEN = "token"  # noqa: S105 - the name of a form's field
 LIFETIME_SECONDS = 30 * 24 * 3600
@@ -181,15 +182,15 @@ OPEN_PATH = "/open"
 READER = "reader"
 OWN_HOSTS = ("127.0.0.1", "localhost", "::1")
 LOCKED = Failure(
-    "These pages are open to one reader",
-    "Open the link that rostrum view printed in your terminal.",
+    N_("These pages are open to one reader"),
+    N_("Open the link that rostrum view printed in your terminal."),
 )
 USED = Failure(
-    "This link was used already",
-    "Go on in the browser that used it, or run rostrum view again for a new link.",
+    N_("This link was used already"),
+    N_("Go on in the browser that used it, or run rostrum view again for a new link."),
 )
 WRONG_HOST = Failure(
-    "That address is not this server's", "Open the link that rostrum view printed."
+    N_("That address is not this server's"), N_("Open the link that rostrum view printed.")
 )
 
 

@@ -17,11 +17,12 @@ from adapters.web.application import RETRY_SECONDS, Failure, failure_page
 from adapters.web.labelling import TASK, TOKEN
 from adapters.web.session import Sessions, Tries, client_of
 from engine.values.errors import NotAllowedError, VenueAwayError, VenueError
+from engine.values.language import N_
 
 PLATFORM = r"{platform:[a-z]{1,16}}"
 SIGN_IN_SECONDS = 600
 MANAGING = ""  # in place of a task's name
-FAILED = "Signing in did not work"
+FAILED = N_("Signing in did not work")
 
 Welcome = Callable[[web.Request, str, str], Awaitable[web.Response]]
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import regex
 
 from engine.blinding.identity import fold
+from engine.values.language import N_
 
 # The two sides' letters in the scripts that speakers write them in.
 _LETTERS = {"A": "AＡАأ甲", "B": "BＢБВب乙"}
@@ -158,13 +159,13 @@ def _numbered_things() -> tuple[Rule, ...]:
                 rf"(?![-.,]\d){_NOT_A_SEAT}",
                 _CASED,
             ),
-            "{name} {n}",
+            N_("{name} {n}"),
         ),
         Rule(
             regex.compile(
                 rf"(?=[sd]){_START}(?:seat|speaker|debater)\s+(?P<s>[ab])(?P<n>[1-4]){_END}", _FREE
             ),
-            "{name} {n}",
+            N_("{name} {n}"),
         ),
     )
 

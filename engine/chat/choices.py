@@ -24,7 +24,7 @@ from engine.prompts.library import NAMES
 from engine.store import Caps, Store
 from engine.values.debate import Debate, Model, Value
 from engine.values.errors import BudgetError, UsageError
-from engine.values.language import ENGLISH, speaking, spoken
+from engine.values.language import ENGLISH, N_, speaking, spoken
 from engine.values.messages import Estimate
 from engine.values.options import BUILT_IN
 from engine.values.text import MENTION, clean, headline, is_visible, scrub
@@ -228,7 +228,7 @@ def _rank(wanted: str, choice: CommandChoice) -> int:
 # Topics that people suggest: the commands suggest and topics, and where they are drawn.
 
 
-APPROVERS = managers("approve or remove topics")
+APPROVERS = managers(N_("approve or remove topics"))
 
 
 async def suggest(context: Context, person: Person, asked: SuggestArguments) -> SuggestedAnswer:

@@ -52,7 +52,7 @@ from engine.chat.settings import show_settings
 from engine.line.intake import check_allowed
 from engine.values.debate import BallotKind
 from engine.values.errors import RostrumError, UsageError
-from engine.values.language import Text
+from engine.values.language import N_, Text
 from engine.values.options import hint, suggest
 from engine.values.text import clean, headline
 
@@ -143,71 +143,79 @@ SCHEDULE = Takes(
 HELP = Takes("[command]", read_help)
 
 _COMMANDS = (
-    Command("start", START, "starts a debate; unnamed models are drawn at random", lifecycle.start),
+    Command(
+        "start", START, N_("starts a debate; unnamed models are drawn at random"), lifecycle.start
+    ),
     Command(
         "rematch",
         REMATCH,
-        "holds a debate once more with the same models, their sides drawn again or swapped",
+        N_("holds a debate once more with the same models, their sides drawn again or swapped"),
         lifecycle.rematch,
     ),
-    Command("cancel", DEBATE, "stops a debate", lifecycle.cancel, STARTER),
+    Command("cancel", DEBATE, N_("stops a debate"), lifecycle.cancel, STARTER),
     Command(
-        "close", DEBATE, "closes a vote early", lifecycle.close, managers("close a vote early")
+        "close",
+        DEBATE,
+        N_("closes a vote early"),
+        lifecycle.close,
+        managers(N_("close a vote early")),
     ),
     Command(
         "delete",
         DELETE,
-        "takes a debate out of the chat and the record",
+        N_("takes a debate out of the chat and the record"),
         own_data.delete,
         DELETERS,
     ),
-    Command("status", DEBATE, "shows a debate's progress", lifecycle.status),
-    Command("result", DEBATE, "shows a debate's result", lifecycle.result),
-    Command("list", NOTHING, "lists the debates here", lifecycle.newest, reads_much=True),
-    Command("models", NOTHING, "lists the models that can debate and judge here", choices.models),
+    Command("status", DEBATE, N_("shows a debate's progress"), lifecycle.status),
+    Command("result", DEBATE, N_("shows a debate's result"), lifecycle.result),
+    Command("list", NOTHING, N_("lists the debates here"), lifecycle.newest, reads_much=True),
+    Command(
+        "models", NOTHING, N_("lists the models that can debate and judge here"), choices.models
+    ),
     Command(
         "topics",
         TOPICS,
-        "lists the topics that people here suggested, and ideas",
+        N_("lists the topics that people here suggested, and ideas"),
         choices.topics,
         LISTERS,
         reads_much=True,
     ),
-    Command("suggest", SUGGEST, "suggests a topic for a debate here", choices.suggest),
-    Command("formats", NOTHING, "lists the formats", choices.formats),
+    Command("suggest", SUGGEST, N_("suggests a topic for a debate here"), choices.suggest),
+    Command("formats", NOTHING, N_("lists the formats"), choices.formats),
     Command(
         "settings",
         SETTINGS,
-        "shows or changes the settings",
+        N_("shows or changes the settings"),
         show_settings,
-        managers("see or change the settings"),
+        managers(N_("see or change the settings")),
     ),
     Command(
         "export",
         NOTHING,
-        "exports the data of the revealed debates",
+        N_("exports the data of the revealed debates"),
         revealed.export,
-        managers("export debates"),
+        managers(N_("export debates")),
         reads_much=True,
     ),
     Command(
         "agreement",
         NOTHING,
-        "shows how far jury and people agree",
+        N_("shows how far jury and people agree"),
         revealed.agreement,
         reads_much=True,
     ),
     Command(
         "leaderboard",
         NOTHING,
-        "shows how people and jury rate the models, and who guesses them best",
+        N_("shows how people and jury rate the models, and who guesses them best"),
         revealed.leaderboard,
         reads_much=True,
     ),
     Command(
         "league",
         LEAGUE,
-        "holds a league among the models here, and shows its standing",
+        N_("holds a league among the models here, and shows its standing"),
         leagues.league,
         LEAGUE_STARTERS,
         reads_much=True,
@@ -215,33 +223,39 @@ _COMMANDS = (
     Command(
         "schedule",
         SCHEDULE,
-        "holds debates at set times, on the topics that people want most",
+        N_("holds debates at set times, on the topics that people want most"),
         schedules.schedule,
         SCHEDULERS,
     ),
     Command(
-        "review", REVIEW, "lets you review debates whose winner is unclear", review, reads_much=True
+        "review",
+        REVIEW,
+        N_("lets you review debates whose winner is unclear"),
+        review,
+        reads_much=True,
     ),
-    Command("me", ME, "shows how your votes compare, to you alone", revealed.me, reads_much=True),
     Command(
-        "privacy", NOTHING, "shows what is stored about you", own_data.privacy, reads_much=True
+        "me", ME, N_("shows how your votes compare, to you alone"), revealed.me, reads_much=True
+    ),
+    Command(
+        "privacy", NOTHING, N_("shows what is stored about you"), own_data.privacy, reads_much=True
     ),
     Command(
         "mydata",
         NOTHING,
-        "sends you everything stored about you",
+        N_("sends you everything stored about you"),
         own_data.my_data,
         reads_much=True,
     ),
-    Command("forget", FORGET, "erases your identity, at once and for good", own_data.forget),
-    Command("optout", NOTHING, "leaves you out of exports", own_data.opt_out),
+    Command("forget", FORGET, N_("erases your identity, at once and for good"), own_data.forget),
+    Command("optout", NOTHING, N_("leaves you out of exports"), own_data.opt_out),
     Command(
         "optin",
         NOTHING,
-        "undoes that, or brings you back after being forgotten",
+        N_("undoes that, or brings you back after being forgotten"),
         own_data.opt_in,
     ),
-    Command("help", HELP, "shows this", help_on),
+    Command("help", HELP, N_("shows this"), help_on),
 )
 COMMANDS: Mapping[str, Command[Any]] = {command.name: command for command in _COMMANDS}
 FORMS: Mapping[str, Callable[[Context, Person, Any], Awaitable[Answer]]] = {
@@ -267,7 +281,7 @@ class Commands(Context):
         twice.
         """
         if self.store.away:
-            raise RostrumError("The database is away; try again in a minute.")
+            raise RostrumError(N_("The database is away; try again in a minute."))
 
     async def run(self, person: Person, asked: Invocation) -> Answer:
         """Run a command, if the person may use it and their community is served.

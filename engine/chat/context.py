@@ -19,7 +19,7 @@ from engine.store.debates import the_one
 from engine.store.served import OWN
 from engine.values.debate import Debate, Status, Value
 from engine.values.errors import NotAllowedError, NotFoundError, UsageError
-from engine.values.language import Text
+from engine.values.language import N_, Text
 from engine.values.text import clean, headline
 
 # The person behind a command: where they asked, and whether they manage the community.
@@ -146,16 +146,16 @@ class Who(NamedTuple):
 
 
 EVERYONE = Who()
-LEAGUE_STARTERS = Who(" (managers start and stop it)")  # checked once it is known what to do
-DELETERS = Who(" (its starter before anyone has voted, or a manager)")
-LISTERS = Who(" (managers approve and remove)")  # checked once it is known what to do
-SCHEDULERS = Who(" (managers set and end it)")
-STARTER = Who(" (its starter or a manager)")  # checked once the debate is known
+LEAGUE_STARTERS = Who(N_(" (managers start and stop it)"))  # checked once it is known what to do
+DELETERS = Who(N_(" (its starter before anyone has voted, or a manager)"))
+LISTERS = Who(N_(" (managers approve and remove)"))  # checked once it is known what to do
+SCHEDULERS = Who(N_(" (managers set and end it)"))
+STARTER = Who(N_(" (its starter or a manager)"))  # checked once the debate is known
 
 
 def managers(task: str) -> Who:
     """Restrict a task such as “close a vote early” to managers."""
-    return Who(" (managers)", task)
+    return Who(N_(" (managers)"), task)
 
 
 async def check(who: Who, store: Store, person: Person) -> None:

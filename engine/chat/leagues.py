@@ -37,6 +37,7 @@ from engine.series.spec import (
 from engine.store.series import StoredSeries
 from engine.values.debate import Model
 from engine.values.errors import NotAllowedError, NotFoundError, UsageError
+from engine.values.language import N_
 from engine.values.messages import Outcome
 from engine.values.options import BUILT_IN, Options, suggest
 from engine.values.ports import Location
@@ -45,8 +46,8 @@ from engine.values.text import clean, headline
 MOST_MODELS = 20
 MOST_MATCHES = 200
 E = TypeVar("E", bound=StrEnum)
-MANAGERS = managers("start or stop a league")
-NO_LEAGUE = "There is no league here yet; a manager can begin one with league start."
+MANAGERS = managers(N_("start or stop a league"))
+NO_LEAGUE = N_("There is no league here yet; a manager can begin one with league start.")
 
 
 async def league(context: Context, person: Person, asked: LeagueArguments) -> Answer:

@@ -46,6 +46,7 @@ from engine.store.pairs import closes_with, tied
 from engine.values.debate import BallotKind, Debate, Status
 from engine.values.errors import NotFoundError, UsageError
 from engine.values.judging import Log, Question
+from engine.values.language import N_
 from engine.values.options import BUILT_IN
 from engine.values.ports import Permalinks
 from engine.values.topics import RANDOM
@@ -53,8 +54,8 @@ from engine.votes.closing import read_reveal, unread_logs
 
 LISTED = 20
 LIVE = (Status.QUEUED, Status.RUNNING)
-BY_STARTER = "Its starter stopped it."
-BY_MANAGER = "A manager stopped it."
+BY_STARTER = N_("Its starter stopped it.")
+BY_MANAGER = N_("A manager stopped it.")
 
 
 async def start(context: Context, person: Person, asked: StartArguments) -> StartedAnswer:

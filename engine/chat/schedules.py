@@ -19,11 +19,14 @@ from engine.series.spec import People, Place, Recurring, Series, Sides, read_whe
 from engine.store.series import StoredSeries
 from engine.values.debate import SeriesKey
 from engine.values.errors import NotAllowedError, UsageError
+from engine.values.language import N_
 from engine.values.options import Options
 from engine.values.ports import Location
 
-MANAGERS = managers("set or end a schedule")
-ANY_TOPIC = "Remote work is better than working in an office"  # to estimate a debate without one
+MANAGERS = managers(N_("set or end a schedule"))
+ANY_TOPIC = N_(
+    "Remote work is better than working in an office"
+)  # to estimate a debate without one
 
 
 async def schedule(

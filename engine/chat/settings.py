@@ -24,7 +24,7 @@ from engine.store import Caps
 from engine.store.community import SETTING_NAMES, CommunitySettings, PublicPart
 from engine.values.debate import Model
 from engine.values.errors import NotAllowedError, UsageError
-from engine.values.language import ENGLISH
+from engine.values.language import ENGLISH, N_
 from engine.values.options import (
     BUILT_IN,
     NONE,
@@ -436,9 +436,9 @@ def _capped(name: str, value: float, defaults: Defaults) -> float:
     in_usd = name.endswith("_usd")
     if cap is not None and value > cap:
         raise UsageError(
-            "{name} is {value:g} USD, above the operator's limit of {cap:g} USD; lower it."
+            N_("{name} is {value:g} USD, above the operator's limit of {cap:g} USD; lower it.")
             if in_usd
-            else "{name} is {value:g}, above the operator's limit of {cap:g}; lower it.",
+            else N_("{name} is {value:g}, above the operator's limit of {cap:g}; lower it."),
             name=name,
             value=value,
             cap=cap,

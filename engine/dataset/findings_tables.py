@@ -28,6 +28,7 @@ from engine.dataset.entry import Entry
 from engine.store import Judging
 from engine.values.debate import Quotation, Turn
 from engine.values.judging import RETRIEVED, Artifact, Score, Verdict
+from engine.values.language import N_
 from engine.values.sources import outcome_of
 from engine.values.text import scrub
 
@@ -143,7 +144,7 @@ JUDGMENTS = Table(
                    lambda verdict: scrub(verdict.problem) or None),
             Column("n_valid", WHOLE, "readable answers, or people whose stances decided",
                    "valid"),
-            Column("n_invalid", WHOLE, "unreadable answers", "invalid"),
+            Column("n_invalid", WHOLE, N_("unreadable answers"), "invalid"),
             Column("rubric", TEXT, "the rubric"),
             Column("blind", FLAG, "whether it knew neither models nor sides"),
             list_of(

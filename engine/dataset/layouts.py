@@ -18,6 +18,7 @@ from engine.dataset.preferences import PREFERENCE
 from engine.values.debate import Debate, Status, Turn, TurnOrder
 from engine.values.errors import UsageError
 from engine.values.judging import TIE, WEAK
+from engine.values.language import N_
 from engine.values.text import scrub
 
 # A debate as people read it who label it in another tool: blind, the sides in one order.
@@ -243,7 +244,7 @@ def _argilla_field(name: str, title: str, *, markdown: bool = False) -> Row:
 def _label_studio(entry: Entry) -> Iterator[Row]:
     for reading in readings(entry):
         shown = reading.transcript
-        parts = [("Topic", shown.topic)]
+        parts = [(N_("Topic"), shown.topic)]
         parts += [("Conditions", shown.conditions)] if shown.conditions else []
         parts += [(f"What {name} argues", stance) for name, stance in shown.stances]
         for one in shown.rounds:

@@ -17,7 +17,7 @@ from engine.dataset.findings_tables import retrieved
 from engine.store import Store
 from engine.values.debate import Debate, Source, Status, Turn
 from engine.values.judging import RETRIEVED, Ballot
-from engine.values.language import speaking
+from engine.values.language import N_, speaking
 from engine.values.messages import Reveal
 from engine.values.sources import named
 from engine.values.text import clean, rename, scrub as scrub_mentions
@@ -129,9 +129,9 @@ def lay_out(
         ""
         if reveal
         else say(
-            "It ended without a vote and has no result."
+            N_("It ended without a vote and has no result.")
             if unheld
-            else "Results stay sealed until the vote closes."
+            else N_("Results stay sealed until the vote closes.")
         )
     )
     return Page(

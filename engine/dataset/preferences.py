@@ -25,6 +25,7 @@ from engine.dataset.columns import (
 from engine.dataset.entry import Entry, ExportedTurn
 from engine.values.debate import Turn
 from engine.values.judging import TIE, Tally
+from engine.values.language import N_
 from engine.values.text import split_draft
 
 # Debates as chat messages, for trainers.
@@ -32,7 +33,7 @@ from engine.values.text import split_draft
 
 Messages: TypeAlias = list[dict[str, str]]
 
-STANDS = {"A": "for it", "B": "against it"}
+STANDS = {"A": N_("for it"), "B": N_("against it")}
 ANY_STAND = "for or against it"
 
 

@@ -25,39 +25,40 @@ from engine.values.errors import (
     no_answer,
     without_words,
 )
+from engine.values.language import N_
 from engine.values.messages import Reveal, Where
 from engine.values.ports import FaultKind
 from engine.words.phrases import NEEDS, WAITS_TO_POST, WAITS_TO_REACT
 from engine.words.translation import say
 
-STOPPED_BY_BUG = (
+STOPPED_BY_BUG = N_(
     "Stopped by a bug in Rostrum; the details are in its log. Everything so far is kept; try to "
     "resume it."
 )
-MODEL_FAILED = (
+MODEL_FAILED = N_(
     "A model gave no usable answer, even after a retry. The operator of Rostrum can see which one "
     "and resume the debate."
 )
-MODEL_MISSET = (
+MODEL_MISSET = N_(
     "A model cannot be used as Rostrum is set up. The operator of Rostrum can see why and resume "
     "the debate."
 )
-MODEL_FULL = (
+MODEL_FULL = N_(
     "The debate has become too long for one of its models. Start it again with fewer rounds or "
     "other models; the operator of Rostrum can also replace the model and resume the debate."
 )
-OVER_BUDGET = (
+OVER_BUDGET = N_(
     "It has reached the spending limit for one debate. To hear a whole debate on this, choose "
     "cheaper models, fewer rounds or fewer jurors."
 )
-MODEL_REFUSED = (
+MODEL_REFUSED = N_(
     "A model declined to argue this topic. Reword the topic, or start the debate with other "
     "models. The operator of Rostrum can see which one declined."
 )
-MODEL_AWAY = "A model cannot be reached at the moment; the debate goes on when it answers."
-NO_ROOM = "Rostrum has no room for it at the moment; it begins as soon as there is some."
-HELD_UP = "Rostrum could not continue it. The operator can see why and resume the debate."
-REFUSED = (
+MODEL_AWAY = N_("A model cannot be reached at the moment; the debate goes on when it answers.")
+NO_ROOM = N_("Rostrum has no room for it at the moment; it begins as soon as there is some.")
+HELD_UP = N_("Rostrum could not continue it. The operator can see why and resume the debate.")
+REFUSED = N_(
     "A problem with Rostrum's storage or settings prevented that. The operator can see the reason "
     "in the log; try again later."
 )
@@ -142,10 +143,10 @@ def why(debate: Debate, *, outside: bool = False) -> str:
     `outside`: for readers who are not in its chat, whose channels are none of theirs.
     """
     if outside and debate.gone:
-        return "Its thread is gone, or Rostrum may not post there any more."
+        return N_("Its thread is gone, or Rostrum may not post there any more.")
     on_platform = tuple(waits.format(why="") for waits in (WAITS_TO_POST, WAITS_TO_REACT))
     if outside and debate.reason.startswith(on_platform):
-        return "Its chat refuses a message or a reaction at the moment. Rostrum tries again."
+        return N_("Its chat refuses a message or a reaction at the moment. Rostrum tries again.")
     if debate.reason.startswith(NEEDS):
         return NO_ROOM
     if awaited(debate.reason):

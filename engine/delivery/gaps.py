@@ -11,7 +11,7 @@ import structlog
 
 from engine.store import DeliveryState, Intent, Post
 from engine.values.debate import short_code
-from engine.values.language import speaking
+from engine.values.language import N_, speaking
 from engine.values.messages import Content, Notice, TurnPost
 from engine.values.ports import Venue
 from engine.words.card import BESIDE
@@ -19,7 +19,7 @@ from engine.words.cards import plain_text, turn_title
 from engine.words.translation import say
 
 SUFFIX = "/gap"
-VOTES = "Votes on this debate are counted, but there is no winner."
+VOTES = N_("Votes on this debate are counted, but there is no winner.")
 log = structlog.get_logger(__name__)
 
 
@@ -60,11 +60,14 @@ def in_plain_words(venue: Venue, intent: Intent) -> Intent | None:
 def notice_of(intent: Intent, state: DeliveryState, platform: str) -> Post | None:
     """Return the notice that replaces a message; None if nothing of the debate is missing."""
     templates = {
-        DeliveryState.REFUSED: "{what} is missing here: {platform} refused it. It is kept "
-        "in the record.",
-        DeliveryState.DOUBTFUL: "{what} may be missing here: {platform} did not confirm it, and "
-        "Rostrum may not read this thread to look for it. It is kept "
-        "in the record.",
+        DeliveryState.REFUSED: N_(
+            "{what} is missing here: {platform} refused it. It is kept in the record."
+        ),
+        DeliveryState.DOUBTFUL: N_(
+            "{what} may be missing here: {platform} did not confirm it, and "
+            "Rostrum may not read this thread to look for it. It is kept "
+            "in the record."
+        ),
     }
     if state not in templates or intent.target is not None:
         return None

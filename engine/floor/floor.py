@@ -58,6 +58,7 @@ from engine.values.debate import (
 )
 from engine.values.errors import DesertedError, ModelError, StoppedError
 from engine.values.judging import UNANSWERED, Adjustment, Artifact, Score, Verdict
+from engine.values.language import N_
 from engine.values.messages import Notice, TurnPost
 from engine.values.ports import KEPT, CallRole, ChatMessage, Reply
 from engine.values.sources import check_quotations, named, tell_quotation
@@ -392,8 +393,10 @@ class Floor:
         await self._publish(self._turn(seat, round_name, text, shown, "", broken))
         if not said and before is not None and not_given(before.violations):
             raise DesertedError(
-                "The person who argued a side gave no turn twice in a row, so the debate ends "
-                "here. Start it again once they have time."
+                N_(
+                    "The person who argued a side gave no turn twice in a row, so the debate ends "
+                    "here. Start it again once they have time."
+                )
             )
         return text
 
@@ -723,7 +726,7 @@ class Floor:
 def _stances(given: Mapping[str, str]) -> dict[str, Any]:
     """Return the templates' words for each side's stance; `part` leaves the stance itself out."""
     part = stands = {"A": "in favour of the motion", "B": "against the motion"}
-    aims = {"A": "for the motion", "B": "against it"}
+    aims = {"A": "for the motion", "B": N_("against it")}
     if given:
         part = dict.fromkeys(given, "whose stance is quoted in your instructions")
         stands = {side: f"whose stance is “{text}”" for side, text in given.items()}

@@ -17,6 +17,7 @@ from engine.prompts.library import SOURCES
 from engine.store import Post
 from engine.values.debate import Retrieval, Source, Value
 from engine.values.judging import RETRIEVED, Artifact
+from engine.values.language import N_
 from engine.values.messages import Report
 from engine.values.sources import title_of
 from engine.values.text import clean, headline, is_visible, marked
@@ -135,7 +136,7 @@ def _tell(floor: Floor, made: Lookup, numbers: Sequence[int]) -> str:
     )
     side = floor.called.get(made.side, marked(made.side))
     found = names or say(
-        "the search gave no answer" if made.problem else "nothing that can be read"
+        N_("the search gave no answer") if made.problem else N_("nothing that can be read")
     )
     return floor.veiled(
         say("**{side}** looked up “{query}”: {found}", side=side, query=made.query, found=found)

@@ -16,6 +16,7 @@ from engine.floor.structured import TOO_LONG
 from engine.store import AttemptStart, Journaled, Lease, Store
 from engine.values.debate import Debate, Model, Origin, Sampling
 from engine.values.errors import BudgetError, ModelError
+from engine.values.language import N_
 from engine.values.ports import AnswerSchema, Attempt, Call, CallRole, ChatMessage, Models, Reply
 
 # Fair turns on the event loop.
@@ -193,7 +194,7 @@ class Steps:
             import structlog  # settings import this module, and start without it
 
             log = structlog.get_logger(__name__)
-            log.warning("no answer", debate=self._debate.id, step=step, why=error.problem)
+            log.warning(N_("no answer"), debate=self._debate.id, step=step, why=error.problem)
             raise
         # Debates whose calls end together are handled one by one.
         await self._pace.turn()

@@ -14,6 +14,7 @@ from engine.floor.shapes import TEXT, Fault, Shape, ShapedAnswer, TurnLimits, ch
 from engine.formats.format import Format, Labels, Lengths, Sized
 from engine.values.debate import Request, TurnOrder, Value
 from engine.values.judging import DECISION, Artifact
+from engine.values.language import N_
 
 DECISIONS = ("maintains", "qualifies", "gives_up")
 UNKNOWN = "unknown"  # a decision that could not be read, which is never guessed
@@ -50,7 +51,7 @@ class Classic(Format):
     """
 
     name = "classic"
-    about = "both sides argue in turn, from opening to closing; a juror sums it up"
+    about = N_("both sides argue in turn, from opening to closing; a juror sums it up")
     version = 1
     takes_rounds = True
     summarised = True

@@ -14,7 +14,7 @@ from engine.prompts.library import Prompts
 from engine.values.debate import Length, Request, Turn, TurnOrder, Value
 from engine.values.errors import UsageError
 from engine.values.judging import Verdict, Vote
-from engine.values.language import Text
+from engine.values.language import N_, Text
 from engine.values.text import headline
 
 _ITEM = re.compile(
@@ -201,12 +201,12 @@ class Format(ABC):
 
 
 MISTAKES = {  # by how pydantic's types of errors begin; their contexts are values too
-    "bool": "{name} is “{text}”; write on or off.",
-    "float": "{name} is “{text}”; write a number.",
-    "greater_than_equal": "{name} is {text}; it must be at least {ge:g}.",
-    "int": "{name} is “{text}”; write a whole number.",
-    "less_than_equal": "{name} is {text}; it must be at most {le:g}.",
-    "literal": "{name} is “{text}”; it must be {known:or}.",
+    "bool": N_("{name} is “{text}”; write on or off."),
+    "float": N_("{name} is “{text}”; write a number."),
+    "greater_than_equal": N_("{name} is {text}; it must be at least {ge:g}."),
+    "int": N_("{name} is “{text}”; write a whole number."),
+    "less_than_equal": N_("{name} is {text}; it must be at most {le:g}."),
+    "literal": N_("{name} is “{text}”; it must be {known:or}."),
 }
 O = TypeVar("O", bound=Value)  # noqa: E741 - O for options
 
@@ -227,8 +227,9 @@ def read_own(name: str, shape: type[O], given: Mapping[str, object]) -> O:
     except ValidationError as error:
         mistake = error.errors(include_url=False)[0]
         kind = next((kind for kind in MISTAKES if mistake["type"].startswith(kind)), "")
+        template = MISTAKES.get(kind, N_("{name} is “{text}”, which cannot be used."))
         raise UsageError(
-            MISTAKES.get(kind, "{name} is “{text}”, which cannot be used."),
+            template,
             **dict(mistake.get("ctx", {})),
             name=str(next(iter(mistake["loc"]), name)),
             text=headline(str(mistake["input"]), 40),

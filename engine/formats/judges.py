@@ -17,6 +17,7 @@ from pydantic import BaseModel
 from engine.floor.floor import Floor
 from engine.floor.shapes import Node, Shape, ShapedAnswer
 from engine.values.judging import TIE, Artifact, Score
+from engine.values.language import N_
 from engine.values.overlap import similarity
 from engine.values.text import marked
 from engine.words.translation import plural, say
@@ -137,9 +138,9 @@ S = TypeVar("S", bound=BaseModel)
 OPINION = "opinion"
 NO_NAMES: Mapping[str, str] = {}
 SUBJECTS = {
-    "roundtable": "an answer",
-    "structured": "an argument",
-    "team": "a speech",
+    "roundtable": N_("an answer"),
+    "structured": N_("an argument"),
+    "team": N_("a speech"),
 }
 
 
@@ -221,11 +222,12 @@ def tell_judges(
     spreads = [score.spread for score in scores if score.spread is not None]
     said = [say("{n} judges, the median counts: {told}.", n=len(by_judge), told=told)]
     if spreads:
+        subject = SUBJECTS.get(format, N_("a turn"))
         said.append(
             say(
                 "The highest and the lowest score of {subject} are {spread:.1f} points "
                 "apart on average.",
-                subject=say(SUBJECTS.get(format, "a turn")),
+                subject=say(subject),
                 spread=fmean(spreads),
             )
         )
@@ -235,10 +237,6 @@ def tell_judges(
 def _tell_winner(winner: str | None, n: int) -> str:
     if winner is None:
         return say("{n} gave nothing that can be counted", n=n)
-    return plural(
-        ("{n} calls it level", "{n} call it level")
-        if winner == TIE
-        else ("{n} has {side} ahead", "{n} have {side} ahead"),
-        n,
-        side=winner,
-    )
+    if winner == TIE:
+        return plural("{n} calls it level", "{n} call it level", n)
+    return plural("{n} has {side} ahead", "{n} have {side} ahead", n, side=winner)

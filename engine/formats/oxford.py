@@ -10,6 +10,7 @@ from engine.floor.shapes import TurnLimits
 from engine.formats.format import Decision, Format, Lengths, Roles, Sized
 from engine.values.debate import Request, TurnOrder, Value
 from engine.values.judging import TIE, Question, Verdict, Vote
+from engine.values.language import N_
 from engine.values.text import marked
 from engine.words.translation import say
 
@@ -18,14 +19,14 @@ ROUNDS = {"opening": "1", "rebuttal": "2", "closing": "1"}
 ANSWERS = "2"  # the seat of each side that answers the audience: the other one closes right after
 STANCE_OF = {"A": "for", "B": "against"}
 ROOM: Mapping[str | None, str] = {
-    None: "The room has no winner",
-    TIE: "The room is undecided",
-    "": "The room chooses {winner}",
+    None: N_("The room has no winner"),
+    TIE: N_("The room is undecided"),
+    "": N_("The room chooses {winner}"),
 }
 JURY: Mapping[str | None, str] = {
-    None: "The jury has no winner",
-    TIE: "The jury is undecided",
-    "": "The jury chooses {winner}",
+    None: N_("The jury has no winner"),
+    TIE: N_("The jury is undecided"),
+    "": N_("The jury chooses {winner}"),
 }
 
 
@@ -39,7 +40,7 @@ class Oxford(Format):
     """Opening by the first seats, rebuttal by the second, closing by the first again."""
 
     name = NAME
-    about = "two speakers a side; the side that changes more minds wins"
+    about = N_("two speakers a side; the side that changes more minds wins")
     version = 1
     turn_order = TurnOrder.SEQUENTIAL
     stance = True

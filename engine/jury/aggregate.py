@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from engine.jury.rubric import Rubric, find_rubric
 from engine.values.debate import Fit, JurorFit, JurorHistory, PanelMode, PanelSetup
 from engine.values.judging import TIE, Ballot, Verdict
+from engine.values.language import N_
 
 if TYPE_CHECKING:
     from engine.jury import model
@@ -33,7 +34,7 @@ AGREEING = 6  # readings that have to agree before jurors are proven to see
 BEHIND = -1.5  # errors by which the model may tell held-back ballots worse than the balanced rule
 KNOWN_AFTER = 10  # ballots of history after which a juror's lean counts as measured
 UNKNOWN = JurorHistory()
-UNPROVEN = "these jurors have not yet shown that they see more than order or chance"
+UNPROVEN = N_("these jurors have not yet shown that they see more than order or chance")
 
 
 class Aggregate(NamedTuple):

@@ -26,6 +26,7 @@ from pydantic import Field, ValidationError
 
 from engine.values.debate import Criterion, Value
 from engine.values.errors import UsageError
+from engine.values.language import N_
 from engine.values.text import headline
 
 LOWEST, HIGHEST = 1, 10
@@ -63,36 +64,36 @@ def _rubric(name: str, *criteria: tuple[str, float, str, str]) -> Rubric:
 
 DEBATE = _rubric(
     "debate",
-    ("logic", 0.30, "full of gaps", "flawless"),
-    ("evidence", 0.30, "all vague", "each piece independently verifiable"),
-    ("responsiveness", 0.25, "evaded everything", "answered point by point"),
-    ("honesty", 0.15, "sophistry and distortion", "honest and fair"),
+    (N_("logic"), 0.30, "full of gaps", "flawless"),
+    (N_("evidence"), 0.30, "all vague", "each piece independently verifiable"),
+    (N_("responsiveness"), 0.25, "evaded everything", "answered point by point"),
+    (N_("honesty"), 0.15, "sophistry and distortion", "honest and fair"),
 )
 EVIDENCE_FIRST = _rubric(
     "evidence_first",
-    ("evidence", 0.40, "all vague", "each piece independently verifiable"),
-    ("logic", 0.30, "full of gaps", "flawless"),
-    ("rebuttal", 0.20, "evaded everything", "answered point by point"),
-    ("clarity", 0.10, "hard to follow", "clear to any reader"),
+    (N_("evidence"), 0.40, "all vague", "each piece independently verifiable"),
+    (N_("logic"), 0.30, "full of gaps", "flawless"),
+    (N_("rebuttal"), 0.20, "evaded everything", "answered point by point"),
+    (N_("clarity"), 0.10, "hard to follow", "clear to any reader"),
 )
 ANSWERS = _rubric(
     "answers",
-    ("correctness", 0.35, "wrong where it can be checked", "right wherever it can be checked"),
-    ("reasoning", 0.25, "asserts", "every step shown"),
-    ("usefulness", 0.25, "misses the question", "answers it so that one can act on it"),
-    ("candour", 0.15, "sure of everything", "says how sure it is and where it does not hold"),
+    (N_("correctness"), 0.35, "wrong where it can be checked", "right wherever it can be checked"),
+    (N_("reasoning"), 0.25, "asserts", "every step shown"),
+    (N_("usefulness"), 0.25, "misses the question", "answers it so that one can act on it"),
+    (N_("candour"), 0.15, "sure of everything", "says how sure it is and where it does not hold"),
 )
 CLASSIC_SIX = Rubric(
     name="classic-six",
     criteria=tuple(
         Criterion(name=name, weight=1 / 6, low=low, high=high, lowest=0, highest=20)
         for name, low, high in (
-            ("clarity", "hard to follow", "clear to any reader"),
-            ("consistency", "contradicts itself", "one case from first to last"),
-            ("strength", "no argument holds", "every argument holds"),
-            ("counter-arguments", "ignores the other side", "answers its strongest points"),
-            ("realism", "could not happen", "holds in the world as it is"),
-            ("synthesis", "repeats itself", "draws out what the debate has shown"),
+            (N_("clarity"), "hard to follow", "clear to any reader"),
+            (N_("consistency"), "contradicts itself", "one case from first to last"),
+            (N_("strength"), "no argument holds", "every argument holds"),
+            (N_("counter-arguments"), "ignores the other side", "answers its strongest points"),
+            (N_("realism"), "could not happen", "holds in the world as it is"),
+            (N_("synthesis"), "repeats itself", "draws out what the debate has shown"),
         )
     ),
 )

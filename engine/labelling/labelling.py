@@ -39,6 +39,7 @@ from engine.store.labelling import (
 from engine.tally.questions import vote_options
 from engine.values.debate import Debate, Status
 from engine.values.errors import NotFoundError, UsageError
+from engine.values.language import N_
 from engine.values.ports import Clock
 from engine.votes.offers import Doubt, doubt_of, in_doubt, ranked
 
@@ -114,7 +115,7 @@ def _check_known(debate: Debate, answer: str | None) -> None:
 
 
 EVERYTHING = ExportFilter(revealed=True)
-NOTHING = (
+NOTHING = N_(
     "There is no debate to label: a task is of debates that are closed, and held by two models."
 )
 MOST_LINKS, MOST_PEOPLE, MOST_DAYS = 10_000, 1_000_000, 3650

@@ -21,6 +21,7 @@ from engine.store.labelling import Drawn, Queued, Task
 from engine.tally.tally import count, wilson
 from engine.values.debate import Value
 from engine.values.judging import TIE, WEAK, Question
+from engine.values.language import N_
 from engine.values.text import headline, scrub
 from engine.values.topics import topic_id
 
@@ -29,10 +30,10 @@ FAST_SHARE = 0.2  # of an annotator's labels, from which they are marked
 LOW, FEWEST_ALONE = 0.5, 10  # agreement below which an annotator is marked, of so many labels
 FEWEST_TESTS = 3
 MARKS = {
-    "fast": "too fast",
-    "tests": "fails tests",
-    "repeats": "contradicts themselves",
-    "alone": "rarely as the others",
+    "fast": N_("too fast"),
+    "tests": N_("fails tests"),
+    "repeats": N_("contradicts themselves"),
+    "alone": N_("rarely as the others"),
 }
 """What each mark of an annotator says."""
 

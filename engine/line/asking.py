@@ -9,13 +9,14 @@ from engine.store import Store
 from engine.store.asking import MOST_ASKED, NewQuestion
 from engine.values.debate import Debate
 from engine.values.errors import NotAllowedError, UsageError
+from engine.values.language import N_
 from engine.values.ports import Clock
 from engine.values.text import clean, is_visible, scrub
 from engine.votes.audience import MOST_LISTED, standing_questions
 
 LONGEST_QUESTION = 300  # characters
-OVER = "The time for questions is over, so nothing was changed."
-UNKNOWN = "There is no question {number} here. Give the number of one in the list."
+OVER = N_("The time for questions is over, so nothing was changed.")
+UNKNOWN = N_("There is no question {number} here. Give the number of one in the list.")
 
 
 def read_question(given: str) -> str:
@@ -54,10 +55,14 @@ async def ask(service: Service, debate: Debate, user: str, given: str) -> int:
             "part in debates that start after it."
         )
     refusals = {
-        "again": "You have asked a question already, number {number}. To ask another one, remove "
-        "that one first.",
-        "often": "You cannot ask another question in this debate.",
-        "full": "This debate has {most} questions already and takes no more. Support one of them.",
+        "again": N_(
+            "You have asked a question already, number {number}. To ask another one, remove "
+            "that one first."
+        ),
+        "often": N_("You cannot ask another question in this debate."),
+        "full": N_(
+            "This debate has {most} questions already and takes no more. Support one of them."
+        ),
         "closed": OVER,
     }
     if outcome in refusals:
@@ -75,8 +80,10 @@ async def _check(service: Service, debate: Debate, text: str) -> None:
     check_words(settings.blocked_words, text)
     await service.moderate(
         [text],
-        "The automatic check for harmful content flagged your question, so it was not "
-        "asked. Reword it.",
+        N_(
+            "The automatic check for harmful content flagged your question, so it was not "
+            "asked. Reword it."
+        ),
     )
 
 

@@ -20,6 +20,7 @@ from engine.tally.questions import waiting_for
 from engine.values.debate import Debate
 from engine.values.errors import DeclinedError, DesertedError, PausedError
 from engine.values.judging import Question
+from engine.values.language import N_
 from engine.values.messages import GuestInvite, Notice, SpeakInvite
 from engine.words.phrases import WAITS_TO_CHECK
 from engine.words.translation import say
@@ -28,13 +29,17 @@ KEY = "guest"
 CONSENT_MINUTES = 30.0
 LOOK_SECONDS = 1.0
 LEAVE_SECONDS = 5.0  # longer than a request to stop takes to be seen
-SILENT = "The person who was asked to argue a side did not answer in time. Nothing was spent."
+SILENT = N_("The person who was asked to argue a side did not answer in time. Nothing was spent.")
 MISSED: Mapping[Withheld, str] = {
-    "": "The time is up, and nothing was written. The debate goes on without this turn.",
-    "blocked": "The time is up, and what was written has a word that is not allowed here. The "
-    "debate goes on without this turn.",
-    "flagged": "The time is up, and the automatic check for harmful content flagged what was "
-    "written. The debate goes on without this turn.",
+    "": N_("The time is up, and nothing was written. The debate goes on without this turn."),
+    "blocked": N_(
+        "The time is up, and what was written has a word that is not allowed here. The "
+        "debate goes on without this turn."
+    ),
+    "flagged": N_(
+        "The time is up, and the automatic check for harmful content flagged what was "
+        "written. The debate goes on without this turn."
+    ),
 }
 
 
@@ -70,9 +75,9 @@ class GuestTime:
         accepted = await self._answer()
         told = Notice(
             text=say(
-                "The invitation is accepted. The debate begins."
+                N_("The invitation is accepted. The debate begins.")
                 if accepted
-                else "The invitation is not accepted, so the debate does not begin."
+                else N_("The invitation is not accepted, so the debate does not begin.")
             )
         )
         await self._post(Post(key=f"{KEY}/answered", message=told, target=KEY))
@@ -80,7 +85,7 @@ class GuestTime:
             raise DeclinedError(
                 SILENT
                 if accepted is None
-                else "The person who was asked to argue a side declined. Nothing was spent."
+                else N_("The person who was asked to argue a side declined. Nothing was spent.")
             )
 
     async def hear(self, step: str, words: int) -> Spoken:
@@ -104,7 +109,9 @@ class GuestTime:
         await self.store.debates.stop_waiting(debate_id, waited)
         told = Notice(
             text=say(
-                "Rostrum has the turn. It is posted below." if turn.text else MISSED[turn.withheld]
+                N_("Rostrum has the turn. It is posted below.")
+                if turn.text
+                else MISSED[turn.withheld]
             )
         )
         await self._post(Post(key=f"{key}/closed", message=told, target=key))
@@ -134,7 +141,10 @@ class GuestTime:
         guest = await self.store.guests.guest(self.debate.id)
         if guest is None or guest.user is None:
             raise DesertedError(
-                "The person who argued a side asked to be forgotten, so the debate cannot go on."
+                N_(
+                    "The person who argued a side asked to be forgotten, so the "
+                    "debate cannot go on."
+                )
             )
 
     async def _look(self, since: float) -> None:

@@ -14,6 +14,7 @@ from engine.store import Store
 from engine.store.guests import Guest, NewGuest, OpenTurn
 from engine.values.debate import Debate
 from engine.values.errors import UsageError
+from engine.values.language import N_
 from engine.values.ports import Clock, Moderator
 from engine.values.text import count_words
 from engine.votes.audience import moderate
@@ -21,10 +22,10 @@ from engine.votes.spoken import said_below, spoken_text
 from engine.votes.window import VoteWindow
 
 OPEN_TRIES, LOOK_SECONDS = 8, 0.25  # for a question whose message is being posted
-NOT_YOU = "Only the person who argues this side can do that."
-CONSENT_OVER = "The time to answer is over, so nothing was changed."
-NO_TURN = "It is not your turn now. Rostrum mentions you when it is."
-TOO_LONG = (
+NOT_YOU = N_("Only the person who argues this side can do that.")
+CONSENT_OVER = N_("The time to answer is over, so nothing was changed.")
+NO_TURN = N_("It is not your turn now. Rostrum mentions you when it is.")
+TOO_LONG = N_(
     "Your turn has {n} words; at most {most} are allowed. Shorten it and send it again. This is "
     "what you wrote:\n\n{text}"
 )
@@ -140,8 +141,10 @@ class GuestLine:
             await moderate(
                 self.moderator,
                 [said],
-                "The automatic check for harmful content flagged this, so it was not taken. Reword "
-                "your turn and send it again.",
+                N_(
+                    "The automatic check for harmful content flagged this, so it was not taken. "
+                    "Reword your turn and send it again."
+                ),
             )
         if not await self.store.guests.speak(debate.id, turn.step, said, self.clock.now()):
             raise UsageError("The time for this turn is over, so nothing was changed.")

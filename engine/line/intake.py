@@ -35,7 +35,7 @@ from engine.values.debate import (
     Value,
 )
 from engine.values.errors import BlockedError, BudgetError, NotAllowedError, UsageError
-from engine.values.language import Text
+from engine.values.language import N_, Text
 from engine.values.options import BUILT_IN, STANCES, Options, check_limits
 from engine.values.sources import SourceFile, SourceLimits, read_sources
 from engine.values.text import clean, is_visible, marked
@@ -52,9 +52,9 @@ from engine.values.topics import (
 LONGEST_TEXT = 20_000  # characters
 MOST_JUDGES = 9  # of a format's own
 ME = "me"  # in place of a model: whoever starts the debate argues that side
-ONLY_ONE = "Only one side can be a person. Choose a model for the other one."
+ONLY_ONE = N_("Only one side can be a person. Choose a model for the other one.")
 TURN_MINUTES = 10.0  # for a turn of a person
-NOT_ALLOWED = (
+NOT_ALLOWED = N_(
     "This bot serves only the servers and workspaces that its operator has chosen, and this is "
     "none of them; ask the operator to add it."
 )
@@ -570,11 +570,15 @@ def _clean(name: str, given: str) -> str:
     text = clean(given).strip()
     if len(text) > LONGEST_TEXT:
         raise UsageError(
-            "The topic of a debate may have at most {most} characters; this one has {n}. "
-            "Shorten it."
+            N_(
+                "The topic of a debate may have at most {most} characters; this one has {n}. "
+                "Shorten it."
+            )
             if name == "topic"
-            else "The conditions of a debate may have at most {most} characters; these have {n}. "
-            "Shorten them.",
+            else N_(
+                "The conditions of a debate may have at most {most} characters; these have {n}. "
+                "Shorten them."
+            ),
             most=LONGEST_TEXT,
             n=len(text),
         )

@@ -22,8 +22,9 @@ from engine.line.intake import (
 from engine.line.mirror import exchange, seated
 from engine.values.debate import ENDED, OTHER, Debate, Request
 from engine.values.errors import UsageError
+from engine.values.language import N_
 
-NO_RESULT = (
+NO_RESULT = N_(
     "Debate {code} ended without a result, so there is nothing to repeat; start its motion again."
 )
 
@@ -57,7 +58,7 @@ def check_repeatable(debate: Debate, mirror: Debate | None) -> None:
         raise UsageError(
             NO_RESULT
             if debate.status in ENDED
-            else "Debate {code} has no result yet. A rematch can begin once it has one.",
+            else N_("Debate {code} has no result yet. A rematch can begin once it has one."),
             code=debate.code,
         )
     if mirror is not None and mirror.status not in ENDED:

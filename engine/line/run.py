@@ -36,7 +36,7 @@ from engine.values.errors import (
     ThreadGoneError,
 )
 from engine.values.judging import Why
-from engine.values.language import speaking
+from engine.values.language import N_, speaking
 from engine.values.messages import Notice
 from engine.values.ports import (
     AnswerSchema,
@@ -52,10 +52,10 @@ from engine.words.phrases import NEEDS
 from engine.words.translation import say
 
 FAREWELLS = {
-    Status.PARTIAL: "The debate ends here, incomplete.",
-    Status.CANCELLED: "The debate was stopped.",
+    Status.PARTIAL: N_("The debate ends here, incomplete."),
+    Status.CANCELLED: N_("The debate was stopped."),
 }
-FAILED = "The debate failed; everything up to here is kept."
+FAILED = N_("The debate failed; everything up to here is kept.")
 MOST_UNDELIVERED = 4
 LOOK_SECONDS = 1.0
 POSTED = ("turn", "shorten")  # the cues of calls whose answers are posted

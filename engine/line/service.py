@@ -48,7 +48,7 @@ from engine.values.debate import (
     short_code,
 )
 from engine.values.errors import BudgetError, FlaggedError, UsageError
-from engine.values.language import Text
+from engine.values.language import N_, Text
 from engine.values.messages import Announcement, Before, Estimate
 from engine.values.ports import Clock, Dispatcher, Inbound, Models, Moderator
 from engine.values.sources import named
@@ -58,7 +58,7 @@ from engine.votes.window import VoteWindow
 if TYPE_CHECKING:
     from engine.line.guests import GuestLine
 
-FLAGGED = (
+FLAGGED = N_(
     "The automatic check for harmful content flagged this, so nothing was started. Reword it, or "
     "choose another topic."
 )

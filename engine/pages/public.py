@@ -35,7 +35,7 @@ from engine.store.community import PublicPart
 from engine.store.series import StoredSeries
 from engine.values.debate import ENDED, Debate, Status
 from engine.values.errors import NotFoundError
-from engine.values.language import speaking
+from engine.values.language import N_, speaking
 from engine.values.messages import File, LeagueTable, Outcome
 from engine.values.ports import Clock
 from engine.values.text import headline, scrub as scrub_mentions
@@ -133,7 +133,7 @@ def sealed_picture(topic: str, language: str) -> File:
     return File(name="debate.png", media="image/svg+xml", content=darken(svg), alt=alt)
 
 
-NOTHING = "There is nothing at this address"
+NOTHING = N_("There is nothing at this address")
 LISTED = 50  # debates on a page of the list
 DISPUTED = 50  # debates in which jury and people disagree
 TOPIC_LENGTH = 200  # characters

@@ -16,6 +16,7 @@ from engine.pages.debate import SPOKEN, Grid, Rows, Section, TurnMark
 from engine.pages.restored import restore_tally
 from engine.pages.timeline import timelines
 from engine.values.judging import DECISION, POSITION, QUESTIONS, RETRIEVED
+from engine.values.language import N_
 from engine.values.text import marked
 from engine.words.phrases import option_name, round_name
 from engine.words.translation import number, percent, say
@@ -24,11 +25,11 @@ from engine.words.translation import number, percent, say
 
 
 Row: TypeAlias = Mapping[str, Any]
-TRACE, REGISTER = "The trace table", "The register"
+TRACE, REGISTER = N_("The trace table"), N_("The register")
 SCORES, CHANGES, OTHERS = (
-    "Scores by the format's own judge",
-    "Scores changed afterwards",
-    "Findings",
+    N_("Scores by the format's own judge"),
+    N_("Scores changed afterwards"),
+    N_("Findings"),
 )
 SHOWN_ELSEWHERE = (DECISION, POSITION, QUESTIONS, RETRIEVED, WHY)
 MOST_ROWS = 150
@@ -142,38 +143,43 @@ def _fit(grid: Grid) -> Grid:
     return Grid(grid.head, (*grid.rows[:MOST_ROWS], last))
 
 
-VERDICT, PEOPLE = "What the verdict rests on", "Who voted, and how"
-LATER, ASKED = "Judged again", "What the audience asked"
+VERDICT, PEOPLE = N_("What the verdict rests on"), N_("Who voted, and how")
+LATER, ASKED = N_("Judged again"), N_("What the audience asked")
 PHASES = {
-    "before_reveal": "before the reveal",
-    "after_reveal": "after the reveal",
-    "stance_before": "stance before the debate",
-    "stance_after": "stance after the debate",
-    "imported": "labels from another tool",
-    "label": "labels on the web",
+    "before_reveal": N_("before the reveal"),
+    "after_reveal": N_("after the reveal"),
+    "stance_before": N_("stance before the debate"),
+    "stance_after": N_("stance after the debate"),
+    "imported": N_("labels from another tool"),
+    "label": N_("labels on the web"),
 }
 NOT_GOLD = {
-    "scripted": "not known to be a person's",
-    "judge": "saw a judge's scores",
-    "starter": "started the debate",
-    "speaker": "argued a side",
-    "new": "account or membership too new",
-    "ambiguous": "last choice unknown",
-    "known": "could know the models",
-    "mirror": "the mirrored debate had named the models",
-    "gap": "a message was missing",
-    "unread": "reactions could not be read",
-    "imported": "perhaps not blind",
+    "scripted": N_("not known to be a person's"),
+    "judge": N_("saw a judge's scores"),
+    "starter": N_("started the debate"),
+    "speaker": N_("argued a side"),
+    "new": N_("account or membership too new"),
+    "ambiguous": N_("last choice unknown"),
+    "known": N_("could know the models"),
+    "mirror": N_("the mirrored debate had named the models"),
+    "gap": N_("a message was missing"),
+    "unread": N_("reactions could not be read"),
+    "imported": N_("perhaps not blind"),
 }
-SUMMED = "{name} {n}"
-PLACE, PHASE, GOLD = "platform", "phase", "independent"
-STANCES = {"for": "for it", "against": "against it", "unsure": "unsure", "even": "even"}
-RULES = ("balance of both orders", "the model of jurors")
+SUMMED = N_("{name} {n}")
+PLACE, PHASE, GOLD = N_("platform"), N_("phase"), N_("independent")
+STANCES = {
+    "for": N_("for it"),
+    "against": N_("against it"),
+    "unsure": N_("unsure"),
+    "even": N_("even"),
+}
+RULES = (N_("balance of both orders"), N_("the model of jurors"))
 MODES: Mapping[str, str] = {
-    "adaptive": "as many jurors as it takes",
-    "strict": "every juror in one order, balanced",
-    "all": "every juror in every order",
-    "one": "a single juror",
+    "adaptive": N_("as many jurors as it takes"),
+    "strict": N_("every juror in one order, balanced"),
+    "all": N_("every juror in every order"),
+    "one": N_("a single juror"),
 }
 
 
@@ -213,30 +219,31 @@ def _rested(debate: Row, names: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     winner = debate["jury_winner"]
     readings = [(one["option"], one["n"]) for one in debate["jury_readings"] or ()]
     undecided = say("no verdict yet") if readings else say("no verdict")
-    yield "jury's winner", option_name(winner, names) if winner else undecided
+    yield N_("jury's winner"), option_name(winner, names) if winner else undecided
     chances = [(one["side"], one["p"]) for one in debate["p"] or ()]
+    problem = debate["jury_problem"] or ""
     yield (
         "probability of winning",
         _joined(say(SUMMED, name=option_name(side, names), n=percent(p)) for side, p in chances),
     )
-    yield "why there is no verdict", say(debate["jury_problem"] or "")
+    yield N_("why there is no verdict"), say(problem)
     yield (
-        "readings so far",
+        N_("readings so far"),
         _joined(say(SUMMED, name=option_name(one, names), n=str(n)) for one, n in readings),
     )
-    yield "readings that count", str(debate["n_valid"])
-    yield "unreadable answers", str(debate["n_invalid"] or "")
-    yield "readings that decide nothing", str(debate["n_audit"] or "")
-    yield "worth in independent votes", _figure(debate["effective_votes"], ".1f")
-    yield "signal", _figure(debate["z"], "+.2f")
+    yield N_("readings that count"), str(debate["n_valid"])
+    yield N_("unreadable answers"), str(debate["n_invalid"] or "")
+    yield N_("readings that decide nothing"), str(debate["n_audit"] or "")
+    yield N_("worth in independent votes"), _figure(debate["effective_votes"], ".1f")
+    yield N_("signal"), _figure(debate["z"], "+.2f")
     rule = debate.get("jury_rule")
-    yield "found by", say(RULES[rule == "model"])
-    yield "doubt left", _figure(debate.get("jury_variance"), ".2f")
+    yield N_("found by"), say(RULES[rule == "model"])
+    yield N_("doubt left"), _figure(debate.get("jury_variance"), ".2f")
     mode = str(debate["panel_mode"])
-    yield "how jurors read", say(MODES.get(mode, mode))
-    yield "order of reading", say("no side led in every order") if debate["order_alone"] else ""
+    yield N_("how jurors read"), say(MODES.get(mode, mode))
+    yield N_("order of reading"), say("no side led in every order") if debate["order_alone"] else ""
     recused = say("jurors related to a debater had to sit")
-    yield "jurors", recused if debate["recusal_failed"] else ""
+    yield N_("jurors"), recused if debate["recusal_failed"] else ""
 
 
 def _later(judgings: Sequence[Row], names: Mapping[str, str]) -> Section | None:

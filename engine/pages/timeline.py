@@ -10,7 +10,7 @@ from typing import NamedTuple
 from engine.drawing.svg import GREY, OTHERS, bar, disc, draw, fit, line, write
 from engine.pages.debate import SPOKEN, Picture, Rows, Section
 from engine.values.judging import TIE, WEAK
-from engine.values.language import speaking
+from engine.values.language import N_, speaking
 from engine.values.text import unmarked
 from engine.words.phrases import option_name
 from engine.words.translation import number, say
@@ -18,7 +18,7 @@ from engine.words.translation import number, say
 VOTES, SCORES = "votes", "scores"
 WIDTH, HEIGHT = 720, 260
 LEFT, RIGHT, TOP, FLOOR = 44, 150, 24, 216
-VOTES_MOVED, SCORES_MOVED = "How the votes came in", "How the scores moved"
+VOTES_MOVED, SCORES_MOVED = N_("How the votes came in"), N_("How the scores moved")
 MOST_STEPS = 400
 DASHES = ("", "6 3", "2 3", "9 3 2 3")
 

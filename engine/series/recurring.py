@@ -36,7 +36,7 @@ from engine.values.errors import (
     VenueAwayError,
     VenueError,
 )
-from engine.values.language import speaking
+from engine.values.language import N_, speaking
 from engine.values.messages import Message, Skipped
 from engine.values.ports import Clock, Location, Venue
 from engine.values.topics import has_blocked
@@ -72,14 +72,14 @@ async def _post(venue: Venue, place: str, message: Message, stem: str) -> None:
 
 GRACE = timedelta(hours=1)
 """How late a debate may begin; after that its time is skipped."""
-AWAY = "Rostrum was not running at that time."
-EMPTY = "The topic list is empty. Anyone can add one with the command suggest."
-REFUSED = (
+AWAY = N_("Rostrum was not running at that time.")
+EMPTY = N_("The topic list is empty. Anyone can add one with the command suggest.")
+REFUSED = N_(
     "The topic that people want most was refused, so it is off the list. A manager can put it back "
     "or remove it with the command topics."
 )
-OVER_LIMIT = "A limit on debates or their cost was reached."
-NO_PLACE = "Rostrum could not hold a debate in its channel. Check its permissions there."
+OVER_LIMIT = N_("A limit on debates or their cost was reached.")
+NO_PLACE = N_("Rostrum could not hold a debate in its channel. Check its permissions there.")
 log = structlog.get_logger(__name__)
 
 Hold = Callable[[StoredSeries, Recurring, Location, str, SeriesKey], Awaitable[None]]
@@ -137,7 +137,7 @@ class Recurrences:
     ) -> None:
         """Begin a debate. Raises _SkippedError for what does not pass, else _WaitsError."""
         if any(debate.status.live for debate in debates):
-            raise _WaitsError("The debate before it had not ended yet.")
+            raise _WaitsError(N_("The debate before it had not ended yet."))
         platform, community = stored.platform or "", stored.community or ""
         topic, wanted = recurring.options.topic, None
         if topic is None:
@@ -271,7 +271,7 @@ def _explained(error: RostrumError) -> Exception:
         case BudgetError():
             return _WaitsError(OVER_LIMIT)
         case VenueAwayError() | ModelError():
-            return _WaitsError("The platform or a model could not be reached.")
+            return _WaitsError(N_("The platform or a model could not be reached."))
         case VenueError():
             return _SkippedError(NO_PLACE)
     return _SkippedError(without_settings(str(error)))

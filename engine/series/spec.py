@@ -18,7 +18,7 @@ from engine.formats.format import read_own
 from engine.prompts.library import check_language
 from engine.values.debate import Model, PanelMode, Value
 from engine.values.errors import UsageError
-from engine.values.language import Text
+from engine.values.language import N_, Text
 from engine.values.options import STANCES, Options, check_limits, hint, parse_minutes, read_options
 from engine.values.text import clean, headline, is_visible
 from engine.values.topics import Topic, fold_topic
@@ -514,7 +514,10 @@ def contenders_of(options: Options) -> tuple[str, str]:
     contenders = script.roles(own).contenders
     if len(contenders) != 2:
         raise UsageError(
-            "In the format {name} with these options {n} take part; in a series two models meet.",
+            N_(
+                "In the format {name} with these options {n} take part; in a series "
+                "two models meet."
+            ),
             name=script.name,
             n=len(contenders),
         )
@@ -540,12 +543,12 @@ def read_people(place: Place, every: str, at: str, names: tuple[str, str]) -> Pe
     days = _days(every)
     if days and not at:
         raise UsageError(
-            "{name} is missing: say at what time, as in 09:00 Europe/Berlin.", name=names[1]
+            N_("{name} is missing: say at what time, as in 09:00 Europe/Berlin."), name=names[1]
         )
     minutes = DAY if days else parse_minutes(names[0], _in_units(every))
     if not 1 <= minutes <= 366 * DAY:
         raise UsageError(
-            "{name} must be between a minute and a year, as in 1d or 12h.", name=names[0]
+            N_("{name} must be between a minute and a year, as in 1d or 12h."), name=names[0]
         )
     return People(place=place, every=minutes, at=_daily(names[1], at) if at else None, days=days)
 
@@ -556,8 +559,10 @@ def read_when(text: str, place: Place) -> People:
     every = found["every"].strip() or "day" if found else ""
     if found is None or not (_days(every) or _SPAN.fullmatch(every.casefold())):
         raise UsageError(
-            "“{text}” is not a time; write for example “every weekday 09:00 Europe/Berlin”, "
-            "“monday, thursday 18:30 UTC” or “every 2 days 09:00 UTC”.",
+            N_(
+                "“{text}” is not a time; write for example “every weekday 09:00 Europe/Berlin”, "
+                "“monday, thursday 18:30 UTC” or “every 2 days 09:00 UTC”."
+            ),
             text=headline(clean(text), 40),
         )
     return read_people(place, every, found["at"], ("every", "The time"))
@@ -586,7 +591,10 @@ def _daily(name: str, text: str) -> Daily:
     found = re.fullmatch(r"([01]?\d|2[0-3]):([0-5]\d)", clock)
     if not found:
         raise UsageError(
-            "{name} is “{text}”; write a time of day and a time zone, as in 09:00 Europe/Berlin.",
+            N_(
+                "{name} is “{text}”; write a time of day and a time zone, as in 09:00 "
+                "Europe/Berlin."
+            ),
             name=name,
             text=headline(clean(text), 40),
         )
@@ -594,11 +602,12 @@ def _daily(name: str, text: str) -> Daily:
     try:
         ZoneInfo(zone)
     except (KeyError, ValueError, OSError):
+        near = hint(zone, _zones()) or Text(N_("write one such as Europe/Berlin."))
         raise UsageError(
-            "{name} names the time zone “{zone}”, which does not exist; {near}",
+            N_("{name} names the time zone “{zone}”, which does not exist; {near}"),
             name=name,
             zone=headline(clean(zone), 40),
-            near=hint(zone, _zones()) or Text("write one such as Europe/Berlin."),
+            near=near,
         ) from None
     return Daily(hour=int(found[1]), minute=int(found[2]), zone=zone)
 

@@ -23,25 +23,26 @@ from engine.stats.coefficients import Bin
 from engine.stats.figure import Figure
 from engine.stats.ratings import Effect, Leaderboard, Missing, ModelRatings, Rating, Unknown
 from engine.values.judging import TIE
+from engine.values.language import N_
 from engine.values.messages import File
 from engine.words.translation import number, percent, say
 
 # The wording of statistics, for chats, terminals and pictures.
 
 
-RANGE = "{value} ({low} to {high})"
+RANGE = N_("{value} ({low} to {high})")
 MISSING = {
-    Missing.NEVER_LOST: "never lost to a rated model, even indirectly",
-    Missing.NEVER_WON: "never beat a rated model, even indirectly",
-    Missing.APART: "no debates link it to the rated models",
-    Missing.NO_CYCLE: "no two models have beaten each other, even indirectly",
-    Missing.ONLY_TIES: "all debates were ties",
+    Missing.NEVER_LOST: N_("never lost to a rated model, even indirectly"),
+    Missing.NEVER_WON: N_("never beat a rated model, even indirectly"),
+    Missing.APART: N_("no debates link it to the rated models"),
+    Missing.NO_CYCLE: N_("no two models have beaten each other, even indirectly"),
+    Missing.ONLY_TIES: N_("all debates were ties"),
 }
 UNKNOWN = {
-    Unknown.UNSEEN: "no debate shows it",
-    Unknown.CONFOUNDED: "cannot be told apart",
-    Unknown.UNBOUNDED: "too few debates",
-    Unknown.UNRATED: "no model is rated",
+    Unknown.UNSEEN: N_("no debate shows it"),
+    Unknown.CONFOUNDED: N_("cannot be told apart"),
+    Unknown.UNBOUNDED: N_("too few debates"),
+    Unknown.UNRATED: N_("no model is rated"),
 }
 
 
@@ -114,9 +115,9 @@ CELL = 92
 PLOT = 320
 ROW = 60
 MOST_MODELS = 25
-LEADERBOARD_TITLE = "Ratings by people and by the jury"
-NOTHING = "Nothing to show yet."
-BY_PEOPLE, BY_JURY = "people", "jury"
+LEADERBOARD_TITLE = N_("Ratings by people and by the jury")
+NOTHING = N_("Nothing to show yet.")
+BY_PEOPLE, BY_JURY = N_("people"), N_("jury")
 
 
 def draw_pictures(agreement: Agreement, leaderboard: Leaderboard) -> dict[str, str]:
@@ -139,7 +140,7 @@ def draw_matrix(agreement: Agreement) -> str:
     about = f"{agreement.compared} debates, agreement {word_share(agreement.agreement)}"
     size = CELL * max(3, len(matrix))
     return draw(
-        "What people chose, and what the jury chose",
+        N_("What people chose, and what the jury chose"),
         f"{about}. {'; '.join(said) or NOTHING}",
         size + 150,
         size + 130,

@@ -13,10 +13,11 @@ from engine.store.served import EVERYONE, Served
 from engine.store.votes import Asked
 from engine.values.debate import Cause, Debate, Setup, Status, Value
 from engine.values.errors import NotFoundError, StoppedError, ThreadGoneError
+from engine.values.language import N_
 from engine.values.text import clean, headline
 
 TOPIC_LENGTH = 60
-SEVERAL = "Several debates have the code {code}; give one of these instead: {debates}."
+SEVERAL = N_("Several debates have the code {code}; give one of these instead: {debates}.")
 
 
 class Caps(Value):

@@ -10,15 +10,26 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from string import Formatter
-from typing import Any
+from typing import Any, TypeVar
 
 ENGLISH = "en"
+S = TypeVar("S", bound=str)
 _spoken: ContextVar[str] = ContextVar("language", default=ENGLISH)
 
 
 def spoken() -> str:
     """Return the language of what is written now, as a BCP-47 code."""
     return _spoken.get()
+
+
+def N_(text: S) -> S:  # noqa: N802 - as gettext's users know it
+    """Mark a text that is said from elsewhere, so that Babel brings it into the catalogues."""
+    return text
+
+
+def NN_(one: str, many: str) -> tuple[str, str]:  # noqa: N802 - as above
+    """Mark a singular and its plural, to be said from elsewhere with a number."""
+    return one, many
 
 
 @contextmanager

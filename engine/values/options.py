@@ -17,7 +17,7 @@ from pydantic import BaseModel, JsonValue, field_validator
 
 from engine.values.debate import BallotKind, Length, PanelMode, Request, Scores, TurnOrder, Value
 from engine.values.errors import UsageError
-from engine.values.language import Text
+from engine.values.language import N_, Text
 from engine.values.text import READING, headline
 
 E = TypeVar("E", bound=StrEnum)
@@ -172,8 +172,11 @@ def _check_limit(name: str, value: float, spelled: str, written: str) -> None:
     low, high = LIMITS[name]
     if low <= value <= high:
         return
+    template = OUTSIDE.get(
+        name, N_("{spelled} is {text}; it must be between {low:.10g} and {high:.10g}.")
+    )
     raise UsageError(
-        OUTSIDE.get(name, "{spelled} is {text}; it must be between {low:.10g} and {high:.10g}."),
+        template,
         spelled=spelled,
         text=_shorten(written),
         low=low,
@@ -182,10 +185,12 @@ def _check_limit(name: str, value: float, spelled: str, written: str) -> None:
 
 
 OUTSIDE = {  # of what has a unit
-    "pace": "{spelled} is {text}; it must be between {low:.10g} and {high:.10g} words a minute.",
-    "questions": "{spelled} is “{text}”; choose at most an hour, or 0 for none.",
-    "turn_minutes": "{spelled} is “{text}”; choose at most a day.",
-    "vote_minutes": "{spelled} is “{text}”; choose more than 0 and at most a week.",
+    "pace": N_(
+        "{spelled} is {text}; it must be between {low:.10g} and {high:.10g} words a minute."
+    ),
+    "questions": N_("{spelled} is “{text}”; choose at most an hour, or 0 for none."),
+    "turn_minutes": N_("{spelled} is “{text}”; choose at most a day."),
+    "vote_minutes": N_("{spelled} is “{text}”; choose more than 0 and at most a week."),
 }
 LIMITS: Mapping[str, tuple[float, float]] = {
     name: (field.metadata[0].ge, field.metadata[1].le)
@@ -302,9 +307,9 @@ def parse_choice(kinds: type[E], name: str, text: str) -> E:
     known = [kind.value for kind in kinds]
     if word not in known:
         raise UsageError(
-            "{name} is “{text}”; {near} it must be {known:or}."
+            N_("{name} is “{text}”; {near} it must be {known:or}.")
             if nearest(word, known)
-            else "{name} is “{text}”; it must be {known:or}.",
+            else N_("{name} is “{text}”; it must be {known:or}."),
             name=name,
             text=_shorten(text),
             near=hint(word, known),
@@ -344,7 +349,8 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
 def hint(word: str, known: Iterable[str]) -> Text:
     """Return “did you mean …?” with the closest known word, or nothing."""
     close = nearest(word, known)
-    return Text("did you mean {close}?", close=close) if close else Text("")
+    template = N_("did you mean {close}?") if close else ""
+    return Text(template, close=close)
 
 
 def suggest(word: str, known: Iterable[str], *, listed_by: str = "") -> Text:

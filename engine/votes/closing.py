@@ -31,6 +31,7 @@ from engine.values.judging import (
     VoteEvent,
     Why,
 )
+from engine.values.language import N_
 from engine.values.messages import (
     AgainInvite,
     JurorLine,
@@ -119,7 +120,7 @@ def asked(votes: Iterable[Vote], question: Question) -> tuple[Vote, ...]:
     return tuple(vote for vote in votes if vote.question is question)
 
 
-NO_VERDICT = Verdict(winner=None, problem="the panel gave no verdict", valid=0, invalid=0)
+NO_VERDICT = Verdict(winner=None, problem=N_("the panel gave no verdict"), valid=0, invalid=0)
 
 
 class Judged(NamedTuple):
@@ -171,12 +172,10 @@ def extension_of(debate: Debate, invite: Message | None, closes_at: datetime) ->
     """Say that a vote stays open for longer, and until when on its invitation."""
     request = debate.request
     text = plural(
-        (
-            "It takes {n} vote to decide. None that counts is there yet, so the vote stays open "
-            "for another {span}.",
-            "It takes {n} votes to decide. There are fewer so far, so the vote stays open for "
-            "another {span}.",
-        ),
+        "It takes {n} vote to decide. None that counts is there yet, so the vote stays open "
+        "for another {span}.",
+        "It takes {n} votes to decide. There are fewer so far, so the vote stays open for "
+        "another {span}.",
         request.quorum,
         span=lasting(request.vote_minutes),
     )

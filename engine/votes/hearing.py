@@ -14,6 +14,7 @@ from engine.fleet.leases import Bell, Keeper
 from engine.store import Act, Cast, Intervention, Outcome, Press, Store, Target
 from engine.values.debate import BallotKind, Value
 from engine.values.judging import How, Question
+from engine.values.language import N_
 from engine.values.ports import (
     ButtonPressed,
     Clock,
@@ -208,12 +209,14 @@ class Hearing:
         votes, platform = self.store.votes, self.venue.platform
         if isinstance(lost, ThreadDeleted):
             held = await votes.held_in(platform, thread=lost.place)
-            return await self._abandon(held, "The thread of this debate was deleted.")
+            return await self._abandon(held, N_("The thread of this debate was deleted."))
         held = await votes.held_in(platform, community=lost.community)
         return await self._abandon(
             held,
-            "Rostrum was removed from the place of this debate; invite it again to hold "
-            "debates there.",
+            N_(
+                "Rostrum was removed from the place of this debate; invite it again to hold "
+                "debates there."
+            ),
         )
 
     async def _abandon(self, debates: list[str], why: str) -> Heard:

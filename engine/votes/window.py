@@ -28,7 +28,7 @@ from engine.values.errors import (
     VenueError,
 )
 from engine.values.judging import Question
-from engine.values.language import Text
+from engine.values.language import N_, Text
 from engine.values.ports import Clock, Moderator, Venue
 from engine.votes.closer import Closer
 from engine.votes.hearing import MISSED, Hearing
@@ -292,7 +292,7 @@ class VoteWindow:
             return
         if not KINDS[asked.question].waits:
             return
-        why = "Waiting to close the vote: a bug in Rostrum; the details are in its log."
+        why = N_("Waiting to close the vote: a bug in Rostrum; the details are in its log.")
         if isinstance(error, VenueAwayError):
             why = waiting_for(asked.question, self.venue.platform)
             if asked.question is Question.VOTE and await self._is_to_close(asked.debate):

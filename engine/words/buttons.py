@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from engine.values.language import N_
 from engine.values.text import headline
 from engine.words.phrases import NO_STANCES, option_name
 from engine.words.translation import say
 
 PREFIX = "rostrum"
-STOP = "Stop"
-STATUS = "Status"
-WHY = "Why?"
-DETAILS = "Details"
-ASK = "Ask"
-UNASK = "Remove"
-DONE = "Done"
+STOP = N_("Stop")
+STATUS = N_("Status")
+WHY = N_("Why?")
+DETAILS = N_("Details")
+ASK = N_("Ask")
+UNASK = N_("Remove")
+DONE = N_("Done")
 IN_PLACE = ("ground", "clear", "guess", "page")
-REMATCH = "Rematch"
+REMATCH = N_("Rematch")
 ACTIONS = (
     *("stop", "status", "vote", "review", "why", "details", "upvote", "approve", "remove"),
     *("delete", "delete_both"),
@@ -151,7 +152,9 @@ def deletion_buttons(code: str, *, both: bool) -> tuple[Button, ...]:
 
 def remark_button(code: str, *, reasons: bool) -> Button:
     """Return the button with which a voter says more about their vote."""
-    return Button(f"{PREFIX}:remark:{code}", say("Say why" if reasons else "Guess the models"))
+    return Button(
+        f"{PREFIX}:remark:{code}", say(N_("Say why") if reasons else N_("Guess the models"))
+    )
 
 
 def remark_id(what: str, code: str, of: str) -> str:

@@ -11,6 +11,7 @@ from datetime import datetime
 from functools import partial
 
 from engine.values.debate import BallotKind, Length, Violation, not_given
+from engine.values.language import N_
 from engine.values.messages import (
     AgainInvite,
     Alert,
@@ -66,91 +67,105 @@ from engine.words.reasons import reason_lines
 from engine.words.reveal import ASIDE, news_lines, reveal_lines
 from engine.words.translation import in_its_language, plural, say
 
-DEBATE = "Debate"
-THIS_DEBATE = "this debate"
-REMATCH = "Rematch of {debate}: the same models. Who has which side is drawn again, and secret."
-SWAPPED = (
+DEBATE = N_("Debate")
+THIS_DEBATE = N_("this debate")
+REMATCH = N_("Rematch of {debate}: the same models. Who has which side is drawn again, and secret.")
+SWAPPED = N_(
     "Swapped sides: each model of {debate} now argues the other side. You can know who is who, so "
     "this vote names no winner for the record."
 )
 TOPIC_LENGTH = 200  # characters, of the debate that a reveal is of
 LENGTHS: Mapping[Length, str] = {
-    Length.SHORT: "{format} (short)",
-    Length.LONG: "{format} (long)",
+    Length.SHORT: N_("{format} (short)"),
+    Length.LONG: N_("{format} (long)"),
 }
-SIDES = {"A": "**{side}** argues for it", "B": "**{side}** argues against it"}
-ARGUES = "**{side}** argues: {stance}"
-BLIND = {True: "blind", False: "with names"}
-VOTE_LASTS = "the vote lasts {span}"
+SIDES = {"A": N_("**{side}** argues for it"), "B": N_("**{side}** argues against it")}
+ARGUES = N_("**{side}** argues: {stance}")
+BLIND = {True: N_("blind"), False: N_("with names")}
+VOTE_LASTS = N_("the vote lasts {span}")
 VIOLATIONS = {
-    "too_many_words": "{measured:g} words; the limit is {limit:g}",
-    "too_few_words": "{measured:g} words; at least {limit:g} are needed",
-    "too_many_arguments": "{measured:g} arguments; the limit is {limit:g}",
-    "long_synthesis": "a synthesis of {measured:g} characters; the limit is {limit:g}",
-    "long_decision": "a decision of {measured:g} words; the limit is {limit:g}",
-    "no_decision": "no decision that can be read",
-    "long_reply": "a reply of {measured:,.0f} characters, cut to {limit:,.0f}",
-    "cut_off": "it breaks off: the model ran out of room",
-    "repeats": "it says one sentence {measured:g} times",
-    "cut": "{measured:g} words, cut after {limit:g}: the rest of the time is for those who have "
-    "not spoken",
-    "overtime": "{measured:g} words; the time allows {limit:g}",
-    "shortened": "{measured:g} words, cut after {limit:g}",
-    "missed": "nothing was written in time",
-    "blocked": "what was written has a word that is not allowed here",
-    "flagged": "the automatic check for harmful content flagged what was written",
-    "replaced_characters": "characters that cannot be shown ({measured:g})",
-    "refusal": "the model declined to argue",
-    "unreadable": "not in the requested form",
-    "too_few_arguments": "{measured:g} arguments; at least {limit:g} are needed",
-    "short_claim": "a claim of {measured:g} characters; at least {limit:g} are needed",
-    "short_reasoning": "reasoning of {measured:g} characters; at least {limit:g} are needed",
-    "short_evidence": "evidence of {measured:g} characters; at least {limit:g} are needed",
+    "too_many_words": N_("{measured:g} words; the limit is {limit:g}"),
+    "too_few_words": N_("{measured:g} words; at least {limit:g} are needed"),
+    "too_many_arguments": N_("{measured:g} arguments; the limit is {limit:g}"),
+    "long_synthesis": N_("a synthesis of {measured:g} characters; the limit is {limit:g}"),
+    "long_decision": N_("a decision of {measured:g} words; the limit is {limit:g}"),
+    "no_decision": N_("no decision that can be read"),
+    "long_reply": N_("a reply of {measured:,.0f} characters, cut to {limit:,.0f}"),
+    "cut_off": N_("it breaks off: the model ran out of room"),
+    "repeats": N_("it says one sentence {measured:g} times"),
+    "cut": N_(
+        "{measured:g} words, cut after {limit:g}: the rest of the time is for those who have "
+        "not spoken"
+    ),
+    "overtime": N_("{measured:g} words; the time allows {limit:g}"),
+    "shortened": N_("{measured:g} words, cut after {limit:g}"),
+    "missed": N_("nothing was written in time"),
+    "blocked": N_("what was written has a word that is not allowed here"),
+    "flagged": N_("the automatic check for harmful content flagged what was written"),
+    "replaced_characters": N_("characters that cannot be shown ({measured:g})"),
+    "refusal": N_("the model declined to argue"),
+    "unreadable": N_("not in the requested form"),
+    "too_few_arguments": N_("{measured:g} arguments; at least {limit:g} are needed"),
+    "short_claim": N_("a claim of {measured:g} characters; at least {limit:g} are needed"),
+    "short_reasoning": N_("reasoning of {measured:g} characters; at least {limit:g} are needed"),
+    "short_evidence": N_("evidence of {measured:g} characters; at least {limit:g} are needed"),
 }
-STATE = "State"
+STATE = N_("State")
 STATES: Mapping[Phase, str] = {
-    "queued": "⏳ Waiting to start",
-    "asked": "⏳ Waiting for the person who was asked to argue. See {thread}.",
-    "running": "🗣️ {round}{turns} of {total} turns posted in {thread}",
-    "judging": "⚖️ The jury is reading. All {total} turns are in {thread}.",
-    "voting": "🗳️ Vote now in {thread}: closes {until}",
-    "closed": "✅ Read the whole debate in {thread}",
-    "partial": "🟠 Ended early. {reason}",
-    "cancelled": "⏹️ Stopped. {reason}",
-    "failed": "❌ Failed. {reason}",
-    "gone": "❌ Ended: its thread is gone, or Rostrum may not post there. {reason}",
+    "queued": N_("⏳ Waiting to start"),
+    "asked": N_("⏳ Waiting for the person who was asked to argue. See {thread}."),
+    "running": N_("🗣️ {round}{turns} of {total} turns posted in {thread}"),
+    "judging": N_("⚖️ The jury is reading. All {total} turns are in {thread}."),
+    "voting": N_("🗳️ Vote now in {thread}: closes {until}"),
+    "closed": N_("✅ Read the whole debate in {thread}"),
+    "partial": N_("🟠 Ended early. {reason}"),
+    "cancelled": N_("⏹️ Stopped. {reason}"),
+    "failed": N_("❌ Failed. {reason}"),
+    "gone": N_("❌ Ended: its thread is gone, or Rostrum may not post there. {reason}"),
 }
 OVER: Mapping[Where, str] = {
     "thread": STATES["closed"],
-    "channel": "✅ The result is in this channel, as {thread} takes no messages",
-    "starter": "✅ Finished. Nothing can be posted here, so the person who started it got "
-    "the result privately.",
-    "waiting": "✅ Finished. The result is being posted in {thread}.",
-    "nowhere": "✅ Finished, but the result could not be posted. The command `result` shows it.",
+    "channel": N_("✅ The result is in this channel, as {thread} takes no messages"),
+    "starter": N_(
+        "✅ Finished. Nothing can be posted here, so the person who started it got "
+        "the result privately."
+    ),
+    "waiting": N_("✅ Finished. The result is being posted in {thread}."),
+    "nowhere": N_(
+        "✅ Finished, but the result could not be posted. The command `result` shows it."
+    ),
 }
-VOTE_TIED = "🗳️ Vote now in {thread}: closes {until}, together with its mirror {mirror}"
-WRITES = "✍️ {writing} is writing the {round} · {turns} of {total} turns posted in {thread}"
-WRITE = "✍️ {writing} are writing the {round} · {turns} of {total} turns posted in {thread}"
-INVITE = "Vote"
-INVITE_MIRRORED = "It closes together with the vote on the mirrored debate."
-PERSON_ARGUES = "**{side}** is a person, not a model"
-BY_A_PERSON = "written by a person"
-CLOSED_EARLY = "The vote was closed early"
-REVEAL = "Reveal"
-LEVELS = {"info": "Note", "warning": "Warning", "error": "Error"}
+VOTE_TIED = N_("🗳️ Vote now in {thread}: closes {until}, together with its mirror {mirror}")
+WRITES = N_("✍️ {writing} is writing the {round} · {turns} of {total} turns posted in {thread}")
+WRITE = N_("✍️ {writing} are writing the {round} · {turns} of {total} turns posted in {thread}")
+INVITE = N_("Vote")
+INVITE_MIRRORED = N_("It closes together with the vote on the mirrored debate.")
+PERSON_ARGUES = N_("**{side}** is a person, not a model")
+BY_A_PERSON = N_("written by a person")
+CLOSED_EARLY = N_("The vote was closed early")
+REVEAL = N_("Reveal")
+LEVELS = {"info": N_("Note"), "warning": N_("Warning"), "error": N_("Error")}
 
-SCHEDULE = "Schedule"
-ALERT_TITLE = "Warning"
+SCHEDULE = N_("Schedule")
+ALERT_TITLE = N_("Warning")
 UNNAMED: Mapping[str, str] = {
-    "deleted": "In debate {code} both sides now speak under Rostrum's own name, as its webhook in "
-    "the channel was deleted. Rostrum makes a new one for later debates; take Manage Webhooks from "
-    "it if you do not want that.",
-    "full": "In debate {code} both sides speak under Rostrum's own name, as the channel has as "
-    "many webhooks as Discord allows. Delete one that is not needed.",
-    "refused": "In debate {code} a side speaks under Rostrum's own name, as this platform does not "
-    "allow the name that it was given. Nothing needs to be done.",
-    "scope": "In debate {code} both sides speak under Rostrum's own name, as it lacks the scope "
-    "chat:write.customize. An admin can add it to the app and reinstall the app.",
+    "deleted": N_(
+        "In debate {code} both sides now speak under Rostrum's own name, as its webhook in the "
+        "channel was deleted. Rostrum makes a new one for later debates; take Manage Webhooks from "
+        "it if you do not want that."
+    ),
+    "full": N_(
+        "In debate {code} both sides speak under Rostrum's own name, as the channel has as "
+        "many webhooks as Discord allows. Delete one that is not needed."
+    ),
+    "refused": N_(
+        "In debate {code} a side speaks under Rostrum's own name, as this platform does not "
+        "allow the name that it was given. Nothing needs to be done."
+    ),
+    "scope": N_(
+        "In debate {code} both sides speak under Rostrum's own name, as it lacks the scope "
+        "chat:write.customize. An admin can add it to the app and reinstall the app."
+    ),
 }
 
 
@@ -178,11 +193,11 @@ def card_of(message: Message) -> Card:  # noqa: C901 - one case a message
 
             return card_of_invitation(message)
         case VoteClosed():
-            title = say(CLOSED_EARLY if message.early else "The vote is closed")
+            title = say(CLOSED_EARLY if message.early else N_("The vote is closed"))
             return Card(
                 title,
                 "vote",
-                lines=(plural(("{n} vote was cast.", "{n} votes were cast."), message.votes),),
+                lines=(plural("{n} vote was cast.", "{n} votes were cast.", message.votes),),
             )
         case Reveal():
             return _reveal(message)
@@ -327,12 +342,9 @@ def _terms(debate: Announcement) -> Iterator[str]:
         yield say("**Sources that everyone reads:** {sources}", sources=" · ".join(debate.sources))
     if debate.searches:
         yield plural(
-            (
-                "Before it begins, each side may look something up once; everyone reads what is "
-                "found.",
-                "Before it begins, each side may look things up {n} times; everyone reads what is "
-                "found.",
-            ),
+            "Before it begins, each side may look something up once; everyone reads what is found.",
+            "Before it begins, each side may look things up {n} times; everyone reads what is "
+            "found.",
             debate.searches,
         )
     yield ""
@@ -344,9 +356,9 @@ def _terms(debate: Announcement) -> Iterator[str]:
             names=" · ".join(f"**{debate.names[s]}**" for s in debate.contenders),
         )
     else:
-        yield " · ".join(
-            say(SIDES.get(s, "**{side}** takes part"), side=marked(s)) for s in debate.contenders
-        )
+        takes_part = N_("**{side}** takes part")
+        sides = {s: SIDES.get(s, takes_part) for s in debate.contenders}
+        yield " · ".join(say(text, side=marked(s)) for s, text in sides.items())
     if debate.guest:
         yield say(PERSON_ARGUES, side=marked(debate.guest))
     yield _format(debate)
@@ -360,7 +372,7 @@ def _format(debate: Announcement) -> str:
     about = say(debate.about) if debate.about else ""
     length = LENGTHS.get(debate.length)
     format = say(length, format=debate.format) if length else debate.format
-    template = "**{format}**: {about}" if about else "**{format}**: {rounds}"
+    template = N_("**{format}**: {about}") if about else N_("**{format}**: {rounds}")
     rounds = round_names(debate.rounds)
     said = say(template, format=format, about=about, rounds=rounds)
     reading = debate.estimate.reading
@@ -374,7 +386,7 @@ def _jury(debate: Announcement) -> str:
     if debate.single:
         return say("a single juror reads it {how}", how=how)
     if fewest == most:
-        return plural(("{n} juror reads it {how}", "{n} jurors read it {how}"), most, how=how)
+        return plural("{n} juror reads it {how}", "{n} jurors read it {how}", most, how=how)
     return say("{fewest} to {most} jurors read it {how}", fewest=fewest, most=most, how=how)
 
 
@@ -402,18 +414,18 @@ def progressed(progress: Progress, *, thread: str, until: str = "") -> str:
 
 def _state(progress: Progress) -> str:
     if progress.phase in ("running", "voting") and progress.reason:
-        return "⏳ {reason} See {thread}."
+        return N_("⏳ {reason} See {thread}.")
     if progress.phase == "running" and progress.writing and progress.total:
         return WRITES if len(progress.writing) == 1 else WRITE
     if progress.phase == "running" and not progress.total:
         return (
-            "✍️ {writing} is writing the {round} · {turns} turns posted in {thread}"
+            N_("✍️ {writing} is writing the {round} · {turns} turns posted in {thread}")
             if progress.writing
-            else "🗣️ {round}{turns} turns posted in {thread}"
+            else N_("🗣️ {round}{turns} turns posted in {thread}")
         )
     if progress.phase == "voting" and progress.mirror:
         return (
-            "🗳️ Vote now in {thread}: closes together with its mirror {mirror}"
+            N_("🗳️ Vote now in {thread}: closes together with its mirror {mirror}")
             if progress.until is None
             else VOTE_TIED
         )
@@ -442,9 +454,9 @@ def _turn(turn: TurnPost) -> Card:
 def turn_title(turn: TurnPost) -> str:
     """Return the title of a turn: speaker, round and number."""
     template = (
-        "{seat} · {round} · turn {number} of {total}"
+        N_("{seat} · {round} · turn {number} of {total}")
         if turn.total
-        else "{seat} · {round} · turn {number}"
+        else N_("{seat} · {round} · turn {number}")
     )
     return say(
         template,
@@ -472,7 +484,9 @@ def _used(turn: TurnPost) -> str:
 
 def words_used(words: int, limit: int) -> str:
     """Return a word count and its limit; a limit of 0 is none."""
-    return say("{words} of {limit} words" if limit else "{words} words", words=words, limit=limit)
+    return say(
+        N_("{words} of {limit} words") if limit else N_("{words} words"), words=words, limit=limit
+    )
 
 
 def _clock(seconds: int) -> str:
@@ -481,7 +495,9 @@ def _clock(seconds: int) -> str:
 
 def broken_rule(broken: Violation) -> str:
     """Return the rule that a turn broke, with the measured value and the limit."""
-    other = "{kind} ({measured:g}, at most {limit:g})" if broken.limit else "{kind} ({measured:g})"
+    other = (
+        N_("{kind} ({measured:g}, at most {limit:g})") if broken.limit else "{kind} ({measured:g})"
+    )
     kind = broken.kind.replace("_", " ")
     template = VIOLATIONS.get(broken.kind, other)
     return say(template, kind=say(kind), measured=broken.measured, limit=broken.limit)
@@ -509,7 +525,9 @@ def _recall(invite: VoteInvite) -> Iterator[str]:
     """Yield what was debated: each side's case in a line, and where it begins."""
     if invite.cases:
         yield say(
-            "What each of them answers:" if invite.names else "What each side says at the end:"
+            N_("What each of them answers:")
+            if invite.names
+            else N_("What each side says at the end:")
         )
     for side, text in invite.cases.items():
         yield say("**{side}:** {text}", side=invite.names.get(side, marked(side)), text=text)
@@ -531,7 +549,7 @@ def invite_terms(invite: VoteInvite) -> str:
     if invite.known:
         return say("The models are known, so every vote is an opinion.")
     quorum = (
-        plural(("{n} vote is enough", "needs {n} votes"), invite.quorum)
+        plural("{n} vote is enough", "needs {n} votes", invite.quorum)
         if invite.quorum
         else say("every vote counts")
     )
@@ -543,7 +561,9 @@ def invite_terms(invite: VoteInvite) -> str:
 
 
 def vote_on(invite: VoteInvite | AgainInvite) -> BallotPaper:
-    asks = say("**Which final answer is best?**" if invite.names else "**Who debated better?**")
+    asks = say(
+        N_("**Which final answer is best?**") if invite.names else N_("**Who debated better?**")
+    )
     captions = {**invite.stances, **invite.names}
     return BallotPaper(asks, invite.options, invite.ballot, False, captions)
 

@@ -6,12 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from engine.values.debate import Criterion
 from engine.values.judging import TIE, Verdict
+from engine.values.language import N_
 from engine.values.messages import JurorLine, Reveal
 from engine.values.text import headline
 from engine.words.phrases import BRIEF_STANCE, NO_STANCES, money, option_name
 from engine.words.translation import plural, say
 
-CONTRADICTORY = "contradicts its own scores"
+CONTRADICTORY = N_("contradicts its own scores")
 
 
 def detail_lines(reveal: Reveal) -> Iterator[str]:
@@ -30,7 +31,7 @@ def detail_lines(reveal: Reveal) -> Iterator[str]:
             judges=say(", ").join(f"`{judge}`" for judge in reveal.judges),
         )
     yield plural(
-        ("{n} model call, {cost}", "{n} model calls, {cost}"), reveal.calls, cost=money(reveal.usd)
+        "{n} model call, {cost}", "{n} model calls, {cost}", reveal.calls, cost=money(reveal.usd)
     )
 
 
@@ -48,10 +49,8 @@ def _votes(reveal: Reveal) -> Iterator[str]:
     yield said
     if tally.others:
         yield plural(
-            (
-                "With {n} vote that is not independent: {counts}",
-                "With {n} votes that are not independent: {counts}",
-            ),
+            "With {n} vote that is not independent: {counts}",
+            "With {n} votes that are not independent: {counts}",
             tally.others,
             counts=counts_of(tally.counts, reveal.names),
         )
@@ -103,7 +102,9 @@ def _jury(reveal: Reveal) -> str:
             "**Jury:** no verdict, {problem} ({detail})", problem=_problem(verdict), detail=said
         )
     template = (
-        "**Jury: a tie** ({detail})" if verdict.winner == TIE else "**Jury: {winner}** ({detail})"
+        N_("**Jury: a tie** ({detail})")
+        if verdict.winner == TIE
+        else N_("**Jury: {winner}** ({detail})")
     )
     return say(template, winner=option_name(verdict.winner, names), detail=said)
 
@@ -123,8 +124,8 @@ def _details(reveal: Reveal) -> Iterator[str]:
         yield say("a single juror")
     yield from _chances(verdict, reveal.names)
     if readers := len({line.juror for line in reveal.jurors}):
-        yield plural(("{n} juror read it", "{n} jurors read it"), readers)
-    yield plural(("{n} reading counted", "{n} readings counted"), verdict.valid)
+        yield plural("{n} juror read it", "{n} jurors read it", readers)
+    yield plural("{n} reading counted", "{n} readings counted", verdict.valid)
     if verdict.invalid:
         yield say("{n} not counted", n=verdict.invalid)
     if verdict.effective_votes is not None:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from engine.values.language import N_, NN_
 from engine.words.buttons import PREFIX, ButtonAction
 from engine.words.translation import plural, say
 
-ASK_SEND = "Ask"
-REMOVE_SEND = "Remove"
-WRITE_WITHIN = ("Sent at once; at most {n} word", "Sent at once; at most {n} words")
-WRITE_SEND = "Send"
-CANCEL = "Cancel"
+ASK_SEND = N_("Ask")
+REMOVE_SEND = N_("Remove")
+WRITE_WITHIN = NN_("Sent at once; at most {n} word", "Sent at once; at most {n} words")
+WRITE_SEND = N_("Send")
+CANCEL = N_("Cancel")
 LONGEST_TURN = 4000  # characters, as many as Discord takes; Slack takes fewer
 LONGEST_TYPED = 1000  # characters; what is too long is answered with how long it may be
 
@@ -65,6 +66,6 @@ def form_of(pressed: ButtonAction) -> Form:
 def _turn_form(form_id: str, words: str) -> Form:
     """Return the form for a turn of at most so many words; 0: as many as wanted."""
     most = int(words) if words.isdecimal() else 0
-    hint = plural(WRITE_WITHIN, most) if most else say("Sent at once, as it is")
+    hint = plural(*WRITE_WITHIN, most) if most else say("Sent at once, as it is")
     turn = Field("text", say("Your turn"), hint, LONGEST_TURN, long=True)
     return Form(form_id, say("Write your turn"), say(WRITE_SEND), say(CANCEL), (turn,))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from engine.values.language import N_
 from engine.values.messages import (
     AgainInvite,
     ConfidenceInvite,
@@ -19,8 +20,8 @@ from engine.words.cards import paper_buttons, vote_on
 from engine.words.phrases import lasting, round_name
 from engine.words.translation import plural, say
 
-QUESTIONS = "Questions from the audience"
-LISTED = "**{number}** · {text}"
+QUESTIONS = N_("Questions from the audience")
+LISTED = N_("**{number}** · {text}")
 Invitation = (
     StanceInvite
     | AgainInvite
@@ -67,7 +68,7 @@ def _stance(invite: StanceInvite) -> Card:
         if invite.seconds is None
         else say("The debate begins in {span}.", span=lasting(invite.seconds / 60))
     )
-    title = say("After the debate" if invite.after else "Before the debate")
+    title = say(N_("After the debate") if invite.after else N_("Before the debate"))
     return Card(
         title, "vote", invite.topic, ballot=paper, small=small, buttons=paper_buttons(paper)
     )
@@ -93,7 +94,7 @@ def _again(invite: AgainInvite) -> Card:
 
 
 def _round(invite: RoundInvite) -> Card:
-    asks = say("**Whose answer leads?**" if invite.names else "**Who is ahead?**")
+    asks = say(N_("**Whose answer leads?**") if invite.names else N_("**Who is ahead?**"))
     captions = {**invite.stances, **invite.names}
     paper = BallotPaper(asks, invite.options, invite.ballot, True, captions)
     title, buttons = say("After {round}", round=round_name(invite.round)), paper_buttons(paper)
@@ -121,7 +122,7 @@ def _confidence(invite: ConfidenceInvite) -> Card:
 
 def _questions(invite: QuestionsInvite) -> Card:
     more = (
-        (plural(("{n} more question was asked.", "{n} more questions were asked."), invite.more),)
+        (plural("{n} more question was asked.", "{n} more questions were asked.", invite.more),)
         if invite.more
         else ()
     )
@@ -149,7 +150,7 @@ def _guest(invite: GuestInvite) -> Card:
         "has {turns} for you, with up to {minutes} for each. Your words are posted here, people "
         "and a jury of models judge them, and they are part of the record, without your name.",
         side=marked(invite.side),
-        turns=plural(("{n} turn", "{n} turns"), invite.most),
+        turns=plural("{n} turn", "{n} turns", invite.most),
         minutes=lasting(invite.turn_minutes),
     )
     return Card(
@@ -171,7 +172,7 @@ def _speak(invite: SpeakInvite) -> Card:
         lasts=lasting(invite.minutes),
     )
     within = (
-        (plural(("At most {n} word.", "At most {n} words."), invite.words),) if invite.words else ()
+        (plural("At most {n} word.", "At most {n} words.", invite.words),) if invite.words else ()
     )
     return Card(
         say("It is your turn: {round}", round=round_name(invite.round)),

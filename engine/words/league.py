@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import partial
 
+from engine.values.language import N_
 from engine.values.messages import File, LeagueMatch, LeagueTable, ScoreBoard
 from engine.words.card import Card
 from engine.words.scores import board_lines
 from engine.words.translation import in_its_language, plural, say
 
-COLUMNS = ("won", "points")
+COLUMNS = (N_("won"), N_("points"))
 WON: Mapping[str, str] = {
-    "people": "**{one}** beat {other}: people decided.",
-    "jury": "**{one}** beat {other}: the jury decided.",
+    "people": N_("**{one}** beat {other}: people decided."),
+    "jury": N_("**{one}** beat {other}: the jury decided."),
 }
 TIED: Mapping[str, str] = {
-    "people": "{one} and {other} tied: people decided.",
-    "jury": "{one} and {other} tied: the jury decided.",
+    "people": N_("{one} and {other} tied: people decided."),
+    "jury": N_("{one} and {other} tied: the jury decided."),
 }
 
 
@@ -57,7 +58,7 @@ def league_lines(table: LeagueTable) -> Iterator[str]:
         yield ""
     if table.unmet and table.outcome == "going":
         yield plural(
-            ("{n} model has met no one yet.", "{n} models have met no one yet."), table.unmet
+            "{n} model has met no one yet.", "{n} models have met no one yet.", table.unmet
         )
     yield from _ending(table)
 
@@ -83,9 +84,9 @@ def _ending(table: LeagueTable) -> Iterator[str]:
     if table.champions:
         models = ", ".join(f"`{model}`" for model in table.champions)
         yield say(
-            "🏆 **{models}** are level at the top."
+            N_("🏆 **{models}** are level at the top.")
             if len(table.champions) > 1
-            else "🏆 **{models}** won the league.",
+            else N_("🏆 **{models}** won the league."),
             models=models,
         )
     elif table.outcome == "going":

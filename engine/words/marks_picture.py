@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from engine.drawing.svg import EMPTY, INK, OTHERS, bar, darken, disc, draw, fit, write
+from engine.values.language import N_
 from engine.values.messages import File, Reveal
 from engine.values.text import unmarked
 from engine.words.phrases import option_name
@@ -22,7 +23,7 @@ NAME, ROW, BAR, GAP, DOT = 34, 34, 24, 14, 5
 LETTERS, SMALL = 20.0, 16.0  # pixels, as the class large, and of a note
 LOWEST, HIGHEST = 1, 10  # of the usual rubric
 
-TITLE = "The jury's mean marks"
+TITLE = N_("The jury's mean marks")
 
 
 def marks_picture(reveal: Reveal) -> File | None:

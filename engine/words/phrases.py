@@ -7,83 +7,95 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import groupby
 
 from engine.values.debate import SOMEBODY, BallotKind, Quotation, Rehearsal
+from engine.values.language import N_, NN_
 from engine.values.messages import Estimate
 from engine.values.sources import IN_NAMED, IN_NONE, IN_OTHER, outcome_of
 from engine.values.text import dollars, headline, marked
-from engine.words.translation import Forms, number, plural, say, say_stored
+from engine.words.translation import number, plural, say, say_stored
 
 REHEARSALS: Mapping[Rehearsal, str] = {
-    "speakers": "The speakers are rehearsal models: they recite prepared text and are not language "
-    "models.",
-    "some speakers": "A speaker here is a rehearsal model: it recites prepared text and is not a "
-    "language model.",
-    "jury": "Rehearsal models sit on the jury. They are not language models, so its verdict is a "
-    "placeholder.",
+    "speakers": N_(
+        "The speakers are rehearsal models: they recite prepared text and are not language models."
+    ),
+    "some speakers": N_(
+        "A speaker here is a rehearsal model: it recites prepared text and is not a language model."
+    ),
+    "jury": N_(
+        "Rehearsal models sit on the jury. They are not language models, so its verdict is a "
+        "placeholder."
+    ),
 }
-DAYS = ("{n} day", "{n} days")
-HOURS = ("{n} hour", "{n} hours")
-MINUTES = ("{n} minute", "{n} minutes")
-FREE = "free"
-ROUNDS = {  # where a round's own name is too short to be understood
-    "cross": "cross-examination",
-    "free": "free debate",
+DAYS = NN_("{n} day", "{n} days")
+HOURS = NN_("{n} hour", "{n} hours")
+MINUTES = NN_("{n} minute", "{n} minutes")
+FREE = N_("free")
+ROUNDS = {
+    "assumptions": N_("assumptions"),
+    "cross": N_("cross-examination"),
+    "draft": N_("draft"),
+    "exchange": N_("exchange"),
+    "free": N_("free debate"),
+    "opening": N_("opening"),
+    "questions": N_("questions"),
+    "revision": N_("revision"),
+    "summary": N_("summary"),
 }
 OPTIONS = {
-    "tie": "tie",
-    "weak": "neither",
-    "up": "for it",
-    "down": "against it",
-    "unsure": "unsure",
-    "even": "even",
-    "onesided": "one-sided",
-    "logic": "logic",
-    "evidence": "evidence",
-    "rebuttal": "rebuttal",
-    "style": "style",
-    "other": "something else",
-    "close": "close",
-    "clear": "clear",
+    "tie": N_("tie"),
+    "weak": N_("neither"),
+    "up": N_("for it"),
+    "down": N_("against it"),
+    "unsure": N_("unsure"),
+    "even": N_("even"),
+    "onesided": N_("one-sided"),
+    "logic": N_("logic"),
+    "evidence": N_("evidence"),
+    "rebuttal": N_("rebuttal"),
+    "style": N_("style"),
+    "other": N_("something else"),
+    "close": N_("close"),
+    "clear": N_("clear"),
 }
 NO_STANCES: Mapping[str, str] = {}
 SIDE_OF_THUMB = {"up": "A", "down": "B"}
 BRIEF_STANCE = 60  # characters
 HOW_TO_VOTE: Mapping[BallotKind, str] = {
-    BallotKind.OPEN: "React below. Only your last reaction counts.",
-    BallotKind.SECRET: "React below. Your vote is recorded and your reaction removed at once.",
-    BallotKind.PRIVATE: "Press a button. No one else sees your choice.",
+    BallotKind.OPEN: N_("React below. Only your last reaction counts."),
+    BallotKind.SECRET: N_("React below. Your vote is recorded and your reaction removed at once."),
+    BallotKind.PRIVATE: N_("Press a button. No one else sees your choice."),
 }
-WAITS_TO_CLOSE = (
+WAITS_TO_CLOSE = N_(
     "Waiting for {platform}: the votes could not be read, so the vote stays open. "
     "Rostrum retries automatically."
 )
-LOCKED = (
+LOCKED = N_(
     "A moderator locked the thread. Unlock it, or grant Rostrum Manage Threads, and the debate "
     "goes on."
 )
-WAITS_TO_POST = "Waiting to post: {why}"
-WAITS_TO_REACT = "Reactions to vote with are missing: {why}"
+WAITS_TO_POST = N_("Waiting to post: {why}")
+WAITS_TO_REACT = N_("Reactions to vote with are missing: {why}")
 NEEDS = "Needs a worker that has "
-VOTE_DELETED = (
+VOTE_DELETED = N_(
     "The message to vote on was deleted, so no one can vote any more. The votes it had count when "
     "the vote closes, together with that on its mirror."
 )
-CLOSES_ONCE_READ = (
+CLOSES_ONCE_READ = N_(
     "The vote closes as soon as {platform} can be read. Rostrum retries automatically."
 )
-WAITS_TO_BEGIN = (
+WAITS_TO_BEGIN = N_(
     "Waiting for {platform}: the first stances could not be read. Rostrum retries automatically."
 )
-WAITS_TO_HEAR = (
+WAITS_TO_HEAR = N_(
     "Waiting for {platform}: what was written for this turn could not be read. "
     "Rostrum retries automatically."
 )
-WAITS_TO_CHECK = (
+WAITS_TO_CHECK = N_(
     "Waiting for the automatic check for harmful content, which does not answer. "
     "Rostrum retries automatically."
 )
-FILE_LEFT_OUT = "(File not shown: {name})"
-TOPIC_HINT = "A motion to argue for and against"
-COMMAND_BUG = (
+FILE_LEFT_OUT = N_("(File not shown: {name})")
+TOPIC_HINT = N_("A motion to argue for and against")
+COMMAND_BUG = N_(
     "That is a bug in Rostrum; the details are in its log. Please let the people who run it know."
 )
 
@@ -128,7 +140,8 @@ def model_called(ref: str) -> str:
 def review_hint(code: str, names: Mapping[str, str]) -> str:
     """Return what a menu asks of a revealed debate; `names` are those of agents who answered."""
     return say(
-        "{code}: which final answer is best?" if names else "{code}: who debated better?", code=code
+        N_("{code}: which final answer is best?") if names else N_("{code}: who debated better?"),
+        code=code,
     )
 
 
@@ -153,7 +166,7 @@ def estimated(estimate: Estimate) -> str:
 
 def to_read(minutes: float) -> str:
     """Return how long a debate takes to read; at least a minute."""
-    return plural(("about {n} minute to read", "about {n} minutes to read"), max(1, round(minutes)))
+    return plural("about {n} minute to read", "about {n} minutes to read", max(1, round(minutes)))
 
 
 def about_minutes(minutes: float) -> str:
@@ -168,20 +181,20 @@ def lasting(minutes: float) -> str:
     """Return a set time as people say it: “30 seconds”, “90 minutes”, “2 days 5 hours”."""
     seconds = max(1, round(minutes * 60))
     if seconds < 60 or (seconds < 300 and seconds % 60):
-        return plural(("{n} second", "{n} seconds"), seconds)
+        return plural("{n} second", "{n} seconds", seconds)
     whole = round(seconds / 60)
     if whole < 60 or (whole < 120 and whole % 60):
-        return plural(MINUTES, whole)
+        return plural(*MINUTES, whole)
     if whole < 2880:
-        return _span((HOURS, whole // 60), (MINUTES, whole % 60))
+        return _span((*HOURS, whole // 60), (*MINUTES, whole % 60))
     hours = round(whole / 60)
-    return _span((DAYS, hours // 24), (HOURS, hours % 24))
+    return _span((*DAYS, hours // 24), (*HOURS, hours % 24))
 
 
-def _span(first: tuple[Forms, int], second: tuple[Forms, int]) -> str:
+def _span(first: tuple[str, str, int], second: tuple[str, str, int]) -> str:
     """Return a duration in two units; the second may be 0."""
     larger, smaller = plural(*first), plural(*second)
-    return say("{first} {second}", first=larger, second=smaller) if second[1] else larger
+    return say("{first} {second}", first=larger, second=smaller) if second[2] else larger
 
 
 def money(usd: float | None) -> str:

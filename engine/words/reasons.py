@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import TypeAlias
 
+from engine.values.language import N_
 from engine.values.messages import JurorLine, Reveal
 from engine.words.phrases import option_name
 from engine.words.translation import number, say
@@ -21,9 +22,9 @@ def reason_lines(reveal: Reveal) -> Iterator[str]:
         if not line.reasons and not marks:
             continue
         template = (
-            "- `{juror}` for **{winner}**: {text}"
+            N_("- `{juror}` for **{winner}**: {text}")
             if line.reasons
-            else "- `{juror}` for **{winner}**"
+            else N_("- `{juror}` for **{winner}**")
         )
         yield say(template, juror=juror, winner=winner, text=line.reasons)
         if marks:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from engine.values.debate import SOMEBODY
 from engine.values.judging import TIE, Persuasion, Verdict, Why
+from engine.values.language import N_, NN_
 from engine.values.messages import JurorLine, Reveal
 from engine.values.text import headline
 from engine.words.details import counts_of, readings_of
@@ -24,27 +25,38 @@ from engine.words.phrases import (
 from engine.words.translation import plural, say
 
 ASIDE = {
-    "channel": "This debate's thread takes no messages, so the result is shown here.",
-    "starter": "The result cannot be posted where this debate ran. You started it, so you get the "
-    "result here.",
+    "channel": N_("This debate's thread takes no messages, so the result is shown here."),
+    "starter": N_(
+        "The result cannot be posted where this debate ran. You started it, so you get the "
+        "result here."
+    ),
 }
-GUESSED = ("{right} of {n} voter guessed it", "{right} of {n} voters guessed it")
-GUESSED_BY_ONE = {0: "the only guess was wrong", 1: "the only guess was right"}
-NOT_DECIDED = "no winner ({counts})"
-VERY_SURE, SURE, FAIRLY_SURE, UNSURE = "very sure", "sure", "fairly sure", "by a narrow margin"
+GUESSED = NN_("{right} of {n} voter guessed it", "{right} of {n} voters guessed it")
+GUESSED_BY_ONE = {0: N_("the only guess was wrong"), 1: N_("the only guess was right")}
+NOT_DECIDED = N_("no winner ({counts})")
+VERY_SURE, SURE, FAIRLY_SURE, UNSURE = (
+    N_("very sure"),
+    N_("sure"),
+    N_("fairly sure"),
+    N_("by a narrow margin"),
+)
 SURE_FROM = {0.9: VERY_SURE, 0.75: SURE, 0.6: FAIRLY_SURE}
-AGREE = {True: "People and jury **agree**.", False: "People and jury **disagree**."}
-UNREAD = (
+AGREE = {True: N_("People and jury **agree**."), False: N_("People and jury **disagree**.")}
+UNREAD = N_(
     "The reactions could not be read before the vote closed. The counts are the last known ones, "
     "so no one is declared the people's winner."
 )
-WHY = "**Why the jury decided so:** {text}"
-QUOTED = "**Why the jury decided so**, in a juror's words: “{text}”"
+WHY = N_("**Why the jury decided so:** {text}")
+QUOTED = N_("**Why the jury decided so**, in a juror's words: “{text}”")
 RECONCILED = {
-    "convergence": "The table's own result: **{own}**. The jury's: **{panel}**. The table's is the "
-    "answer that shares most words with the others; the jury judged which answer is best.",
-    "answers": "The table's own judges: **{own}**. The jury: **{panel}**. Both marked the same "
-    "final answers, but they are different readers, and their marks are weighed differently.",
+    "convergence": N_(
+        "The table's own result: **{own}**. The jury's: **{panel}**. The table's is the "
+        "answer that shares most words with the others; the jury judged which answer is best."
+    ),
+    "answers": N_(
+        "The table's own judges: **{own}**. The jury: **{panel}**. Both marked the same "
+        "final answers, but they are different readers, and their marks are weighed differently."
+    ),
 }
 
 
@@ -57,10 +69,8 @@ def reveal_lines(reveal: Reveal) -> Iterator[str]:
         yield say(UNREAD)
     elif reveal.gaps:
         yield plural(
-            (
-                "{n} message may be missing from the debate's thread, so the vote has no winner.",
-                "{n} messages may be missing from the debate's thread, so the vote has no winner.",
-            ),
+            "{n} message may be missing from the debate's thread, so the vote has no winner.",
+            "{n} messages may be missing from the debate's thread, so the vote has no winner.",
             reveal.gaps,
         )
     if reveal.course:
@@ -77,9 +87,9 @@ def reveal_lines(reveal: Reveal) -> Iterator[str]:
     if summary is not None and summary.text:
         yield ""
         said = (
-            "**In short** (shortened)**:** {text}"
+            N_("**In short** (shortened)**:** {text}")
             if summary.fit in ("trimmed", "cut")
-            else "**In short:** {text}"
+            else N_("**In short:** {text}")
         )
         yield say(said, text=summary.text)
 
@@ -128,7 +138,7 @@ def who_was_who(reveal: Reveal) -> Iterator[str]:
 
 
 def _was(model: str) -> str:
-    return "{side} was a person" if model == SOMEBODY.ref else "{side} was `{model}`"
+    return N_("{side} was a person") if model == SOMEBODY.ref else N_("{side} was `{model}`")
 
 
 def why_lines(why: Why, names: Mapping[str, str]) -> Iterator[str]:
@@ -171,11 +181,11 @@ def _too_few(reveal: Reveal) -> str:
     """Return how to say that the votes decide nothing: only independent ones do."""
     tally = reveal.tally
     if sum(tally.counts.values()) < reveal.quorum:
-        return "too few votes ({counts}), needs {n}"
+        return N_("too few votes ({counts}), needs {n}")
     return (
-        "too few independent votes ({counts}), needs {n}"
+        N_("too few independent votes ({counts}), needs {n}")
         if any(tally.gold.values())
-        else "no winner ({counts}), as none of these votes was independent"
+        else N_("no winner ({counts}), as none of these votes was independent")
     )
 
 
@@ -196,10 +206,8 @@ def _counted(reveal: Reveal, sides: tuple[str, ...] = ()) -> str:
         return counts
     both = _score(reveal, tally.counts, sides)
     return plural(
-        (
-            "{counts}; with {n} vote that is not independent {all}",
-            "{counts}; with {n} votes that are not independent {all}",
-        ),
+        "{counts}; with {n} vote that is not independent {all}",
+        "{counts}; with {n} votes that are not independent {all}",
         tally.others,
         counts=counts,
         all=both,
@@ -237,7 +245,8 @@ def _jury(reveal: Reveal) -> str:
     told = counts_of({option: counts[option] for option in options}, reveal.names)
     if at_odds:
         told = plural(
-            ("{counts}; {n} contradicts itself", "{counts}; {n} contradict themselves"),
+            "{counts}; {n} contradicts itself",
+            "{counts}; {n} contradict themselves",
             at_odds,
             counts=told,
         )
@@ -273,14 +282,16 @@ def _who_was_who(reveal: Reveal) -> Iterator[str]:
         named = sided(side, captions)
         told = [
             say(
-                "{side} was `{model}`, drawn at random" if side in reveal.drawn else _was(model),
+                N_("{side} was `{model}`, drawn at random")
+                if side in reveal.drawn
+                else _was(model),
                 side=named,
                 model=model,
             )
         ]
         if side in reveal.guessed:
             right, n = reveal.guessed[side]
-            told.append(say(GUESSED_BY_ONE[right]) if n == 1 else plural(GUESSED, n, right=right))
+            told.append(say(GUESSED_BY_ONE[right]) if n == 1 else plural(*GUESSED, n, right=right))
         yield " · ".join(told)
     yield from (
         say("`{was}` became unavailable; `{now}` took its place.", was=was, now=now)
@@ -307,10 +318,8 @@ def _course(reveal: Reveal) -> str:
 def _persuasion(persuasion: Persuasion) -> str:
     moved = persuasion.moved
     return plural(
-        (
-            "{moved} of {n} person changed sides: {counts} (stances before and after).",
-            "{moved} of {n} people changed sides: {counts} (stances before and after).",
-        ),
+        "{moved} of {n} person changed sides: {counts} (stances before and after).",
+        "{moved} of {n} people changed sides: {counts} (stances before and after).",
         persuasion.people,
         moved=sum(moved.values()),
         counts=counts_of(moved),
@@ -324,13 +333,16 @@ def _reconciled(reveal: Reveal) -> Iterator[str]:
         return
     if own.rubric != "stance":  # that is what people think of the topic
         yield ""
-        yield say(
-            RECONCILED.get(
-                own.rubric,
+        template = RECONCILED.get(
+            own.rubric,
+            N_(
                 "The format's own judge: **{own}**. The jury: **{panel}**. The judge added up "
                 "scores for the parts of the debate, by the format's rules; the jury judged which "
-                "side argued better as a whole.",
+                "side argued better as a whole."
             ),
+        )
+        yield say(
+            template,
             own=option_name(own.winner or "", reveal.names),
             panel=option_name(panel.winner or "", reveal.names),
         )

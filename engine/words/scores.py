@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 
+from engine.values.language import N_
 from engine.values.messages import Arc, File, ScoreBoard
 from engine.values.text import columns
 from engine.words.card import Card
@@ -12,7 +13,7 @@ from engine.words.translation import in_its_language, say
 
 _BARS = "▁▂▃▄▅▆▇█"
 # Heads as they are shown, so that a table fits the 40 columns of a phone.
-_HEADS = {"speeches": "said", "penalties": "lost"}
+_HEADS = {"speeches": N_("said"), "penalties": N_("lost")}
 _NARROWEST = 4  # characters of a column: its rule has three hyphens and a colon
 
 

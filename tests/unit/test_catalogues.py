@@ -2,90 +2,59 @@
 
 from __future__ import annotations
 
-import ast
-import importlib
-import re
 from collections.abc import Iterator
+
+import pytest
+from babel.messages.catalog import Catalog, Message
 
 from engine.values.language import speaking
 from engine.words.phrases import told_reason
 from engine.words.translation import LANGUAGES, catalogue
-from tests.unit.test_translation import ROOT, _strings
-
-# Where wording stands in constants, and is often chosen by a value before it is said.
-WORDED = ("engine/words", "engine/delivery", "engine/votes", "engine/formats")
-IDENTIFIER = re.compile(r"[\w/:.!?-]*")
-NO_TEXT = {
-    "AWAITS",  # the beginning of a reason that is stored for the operator
-    "NEEDS",
-    "NO_SUCH_MANAGER",
-    "STARTER_UNKNOWN",
-    "GIVEN_MEANWHILE",
-    "IN_DOUBT",
-    "MESSAGE_BUG",
-    "WAITING",
-    "_ID",  # a pattern, of claims
-    "PROBLEM",  # why a format's own judges gave no verdict, in exports
-    "FINAL",  # what jurors read of a roundtable's last round
-}
+from tests.catalogues import FOR_OPERATORS, LOCALES, ROOT, extracted, forms_of, read
 
 
-def literals() -> set[str]:
-    """Return every text in the source, and the parts of those that are joined there."""
-    found = set[str]()
-    for room in ("engine", "adapters", "bot"):
-        for path in ROOT.glob(f"{room}/**/*.py"):
-            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-                if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                    found.add(node.value)
-    for path in (*ROOT.glob("engine/**/*.jinja"), *ROOT.glob("adapters/**/*.jinja")):
-        template = path.read_text("utf-8")
-        found |= set(re.findall(r'"([^"]*)"', template))
-        found |= set(re.findall(r'\bsay\("([^"]+)"', template))  # also inside an attribute
-    return found
+@pytest.fixture(scope="module")
+def source() -> Catalog:
+    return extracted()
 
 
-def constants() -> Iterator[tuple[str, str]]:
-    """Yield the texts in the constants of rooms that word messages, with their constants."""
-    for room in WORDED:
-        for path in sorted(ROOT.glob(f"{room}/**/*.py")):
-            name = str(path.relative_to(ROOT))
-            source = path.read_text("utf-8")
-            if "words.translation import" not in source:
-                continue
-            module = importlib.import_module(name[:-3].replace("/", "."))
-            for node in ast.parse(source).body:
-                if isinstance(node, ast.Assign | ast.AnnAssign):
-                    for target in ast.walk(node):
-                        if isinstance(target, ast.Name) and isinstance(target.ctx, ast.Store):
-                            held = getattr(module, target.id, None)
-                            yield from ((target.id, text) for text in _strings(held))
+def messages(catalog: Catalog) -> Iterator[Message]:
+    """Yield the texts without the header."""
+    return (message for message in catalog if message.id)
 
 
-def said_in_the_source(text: str, known: set[str]) -> bool:
-    """Return whether the source holds a text, whole or as a name and its meaning."""
-    name, _, rest = text.partition(": ")  # as a pattern is said: its name, then what it means
-    return text in known or {name.replace(" ", "_"), rest} <= known
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_catalogue_has_every_text_of_the_source_and_nothing_more(
+    source: Catalog, language: str
+) -> None:
+    own = {message.id for message in messages(read(LOCALES / f"{language}.po"))}
+    every = {message.id for message in messages(source)}
+    assert len(every) > 1500
+    assert (every - own, own - every) == (set(), set()), "run make catalogues, then translate"
 
 
-def test_no_catalogue_holds_a_text_that_no_one_says() -> None:
-    known = literals()
-    for language in LANGUAGES:
-        stale = sorted(t for t in catalogue(language) if not said_in_the_source(t, known))
-        assert (language, stale) == (language, [])
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_text_is_translated_in_each_of_its_forms(language: str) -> None:
+    catalog = read(LOCALES / f"{language}.po")
+    for message in messages(catalog):
+        forms = forms_of(message)
+        assert len(forms) == (catalog.num_plurals if message.pluralizable else 1), message.id
+        assert all(forms), message.id
+        assert not message.fuzzy, message.id
 
 
-def test_every_constant_that_words_a_message_is_in_every_catalogue() -> None:
-    texts = {
-        text
-        for name, text in constants()
-        if name.isupper() and name not in NO_TEXT and not IDENTIFIER.fullmatch(text)
-    }
-    assert len(texts) > 150
-    for language in LANGUAGES:
-        lacking = sorted(text for text in texts if text not in catalogue(language))
-        lacking = [text for text in lacking if re.search(r"[^\W\d_]", re.sub(r"{.*?}", "", text))]
-        assert (language, lacking) == (language, [])
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_catalogue_is_read_as_babel_reads_it(language: str) -> None:
+    expected: dict[str, str | list[str]] = {}
+    for message in messages(read(LOCALES / f"{language}.po")):
+        forms = forms_of(message)
+        text = message.id if isinstance(message.id, str) else message.id[1]
+        expected[text] = forms[0] if len(forms) == 1 else list(forms)
+    assert catalogue(language) == expected
+
+
+def test_every_module_that_is_named_as_of_operators_exists() -> None:
+    assert [path for path in FOR_OPERATORS if not (ROOT / path).exists()] == []
 
 
 def test_why_a_debate_waits_is_said_in_its_language() -> None:

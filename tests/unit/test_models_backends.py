@@ -179,7 +179,7 @@ TEXTS = sorted(
         *ROOT.glob("docs/**/*.md"),
         *ROOT.glob("deploy/**/*.yaml"),
         *(file for room in ("bot", "engine", "adapters") for file in ROOT.glob(f"{room}/**/*.py")),
-        *ROOT.glob("engine/words/locales/*.toml"),
+        *ROOT.glob("engine/words/locales/*.po"),
         ROOT / ".env.example",
     ]
 )

@@ -6,32 +6,16 @@ import ast
 import importlib
 import re
 import string
-import tomllib
-from collections import Counter
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-from engine.chat.answers.catalogue import HELP
-from engine.chat.commands import COMMANDS, with_usage
-from engine.chat.lifecycle import BY_MANAGER, BY_STARTER
+from engine.chat.commands import with_usage
 from engine.delivery.ending import (
-    HELD_UP,
-    MODEL_AWAY,
-    MODEL_FAILED,
-    MODEL_FULL,
-    MODEL_MISSET,
-    MODEL_REFUSED,
-    NO_ROOM,
-    OVER_BUDGET,
-    STOPPED_BY_BUG,
     refusal_of,
     without_settings,
 )
-from engine.formats import FORMATS
-from engine.values.debate import Status
 from engine.values.errors import (
     BudgetError,
     NotAllowedError,
@@ -51,74 +35,15 @@ from engine.words.translation import (
     say,
     say_stored,
 )
+from tests.catalogues import FOR_OPERATORS, ROOT
 from tests.slow import slow_after
 
-ROOT = Path(__file__).parents[2]
-# Modules whose texts only operators read.
-FOR_OPERATORS = (
-    "adapters/discord/connection.py",
-    "adapters/discord/connection.py",
-    "adapters/discord/venue.py",
-    "adapters/finding.py",
-    "adapters/hub",
-    "adapters/models",
-    "adapters/proxies.py",
-    "adapters/site.py",
-    "adapters/slack/install/installations.py",
-    "adapters/slack/install/manifest.py",
-    "adapters/slack/transports.py",
-    "adapters/slack/venue.py",
-    "adapters/storage/backup.py",
-    "adapters/storage/debates.py",
-    "adapters/storage/retention.py",
-    "adapters/terminal/record.py",
-    "engine/chat/privacy.py",
-    "engine/dataset/bundle.py",
-    "engine/dataset/folder.py",
-    "engine/dataset/label_files.py",
-    "engine/dataset/layouts.py",
-    "engine/dataset/folder.py",
-    "engine/dataset/tables.py",
-    "engine/dataset/writer.py",
-    "engine/delivery/alerts.py",
-    "engine/delivery/last_word.py",
-    "engine/delivery/outbox.py",
-    "engine/delivery/unseeding.py",
-    "engine/floor",
-    "engine/line/judging.py",
-    "engine/line/replacing.py",
-    "engine/pages/folder.py",
-    "engine/pages/debate.py",
-    "engine/pages/stored.py",
-    "engine/series/runner.py",
-    "engine/series/report",
-    "engine/series/runner.py",
-    "engine/series/contents.py",
-    "engine/stats/row.py",
-    "engine/votes/closer.py",
-    "engine/votes/reading.py",
-)
-OF_LEAGUES = ("contenders_of", "read_people", "_daily")  # the other functions read files
 REFUSALS = (UsageError, NotAllowedError, NotFoundError, BudgetError, VenueError)
-
-
-def texts_of(module: ModuleType, tree: ast.Module) -> Iterator[str]:
-    """Yield what a module says: literals, and its constants that a text is chosen from."""
-    for function in ast.walk(tree):
-        if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
-            continue
-        if module.__name__ == "engine.series.spec" and function.name not in OF_LEAGUES:
-            continue
-        for call in ast.walk(function):
-            if isinstance(call, ast.Call) and call.args and _words(module, call.func):
-                yield from _named(module, call.args[0], function)
 
 
 def _words(module: ModuleType, called: ast.expr) -> bool:
     """Return whether a call is given a text that people read."""
     named = getattr(module, called.id, None) if isinstance(called, ast.Name) else None
-    if module.__name__.startswith("adapters.terminal"):
-        return named in (say, plural)
     refusal = isinstance(named, type) and issubclass(named, REFUSALS)
     refusal = refusal and named is not SeriesCapError  # which an operator's file has
     return named in (say, plural, Text) or refusal
@@ -162,50 +87,6 @@ def _strings(value: object) -> Iterator[str]:
                 yield from _strings(each)
 
 
-def every_text() -> set[str]:
-    """Return every text that a thread can show, but for names without a letter."""
-    found = set[str]()
-    for path in sorted([*ROOT.glob("engine/**/*.py"), *ROOT.glob("adapters/**/*.py")]):
-        name = str(path.relative_to(ROOT))
-        if name.startswith(FOR_OPERATORS) or name.endswith("words/translation.py"):
-            continue
-        source = path.read_text("utf-8")
-        if re.search(r"words\.translation import|Error\(|Text\(", source):
-            module = importlib.import_module(name[:-3].replace("/", "."))
-            found |= set(texts_of(module, ast.parse(source)))
-    for path in ROOT.glob("engine/dataset/*.jinja"):
-        found |= set(re.findall(r'say\("([^"]+)"', path.read_text("utf-8")))
-    found |= {script.about for script in FORMATS.values()}
-    # Why a debate ended or waits, and what its announcement says then.
-    found |= {OVER_BUDGET, MODEL_FAILED, MODEL_FULL, MODEL_MISSET, MODEL_REFUSED, HELD_UP}
-    found |= {STOPPED_BY_BUG}
-    found |= {MODEL_AWAY, NO_ROOM, BY_STARTER, BY_MANAGER, *HELP, *Status}
-    for command in COMMANDS.values():
-        found |= {command.about, command.who.note, command.who.task}
-    return {text for text in found if re.search(r"[^\W\d_]", re.sub(r"\{[^}]*\}", "", text))}
-
-
-ALWAYS = {
-    "rostrum:home:",
-    "/gap",
-    "down",
-    "forum",
-    "media",
-    "no-referrer",
-    "no-store",
-    "nosniff",
-    "roundtable",
-    "scores",
-    "convergence",
-    "spoken",
-    "stage_voice",
-    "text/plain",
-    "topic",
-    "up",
-    "voice",
-    "votes",
-}  # names that a function holds beside its texts
-LOCALES = ROOT / "engine/words/locales"
 CATALOGUES = {language: catalogue(language) for language in LANGUAGES}
 
 
@@ -215,14 +96,6 @@ def _forms(translation: str | list[str]) -> list[str]:
 
 def _blanks(text: str) -> set[str]:
     return {name for _, name, _, _ in string.Formatter().parse(text) if name}
-
-
-def test_no_text_of_a_thread_is_missing_in_a_language() -> None:
-    texts = every_text() - ALWAYS
-    assert len(texts) > 150
-    for language, found in CATALOGUES.items():
-        assert (language, sorted(texts - set(found))) == (language, [])
-        assert (language, sorted(set(found) ^ set(CATALOGUES["de"]))) == (language, [])
 
 
 NO_WORDS = re.compile(r"\{[^}]*\}|`[^`]*`|\b(?:AI|ID|USD|UTC|Rostrum|Discord|Slack|Markdown)\b")
@@ -254,19 +127,6 @@ def test_a_catalogue_has_one_word_for_a_thing(language: str, package: str) -> No
             assert not found, (text, form, found)
 
 
-def test_no_text_is_in_two_catalogues_of_a_language() -> None:
-    kinds = {p.name.partition(".")[2] for p in LOCALES.glob("*.toml")}
-    assert kinds >= {"toml", "private.toml"}
-    for language in LANGUAGES:
-        own = [
-            text
-            for kind in kinds
-            for text in tomllib.loads(LOCALES.joinpath(f"{language}.{kind}").read_text("utf-8"))
-        ]
-        twice = sorted(text for text, times in Counter(own).items() if times > 1)
-        assert (language, twice) == (language, [])
-
-
 OWN = {"hint", "passing", "retry_after", "maybe_stored"}  # arguments that are no values
 
 
@@ -275,7 +135,7 @@ def refusals() -> Iterator[tuple[str, ast.Call]]:
     for path in sorted([*ROOT.glob("engine/**/*.py"), *ROOT.glob("adapters/**/*.py")]):
         name = str(path.relative_to(ROOT))
         source = path.read_text("utf-8")
-        if name.startswith((*FOR_OPERATORS, "adapters/terminal", "engine/series/spec.py")):
+        if name.startswith(FOR_OPERATORS):
             continue
         if re.search(r"Error\(|Text\(", source):
             module = importlib.import_module(name[:-3].replace("/", "."))

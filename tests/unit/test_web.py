@@ -32,7 +32,7 @@ from adapters.web.accounts import (
     SlackAccounts,
     open_code,
 )
-from adapters.web.application import FAILURES, HEADERS, KNOWN, address_of, assets, furnish
+from adapters.web.application import FAILURES, HEADERS, address_of, assets, furnish
 from adapters.web.session import (
     FORM_TOKEN,
     MOST_ADDRESSES,
@@ -50,7 +50,6 @@ from engine.values.errors import (
     VenueAwayError,
     VenueError,
 )
-from engine.words.translation import LANGUAGES, catalogue
 from tests.doubles.accounts import CLIENT_ID, CLIENT_SECRET, TEAM, AccountsServer, Key
 
 TEMPLATES = Path(adapters.web.__file__).with_name("templates")
@@ -176,18 +175,6 @@ def test_a_form_must_carry_its_sessions_token() -> None:
     ):
         with pytest.raises(web.HTTPForbidden):
             require_token(session, form)
-
-
-def test_every_text_of_a_page_is_in_every_catalogue() -> None:
-    texts = {text for failure in FAILURES.values() for text in failure}
-    for path in TEMPLATES.glob("*.jinja"):
-        text = path.read_text("utf-8")
-        texts |= set(re.findall(r'\bsay\("([^"]+)"', text))
-        texts |= set(re.findall(r'\bplural\(\("[^"]+", "([^"]+)"', text))  # known by the plural
-    assert len(KNOWN) == 5
-    for language in LANGUAGES:
-        lacking = sorted(text for text in texts if text not in catalogue(language))
-        assert (language, lacking) == (language, [])
 
 
 # --- Who somebody is on a chat platform: what counts as a proof, and what does not ----------------

@@ -337,8 +337,8 @@ def _phrases() -> dict[str, Iterable[Text]]:
     return {
         "dates and shares": [moment(datetime(2026, 11, 22, 19, 5, tzinfo=UTC)), percent(0.634)],
         "amounts": [number(1234.5, ",.1f"), *map(money, (0.25, 0.0421, 0.004, 0.0, None))],
-        "plurals": [plural(votes, n) for n in (1, 2)],
-        "plurals as CLDR names them": [plural(hours, n) for n in (0, 1.0, 1.5, 2)],
+        "plurals": [plural(*votes, n) for n in (1, 2)],
+        "plurals as CLDR names them": [plural(*hours, n) for n in (0, 1.0, 1.5, 2)],
         "rounds": [
             *map(round_name, ("free-3", "cross-1")),
             round_names(("draft", "revision-1", "revision-2")),

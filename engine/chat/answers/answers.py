@@ -11,6 +11,7 @@ from typing import ClassVar, NamedTuple
 
 from engine.values.debate import Value
 from engine.values.judging import Question
+from engine.values.language import N_
 from engine.values.messages import File
 from engine.votes.hearing import Heard
 from engine.words.buttons import Button
@@ -79,11 +80,11 @@ def to_markdown(
 # Answers to a press of a vote button, as canonical Markdown.
 
 
-FORGOTTEN = (
+FORGOTTEN = N_(
     "You asked to be forgotten, so your vote is not stored. Use /debate optin to vote on debates "
     "that start after it."
 )
-SUPPORTED = (
+SUPPORTED = N_(
     "You support question {number}. Press another number to change that, or the same one to "
     "withdraw."
 )
@@ -121,7 +122,7 @@ def vote_answer(heard: object) -> str:
 # Answers to somebody who asks the sides of a debate something, as canonical Markdown.
 
 
-UNLISTED = (
+UNLISTED = N_(
     "Your question is number {number}. The list is full, so it joins once another one is removed. "
     "Meanwhile you can support one in the list."
 )
@@ -137,7 +138,7 @@ class AskedAnswer(Answer):
     def say(self, chat: Wording) -> Iterator[str]:
         """Confirm the question."""
         yield say(
-            "Your question is number {number}. Others can support it now."
+            N_("Your question is number {number}. Others can support it now.")
             if self.listed
             else UNLISTED,
             number=self.number,
@@ -158,8 +159,10 @@ class UnaskedAnswer(Answer):
 # Answers to a person who argues a side, as canonical Markdown.
 
 
-ACCEPTED = "You take part. The debate begins, and you are mentioned here when it is your turn."
-DECLINED = "You do not take part, so the debate is called off. The person who asked is notified."
+ACCEPTED = N_("You take part. The debate begins, and you are mentioned here when it is your turn.")
+DECLINED = N_(
+    "You do not take part, so the debate is called off. The person who asked is notified."
+)
 
 
 class ConsentAnswer(Answer):
@@ -182,9 +185,7 @@ class TurnAnswer(Answer):
     def say(self, chat: Wording) -> Iterator[str]:
         """Confirm the turn."""
         yield plural(
-            (
-                "Rostrum has your turn of {n} word and posts it.",
-                "Rostrum has your turn of {n} words and posts it.",
-            ),
+            "Rostrum has your turn of {n} word and posts it.",
+            "Rostrum has your turn of {n} words and posts it.",
             self.words,
         )

@@ -9,21 +9,26 @@ from engine.chat.answers.answers import Answer, Wording
 from engine.prompts.library import NAMES
 from engine.store.suggestions import Suggestion
 from engine.values.debate import Value
+from engine.values.language import N_
 from engine.values.text import headline
 from engine.values.topics import Topic
 from engine.words.buttons import Button, approval_buttons, upvote_button
 from engine.words.phrases import money, to_read
 from engine.words.translation import called_language, plural, say
 
-DEBATERS = "**Debaters**"
-JURORS = "**Jurors**"
+DEBATERS = N_("**Debaters**")
+JURORS = N_("**Jurors**")
 NONE = "none"
-FORMATS = "**Formats**"
+FORMATS = N_("**Formats**")
 HELP = (
-    "Rostrum holds debates between AI models: a blind jury scores them and people vote. "
-    "The models are named when the vote closes.",
-    "Refer to a debate by its code, or leave the code out for the debate in this channel or "
-    "thread.",
+    N_(
+        "Rostrum holds debates between AI models: a blind jury scores them and people vote. "
+        "The models are named when the vote closes."
+    ),
+    N_(
+        "Refer to a debate by its code, or leave the code out for the debate in this channel or "
+        "thread."
+    ),
 )
 
 
@@ -160,7 +165,7 @@ LISTED = 25
 WITH_BUTTON, WITH_APPROVAL = 10, 5  # of which Discord shows 25 in a message
 TOPIC_LENGTH = 200  # characters
 
-IDEAS = "**Ideas**"
+IDEAS = N_("**Ideas**")
 
 
 class TopicsAnswer(Answer):
@@ -197,9 +202,7 @@ class TopicsAnswer(Answer):
                 "- **▲ {upvotes}** · {topic}" if one.mine else "- ▲ {upvotes} · {topic}", (one,)
             )
         if len(self.suggested) > LISTED:
-            yield plural(
-                ("and {n} more topic", "and {n} more topics"), len(self.suggested) - LISTED
-            )
+            yield plural("and {n} more topic", "and {n} more topics", len(self.suggested) - LISTED)
         yield say(
             "Press ▲ for a topic that you want debated; press it again to take that back. Suggest "
             "your own: `{prefix} suggest your topic`",
@@ -239,10 +242,8 @@ class SuggestedAnswer(Answer):
                 yield say("“{topic}” was suggested before; your ▲ is added to it.", topic=topic)
             case "upvoted":
                 yield plural(
-                    (
-                        "Your ▲ counts. {n} person wants a debate on “{topic}”.",
-                        "Your ▲ counts. {n} people want a debate on “{topic}”.",
-                    ),
+                    "Your ▲ counts. {n} person wants a debate on “{topic}”.",
+                    "Your ▲ counts. {n} people want a debate on “{topic}”.",
                     self.suggestion.upvotes,
                     topic=topic,
                 )

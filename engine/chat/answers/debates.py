@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 
 from engine.chat.answers.answers import Answer, Wording
 from engine.values.debate import Debate, Status, Value
-from engine.values.language import Text
+from engine.values.language import N_, Text
 from engine.values.messages import Estimate, File, Reveal, Where
 from engine.values.text import headline, marked
 from engine.words.buttons import Button, again_buttons, deletion_buttons
@@ -24,45 +24,47 @@ TOPIC_LENGTH = 200  # characters, in an answer about one debate
 LINE_LENGTH = 100  # in a list
 
 STOPPED = {
-    "debate": "`{code}` is stopping. What was said so far stays.",
-    "vote": "The vote on `{code}` is closed. The result follows in its thread.",
+    "debate": N_("`{code}` is stopping. What was said so far stays."),
+    "vote": N_("The vote on `{code}` is closed. The result follows in its thread."),
 }
-STOPPED_PAIR = (
+STOPPED_PAIR = N_(
     "The votes on `{code}` and on `{mirror}`, its mirror, are closed. The results follow in their "
     "threads."
 )
-CLOSES_PAIR = (
+CLOSES_PAIR = N_(
     "The votes on `{code}` and on `{mirror}`, its mirror, close as soon as {platform} can be read. "
     "Rostrum retries automatically."
 )
 
 ABOUT = "**{topic}** · `{code}`"
 STATUSES = {
-    Status.QUEUED: "It waits to start.",
-    Status.RUNNING: "It is running: {turns} of {total} turns done.",
-    Status.VOTING: "All turns are done; the vote opens once they are posted.",
-    Status.CLOSED: "It is over. The result is in its thread.",
-    Status.PARTIAL: "It stopped early.",
-    Status.CANCELLED: "It was stopped.",
-    Status.FAILED: "It failed.",
+    Status.QUEUED: N_("It waits to start."),
+    Status.RUNNING: N_("It is running: {turns} of {total} turns done."),
+    Status.VOTING: N_("All turns are done; the vote opens once they are posted."),
+    Status.CLOSED: N_("It is over. The result is in its thread."),
+    Status.PARTIAL: N_("It stopped early."),
+    Status.CANCELLED: N_("It was stopped."),
+    Status.FAILED: N_("It failed."),
 }
 OVER: Mapping[Where, str] = {
     "thread": STATUSES[Status.CLOSED],
-    "channel": "It is over. Its thread takes no messages, so the result is in its channel.",
-    "starter": "It is over. Nothing can be posted where it ran, so the person who started it "
-    "got the result privately.",
-    "waiting": "It is over. The result is being posted.",
-    "nowhere": "It is over, but the result could not be posted. The command `result` shows it.",
+    "channel": N_("It is over. Its thread takes no messages, so the result is in its channel."),
+    "starter": N_(
+        "It is over. Nothing can be posted where it ran, so the person who started it "
+        "got the result privately."
+    ),
+    "waiting": N_("It is over. The result is being posted."),
+    "nowhere": N_("It is over, but the result could not be posted. The command `result` shows it."),
 }
 
 STATES = {
-    Status.QUEUED: "queued",
-    Status.RUNNING: "running",
-    Status.VOTING: "vote open",
-    Status.CLOSED: "finished",
-    Status.PARTIAL: "incomplete",
-    Status.CANCELLED: "stopped",
-    Status.FAILED: "failed",
+    Status.QUEUED: N_("queued"),
+    Status.RUNNING: N_("running"),
+    Status.VOTING: N_("vote open"),
+    Status.CLOSED: N_("finished"),
+    Status.PARTIAL: N_("incomplete"),
+    Status.CANCELLED: N_("stopped"),
+    Status.FAILED: N_("failed"),
 }
 
 
@@ -122,9 +124,9 @@ class StartedAnswer(Answer):
     def say(self, chat: Wording) -> Iterator[str]:
         """Confirm the debate, with its estimate."""
         template = (
-            "Your debate waits for the person you named: **{topic}**"
+            N_("Your debate waits for the person you named: **{topic}**")
             if self.waits
-            else "Your debate starts now: **{topic}**"
+            else N_("Your debate starts now: **{topic}**")
         )
         yield say(template, topic=headline(self.debate.topic, TOPIC_LENGTH))
         if self.waits:
@@ -229,12 +231,10 @@ class StatusAnswer(Answer):
         voted = debate.status in (Status.VOTING, Status.CLOSED) or debate.vote_deadline is not None
         if self.gaps and voted:
             yield plural(
-                (
-                    "⚠ {n} message may be missing from its thread; votes are counted, but "
-                    "there is no winner.",
-                    "⚠ {n} messages may be missing from its thread; votes are counted, but "
-                    "there is no winner.",
-                ),
+                "⚠ {n} message may be missing from its thread; votes are counted, but "
+                "there is no winner.",
+                "⚠ {n} messages may be missing from its thread; votes are counted, but "
+                "there is no winner.",
                 self.gaps,
             )
         if self.unread and voted:
@@ -250,7 +250,7 @@ class StatusAnswer(Answer):
             return say("It waits for the person who was asked to argue a side.")
         if not self.turns_total:
             return plural(
-                ("It is running: {n} turn done.", "It is running: {n} turns done."), self.turns
+                "It is running: {n} turn done.", "It is running: {n} turns done.", self.turns
             )
         if self.turns >= self.turns_total:
             return say("All {total} turns are done; the jury is reading.", total=self.turns_total)
@@ -338,7 +338,7 @@ class DebatesAnswer(Answer):
             yield say("No debates here yet. Start one.")
         for debate in self.debates:
             yield say(
-                "- `{code}` {state}, {when}, {format}: {topic} · [page]({link})"
+                N_("- `{code}` {state}, {when}, {format}: {topic} · [page]({link})")
                 if debate.id in self.pages
                 else "- `{code}` {state}, {when}, {format}: {topic}",
                 code=debate.code,

@@ -8,6 +8,7 @@ from typing import ClassVar
 from engine.chat.answers.answers import Answer, SentFile, Wording
 from engine.chat.answers.statistics import left_out
 from engine.values.debate import Value
+from engine.values.language import N_
 from engine.values.messages import LeagueTable
 from engine.values.text import headline
 from engine.values.topics import RANDOM
@@ -51,9 +52,9 @@ class ScheduleAnswer(Answer):
             )
         for line in self.lines:
             template = (
-                "**{said}** in this channel: {topic}. Next: {time}."
+                N_("**{said}** in this channel: {topic}. Next: {time}.")
                 if line.here
-                else "**{said}** in another channel: {topic}. Next: {time}."
+                else N_("**{said}** in another channel: {topic}. Next: {time}.")
             )
             yield say(template, said=line.said, topic=_topic(line), time=line.following)
             if line.problem:
@@ -81,7 +82,7 @@ def _topic(line: ScheduleLine) -> str:
 # Answers about leagues; Markdown for any chat.
 
 
-AT_ONCE = "The first match begins now. The standing is posted here after each reveal."
+AT_ONCE = N_("The first match begins now. The standing is posted here after each reveal.")
 
 
 class LeagueStartedAnswer(Answer):
@@ -94,10 +95,8 @@ class LeagueStartedAnswer(Answer):
     def say(self, chat: Wording) -> Iterator[str]:
         """Say how large it is, and when it begins."""
         yield plural(
-            (
-                "The league begins with {n} model and {matches} matches.",
-                "The league begins with {n} models and {matches} matches.",
-            ),
+            "The league begins with {n} model and {matches} matches.",
+            "The league begins with {n} models and {matches} matches.",
             self.models,
             matches=self.matches,
         )
@@ -135,20 +134,20 @@ class LeagueStoppedAnswer(Answer):
         yield say("The league ends; a match that is going on is finished first.")
 
 
-NONE = "none"
+NONE = N_("none")
 UNSET = {
     "models": NONE,
     "jurors": NONE,
-    "judges": "one of the jurors",
+    "judges": N_("one of the jurors"),
     "seats": NONE,
-    "channels": "all channels",
+    "channels": N_("all channels"),
     "manager_role": NONE,
-    "license": "not set",
+    "license": N_("not set"),
     "blocked_words": NONE,
-    "starters": "everyone",
-    "public": "nothing",
+    "starters": N_("everyone"),
+    "public": N_("nothing"),
 }
-NO_WEB = "Rostrum serves no web pages here"
+NO_WEB = N_("Rostrum serves no web pages here")
 
 
 class SettingLine(Value):
@@ -182,7 +181,9 @@ class SettingsAnswer(Answer):
         if self.changed:
             yield say("Changed: {names}.", names=self.changed)
         for setting in self.settings:
-            template = "- `{name}`: {value} (set here)" if setting.own else "- `{name}`: {value}"
+            template = (
+                N_("- `{name}`: {value} (set here)") if setting.own else "- `{name}`: {value}"
+            )
             value = setting.value or unset(setting.name)
             if setting.idle:
                 yield say(
@@ -203,7 +204,8 @@ class SettingsAnswer(Answer):
 
 def unset(name: str) -> str:
     """Return the wording for a setting without a value."""
-    return say(UNSET.get(name, "no cap"))
+    text = UNSET.get(name, N_("no cap"))
+    return say(text)
 
 
 class FileAnswer(SentFile):
@@ -215,7 +217,8 @@ class FileAnswer(SentFile):
     def say(self, chat: Wording) -> Iterator[str]:
         """Describe the file."""
         yield plural(
-            ("`{name}` has {n} revealed debate.", "`{name}` has {n} revealed debates."),
+            "`{name}` has {n} revealed debate.",
+            "`{name}` has {n} revealed debates.",
             self.debates,
             name=self.name,
         )

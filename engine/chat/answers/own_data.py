@@ -10,7 +10,7 @@ from engine.drawing.svg import BLUE, EMPTY, GOLD, bar, darken, draw, fit, write
 from engine.store import Guessed, OwnVote, Traces
 from engine.store.community import PublicPart
 from engine.values.debate import Value
-from engine.values.language import Text
+from engine.values.language import N_, NN_, Text
 from engine.values.messages import File
 from engine.values.text import headline
 from engine.words.phrases import option_name
@@ -19,40 +19,40 @@ from engine.words.translation import day, plural, say
 # Answers about a person's own data; Markdown for any chat.
 
 
-NOTHING_OF_YOU = "Nothing is stored about you."
-YOU_ARE_FORGOTTEN = (
+NOTHING_OF_YOU = N_("Nothing is stored about you.")
+YOU_ARE_FORGOTTEN = N_(
     "You asked to be forgotten: no record identifies you, and nothing new is stored. Only a keyed "
     "hash of your id remains, so that Rostrum knows not to store you again. "
     "`{prefix} optin` brings you back."
 )
 TRACES = {
-    "votes": ("a vote on {n} debate", "votes on {n} debates"),
-    "confidences": ("how clear you found {n} debate", "how clear you found {n} debates"),
-    "grounds": (
+    "votes": NN_("a vote on {n} debate", "votes on {n} debates"),
+    "confidences": NN_("how clear you found {n} debate", "how clear you found {n} debates"),
+    "grounds": NN_(
         "why you voted as you did on {n} debate",
         "why you voted as you did on {n} debates",
     ),
-    "guesses": ("a guess at {n} model", "guesses at {n} models"),
-    "rounds": ("a vote on {n} round", "votes on {n} rounds"),
-    "stances": ("{n} stance on a topic", "{n} stances on topics"),
-    "revisions": ("an answer after {n} reveal", "answers after {n} reveals"),
-    "thumbs": ("thumbs on {n} turn", "thumbs on {n} turns"),
-    "asked": ("{n} question to the sides", "{n} questions to the sides"),
-    "supported": ("support in {n} question time", "support in {n} question times"),
-    "started": ("{n} debate that you started", "{n} debates that you started"),
-    "suggested": ("{n} topic that you suggested", "{n} topics that you suggested"),
-    "labels": ("{n} debate that you labelled", "{n} debates that you labelled"),
-    "upvotes": ("{n} suggested topic that you want", "{n} suggested topics that you want"),
+    "guesses": NN_("a guess at {n} model", "guesses at {n} models"),
+    "rounds": NN_("a vote on {n} round", "votes on {n} rounds"),
+    "stances": NN_("{n} stance on a topic", "{n} stances on topics"),
+    "revisions": NN_("an answer after {n} reveal", "answers after {n} reveals"),
+    "thumbs": NN_("thumbs on {n} turn", "thumbs on {n} turns"),
+    "asked": NN_("{n} question to the sides", "{n} questions to the sides"),
+    "supported": NN_("support in {n} question time", "support in {n} question times"),
+    "started": NN_("{n} debate that you started", "{n} debates that you started"),
+    "suggested": NN_("{n} topic that you suggested", "{n} topics that you suggested"),
+    "labels": NN_("{n} debate that you labelled", "{n} debates that you labelled"),
+    "upvotes": NN_("{n} suggested topic that you want", "{n} suggested topics that you want"),
 }
-OPTED_OUT = (
+OPTED_OUT = N_(
     "From now on, exports leave you out; your votes still count. Exports made earlier cannot be "
     "recalled. `{prefix} optin` undoes it."
 )
-CAME_BACK = (
+CAME_BACK = N_(
     "Welcome back. You can vote on debates that start from now on, and start debates from tomorrow "
     "(UTC). Your earlier activity stays unlinked from you."
 )
-PRIVACY = """**What is stored**
+PRIVACY = N_("""**What is stored**
 - Per debate: its topic and conditions, its starter and channel, every model request and reply, \
 and the jury's ballots.
 - Per vote: every choice and withdrawal, with voter and time; on Discord also how many days old \
@@ -67,15 +67,15 @@ the debates some weeks later.
 moderation model, if the operator has named one, gets topic, conditions and stances first.
 - Managers can export this community's debates, and the operator of Rostrum can export all. Voters \
 appear under pseudonyms that differ from export to export.
-Debates are kept until the operator or a manager deletes them."""
+Debates are kept until the operator or a manager deletes them.""")
 
 
 PARTS = {
-    PublicPart.DEBATES: "debates",
-    PublicPart.LEADERBOARD: "ratings of models",
-    PublicPart.AGREEMENT: "agreement between jury and people",
-    PublicPart.LEAGUES: "leagues and schedules",
-    PublicPart.DATASET: "the dataset, with votes under pseudonyms",
+    PublicPart.DEBATES: N_("debates"),
+    PublicPart.LEADERBOARD: N_("ratings of models"),
+    PublicPart.AGREEMENT: N_("agreement between jury and people"),
+    PublicPart.LEAGUES: N_("leagues and schedules"),
+    PublicPart.DATASET: N_("the dataset, with votes under pseudonyms"),
 }
 
 
@@ -97,9 +97,9 @@ class PrivacyAnswer(Answer):
         else:
             yield from _own(self.traces)
             opted = (
-                "Exports leave you out; `{prefix} optin` undoes it."
+                N_("Exports leave you out; `{prefix} optin` undoes it.")
                 if self.traces.opted_out
-                else "Exports include you under a pseudonym; `{prefix} optout` leaves you out."
+                else N_("Exports include you under a pseudonym; `{prefix} optout` leaves you out.")
             )
             yield say(opted, prefix=chat.prefix)
             if self.traces.known:
@@ -116,17 +116,15 @@ class PrivacyAnswer(Answer):
 
 def _own(traces: Traces) -> Iterator[str]:
     counts = {name: getattr(traces, name) for name in TRACES}
-    held = [plural(TRACES[name], n) for name, n in counts.items() if n]
+    held = [plural(*TRACES[name], n) for name, n in counts.items() if n]
     if held:
         yield say("Stored with your user id: {what}.", what=tuple(held))
     else:
-        yield say("Your user id and nothing else." if traces.known else NOTHING_OF_YOU)
+        yield say(N_("Your user id and nothing else.") if traces.known else NOTHING_OF_YOU)
     if traces.entries:
         yield plural(
-            (
-                "{n} choice that you made or withdrew, with its time.",
-                "{n} choices that you made or withdrew, with their times.",
-            ),
+            "{n} choice that you made or withdrew, with its time.",
+            "{n} choices that you made or withdrew, with their times.",
             traces.entries,
         )
     if traces.since is not None:
@@ -228,7 +226,9 @@ class OptedAnswer(Answer):
                 else say(OPTED_OUT, prefix=chat.prefix)
             )
         else:
-            yield say(CAME_BACK if self.back else "Exports include your choices under a pseudonym.")
+            yield say(
+                CAME_BACK if self.back else N_("Exports include your choices under a pseudonym.")
+            )
 
 
 # A person's own record as a picture: a bar for each thing that could have been so every time.
@@ -241,7 +241,7 @@ ENOUGH = 10  # times; with fewer, chance decides
 WIDTH, MARGIN, BAR, ROW = 720, 32, 24, 88  # pixels; drawn at twice that
 LETTERS = 20.0  # pixels, as the class large
 
-BY_CHANCE = "by chance about {chance:.1f}"
+BY_CHANCE = N_("by chance about {chance:.1f}")
 
 
 class Share(NamedTuple):
@@ -306,15 +306,15 @@ def _bar(y: float, one: Shown) -> Iterator[str]:
 
 TOPIC_LENGTH = 80  # characters
 
-YOUR_VOTES = (
+YOUR_VOTES = NN_(
     "**Your votes:** {n} revealed debate here",
     "**Your votes:** {n} revealed debates here",
 )
-NAMED = (
+NAMED = N_(
     "`{prefix} leaderboard` names you among those who guess models; `{prefix} me scoreboard=off` "
     "undoes it."
 )
-UNNAMED = (
+UNNAMED = N_(
     "`{prefix} me scoreboard=on` names you in `{prefix} leaderboard` among those who guess models."
 )
 NO_ONE = "–"
@@ -352,7 +352,7 @@ class OwnRecordAnswer(Answer):
                 "again after its vote closes."
             )
             return
-        yield plural(YOUR_VOTES, self.votes)
+        yield plural(*YOUR_VOTES, self.votes)
         yield say("- You chose as the people did: {share}", share=self.people.say())
         yield say("- You chose as the jury did: {share}", share=self.jury.say())
         if self.guessed.n:
@@ -386,7 +386,7 @@ class OwnRecordAnswer(Answer):
         if self.guessed.n:
             right = Share(self.guessed.right, self.guessed.n)
             shares.append(Shown(say("Models guessed right"), right, self.guessed.chance))
-        return record_picture(plural(YOUR_VOTES, self.votes), shares)
+        return record_picture(plural(*YOUR_VOTES, self.votes), shares)
 
     def _standing(self, chat: Wording) -> str:
         return say(NAMED if self.named else UNNAMED, prefix=chat.prefix)

@@ -18,32 +18,35 @@ from engine.stats.presentation import (
 )
 from engine.stats.ratings import Leaderboard, Rating
 from engine.store import Guessed
+from engine.values.language import N_
 from engine.values.messages import File
 from engine.words.translation import plural, say
 
 STANDINGS = 20
 
-NOTHING_COMPARED = (
+NOTHING_COMPARED = N_(
     "There is nothing to compare: no debate was revealed here yet. Hold one, vote on it, and try "
     "again after its vote closes."
 )
-ONLY_REHEARSALS = (
+ONLY_REHEARSALS = N_(
     "Only rehearsal debates were revealed here. They do not count because their speakers or jurors "
     "are not language models. Try again after a debate between real models."
 )
 AGREEMENT = (
-    "- Jury and people agree: {agreement}; without ties: {decided}",
-    "- Two people choose the same: {pairs}; a person and the jury: {with_jury}",
-    "- Decided for 🔵 A: by people {a_people}; by the jury {a_jury}",
-    "- Decided for the last speaker: by people {last_people}; by the jury {last_jury}",
+    N_("- Jury and people agree: {agreement}; without ties: {decided}"),
+    N_("- Two people choose the same: {pairs}; a person and the jury: {with_jury}"),
+    N_("- Decided for 🔵 A: by people {a_people}; by the jury {a_jury}"),
+    N_("- Decided for the last speaker: by people {last_people}; by the jury {last_jury}"),
 )
-STATISTICS = "**Statistics**"
+STATISTICS = N_("**Statistics**")
 BEYOND_CHANCE = (
-    "- Agreement beyond chance: Cohen's κ {kappa}; Krippendorff's α among people {people}, among "
-    "jurors {jurors}, people with the jury {all}",
-    "- The jury's forecasts: Brier score {brier} (0 is perfect, 0.25 is a coin flip)",
+    N_(
+        "- Agreement beyond chance: Cohen's κ {kappa}; Krippendorff's α among people {people}, "
+        "among jurors {jurors}, people with the jury {all}"
+    ),
+    N_("- The jury's forecasts: Brier score {brier} (0 is perfect, 0.25 is a coin flip)"),
 )
-JUROR_FIGURES = "**Jurors**"
+JUROR_FIGURES = N_("**Jurors**")
 
 
 class AgreementAnswer(Answer):
@@ -118,11 +121,8 @@ def left_out(rehearsals: int) -> Iterator[str]:
     """Report how many rehearsal debates were left out, if any."""
     if rehearsals:
         yield plural(
-            (
-                "{n} rehearsal debate is left out: its speakers or jurors are not language models.",
-                "{n} rehearsal debates are left out: their speakers or jurors are not "
-                "language models.",
-            ),
+            "{n} rehearsal debate is left out: its speakers or jurors are not language models.",
+            "{n} rehearsal debates are left out: their speakers or jurors are not language models.",
             rehearsals,
         )
 
@@ -146,10 +146,10 @@ def _biases(found: Agreement) -> Iterator[str]:
 
 def _juror(one: JurorFigures) -> str:
     known = (
-        ("agrees with people {value}", one.agreement, word_share),
-        ("same choice in both orders {value}", one.consistency, word_share),
-        ("favours its own family by {value} points", one.self_preference, word_points),
-        ("unreadable answers {value}", one.invalid, word_share),
+        (N_("agrees with people {value}"), one.agreement, word_share),
+        (N_("same choice in both orders {value}"), one.consistency, word_share),
+        (N_("favours its own family by {value} points"), one.self_preference, word_points),
+        (N_("unreadable answers {value}"), one.invalid, word_share),
     )
     return "; ".join(say(words, value=word(of)) for words, of, word in known if not of.few)
 

@@ -10,6 +10,7 @@ from engine.chat.answers.debates import DebateLine
 from engine.store.votes import Outcome
 from engine.tally.questions import CONFIDENCES, GROUNDS
 from engine.values.debate import Value
+from engine.values.language import N_
 from engine.values.text import headline
 from engine.votes.offers import Why
 from engine.words.buttons import LABEL_LENGTH, Button, Menu, Row, remark_id
@@ -22,17 +23,19 @@ from engine.words.translation import say
 PAGE, PAGE_OF_MANY = 3, 2  # menus at once, beside the rows of buttons that a platform has room for
 
 ASK = {
-    "reason": "What decided it for you?",
-    "clear": "How clear was it?",
-    "guess": "Which model is which? The list is the same in every debate here.",
+    "reason": N_("What decided it for you?"),
+    "clear": N_("How clear was it?"),
+    "guess": N_("Which model is which? The list is the same in every debate here."),
 }
-MENU = "{side}: guess the model"
+MENU = N_("{side}: guess the model")
 REFUSALS: Mapping[Outcome, str] = {
-    "unvoted": "Vote first, then you can say more about it.",
-    "closed": "The vote is closed, so nothing was changed.",
-    "forgotten": "You asked to be forgotten, so nothing of yours is stored. Use /debate optin to "
-    "take part in debates that start after it.",
-    "unknown": "The vote is not open yet. Try again in a moment.",
+    "unvoted": N_("Vote first, then you can say more about it."),
+    "closed": N_("The vote is closed, so nothing was changed."),
+    "forgotten": N_(
+        "You asked to be forgotten, so nothing of yours is stored. Use /debate optin to "
+        "take part in debates that start after it."
+    ),
+    "unknown": N_("The vote is not open yet. Try again in a moment."),
 }
 
 
@@ -133,7 +136,7 @@ class RemarkAnswer(Answer):
             yield tuple(self._more(number, page) for number, page in enumerate(pages))
 
     def _more(self, number: int, page: Sequence[str]) -> Button:
-        template = "Guess {first}–{last}" if len(page) > 1 else "Guess {first}"
+        template = N_("Guess {first}–{last}") if len(page) > 1 else N_("Guess {first}")
         label = say(template, first=self._name(page[0]), last=self._name(page[-1]))
         at = remark_id("page", self.code, str(number))
         return Button(at, headline(label, LABEL_LENGTH), chosen=number == self.page)
@@ -148,11 +151,11 @@ class RemarkAnswer(Answer):
 TOPIC_LENGTH = 100  # characters
 
 WHYS: Mapping[Why, str] = {
-    "differ": "people and jury differ",
-    "close": "the jury found it close",
-    "drawn": "drawn at random today",
+    "differ": N_("people and jury differ"),
+    "close": N_("the jury found it close"),
+    "drawn": N_("drawn at random today"),
 }
-REVIEW_APART = (
+REVIEW_APART = N_(
     "You may already know the models and the result, so these answers are kept separate: they "
     "change no result, and exports mark them as given after the reveal."
 )

@@ -22,6 +22,7 @@ from engine.floor.shapes import (
     whole,
 )
 from engine.formats.audited.scoring import BESIDE, BROKEN, COMPONENTS, PRESSURES, SCALES, SUSPECT
+from engine.values.language import N_
 
 RANGES: dict[str, float] = {
     **dict.fromkeys(COMPONENTS["logic"], 10.0),
@@ -41,11 +42,11 @@ PATTERNS = {
     "none": "no such pattern fits",
 }
 CONVERGENCES = {
-    "agreement": "the sides came to agree",
-    "definitional_dispute": "they mean different things by the same words",
-    "degree_disagreement": "they differ only in degree",
-    "degenerate": "both end up defending the same thing",
-    "none": "they did not come closer",
+    "agreement": N_("the sides came to agree"),
+    "definitional_dispute": N_("they mean different things by the same words"),
+    "degree_disagreement": N_("they differ only in degree"),
+    "degenerate": N_("both end up defending the same thing"),
+    "none": N_("they did not come closer"),
 }
 
 

@@ -15,10 +15,11 @@ from engine.formats.audited.scoring import Archetypes
 from engine.formats.format import Format, Lengths, Names, Roles, Sized
 from engine.values.debate import Request, TurnOrder, Value
 from engine.values.errors import UsageError
+from engine.values.language import N_
 from engine.words.translation import say
 
 NAME = "audited"
-ADAPT = (
+ADAPT = N_(
     "The debaters adapt: the loser of an exchange argues a little differently in the next turn. "
     "How they changed is shown at the end."
 )
@@ -61,7 +62,7 @@ class Audited(Format):
     """A and B in turn; after each turn the judge layer scores it and presses the loser."""
 
     name = NAME
-    about = "both sides argue turn by turn; a judge checks each turn, and its loser must adapt"
+    about = N_("both sides argue turn by turn; a judge checks each turn, and its loser must adapt")
     version = 1
     files = True
     options = AuditedOptions

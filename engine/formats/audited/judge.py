@@ -32,6 +32,7 @@ from engine.formats.judges import ask_judges
 from engine.store import Post
 from engine.values.debate import Turn, Value
 from engine.values.judging import Adjustment, Artifact, Score
+from engine.values.language import N_
 from engine.values.messages import Report
 from engine.values.overlap import is_quoted
 from engine.values.text import marked
@@ -218,20 +219,20 @@ class Ledger:
 S = TypeVar("S", bound=BaseModel)
 
 NAME = "audited"
-EARLY = "Early turns are less calibrated."
-DIMENSIONS = {"logic": "logic", "rhetoric": "rhetoric", "tactics": "tactics"}
+EARLY = N_("Early turns are less calibrated.")
+DIMENSIONS = {"logic": N_("logic"), "rhetoric": N_("rhetoric"), "tactics": N_("tactics")}
 DOCKED = {
-    "": "{entry} ({points:g} logic)",
-    "lifted": "{entry} ({points:g} logic, given back: answered since)",
-    "stands": "{entry} ({points:g} logic; not answered)",
+    "": N_("{entry} ({points:g} logic)"),
+    "lifted": N_("{entry} ({points:g} logic, given back: answered since)"),
+    "stands": N_("{entry} ({points:g} logic; not answered)"),
 }
 FAILURES = {
-    "hollow": "hollow",
-    "fabricated": "fabricated",
-    "inverted_fact": "inverted fact",
-    "reversed_causality": "reversed causality",
-    "dropped": "dropped",
-    "contradicted": "contradicted",
+    "hollow": N_("hollow"),
+    "fabricated": N_("fabricated"),
+    "inverted_fact": N_("inverted fact"),
+    "reversed_causality": N_("reversed causality"),
+    "dropped": N_("dropped"),
+    "contradicted": N_("contradicted"),
 }
 
 
@@ -443,7 +444,9 @@ def tell_entry(entry: RegisterEntry) -> str:
     )
     if entry.exposed_by != entry.turn:
         shown = (
-            "{entry}, in turn {turn}" if entry.kind in BROKEN else "{entry}, shown by turn {turn}"
+            N_("{entry}, in turn {turn}")
+            if entry.kind in BROKEN
+            else N_("{entry}, shown by turn {turn}")
         )
         told = say(shown, entry=told, turn=entry.exposed_by)
     if not entry.found:

@@ -21,40 +21,51 @@ from engine.formats.audited.scoring import SCALES, UNCALIBRATED, mean_total
 from engine.formats.judges import tell_judges
 from engine.store import Post
 from engine.values.judging import TIE, Artifact, Verdict
+from engine.values.language import N_
 from engine.values.messages import Arc, ArcPoint, BoardRow, Report, ScoreBoard
 from engine.values.text import marked
 from engine.words.translation import number, say
 
-COLUMNS = ("logic", "rhet.", "tact.", "total")
-REGISTER, REGISTER_EMPTY = "Register", "Nothing was entered."
-HELD, NEITHER = "**Held in the end:** {who}", "neither side"
+COLUMNS = (N_("logic"), N_("rhet."), N_("tact."), N_("total"))
+REGISTER, REGISTER_EMPTY = N_("Register"), N_("Nothing was entered.")
+HELD, NEITHER = N_("**Held in the end:** {who}"), N_("neither side")
 FAMILIAR = {
-    name: f"{spaced(name)}: {meaning}" for name, meaning in PATTERNS.items() if name != "none"
+    "coherence_collapse": N_(
+        "coherence collapse: the central claim of the scorecard's leader shifted under "
+        "pressure, so that no one thesis lasted"
+    ),
+    "asymmetric_depth": N_(
+        "asymmetric depth: the more persuasive side is not the logically stronger one"
+    ),
+    "convergence_failure": N_(
+        "convergence failure: each side won against a position that the other did not "
+        "hold, and the real question stayed open"
+    ),
 }
 ENDS = CONVERGENCES
-MOVED_LESS, UNMOVED = "and {n} that moved less", "not at all"
+MOVED_LESS, UNMOVED = N_("and {n} that moved less"), N_("not at all")
 TRAITS = {
-    "analytical_depth": "analytical depth",
-    "abstraction": "abstraction",
-    "evidence_appetite": "evidence appetite",
-    "flexibility": "flexibility",
-    "composure": "composure",
-    "intensity": "intensity",
-    "empathy": "empathy",
-    "confidence": "confidence",
-    "directness": "directness",
-    "aggression": "aggression",
-    "figurativeness": "figurativeness",
-    "concision": "concision",
+    "analytical_depth": N_("analytical depth"),
+    "abstraction": N_("abstraction"),
+    "evidence_appetite": N_("evidence appetite"),
+    "flexibility": N_("flexibility"),
+    "composure": N_("composure"),
+    "intensity": N_("intensity"),
+    "empathy": N_("empathy"),
+    "confidence": N_("confidence"),
+    "directness": N_("directness"),
+    "aggression": N_("aggression"),
+    "figurativeness": N_("figurativeness"),
+    "concision": N_("concision"),
 }
 MOST_MOVES = 5  # traits named of a side that changed, the greatest moves first
 LONG = 10  # turns from which convergence is looked at
 LEVEL = 1.0  # points of 100 between the sides' means under which they are level
 ARCHETYPES = {
-    "engineer": "engineer",
-    "philosopher": "philosopher",
-    "strategist": "strategist",
-    "provocateur": "provocateur",
+    "engineer": N_("engineer"),
+    "philosopher": N_("philosopher"),
+    "strategist": N_("strategist"),
+    "provocateur": N_("provocateur"),
 }
 
 
@@ -222,7 +233,7 @@ def _board(floor: Floor, audit: Audit, card: Verdict) -> ScoreBoard:
             "calibrated, and a claim may be called fabricated that is not."
         ),
     )
-    return ScoreBoard(title="Scorecard", columns=COLUMNS, rows=tuple(rows), notes=notes)
+    return ScoreBoard(title=N_("Scorecard"), columns=COLUMNS, rows=tuple(rows), notes=notes)
 
 
 def _ahead(winner: str | None) -> str:
@@ -248,7 +259,9 @@ def _arc(floor: Floor, audit: Audit) -> Arc:
         for turn in floor.turns
     )
     told = say(", ").join(map(_tell_point, points))
-    return Arc(title="The arc", points=points, alt=say("Score of 100 by turn: {told}.", told=told))
+    return Arc(
+        title=N_("The arc"), points=points, alt=say("Score of 100 by turn: {told}.", told=told)
+    )
 
 
 def _tell_point(point: ArcPoint) -> str:

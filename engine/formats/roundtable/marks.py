@@ -27,6 +27,7 @@ from engine.formats.judges import ask_judges, tell_judges
 from engine.jury.rubric import ANSWERS, HIGHEST, LOWEST, Rubric
 from engine.store import Post
 from engine.values.judging import TIE, Artifact, Score, Verdict
+from engine.values.language import N_
 from engine.values.messages import Report
 from engine.values.overlap import mean_overlaps, most_central
 from engine.values.text import rename
@@ -76,9 +77,9 @@ async def conclude(
     label = {
         None: say("No draft was picked"),
         TIE: say(
-            "The judges call it a tie"
+            N_("The judges call it a tie")
             if verdict.rubric != "convergence"
-            else "The answers of the table are level"
+            else N_("The answers of the table are level")
         ),
     }.get(verdict.winner, _winner_title(floor, verdict.winner or ""))
     text = f"{note}\n\n{final}" if final else note
@@ -299,8 +300,8 @@ def _tell(
         leader = _leader(reader.totals(given))
         reasons, name = renamed(floor, given.reasons), names.get(leader, "")
         template = (
-            "Judge {number} calls it a tie: {reasons}"
+            N_("Judge {number} calls it a tie: {reasons}")
             if leader == TIE
-            else "Judge {number} has {name} ahead: {reasons}"
+            else N_("Judge {number} has {name} ahead: {reasons}")
         )
         yield say(template, number=judge, name=name, reasons=reasons)

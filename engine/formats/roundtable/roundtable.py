@@ -19,6 +19,7 @@ from engine.formats.roundtable.marks import NAME, converge, mark_answers
 from engine.prompts.library import Prompts
 from engine.values.debate import Request, Turn, TurnOrder, Value
 from engine.values.errors import UsageError
+from engine.values.language import N_
 from engine.values.overlap import least_overlap
 from engine.values.text import clean, headline, split_draft
 from engine.words.translation import say
@@ -87,7 +88,7 @@ class Roundtable(Format):
     """Drafts at the same time, then as many rounds of revision, stopped early by agreement."""
 
     name = NAME
-    about = "several models answer one question, read each other and revise"
+    about = N_("several models answer one question, read each other and revise")
     version = 1
     ends_early = True
     question = True

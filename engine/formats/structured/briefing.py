@@ -28,23 +28,24 @@ from engine.jury.rubric import Rubric
 from engine.store import Post
 from engine.values.debate import Request, Value
 from engine.values.judging import POSITION, TIE, Artifact, Score, Verdict
+from engine.values.language import N_
 from engine.values.messages import File, Report
 from engine.values.text import marked
 from engine.words.cards import ARGUES
 from engine.words.translation import number, say
 
 NAME = "structured"
-TITLE = "Decision briefing"
-UNRESOLVED = "**Unresolved.**"
-NOTHING_CONCEDED = "None"
-POSITIONS = "**Positions.**"
+TITLE = N_("Decision briefing")
+UNRESOLVED = N_("**Unresolved.**")
+NOTHING_CONCEDED = N_("None")
+POSITIONS = N_("**Positions.**")
 CHANGED = {
-    "strengthened": "{side} strengthened: {because}",
-    "weakened": "{side} weakened: {because}",
-    "partly_changed": "{side} partly changed: {because}",
-    "unchanged": "{side} unchanged: {because}",
+    "strengthened": N_("{side} strengthened: {because}"),
+    "weakened": N_("{side} weakened: {because}"),
+    "partly_changed": N_("{side} partly changed: {because}"),
+    "unchanged": N_("{side} unchanged: {because}"),
 }
-AID = "Scores are aids to a decision, and no verdict on the truth."
+AID = N_("Scores are aids to a decision, and no verdict on the truth.")
 Arguments = Mapping[str, Sequence[Argument]]
 Responses = Mapping[str, Mapping[str, Response]]
 Closings = Mapping[str, ClosingStatement]

@@ -29,6 +29,7 @@ from engine.formats.structured.briefing import Arguments, assess, conclude, keep
 from engine.formats.structured.trace import Argument, Leaning, Response
 from engine.jury.rubric import DEBATE, EVIDENCE_FIRST, Rubric
 from engine.values.debate import Request, TurnOrder, Value
+from engine.values.language import N_
 from engine.values.text import headline
 
 NAME = "structured"
@@ -46,7 +47,7 @@ class Structured(Format):
     """Opening, cross-examination of every argument, closing; both sides at the same time."""
 
     name = NAME
-    about = "numbered arguments, each one answered; a judge marks every argument"
+    about = N_("numbered arguments, each one answered; a judge marks every argument")
     version = 1
     files = True
     takes_questions = True

@@ -12,6 +12,7 @@ from typing import Literal
 import regex
 
 from engine.values.debate import Value
+from engine.values.language import N_
 from engine.values.text import marked
 from engine.words.translation import say
 
@@ -69,39 +70,39 @@ Consensus = Literal["agreed", "claimed", "retracted", "disputed"]
 Standing = Literal["UPHELD", "PARTIALLY_UPHELD", "REFUTED", "UNCERTAIN"]
 STANDINGS: tuple[Standing, ...] = ("UPHELD", "PARTIALLY_UPHELD", "REFUTED", "UNCERTAIN")
 LEVEL, SIGNIFICANT = 1.0, 3.0  # gaps of totals, in points of the 1–10 scale
-EVEN, LEAD, SIGNIFICANT_LEAD = "level", "a lead", "a significant lead"
+EVEN, LEAD, SIGNIFICANT_LEAD = N_("level"), N_("a lead"), N_("a significant lead")
 STANDS = {
-    "UPHELD": "✅ upheld",
-    "PARTIALLY_UPHELD": "🟡 partly",
-    "REFUTED": "❌ refuted",
-    "UNCERTAIN": "❔ unclear",
-    "": "· unjudged",
+    "UPHELD": N_("✅ upheld"),
+    "PARTIALLY_UPHELD": N_("🟡 partly"),
+    "REFUTED": N_("❌ refuted"),
+    "UNCERTAIN": N_("❔ unclear"),
+    "": N_("· unjudged"),
 }
 COURSES = {
-    "agreed": "{other} conceded",
-    "retracted": "{side} withdrew it",
-    "late": "{other} conceded late",
-    "passing": "{other} conceded once",
-    "refute": "{other} denied it",
-    "challenge": "{other} doubted it",
-    "partial": "{other} granted a part",
-    "no_answer": "{other} gave no answer",
+    "agreed": N_("{other} conceded"),
+    "retracted": N_("{side} withdrew it"),
+    "late": N_("{other} conceded late"),
+    "passing": N_("{other} conceded once"),
+    "refute": N_("{other} denied it"),
+    "challenge": N_("{other} doubted it"),
+    "partial": N_("{other} granted a part"),
+    "no_answer": N_("{other} gave no answer"),
 }
-HEAD = ("argument", "cross-examination", "closing", "consensus", "standing")
+HEAD = (N_("argument"), N_("cross-examination"), N_("closing"), N_("consensus"), N_("standing"))
 AGREEMENT = {
-    "agreed": "agreed",
-    "claimed": "conceded once",
-    "retracted": "withdrawn",
-    "disputed": "disputed",
+    "agreed": N_("agreed"),
+    "claimed": N_("conceded once"),
+    "retracted": N_("withdrawn"),
+    "disputed": N_("disputed"),
 }
 FALLACIES = {
-    "straw_man": "straw man",
-    "appeal_to_authority": "appeal to authority",
-    "slippery_slope": "slippery slope",
-    "false_dilemma": "false dilemma",
-    "anecdotal_evidence": "anecdotal evidence",
-    "circular_reasoning": "circular reasoning",
-    "ad_hominem": "ad hominem",
+    "straw_man": N_("straw man"),
+    "appeal_to_authority": N_("appeal to authority"),
+    "slippery_slope": N_("slippery slope"),
+    "false_dilemma": N_("false dilemma"),
+    "anecdotal_evidence": N_("anecdotal evidence"),
+    "circular_reasoning": N_("circular reasoning"),
+    "ad_hominem": N_("ad hominem"),
 }
 
 # A year, a link, a title in quotation marks, or a name of two words: something to look up. No part
@@ -243,9 +244,10 @@ def _row(trace: Trace) -> tuple[str, ...]:
 
 def _closing(trace: Trace) -> str:
     if trace.withdrawn:
-        return say(COURSES["retracted"], side=marked(trace.side))
+        template = COURSES["retracted"]
+        return say(template, side=marked(trace.side))
     if trace.confirmed:
-        return say(COURSES["agreed"], other=_other(trace))
-    return say(
-        "{other} answered" if trace.answer else COURSES["no_answer"], other=marked(trace.side)
-    )
+        template = COURSES["agreed"]
+        return say(template, other=_other(trace))
+    template = N_("{other} answered") if trace.answer else COURSES["no_answer"]
+    return say(template, other=marked(trace.side))

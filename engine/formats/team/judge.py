@@ -49,6 +49,7 @@ from engine.formats.team.rules import (
 from engine.store import Post
 from engine.values.debate import Turn
 from engine.values.judging import Adjustment, Artifact, Score, Verdict
+from engine.values.language import N_
 from engine.values.messages import Report
 from engine.values.ports import KEPT
 from engine.values.text import marked
@@ -56,11 +57,11 @@ from engine.words.phrases import headed
 from engine.words.translation import say
 
 LOWEST, HIGHEST = 1, 10
-CAPTAINS, NO_CHOICES = "Captains' choices", "None."
+CAPTAINS, NO_CHOICES = N_("Captains' choices"), N_("None.")
 CHOSE = {
-    "captain": "- {where}: {side} chose {seat}.",
-    "precedence": "- {where}: {side} had to send {seat}.",
-    "fallback": "- {where}: {side} fell back to {seat}.",
+    "captain": N_("- {where}: {side} chose {seat}."),
+    "precedence": N_("- {where}: {side} had to send {seat}."),
+    "fallback": N_("- {where}: {side} fell back to {seat}."),
 }
 
 S = TypeVar("S", bound=BaseModel)

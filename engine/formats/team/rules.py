@@ -18,6 +18,7 @@ from engine.prompts.library import Record, Speech
 from engine.values.debate import Turn, Value, side_of
 from engine.values.errors import UsageError
 from engine.values.judging import Adjustment
+from engine.values.language import N_
 from engine.values.messages import BoardRow, Report, ScoreBoard
 from engine.values.ports import KEPT
 from engine.values.text import marked
@@ -48,7 +49,7 @@ KINDS = (
 )
 # What the judge reports and the engine punishes; only in cross-examination.
 PUNISHED = ("counter_question", "attacker_answered")
-CROSS = "cross-examination"
+CROSS = N_("cross-examination")
 
 
 class Scoring(Value):
@@ -123,7 +124,7 @@ def twice_running(turns: Sequence[Turn], scoring: Scoring = USUAL) -> Iterator[A
     """Yield a team's penalty for speaking twice in a row in the free debate."""
     for before, turn in pairwise(turn for turn in turns if turn.round.startswith("free-")):
         if before.side == turn.side:
-            reason = "the same team spoke twice running"
+            reason = N_("the same team spoke twice running")
             yield _penalty(turn, "twice", turn.side, scoring.penalties["twice"], reason)
 
 
@@ -368,17 +369,17 @@ class FreeClock:
 # What the thread reads of a `team` debate's judge: the scoreboard and the review; pure.
 
 
-REVIEW, REVIEW_UNREAD = "The judge's review", "The judge gave no review that could be read."
-COLUMNS = ("speeches", "penalties", "total", "mean")
+REVIEW, REVIEW_UNREAD = N_("The judge's review"), N_("The judge gave no review that could be read.")
+COLUMNS = ("speeches", "penalties", N_("total"), N_("mean"))
 RULES = {
-    "overtime": "overtime",
-    "the same team spoke twice running": "the same team spoke twice running",
-    "counter_question": "counter question",
-    "not_direct_answer": "not a direct answer",
-    "attacker_answered": "attacker answered",
-    "off_topic": "off topic",
-    "scripted_summary": "scripted summary",
-    "personal_attack": "personal attack",
+    "overtime": N_("overtime"),
+    "the same team spoke twice running": N_("the same team spoke twice running"),
+    "counter_question": N_("counter question"),
+    "not_direct_answer": N_("not a direct answer"),
+    "attacker_answered": N_("attacker answered"),
+    "off_topic": N_("off topic"),
+    "scripted_summary": N_("scripted summary"),
+    "personal_attack": N_("personal attack"),
 }
 
 
@@ -396,7 +397,7 @@ def draw_board(speeches: Sequence[Scored], penalties: Sequence[Adjustment]) -> S
         cells = (str(spoken), *points)
         rows.append(BoardRow(side=subject[0], name=name, cells=cells))
     notes = (*_remarks(totals, speeches), *_breaches(speeches, penalties))
-    return ScoreBoard(title="Scoreboard", columns=COLUMNS, rows=tuple(rows), notes=notes)
+    return ScoreBoard(title=N_("Scoreboard"), columns=COLUMNS, rows=tuple(rows), notes=notes)
 
 
 def write_review(
@@ -434,9 +435,7 @@ def _remarks(totals: Totals, speeches: Sequence[Scored]) -> Iterator[str]:
         )
     unread = sum(speech.score is None for speech in speeches)
     if unread:
-        yield plural(
-            ("{n} speech could not be scored.", "{n} speeches could not be scored."), unread
-        )
+        yield plural("{n} speech could not be scored.", "{n} speeches could not be scored.", unread)
 
 
 def _breaches(speeches: Sequence[Scored], penalties: Sequence[Adjustment]) -> Iterator[str]:
@@ -452,7 +451,9 @@ def _breaches(speeches: Sequence[Scored], penalties: Sequence[Adjustment]) -> It
             )
             where = {"seat": marked(speech.seat), "round": round_name(speech.round)}
             yield say(
-                "{seat} in {round}: {rules} ({lost})." if lost else "{seat} in {round}: {rules}.",
+                N_("{seat} in {round}: {rules} ({lost}).")
+                if lost
+                else N_("{seat} in {round}: {rules}."),
                 rules=told,
                 lost=lost,
                 **where,

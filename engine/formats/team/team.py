@@ -19,6 +19,7 @@ from engine.formats.team.rules import (
     read_personalities,
 )
 from engine.values.debate import Length, Request, TurnOrder, Value
+from engine.values.language import N_
 
 EXCHANGES = ("A2", "B2", "A3", "B3")  # the seats that ask, in order
 # Of both teams, as many as the default clock usually allows; the short one allows exactly these.
@@ -58,7 +59,7 @@ class Team(Format):
     """Opening, cross-examination, free debate, closing; scored beside, shown after the vote."""
 
     name = NAME
-    about = "two teams of four against the clock; a judge marks every speech"
+    about = N_("two teams of four against the clock; a judge marks every speech")
     version = 1
     options = TeamOptions
     turn_order = TurnOrder.SEQUENTIAL
@@ -77,7 +78,7 @@ class Team(Format):
 
     def rounds(self, request: Request) -> tuple[str, ...]:
         """Return the four stages."""
-        return ("opening", "cross-examination", "free debate", "closing")
+        return ("opening", "cross-examination", N_("free debate"), "closing")
 
     def round_of(self, name: str) -> str:
         """Return the stage of a speech; each exchange and each free speech has its own name."""
@@ -85,7 +86,7 @@ class Team(Format):
         return {
             "cross": "cross-examination",
             "summary": "cross-examination",
-            "free": "free debate",
+            "free": N_("free debate"),
         }.get(kind, name)
 
     def turns(self, request: Request) -> int:
@@ -151,7 +152,7 @@ async def _cross_examination(bench: Bench, limits: TeamLimits) -> None:
 
 async def _free_debate(bench: Bench, *, concurrent: bool) -> None:
     """Let teams alternate until the one whose turn it is has no time left for a speech."""
-    await bench.begin("free debate")
+    await bench.begin(N_("free debate"))
     clock = bench.start_clock()
     number, side = 1, "A"
     if concurrent:
@@ -163,7 +164,7 @@ async def _free_debate(bench: Bench, *, concurrent: bool) -> None:
             await bench.speak_next(side, number, clock)
             number, side = number + 1, OTHER[side]
     await bench.report_unused(clock.left)
-    bench.end("free debate")
+    bench.end(N_("free debate"))
 
 
 async def _closing(bench: Bench, limits: TeamLimits) -> None:

@@ -34,6 +34,7 @@ from engine.stats.presentation import (
     word_record,
     word_share,
 )
+from engine.values.language import N_
 from engine.values.text import dollars
 from engine.words.translation import plural
 
@@ -197,7 +198,7 @@ def _head(report: SeriesReport) -> Iterator[str]:
 
 
 def _count(noun: str, n: int) -> str:
-    return plural((f"{{n}} {noun}", f"{{n}} {noun}s"), n)
+    return plural(f"{{n}} {noun}", f"{{n}} {noun}s", n)
 
 
 # --- totals and results ------------------------------------------------------------------
@@ -237,7 +238,7 @@ def _ratings(report: SeriesReport) -> Section:
     about = "Adjusted: with side, last word and length equal."
     grid = Grid("", tuple(columns), tuple(rows))
     return Section(
-        "Ratings",
+        N_("Ratings"),
         (judged, "1000 is the mean; 400 points are odds of ten to one. Won–lost–tied.", about, HOW),
         (grid,),
         "ratings",
@@ -344,7 +345,7 @@ def _jury(report: SeriesReport) -> Section:
             agreed = one.agreement
             row[1:1] = [word_share(agreed), str(agreed.n), word_points(one.self_preference)]
         jurors.append(tuple(row))
-    grids = [Grid("Jurors", tuple(columns), tuple(jurors))] if jurors else []
+    grids = [Grid(N_("Jurors"), tuple(columns), tuple(jurors))] if jurors else []
     if pairs:
         titles = ("juror", "other juror", "agree", "Cohen's κ", "debates")
         grids.append(Grid("Juror by juror", titles, pairs))
@@ -409,7 +410,7 @@ def _available(one: Availability) -> tuple[str, ...]:
 
 def _costs(report: SeriesReport) -> Section:
     if not report.costs:
-        return Section("Cost", (), ())
+        return Section(N_("Cost"), (), ())
     columns = ("format", "debates", "calls a debate", "USD a debate", "median", "highest")
     formats = Grid("Cost of a debate, with its jury", columns, tuple(map(_cost, report.costs)))
     spent = tuple(
@@ -418,7 +419,7 @@ def _costs(report: SeriesReport) -> Section:
         if one.usd is not None
     )
     own = Grid("A debater's own calls", ("model", "debates", "USD a debate"), spent)
-    return Section("Cost", (), (formats, own), "cost")
+    return Section(N_("Cost"), (), (formats, own), "cost")
 
 
 def _cost(one: Costs) -> tuple[str, ...]:

@@ -1,1 +1,1 @@
-"""Catalogues of what threads show, one TOML file a language."""
+"""Catalogues of what people read, one file a language."""
