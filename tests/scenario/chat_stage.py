@@ -138,6 +138,20 @@ class OnDiscord:
         await until(lambda: asked.modal)
         return _private(await self.discord.submit_modal(asked, typed).finished()).text
 
+    @property
+    def announcement(self) -> str:
+        """The newest announcement; empty while there is none."""
+        return next((message.id for message in self.discord.messages()[-1:]), "")
+
+    def sent(self) -> list[str]:
+        """Return all that was sent to the platform, but for answers that one person sees."""
+        return [one.text for one in self.discord.sent if "/webhooks/" not in one.path]
+
+    def answers_to(self, user: str) -> list[str]:
+        """Return what a person was answered."""
+        person = self.discord.users[user].id
+        return [one.text for one in self.discord.interactions.all if one.user_id == person]
+
     async def react(self, user: str, message: str, what: str) -> None:
         self.discord.react(user, message, EMOJIS[what][0])
 
@@ -260,6 +274,18 @@ class OnSlack:
         await until(lambda: asked.view)
         sent = await self.slack.submit(asked, typed)
         return "\n".join(sent.errors.values()) or await asked.said()
+
+    @property
+    def announcement(self) -> str:
+        return self.stage.root.ts if self.slack.messages() else ""
+
+    def sent(self) -> list[str]:
+        private = ("response_url", "views.open")
+        return [one.text for one in self.slack.sent if one.method not in private]
+
+    def answers_to(self, user: str) -> list[str]:
+        person = self.slack.users[user].id
+        return [one.text for one in self.slack.interactions.all if one.user == person]
 
     async def react(self, user: str, message: str, what: str) -> None:
         await self.slack.react(user, message, EMOJIS[what][1])

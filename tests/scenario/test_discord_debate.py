@@ -31,14 +31,10 @@ from tests.scenario.discord_stage import (
     DiscordStage,
     author,
     counted,
-    custom_ids,
     ended,
     until,
     voting,
 )
-
-NAMES = ("rehearsal/maple", "rehearsal/willow", "rehearsal/oak", "rehearsal/elm", "rehearsal/ash")
-
 
 stage = on_discord
 
@@ -76,48 +72,6 @@ async def test_the_thread_shows_that_a_model_writes(
         await until(lambda: discord.threads())
         await until(lambda: [place for _, place in discord.world.typing])
     assert {place for _, place in discord.world.typing} == {stage.thread.id}
-
-
-async def test_the_announcement_shows_how_far_the_debate_is(
-    stage: DiscordStage, discord: DiscordServer
-) -> None:
-    async with stage.process() as app:
-        ballot = await stage.vote()
-        announcement = discord.messages()[0]
-        await until(lambda: "Vote now in" in announcement.text)
-        discord.react("ben", ballot.id, OPTIONS["B"])
-        await voting(app)
-        await stage.close()
-        await until(lambda: "Read the whole debate" in announcement.text)
-        assert [id.split(":")[1] for id in custom_ids(announcement)] == [
-            "why",
-            "details",
-            "rematch",
-            "swap",
-        ]
-    assert announcement.embeds[0]["footer"]["text"].startswith("#1 · ")
-
-
-async def test_before_the_reveal_no_byte_names_a_model_but_the_starters_own_answer(
-    stage: DiscordStage, discord: DiscordServer
-) -> None:
-    async with stage.process() as app:
-        asked = await stage.start(model_a="rehearsal/maple")
-        assert "`rehearsal/maple` for 🔵 A" in asked.text
-        await stage.ballot()
-        await voting(app)
-        await discord.slash("ben", "debate status", channel=stage.thread.id).finished()
-        await discord.slash("ben", "debate result", channel=stage.thread.id).finished()
-        await discord.slash("ben", "debate list").finished()
-        newest = (await app.store.debates.recent(limit=1))[0]
-        _, ballots = await app.store.journal.judged(newest.id)
-        judged = [ballot.raw for ballot in ballots] + [ballot.reasons for ballot in ballots]
-        assert not [text for text in judged if not text or text in discord.sent_text]
-        said = [s.text for s in discord.sent if "/webhooks/" not in s.path]
-        assert not [text for text in said if any(name in text for name in NAMES)]
-        to_others = [a for a in discord.interactions.all if a.user_id != asked.user_id]
-        assert not [a.text for a in to_others if any(name in a.text for name in NAMES)]
-        await stage.close()
 
 
 async def test_a_topic_too_long_for_the_command_is_asked_for_in_a_form(
@@ -303,27 +257,6 @@ async def test_an_export_is_a_file_of_this_servers_debates(
     (file,) = asked.answer.attachments
     with zipfile.ZipFile(io.BytesIO(file.data)) as archive:
         assert any(name.endswith("README.md") for name in archive.namelist())
-
-
-async def test_buttons_work_after_a_restart_for_those_who_may(
-    stage: DiscordStage, discord: DiscordServer
-) -> None:
-    stage.settings = {"models": "rehearsal/maple-slow, rehearsal/willow"}
-    async with stage.process():
-        await stage.start()
-        await until(lambda: discord.messages())
-    async with stage.process() as app:
-        announcement = discord.messages()[0]
-        stop, status = custom_ids(announcement)
-        asked = await discord.press("cleo", announcement, status).finished()
-        assert asked.ephemeral
-        assert "turns done" in asked.text or "queued" in asked.text
-        asked = await discord.press("cleo", announcement, stop).finished()
-        assert "Only its starter or a manager" in asked.text
-        asked = await discord.press("ada", announcement, stop).finished()
-        assert "is stopping" in asked.text
-        await ended(app)
-        await until(lambda: "stopped" in announcement.text)
 
 
 async def test_the_commands_are_registered_once_and_speak_the_persons_language(

@@ -409,28 +409,6 @@ async def test_a_secret_vote_that_may_not_be_taken_away_counts_all_the_same(
         assert counted(await stage.close()) == NONE | {"A": 1}
 
 
-async def test_a_private_vote_is_by_button_and_for_the_voters_eyes(
-    stage: DiscordStage, discord: DiscordServer
-) -> None:
-    async with stage.process() as app:
-        ballot = await stage.vote(ballot="private")
-        assert ballot.reactions == {}
-        a, b, tie, _, withdraw, _ = custom_ids(ballot)  # the last is to say why
-        asked = await discord.press("ben", ballot, a).finished()
-        assert asked.ephemeral
-        assert "Vote recorded: 🔵 A" in asked.text
-        await discord.press("ben", ballot, b).finished()
-        await discord.press("cleo", ballot, a).finished()
-        asked = await discord.press("cleo", ballot, withdraw).finished()
-        assert "withdrawn" in asked.text
-        await voting(app)
-    async with stage.process():
-        await discord.press("dan", ballot, tie).finished()
-        reveal = await stage.close()
-    assert counted(reveal) == NONE | {"B": 1, "tie": 1}
-    assert custom_ids(ballot) == []
-
-
 async def test_a_private_vote_on_answers_is_told_with_the_agents_name(
     stage: DiscordStage, discord: DiscordServer
 ) -> None:

@@ -24,15 +24,11 @@ from tests.scenario.discord_stage import until
 from tests.scenario.slack_stage import (
     OPTIONS,
     SlackStage,
-    buttons,
     counted,
     ended,
     title,
     voting,
 )
-
-NAMES = ("rehearsal/maple", "rehearsal/willow", "rehearsal/oak", "rehearsal/elm", "rehearsal/ash")
-
 
 stage = on_slack
 
@@ -75,28 +71,6 @@ async def test_a_debate_from_the_command_to_the_reveal(
         assert message.metadata["event_payload"]["reference"] not in message.text
 
 
-@pytest.mark.slow
-async def test_the_announcement_shows_how_far_the_debate_is(
-    stage: SlackStage, slack: SlackServer
-) -> None:
-    stage.settings["models"] = "rehearsal/maple?latency=0.2, rehearsal/willow?latency=0.2"
-    async with stage.process() as app:
-        await stage.start()
-        await until(lambda: slack.messages() and "of 8 turns posted" in stage.root.text)
-        assert buttons(stage.root) == ["Stop", "Status"]
-        await stage.ballot()
-        debate = await voting(app)
-        assert debate.vote_deadline is not None
-        until_when = f"<!date^{int(debate.vote_deadline.timestamp())}^at {{time}}|"
-        await until(lambda: f"Vote now in its thread: closes {until_when}" in stage.root.text)
-        await stage.close()
-        await until(lambda: "Read the whole debate" in stage.root.text)
-        assert buttons(stage.root) == ["Why?", "Details", "Rematch", "Swap sides"]
-    assert stage.references().count(f"{debate.code}·1·1/1") == 1
-    assert len(slack.messages()) == 1
-    assert slack.pings == []
-
-
 @pytest.mark.parametrize("broadcast", [False, True])
 async def test_the_reveal_is_in_the_channel_too_where_a_manager_wants_that(
     stage: SlackStage, slack: SlackServer, broadcast: bool
@@ -111,36 +85,6 @@ async def test_the_reveal_is_in_the_channel_too_where_a_manager_wants_that(
         await ended(app)
     shown = [message.ts for message in slack.world.everything() if message.broadcast]
     assert shown == ([reveal.ts] if broadcast else [])
-
-
-async def test_before_the_reveal_no_byte_names_a_model_but_the_starters_own_answer(
-    stage: SlackStage, slack: SlackServer
-) -> None:
-    async with stage.process() as app:
-        asked = await stage.start('"Tea" a=rehearsal/maple')
-        assert "`rehearsal/maple` for 🔵 A" in await asked.said("maple")
-        await until(lambda: slack.messages() and stage.replies)
-        for what in ("status", "result", "list"):
-            await (await slack.slash("ben", f"/debate {what}")).said()
-        await stage.ballot()
-        debate = await voting(app)
-        for what in ("status", "result", "list", "review"):
-            await (await slack.slash("ben", f"/debate {what}")).said()
-        await (await slack.slash("olga", "/debate export")).said()
-        await (await slack.press("ben", stage.root.ts, "Status")).said("Tea")
-        slack.open_home("olga")
-        await until(lambda: slack.world.homes)
-        _, ballots = await app.store.journal.judged(debate.id)
-        judged = [ballot.raw for ballot in ballots] + [ballot.reasons for ballot in ballots]
-        assert judged
-        assert not [text for text in judged if not text or text in slack.sent_text]
-        private = ("response_url", "views.open")
-        posted = [sent.text for sent in slack.sent if sent.method not in private]
-        assert not [text for text in posted if any(name in text for name in NAMES)]
-        others = [a for a in slack.interactions.all if a.user == slack.users["ben"].id]
-        assert not [a.text for a in others if any(name in a.text for name in NAMES)]
-        reveal = await stage.close()
-        assert {"rehearsal/maple", "rehearsal/willow"} <= set(reveal.text.split("`"))
 
 
 async def test_the_form_starts_a_debate_and_shows_what_is_wrong(
@@ -199,19 +143,6 @@ async def test_a_form_says_why_a_debate_cannot_start(stage: SlackStage, slack: S
         sent = await slack.submit(asked, {"topic": "Tea"})
         assert "today" in sent.errors["topic"] or "day" in sent.errors["topic"]
     assert slack.messages() == []
-
-
-async def test_private_ballots_are_cast_by_buttons(stage: SlackStage, slack: SlackServer) -> None:
-    async with stage.at_vote('"Tea" ballot=private') as (_, ballot, _):
-        pressed = await slack.press("ben", ballot.ts, "🔴 B")
-        assert "recorded: 🔴 B" in await pressed.said()
-        pressed = await slack.press("cleo", ballot.ts, "🔵 A")
-        assert "recorded: 🔵 A" in await pressed.said()
-        back = await slack.press("cleo", ballot.ts, "Withdraw my vote")
-        assert "withdrawn" in await back.said()
-        private = [sent.text for sent in slack.sent if sent.method == "response_url"]
-        assert all('"replace_original": false' in text for text in private)  # the ballot stays
-        assert counted(await stage.close()) == {"A": 0, "B": 1, "tie": 0, "neither": 0}
 
 
 async def test_secret_ballots_are_refused_with_the_reason(
@@ -307,19 +238,6 @@ async def test_debates_start_only_in_channels_that_a_manager_allows(
         assert "use an allowed one" in await refused.said()
         started = await slack.slash("ada", '/debate start "in #hall"', channel=hall.id)
         assert "in #hall" in await started.said()
-
-
-async def test_only_managers_stop_others_debates(stage: SlackStage, slack: SlackServer) -> None:
-    stage.settings["models"] = "rehearsal/maple-slow, rehearsal/willow"
-    async with stage.process() as app:
-        await stage.start()
-        await until(lambda: slack.messages())
-        refused = await slack.press("ben", stage.root.ts, "Stop")
-        assert "Only its starter or a manager" in await refused.said()
-        stopped = await slack.press("ada", stage.root.ts, "Stop")
-        assert await stopped.said()
-        await ended(app)
-        await until(lambda: "stopped" in stage.root.text and buttons(stage.root) == ["Status"])
 
 
 async def test_an_export_is_handed_over_in_direct_messages(

@@ -23,32 +23,26 @@ its own it is driven with `Remote`.
 
 from __future__ import annotations
 
-from tests.doubles.discord.interactions import DidNotRespondError, Interaction
-from tests.doubles.discord.platform import Rules
-from tests.doubles.discord.remote import Remote
-from tests.doubles.discord.rest import Rate, Rates
-from tests.doubles.discord.server import DiscordServer, NotOfferedError
-from tests.doubles.discord.state import Refusal
-from tests.doubles.facts import Code
-from tests.doubles.faults import Fault, delay, denied, drop, garbage, hang, limited, status
-
-__all__ = [
-    "Code",
-    "DidNotRespondError",
-    "DiscordServer",
-    "Fault",
-    "Interaction",
-    "NotOfferedError",
-    "Rate",
-    "Rates",
-    "Refusal",
-    "Remote",
-    "Rules",
-    "delay",
-    "denied",
-    "drop",
-    "garbage",
-    "hang",
-    "limited",
-    "status",
-]
+from tests.doubles.discord.interactions import (
+    DidNotRespondError as DidNotRespondError,
+    Interaction as Interaction,
+)
+from tests.doubles.discord.platform import Rules as Rules
+from tests.doubles.discord.remote import Remote as Remote
+from tests.doubles.discord.rest import Rate as Rate, Rates as Rates
+from tests.doubles.discord.server import (
+    DiscordServer as DiscordServer,
+    NotOfferedError as NotOfferedError,
+)
+from tests.doubles.discord.state import Refusal as Refusal
+from tests.doubles.facts import Code as Code
+from tests.doubles.faults import (
+    Fault as Fault,
+    delay as delay,
+    denied as denied,
+    drop as drop,
+    garbage as garbage,
+    hang as hang,
+    limited as limited,
+    status as status,
+)

@@ -24,26 +24,18 @@ is driven with `Remote`.
 
 from __future__ import annotations
 
-from tests.doubles.faults import Fault, delay, drop, garbage, hang, limited, page, refused, status
-from tests.doubles.slack.deliveries import DidNotRespondError
-from tests.doubles.slack.remote import Remote
-from tests.doubles.slack.server import SlackServer
-from tests.doubles.slack.state import Asked, Refusal, Rules
-
-__all__ = [
-    "Asked",
-    "DidNotRespondError",
-    "Fault",
-    "Refusal",
-    "Remote",
-    "Rules",
-    "SlackServer",
-    "delay",
-    "drop",
-    "garbage",
-    "hang",
-    "limited",
-    "page",
-    "refused",
-    "status",
-]
+from tests.doubles.faults import (
+    Fault as Fault,
+    delay as delay,
+    drop as drop,
+    garbage as garbage,
+    hang as hang,
+    limited as limited,
+    page as page,
+    refused as refused,
+    status as status,
+)
+from tests.doubles.slack.deliveries import DidNotRespondError as DidNotRespondError
+from tests.doubles.slack.remote import Remote as Remote
+from tests.doubles.slack.server import SlackServer as SlackServer
+from tests.doubles.slack.state import Asked as Asked, Refusal as Refusal, Rules as Rules
