@@ -10,14 +10,16 @@ from bot.series_report import make_files
 from engine.dataset.page import write_html
 from engine.series.report.report import make_report
 from engine.values.ports import utc_now
-from tests.browser.conftest import DESKTOP, NARROW, PHONE, Open, assert_accessible, assert_fits
-from tests.browser.guard import Guard
+from tests.browser.conftest import (
+    Guard,
+    Open,
+    assert_readable,
+)
 from tests.scenario.test_report import hostile_page
 from tests.unit.test_series_report import make_file, make_series
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 MODELS = ("near/ana", "near/ben", "near/cid")
-SIZES = (DESKTOP, PHONE, NARROW)
 
 
 @pytest.fixture(scope="module", params=["debate.html", "report.html"])
@@ -44,10 +46,7 @@ async def test_anyone_can_read_it_on_any_screen(
     guard.origins.add("file://")
     page = await person(color_scheme=scheme)
     await page.goto(page_file.as_uri())
-    for size in SIZES:
-        await page.set_viewport_size(size)
-        await assert_fits(page)
-    await assert_accessible(page)
+    await assert_readable(page)
 
 
 async def test_it_prints(person: Open, guard: Guard, page_file: Path) -> None:

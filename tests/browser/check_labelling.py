@@ -24,8 +24,16 @@ from engine.labelling.labelling import Labelling
 from engine.labelling.sheet import SheetAnswer
 from engine.store import ExportFilter
 from engine.store.labelling import Terms
-from tests.browser.conftest import DESKTOP, NARROW, PHONE, Open, assert_accessible, assert_fits
-from tests.browser.guard import Guard
+from tests.browser.conftest import (
+    DESKTOP,
+    NARROW,
+    PHONE,
+    Guard,
+    Open,
+    assert_accessible,
+    assert_fits,
+    assert_readable,
+)
 from tests.doubles.databases import select
 from tests.scenario.discord_stage import free_port
 from tests.scenario.shelf import Shelf
@@ -290,10 +298,7 @@ async def test_a_managers_pages_are_accessible_and_fit_any_screen(
 
 async def check(page: Page) -> None:
     """Check a page on every screen."""
-    for size in (DESKTOP, PHONE, NARROW):
-        await page.set_viewport_size(size)
-        await assert_fits(page)
-    await assert_accessible(page)
+    await assert_readable(page)
     await page.set_viewport_size(DESKTOP)
 
 

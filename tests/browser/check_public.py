@@ -22,8 +22,14 @@ from bot.clock import SystemClock
 from engine.pages.public import Public
 from engine.store.community import CommunitySettings, PublicPart
 from engine.values.ports import Permalinks
-from tests.browser.conftest import DESKTOP, NARROW, PHONE, Open, assert_accessible, assert_fits
-from tests.browser.guard import Guard
+from tests.browser.conftest import (
+    NARROW,
+    Guard,
+    Open,
+    assert_accessible,
+    assert_fits,
+    assert_readable,
+)
 from tests.scenario.discord_stage import free_port
 from tests.scenario.shelf import CANARIES, HOSTILE_COMMUNITY, INVISIBLE, Shelf
 
@@ -86,10 +92,7 @@ async def test_every_page_is_accessible_and_fits_any_screen(
         answer = await page.goto(url)
         assert answer is not None
         assert answer.status == 200, url
-        for size in (DESKTOP, PHONE, NARROW):
-            await page.set_viewport_size(size)
-            await assert_fits(page)
-        await assert_accessible(page)
+        await assert_readable(page)
 
 
 async def test_one_gets_from_the_list_to_a_result_without_javascript(

@@ -1,20 +1,88 @@
-"""One Chromium for the tests of a module; each has a context of its own, which is watched."""
+"""One Chromium for the tests of a module; each has a context of its own, which is watched.
+
+No page of ours may complain in the console, call another host, or break its own policy.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import Any
 
 import pytest
 import pytest_asyncio
 import structlog
-from playwright.async_api import Browser, BrowserContext, Page, async_playwright
+from playwright.async_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Page,
+    Request,
+    async_playwright,
+)
 
 from tests.browser import chromium
-from tests.browser.guard import Guard, brief
 from tests.scenario.shelf import Shelf, fill
+
+# What no page of ours may do: complain in the console, call another host, break its own policy.
+
+
+# A page's policy is tested also where a broken one would only leave something out.
+TELL_VIOLATIONS = """
+document.addEventListener('securitypolicyviolation', (event) => console.error(
+  `CSP: ${event.effectiveDirective} forbids ${event.blockedURI} in ${event.sourceFile}`
+));
+"""
+NOT_LOADED = "Failed to load resource: the server responded with a status of "
+INSIDE = ("data:", "blob:", "about:")
+
+
+@dataclass  # without slots: Playwright keeps something at it
+class Guard:
+    """Watches the pages of a context. Only what starts with an `origin` may be asked for.
+
+    `expected` are statuses of answers that are failures on purpose.
+    """
+
+    origins: set[str] = field(default_factory=set)
+    expected: set[int] = field(default_factory=set)
+    complaints: list[str] = field(default_factory=list)
+
+    async def watch(self, context: BrowserContext) -> None:
+        """Watch every page of a context from now on."""
+        await context.add_init_script(TELL_VIOLATIONS)
+        context.on("console", self._hear)
+        context.on("request", self._see)
+        context.on("weberror", lambda error: self.complaints.append(f"exception: {error.error}"))
+
+    def assert_quiet(self) -> None:
+        """Fail if a page did what it may not do."""
+        assert not self.complaints, "\n".join(self.complaints)
+
+    def _hear(self, said: ConsoleMessage) -> None:
+        text: str = said.text
+        if said.type not in ("error", "warning") or self._is_expected(text):
+            return
+        if said.location["url"].endswith("/favicon.ico"):  # asked for beside what is no page
+            return
+        self.complaints.append(f"console {said.type}: {text} ({said.location})")
+
+    def _is_expected(self, text: str) -> bool:
+        return any(text.startswith(f"{NOT_LOADED}{status} ") for status in self.expected)
+
+    def _see(self, request: Request) -> None:
+        url: str = request.url
+        if not url.startswith((*INSIDE, *self.origins)):
+            self.complaints.append(f"request: {request.method} {url}")
+
+
+def brief(violation: dict[str, Any]) -> str:
+    """Return a violation of axe's in a few lines."""
+    nodes = [f"    {node['target']} {node['html'][:160]}" for node in violation["nodes"][:5]]
+    return "\n".join([f"{violation['id']} ({violation['impact']}): {violation['help']}", *nodes])
+
 
 DESKTOP = {"width": 1120, "height": 800}
 PHONE = {"width": 390, "height": 844}
@@ -82,6 +150,14 @@ async def assert_fits(page: Page) -> None:
     """Fail if a page must be scrolled sideways; what causes it is named."""
     wide = await page.evaluate(WIDE)
     assert not wide, f"wider than the window at {page.url}: {wide}"
+
+
+async def assert_readable(page: Page) -> None:
+    """Fail if a page is not accessible, or does not fit a screen of any size."""
+    for size in (DESKTOP, PHONE, NARROW):
+        await page.set_viewport_size(size)
+        await assert_fits(page)
+    await assert_accessible(page)
 
 
 WIDE = """

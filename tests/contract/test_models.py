@@ -22,7 +22,7 @@ from engine.values.errors import BudgetError, LeaseLostError, ModelError, UsageE
 from engine.values.ports import AnswerSchema, Call, ChatMessage
 from tests.doubles import model_server as acts
 from tests.doubles.model_server import ModelServer
-from tests.kit import RecordedAttempts
+from tests.kit import RecordedAttempts, cancelled
 
 QUICK = RetryPolicy(tries=4, first_wait=0.001)
 
@@ -150,9 +150,7 @@ async def test_a_cancelled_try_is_written_down_before_the_caller_ends(rig: Rig) 
     log = RecordedAttempts(slow=0.02)
     task = asyncio.create_task(rig.models.complete(call_of(rig.hanging()), log))
     await rig.asked(log)
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
+    await cancelled(task)
     assert log.errors == ["cancelled"]
     assert log.balanced()
 
@@ -162,9 +160,7 @@ async def test_a_try_cancelled_while_it_is_announced_costs_nothing(rig: Rig) -> 
     task = asyncio.create_task(rig.models.complete(call_of(rig.model()), log))
     await log.announced.wait()
     task.cancel()
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
+    await cancelled(task)
     assert log.errors == ["cancelled"]
     assert log.costs == [0.0]
     assert log.balanced()
@@ -174,9 +170,7 @@ async def test_a_try_cancelled_while_it_is_forbidden_was_none(rig: Rig) -> None:
     log = RecordedAttempts(forbid=BudgetError("spent"), slow=0.05)
     task = asyncio.create_task(rig.models.complete(call_of(rig.model()), log))
     await log.announced.wait()
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
+    await cancelled(task)
     assert log.events == []
     assert log.attempts == []
 

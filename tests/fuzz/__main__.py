@@ -10,8 +10,7 @@ import traceback
 import structlog
 from hypothesis import HealthCheck, Phase, Verbosity, given, settings
 
-from tests.fuzz.mutation import inputs
-from tests.fuzz.target import Target
+from tests.fuzz.target import Target, inputs
 from tests.fuzz.targets import TARGETS
 
 AT_ONCE = 200  # examples between two looks at the clock

@@ -66,6 +66,7 @@ from tests.kit.waits import (
     PROCESS_SECONDS as PROCESS_SECONDS,
     FixedClock as FixedClock,
     Starved as Starved,
+    cancelled as cancelled,
     skipped_time as skipped_time,
     until as until,
     until_asked as until_asked,

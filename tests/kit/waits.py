@@ -53,6 +53,13 @@ async def until_true(ask: Callable[[], Awaitable[object]], seconds: float = HANG
     await until_asked(ask, bool, seconds)
 
 
+async def cancelled(task: asyncio.Task[Any]) -> None:
+    """Cancel a task, and see it end by that."""
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
 class Starved:
     """How long processes were ready to run and had no processor, since this was made.
 

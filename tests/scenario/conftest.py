@@ -311,15 +311,21 @@ async def line(stage: Stage) -> AsyncIterator[Running]:
 
 
 @pytest.fixture
-def discord(stage: DiscordStage) -> DiscordServer:
-    """The platform of a stage on Discord."""
-    return stage.discord
+async def discord() -> AsyncIterator[DiscordServer]:
+    """Discord, where nobody has to wait."""
+    from tests.doubles.discord import DiscordServer, Rates
+
+    async with DiscordServer(rates=Rates.generous()) as server:
+        yield server
 
 
 @pytest.fixture
-def slack(stage: SlackStage) -> SlackServer:
-    """The platform of a stage on Slack."""
-    return stage.slack
+async def slack() -> AsyncIterator[SlackServer]:
+    """Slack, where nobody has to wait."""
+    from tests.doubles.slack import Rules, SlackServer
+
+    async with SlackServer(rules=Rules.generous()) as server:
+        yield server
 
 
 @pytest.fixture
@@ -341,23 +347,19 @@ def swift(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-async def on_discord(database_url: str) -> AsyncIterator[DiscordStage]:
-    """A stage on Discord, where nobody has to wait."""
-    from tests.doubles.discord import DiscordServer, Rates
+def on_discord(database_url: str, discord: DiscordServer) -> DiscordStage:
+    """A stage on Discord."""
     from tests.scenario.discord_stage import DiscordStage
 
-    async with DiscordServer(rates=Rates.generous()) as discord:
-        yield DiscordStage(database_url, discord)
+    return DiscordStage(database_url, discord)
 
 
 @pytest.fixture
-async def on_slack(database_url: str) -> AsyncIterator[SlackStage]:
-    """A stage on Slack, where nobody has to wait."""
-    from tests.doubles.slack import Rules, SlackServer
+def on_slack(database_url: str, slack: SlackServer) -> SlackStage:
+    """A stage on Slack."""
     from tests.scenario.slack_stage import SlackStage
 
-    async with SlackServer(rules=Rules.generous()) as slack:
-        yield SlackStage(database_url, slack)
+    return SlackStage(database_url, slack)
 
 
 @pytest.fixture(params=["on_discord", "on_slack"])

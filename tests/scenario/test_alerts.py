@@ -57,11 +57,6 @@ def at_slack(on_slack: SlackStage) -> SlackStage:
     return on_slack
 
 
-@pytest.fixture
-def slack(at_slack: SlackStage) -> SlackServer:
-    return at_slack.slack
-
-
 def warned(messages: list[Message]) -> list[str]:
     """Return the texts of warnings, which name no model and no member."""
     found = [message.text for message in messages if author(message) in WARNINGS]

@@ -8,7 +8,7 @@ import pytest
 from adapters.models.attempts import RetryPolicy
 from engine.dataset.entry import Pseudonyms, make_entry
 from engine.dataset.turn_tables import TURNS
-from engine.store import ExportFilter
+from engine.store import DebateRecord, ExportFilter
 from engine.values.debate import CUT_SHORT, Violation
 from engine.values.errors import BudgetError
 from tests.doubles import model_server as acts
@@ -28,6 +28,12 @@ class Stingy(RecordedAttempts):
         if number > 1:
             raise BudgetError("spent")
         await super().began(number)
+
+
+async def held(stage: Stage) -> DebateRecord:
+    """Hold a debate; return all that is kept of it."""
+    async with stage.process() as line:
+        return await line.record((await line.hold(DEFAULTS)).id)
 
 
 async def test_a_cut_answer_is_asked_for_once_more_with_twice_the_room() -> None:
@@ -84,9 +90,7 @@ async def test_twice_the_room_is_as_much_as_the_model_writes_at_most() -> None:
 
 async def test_a_longer_answer_takes_the_place_of_the_cut_one(stage: Stage) -> None:
     stage.server.script(acts.says(CUT, "length"), model=SIDES["A"].name)
-    async with stage.process() as line:
-        debate = await line.hold(DEFAULTS)
-        record = await line.record(debate.id)
+    record = await held(stage)
     first = record.turns[0]
     assert CUT not in first.text
     assert MARK not in first.violations
@@ -99,14 +103,12 @@ async def test_a_turn_that_stays_cut_is_marked_in_thread_record_and_jurors_promp
     stage: Stage,
 ) -> None:
     stage.server.script(*[acts.says(CUT, "length")] * 2, model=SIDES["A"].name)
-    async with stage.process() as line:
-        debate = await line.hold(DEFAULTS)
-        record = await line.record(debate.id)
+    record = await held(stage)
     first = record.turns[0]
     assert first.text == CUT
     assert MARK in first.violations
     assert [MARK in turn.violations for turn in record.turns[1:]] == [False] * 7
-    [thread] = line.venue.threads.values()
+    [thread] = stage.venue.threads.values()
     assert any(CUT in m.body and CUT_SHORT in m.body for m in thread.messages)
     jurors = [str(body["messages"]) for body in stage.server.requests if judging(body)]
     assert jurors
@@ -117,9 +119,7 @@ async def test_a_structured_turn_that_stays_cut_shows_its_readable_part(stage: S
     cut = '{"synthesis": "Tea has won on calm.", "why": "We choose tea, as it'
     closing = acts.says(cut, "length", names="Conclusion")
     stage.server.always(closing, model=SIDES["A"].name)
-    async with stage.process() as line:
-        debate = await line.hold(DEFAULTS)
-        record = await line.record(debate.id)
+    record = await held(stage)
     last = [turn for turn in record.turns if turn.side == "A"][-1]
     assert (last.text.splitlines(), MARK in last.violations) == (
         ["Tea has won on calm.", "We choose tea, as it"],
@@ -143,9 +143,7 @@ async def test_no_brace_of_a_structured_turn_that_stays_cut_is_shown(
 ) -> None:
     closing = acts.says(cut, "length", names="Conclusion")
     stage.server.always(closing, model=SIDES["A"].name)
-    async with stage.process() as line:
-        debate = await line.hold(DEFAULTS)
-        record = await line.record(debate.id)
+    record = await held(stage)
     last = [turn for turn in record.turns if turn.side == "A"][-1]
     assert (last.text.splitlines(), MARK in last.violations) == (shown, True)
 
@@ -155,12 +153,10 @@ async def test_a_turn_that_loops_is_marked_in_thread_record_and_jurors_prompt(
 ) -> None:
     loop = "The debate is over. " * 40
     stage.server.script(acts.says(loop), model=SIDES["A"].name)
-    async with stage.process() as line:
-        debate = await line.hold(DEFAULTS)
-        record = await line.record(debate.id)
+    record = await held(stage)
     mark = Violation(kind="repeats", measured=40, limit=0)
     assert [mark in turn.violations for turn in record.turns] == [True] + [False] * 7
-    [thread] = line.venue.threads.values()
+    [thread] = stage.venue.threads.values()
     assert any("over." in m.body and "repeats" in m.body for m in thread.messages)
     jurors = [str(body["messages"]) for body in stage.server.requests if judging(body)]
     assert jurors
@@ -174,8 +170,6 @@ async def test_a_structured_turn_that_loops_is_marked(stage: Stage) -> None:
     said = {"synthesis": "Tea calms us. " * 9, "why": "It is so.", "decision": "maintains"}
     answer = acts.says(orjson.dumps(said).decode(), names="Conclusion")
     stage.server.always(answer, model=SIDES["A"].name)
-    async with stage.process() as line:
-        debate = await line.hold(DEFAULTS)
-        record = await line.record(debate.id)
+    record = await held(stage)
     last = [turn for turn in record.turns if turn.side == "A"][-1]
     assert Violation(kind="repeats", measured=9, limit=0) in last.violations

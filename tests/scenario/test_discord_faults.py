@@ -16,8 +16,6 @@ from tests.doubles.discord import (
     Code,
     DiscordServer,
     Fault,
-    Rates,
-    Rules,
     delay,
     denied,
     drop,
@@ -40,10 +38,10 @@ POST = ("POST", "/channels/*/messages")
 
 
 @pytest.fixture
-async def stage(database_url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[DiscordStage]:
+def stage(on_discord: DiscordStage, monkeypatch: pytest.MonkeyPatch) -> DiscordStage:
     monkeypatch.setattr(engine.delivery.outbox, "LOOK_SECONDS", 0.02)
-    async with DiscordServer(rates=Rates.generous(), rules=Rules(nonce_seconds=0.0)) as discord:
-        yield DiscordStage(database_url, discord, limits=HASTY)
+    on_discord.discord.rules.nonce_seconds, on_discord.limits = 0.0, HASTY
+    return on_discord
 
 
 def assert_whole(stage: DiscordStage) -> None:

@@ -24,7 +24,7 @@ from bot.platforms import Discord, open_platforms
 from bot.run import serving
 from engine.values.debate import Status
 from engine.values.errors import SettingsError
-from tests.doubles.discord import DiscordServer, Rates
+from tests.doubles.discord import DiscordServer
 from tests.doubles.facts import Code
 from tests.doubles.faults import denied, drop, garbage, limited, status
 from tests.doubles.wire import proxying
@@ -40,12 +40,6 @@ from tests.scenario.discord_stage import (
 
 PATIENCE = 0.3
 ONLY_BY_PROXY = "discord.invalid"
-
-
-@pytest.fixture
-async def discord() -> AsyncIterator[DiscordServer]:
-    async with DiscordServer(rates=Rates.generous()) as server:
-        yield server
 
 
 @asynccontextmanager

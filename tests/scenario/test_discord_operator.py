@@ -26,18 +26,12 @@ from bot import __version__
 from bot.doctor.doctor import then_close
 from tests.doubles.collector import Collector
 from tests.doubles.databases import is_file
-from tests.doubles.discord import DiscordServer, Rates
+from tests.doubles.discord import DiscordServer
 from tests.doubles.discord.state import Message
 from tests.kit import HANG_SECONDS
 from tests.scenario.discord_stage import DiscordStage, free_port, reference, until
 
 ROSTRUM = Path(sys.executable).with_name("rostrum")
-
-
-@pytest.fixture
-async def discord() -> AsyncIterator[DiscordServer]:
-    async with DiscordServer(rates=Rates.generous()) as server:
-        yield server
 
 
 @asynccontextmanager

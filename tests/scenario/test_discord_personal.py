@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-
 import orjson
 import pytest
 
 from tests.doubles.databases import traces
-from tests.doubles.discord import DiscordServer, Rates
+from tests.doubles.discord import DiscordServer
 from tests.doubles.discord.server import NotOfferedError
 from tests.doubles.discord.state import Message
 from tests.scenario.discord_stage import DiscordStage, author, ended, until, voting
-
-
-@pytest.fixture
-async def discord() -> AsyncIterator[DiscordServer]:
-    async with DiscordServer(rates=Rates.generous()) as server:
-        yield server
 
 
 @pytest.fixture

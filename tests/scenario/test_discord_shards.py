@@ -23,17 +23,11 @@ from bot.run import serving
 from engine.fleet import leases
 from engine.fleet.shares import Shares
 from tests.doubles.databases import PostgresDouble
-from tests.doubles.discord import DiscordServer, Rates
+from tests.doubles.discord import DiscordServer
 from tests.doubles.wire import wired
 from tests.scenario.discord_stage import SWIFT, settings_of, until
 
 PROMPT = 3.0  # seconds in which Discord takes an answer
-
-
-@pytest.fixture
-async def discord() -> AsyncIterator[DiscordServer]:
-    async with DiscordServer(rates=Rates.generous()) as server:
-        yield server
 
 
 @dataclass

@@ -14,7 +14,7 @@ import engine.delivery.seeds
 from bot.app import App
 from engine.values.debate import Status
 from engine.votes.outcome import standing
-from tests.doubles.discord import DiscordServer, Rates, status
+from tests.doubles.discord import DiscordServer, status
 from tests.doubles.discord.state import Message, Refusal
 from tests.kit import HANG_SECONDS
 from tests.scenario.discord_stage import (
@@ -34,12 +34,10 @@ NONE = {"A": 0, "B": 0, "tie": 0, "weak": 0}
 
 
 @pytest.fixture
-async def stage(database_url: str) -> AsyncIterator[DiscordStage]:
-    async with DiscordServer(rates=Rates.generous()) as discord:
-        for name in ("dan", "eve"):
-            discord.add_user(name)
-        discord.add_user("robo", bot=True)
-        yield DiscordStage(database_url, discord)
+def stage(on_discord: DiscordStage) -> DiscordStage:
+    for name in ("dan", "eve", "robo"):
+        on_discord.discord.add_user(name, bot=name == "robo")
+    return on_discord
 
 
 def held(discord: DiscordServer, message: Message) -> dict[str, int]:

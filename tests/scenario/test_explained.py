@@ -12,7 +12,7 @@ import engine.line.run
 from engine.values.debate import Status
 from engine.values.messages import Reveal
 from tests.doubles import model_server as acts
-from tests.kit import HANG_SECONDS
+from tests.kit import HANG_SECONDS, cancelled
 from tests.scenario.conftest import DEFAULTS, EXPLAINED, Running, Stage, explaining, play
 
 ASKED = DEFAULTS.model_copy(update={"why": True, "vote_minutes": 30})
@@ -112,9 +112,7 @@ async def test_it_goes_on_after_a_kill_and_is_paid_for_once(stage: Stage) -> Non
         await asyncio.sleep(0.005)
     task.cancel()
     await asyncio.sleep(0.05)
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
+    await cancelled(task)
     stage.server.behave()
     async with stage.process() as line:
         (debate_id,) = await line.store.debates.unfinished()

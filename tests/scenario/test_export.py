@@ -28,7 +28,17 @@ from engine.values.judging import Ballot, Verdict, VoteEvent
 from engine.values.messages import Notice
 from engine.values.ports import Attempt, Call, ChatMessage, Reply
 from engine.votes.outcome import standing
-from tests.kit import MAPLE, NOON, cast, create, make_ballot, make_debate, make_turn, new_debate
+from tests.kit import (
+    MAPLE,
+    NOON,
+    cancelled,
+    cast,
+    create,
+    make_ballot,
+    make_debate,
+    make_turn,
+    new_debate,
+)
 
 USERS = [f"U0CANARY{number}" for number in range(6)]
 SAID = "Tea <@U0CANARY1> wakes."
@@ -221,9 +231,7 @@ async def test_a_cancelled_export_stops_and_leaves_nothing(store: SqlStore, tmp_
             export(store, tmp_path / "out", ExportFilter(), None, version="1", report=hold_up)
         )
         await asyncio.to_thread(writing.wait, 5)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
+        await cancelled(task)
         go_on.set()
     loop.set_default_executor(ThreadPoolExecutor())
     assert [path for path in contents(tmp_path) if "out" in path] == []

@@ -15,7 +15,7 @@ from bot import health
 from bot.app import App
 from bot.stopping import END_SECONDS
 from engine.values.debate import Status
-from tests.doubles.discord import DiscordServer, Rates
+from tests.doubles.discord import DiscordServer
 from tests.doubles.model_server import ModelServer
 from tests.scenario.discord_stage import DiscordStage, free_port, state, until
 from tests.unit.test_health import ask
@@ -30,9 +30,9 @@ async def backend() -> AsyncIterator[ModelServer]:
 
 
 @pytest.fixture
-async def stage(
-    tmp_path: Path, backend: ModelServer, monkeypatch: pytest.MonkeyPatch
-) -> AsyncIterator[DiscordStage]:
+def stage(
+    discord: DiscordServer, tmp_path: Path, backend: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> DiscordStage:
     monkeypatch.setattr(sqlite, "AGAIN_SECONDS", 0.05)
     monkeypatch.setattr(health, "ANSWER_SECONDS", 0.3)
     monkeypatch.setattr(health, "PROBE_SECONDS", 0.0)
@@ -43,9 +43,7 @@ async def stage(
         "health": {"port": free_port()},
         "stop_seconds": END_SECONDS + 0.2,
     }
-    async with DiscordServer(rates=Rates.generous()) as discord:
-        url = f"sqlite+aiosqlite:///{tmp_path / 'rostrum.db'}"
-        yield DiscordStage(url, discord, settings)
+    return DiscordStage(f"sqlite+aiosqlite:///{tmp_path / 'rostrum.db'}", discord, settings)
 
 
 def resize(app: App, pages: int) -> None:

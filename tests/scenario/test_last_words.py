@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 
 import pytest
 
@@ -11,7 +10,7 @@ import engine.delivery.outbox
 from bot.app import App
 from engine.chat import following
 from engine.values.debate import Debate, Status
-from tests.doubles.discord import Code, DiscordServer, Interaction, Rates, Rules, denied, drop
+from tests.doubles.discord import Code, DiscordServer, Interaction, denied, drop
 from tests.doubles.discord.state import DIRECT, Message
 from tests.doubles.slack import Rules as SlackRules, SlackServer, refused
 from tests.scenario.discord_stage import HASTY, DiscordStage, author, ended, until, voting
@@ -24,13 +23,12 @@ from tests.scenario.slack_stage import (
 
 
 @pytest.fixture
-async def stage(database_url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[DiscordStage]:
+def stage(on_discord: DiscordStage, monkeypatch: pytest.MonkeyPatch) -> DiscordStage:
     monkeypatch.setattr(engine.delivery.outbox, "LOOK_SECONDS", 0.02)
     monkeypatch.setattr(following, "VOTE_SECONDS", 0.1)
     monkeypatch.setattr(following, "LATER_SECONDS", 0.1)
-    rules = Rules(nonce_seconds=0.0)
-    async with DiscordServer(rates=Rates.generous(), rules=rules) as discord:
-        yield DiscordStage(database_url, discord)
+    on_discord.discord.rules.nonce_seconds = 0.0
+    return on_discord
 
 
 def reveals(discord: DiscordServer, place: str) -> list[Message]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from dataclasses import replace
 
 import pytest
@@ -42,9 +41,9 @@ pytestmark = pytest.mark.usefixtures("swift")
 
 
 @pytest.fixture
-async def stage(database_url: str) -> AsyncIterator[SlackStage]:
-    async with SlackServer(rules=Rules.generous()) as slack:
-        yield SlackStage(database_url, slack, limits=HASTY)
+def stage(on_slack: SlackStage) -> SlackStage:
+    on_slack.limits = HASTY
+    return on_slack
 
 
 def assert_nothing_twice(stage: SlackStage) -> None:

@@ -20,15 +20,9 @@ from adapters.slack.venue import SlackVenue
 from bot.app import App
 from bot.platforms import Slack
 from bot.run import serving
-from tests.doubles.slack import Rules, SlackServer
+from tests.doubles.slack import SlackServer
 from tests.scenario.discord_stage import SWIFT, settings_of, until
 from tests.scenario.slack_stage import SlackStage, counted
-
-
-@pytest.fixture
-async def slack() -> AsyncIterator[SlackServer]:
-    async with SlackServer(rules=Rules.generous()) as server:
-        yield server
 
 
 @dataclass

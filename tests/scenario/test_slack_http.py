@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import io
 import json
-from collections.abc import AsyncIterator
 from urllib.parse import urlencode
 
 import aiohttp
@@ -18,7 +17,7 @@ from bot.run import serving
 from bot.settings.settings import Settings
 from engine.values.errors import SettingsError
 from tests.doubles.databases import is_file
-from tests.doubles.slack import Rules, SlackServer
+from tests.doubles.slack import SlackServer
 from tests.doubles.slack.state import TEAM
 from tests.kit import HANG_SECONDS
 from tests.scenario.discord_stage import free_port
@@ -31,9 +30,9 @@ SECRET = b'{"type": "event_callback", "secret": "not-to-be-logged"}'
 
 
 @pytest.fixture
-async def stage(database_url: str) -> AsyncIterator[SlackStage]:
-    async with SlackServer(rules=Rules.generous()) as slack:
-        yield SlackStage(database_url, slack, http=True)
+def stage(on_slack: SlackStage) -> SlackStage:
+    on_slack.http = True
+    return on_slack
 
 
 async def send(slack: SlackServer, body: bytes, headers: dict[str, str]) -> tuple[int, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -18,7 +18,7 @@ from engine.store import ExportFilter
 from engine.values.debate import Status
 from engine.values.errors import SettingsError
 from tests.doubles.databases import contents
-from tests.doubles.slack import Fault, Rules, SlackServer, drop, garbage, refused, status
+from tests.doubles.slack import Fault, SlackServer, drop, garbage, refused, status
 from tests.doubles.slack.methods import reaction
 from tests.doubles.slack.state import TEAM
 from tests.doubles.slack.web_api import CLIENT_ID, CLIENT_SECRET
@@ -31,15 +31,9 @@ BAY = "T0BAY"
 
 
 @pytest.fixture
-async def stage(database_url: str) -> AsyncIterator[OAuthStage]:
-    async with SlackServer(rules=Rules.generous()) as slack:
-        slack.bot_token = ""
-        yield OAuthStage(database_url, slack)
-
-
-@pytest.fixture
-def slack(stage: OAuthStage) -> SlackServer:
-    return stage.slack
+def stage(database_url: str, slack: SlackServer) -> OAuthStage:
+    slack.bot_token = ""
+    return OAuthStage(database_url, slack)
 
 
 @pytest.mark.parametrize("http", [False, True])

@@ -6,14 +6,13 @@ What was missed is recovered when the connection is back, which is looked at bef
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 
 import aiohttp
 import pytest
 
 from bot.app import App
 from engine.values.judging import How, VoteEvent
-from tests.doubles.slack import Rules, SlackServer
+from tests.doubles.slack import SlackServer
 from tests.kit import until_true
 from tests.scenario.discord_stage import free_port, until
 from tests.scenario.slack_stage import SlackStage, voting
@@ -22,9 +21,9 @@ pytestmark = pytest.mark.usefixtures("swift")
 
 
 @pytest.fixture
-async def stage(database_url: str) -> AsyncIterator[SlackStage]:
-    async with SlackServer(rules=Rules.generous()) as slack:
-        yield SlackStage(database_url, slack, ping=0.2)
+def stage(on_slack: SlackStage) -> SlackStage:
+    on_slack.ping = 0.2
+    return on_slack
 
 
 async def until_cast(app: App, *options: str) -> tuple[VoteEvent, ...]:

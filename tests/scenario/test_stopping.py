@@ -20,7 +20,7 @@ from adapters import site
 from bot import stopping
 from bot.settings.settings import STOP_SECONDS
 from tests.doubles.databases import PostgresDouble
-from tests.doubles.discord import DiscordServer, Rates, hang
+from tests.doubles.discord import DiscordServer, hang
 from tests.doubles.model_server import ModelServer
 from tests.doubles.slack import SlackServer
 from tests.doubles.wire import wired
@@ -44,12 +44,6 @@ class Stopped(NamedTuple):
     seconds: float
     own: float
     log: str
-
-
-@pytest.fixture
-async def discord() -> AsyncIterator[DiscordServer]:
-    async with DiscordServer(rates=Rates.generous()) as server:
-        yield server
 
 
 @asynccontextmanager

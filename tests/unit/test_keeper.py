@@ -13,7 +13,7 @@ from adapters.storage.store import SqlStore
 from engine.fleet.leases import LEASE_SECONDS, Bell, Keeper
 from engine.store import Caps, Lease
 from engine.values.errors import LeaseLostError, PausedError, StoppedError
-from tests.kit import HANG_SECONDS, create, new_debate, setup_of
+from tests.kit import HANG_SECONDS, cancelled, create, new_debate, setup_of
 
 DEBATE = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
 NAME = f"debate/{DEBATE}"
@@ -183,9 +183,7 @@ async def test_an_ordinary_cancellation_stays_one(store: SqlStore) -> None:
 
     task = asyncio.create_task(hold())
     await held.wait()
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
+    await cancelled(task)
     async with keeper.hold(NAME):
         pass
 

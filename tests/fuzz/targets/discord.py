@@ -30,8 +30,7 @@ from engine.chat.invocation import Invocation
 from engine.store.community import CommunitySettings
 from engine.values.errors import MISFITS, RostrumError
 from tests.doubles.rehearsed import DEFAULTS
-from tests.fuzz.loop import wait
-from tests.fuzz.target import Target
+from tests.fuzz.target import Target, wait
 from tests.kit import FixedClock
 
 # Raised by discord.py for a payload that it cannot read; its client is replaced then (shard.py).

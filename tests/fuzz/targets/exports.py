@@ -26,8 +26,7 @@ from engine.pages.debate import ListPage
 from engine.pages.folder import FolderLibrary
 from engine.store.listings import Sought
 from engine.values.errors import RostrumError
-from tests.fuzz.loop import wait
-from tests.fuzz.target import Target
+from tests.fuzz.target import Target, wait
 from tests.fuzz.targets.texts import SHARED
 
 LINKS = Served(live=False)

@@ -27,8 +27,7 @@ from engine.jury.rubric import DEBATE, RUBRICS
 from engine.values.debate import Model
 from engine.values.judging import TIE
 from engine.values.ports import Reply
-from tests.fuzz.loop import wait
-from tests.fuzz.target import Target
+from tests.fuzz.target import Target, wait
 
 SECRET = "sk-fuzz-0123456789"
 NAMES = {"A": "Maple", "B": "Cedar"}

@@ -31,8 +31,7 @@ from adapters.slack.venue import SlackVenue
 from engine.chat.commands import parse_command
 from engine.values.errors import MISFITS, NotAllowedError, RostrumError
 from tests.doubles.rehearsed import DEFAULTS
-from tests.fuzz.loop import wait
-from tests.fuzz.target import Target
+from tests.fuzz.target import Target, wait
 
 SECRET = "signing-secret"
 ME = Identity("U0ROSTRUM", "B0", "T0HALL", "https://hall.example", "rostrum", "Hall", frozenset())

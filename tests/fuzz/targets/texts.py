@@ -27,8 +27,7 @@ from engine.values.sources import SourceFile, SourceLimits, check_quotations, re
 from engine.votes.imported import Fault
 from engine.words.buttons import read_button
 from tests.doubles.rehearsed import DEFAULTS
-from tests.fuzz.loop import wait
-from tests.fuzz.target import Target
+from tests.fuzz.target import Target, wait
 
 
 @contextmanager

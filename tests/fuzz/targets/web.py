@@ -24,8 +24,7 @@ from adapters.web.management import _paid, _terms, _where
 from adapters.web.session import Sessions, _host_of
 from engine.labelling.sheet import Sheet, SheetAnswer
 from engine.values.errors import MISFITS
-from tests.fuzz.loop import wait
-from tests.fuzz.target import Target
+from tests.fuzz.target import Target, wait
 
 APP = Registration(
     client_id="client", client_secret=SecretStr("s"), api_url="https://slack.example/api"
