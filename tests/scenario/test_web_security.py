@@ -436,7 +436,9 @@ async def test_only_the_browser_that_used_the_link_reads(shelf: Shelf) -> None:
 @pytest.mark.each_case
 @on_one_loop
 @pytest.mark.parametrize(
-    "host", ["evil.example", "127.0.0.1.evil.example", "[::ffff:1.2.3.4]", "["]
+    "host",
+    ["evil.example", "127.0.0.1.evil.example", "[::ffff:1.2.3.4]", "["],
+    ids=["other", "longer", "mapped", "broken"],  # "::" in one would part it from its module
 )
 async def test_a_name_of_another_host_reads_nothing(shelf: Shelf, host: str) -> None:
     async with locked(shelf) as (port, link):
