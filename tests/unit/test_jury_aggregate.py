@@ -125,7 +125,7 @@ def _first_shown(
     return leaning(reading.order, margin, juror=reading.juror.ref)
 
 
-@pytest.mark.parametrize("size", slow_after(2, [3, 6, 4, 5]))
+@pytest.mark.parametrize("size", slow_after(1, [3, 6, 4, 5]))
 @pytest.mark.parametrize("strength", [lambda rng: 2, lambda rng: rng.randint(1, 9)])
 @pytest.mark.parametrize("favours", [1, -1])
 def test_jurors_that_prefer_a_place_never_decide(

@@ -457,7 +457,7 @@ def _pairs(rng: Random, margin: Margin, debates: int, count: int = 3) -> list[He
     ]
 
 
-@pytest.mark.parametrize("margin", slow_after(2, [coin, first, leaning_coin, second]))
+@pytest.mark.parametrize("margin", slow_after(1, [coin, first, leaning_coin, second]))
 def test_chance_passes_the_cold_start_once_in_a_hundred_at_most(margin: Margin) -> None:
     passed = 0
     for seed in range(300):

@@ -443,7 +443,7 @@ async def test_what_is_cut_at_a_limit_leaves_nothing_bold_open(words: int, langu
     assert [turn.text for turn in desk.turns if turn.text.count("**") % 2] == []
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", slow_after(2, LANGUAGES))
 async def test_each_answer_in_team_is_the_one_to_its_question(language: str) -> None:
     phrases = load_script(language, "for").phrases
     answers = dict(zip(phrases["questions"], phrases["answers"], strict=True))

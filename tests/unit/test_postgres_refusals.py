@@ -241,7 +241,7 @@ def wire(postgres: PostgresDouble) -> Iterator[Wire]:
         yield wire
 
 
-@pytest.mark.parametrize("step", slow_after(3, STEPS))
+@pytest.mark.parametrize("step", slow_after(1, STEPS))
 @pytest.mark.parametrize("arrives", [False, True])
 async def test_a_start_goes_on_after_a_connection_is_lost_at_any_step(
     postgres: PostgresDouble, empty_url: str, wire: Wire, step: str, arrives: bool

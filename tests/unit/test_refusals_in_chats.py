@@ -21,6 +21,7 @@ from engine.values.language import ENGLISH, speaking
 from engine.words.phrases import WAITS_TO_POST
 from engine.words.translation import LANGUAGES, say_stored
 from tests.doubles.facts import Code
+from tests.slow import slow_after
 
 BAD = ("ghi", "-1", "1e9", "")
 PLACE, MESSAGE = "C0471100815", "1718.000042"
@@ -52,7 +53,7 @@ def by_discord() -> Iterator[VenueError]:
                 yield of_discord.explain(refused, act, place, MESSAGE)
 
 
-@pytest.mark.parametrize("language", [ENGLISH, *LANGUAGES])
+@pytest.mark.parametrize("language", slow_after(2, [ENGLISH, *LANGUAGES]))
 @pytest.mark.parametrize("refusals", [by_slack, by_discord])
 def test_a_platforms_refusal_has_no_ids_and_no_gaps_in_any_language(
     refusals: Any, language: str

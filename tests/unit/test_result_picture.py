@@ -103,7 +103,7 @@ def test_it_is_in_the_debates_language(language: str) -> None:
     assert "The result" not in file.alt
 
 
-@pytest.mark.parametrize("script", slow_after(3, MOTIONS))
+@pytest.mark.parametrize("script", slow_after(1, MOTIONS))
 def test_any_script_is_drawn_by_our_own_fonts(script: str) -> None:
     motion = MOTIONS[script]
     assert OTHER_SCRIPTS.search(motion) is None

@@ -197,7 +197,7 @@ def test_a_refusal_without_blanks_does_not_stay_english_inside_a_usage(language:
 NEVER_STORED = {"{problem} Usage: {usage}", "{name} is “{text}”; {near}"}
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", slow_after(1, LANGUAGES))
 def test_a_refusal_that_was_stored_does_not_stay_english(language: str) -> None:
     """Those that begin with a value did: why a schedule skipped, or what a thread waits for."""
     for template, error in dict(raised()).items():
