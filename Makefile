@@ -48,7 +48,7 @@ schema: $(VENV)/runtime ## write migrations/schema.sql, which makes new SQLite f
 	@$(BIN)/python -m adapters.storage.schema
 
 test: $(VENV)/dev ## the tests but the slow ones, on WORKERS processes: each property once
-	@echo "Running the tests on $(WORKERS) workers: about 9 minutes on two cores."
+	@echo "Running the tests on $(WORKERS) workers: about 6 minutes on two cores."
 	@$(PYTEST) -m "not slow" $(ARGS)
 
 test-slow: $(VENV)/dev ## the slow ones: every scenario on PostgreSQL, kills at every step, simulations; then fuzz
