@@ -41,9 +41,9 @@ from tests.doubles.remote import Json
 from tests.kit import until_true
 
 COMMAND = """
-from adapters.discord import way_out
+from adapters.discord import rest
 from adapters.discord.venue import DiscordVenue
-way_out.MOST = 1000
+rest.MOST = 1000
 DiscordVenue.__init__.__kwdefaults__["gap"] = 0.02
 from bot.cli import main
 main()

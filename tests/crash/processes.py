@@ -40,9 +40,9 @@ from tests.scenario.discord_stage import OPTIONS
 COMMAND = """
 import bot.platforms
 import bot.run
-from engine.floor import fleet, keeper
+from engine.fleet import leases, limits
 
-for module in (fleet, keeper):
+for module in (leases, limits):
     module.LEASE_SECONDS /= {pace}
     module.RENEW_SECONDS /= {pace}
 bot.run.RECONCILE_SECONDS /= {pace}
