@@ -70,7 +70,7 @@ NO_WAIT = RetryPolicy(tries=2, first_wait=0.0, longest_wait=0.0, max_retry_after
 
 
 class Recorded(NamedTuple):
-    """What came of the debates: every table of their export, every thread, and pages."""
+    """What came of the debates: every table of their export, every thread, pages."""
 
     export: dict[str, list[Any]]
     threads: dict[str, list[Any]]
@@ -199,7 +199,7 @@ async def hold_all(
             await hold(world)
         archive = world.session.store.archive
         await asyncio.to_thread(write_export, archive, ExportFilter(), out, KEYS, version="0")
-        pages = await read_pages(world.session.store, clock)
+        pages = await read_pages(world.session.store, clock, out)
     return Recorded(_read_export(out), _read_threads(venue), pages)
 
 

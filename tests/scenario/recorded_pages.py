@@ -8,8 +8,10 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import AsyncIterator
+from pathlib import Path
 from unittest.mock import patch
 
+import orjson
 from pydantic import SecretStr
 
 from adapters.pictures.png import drawn
@@ -20,6 +22,7 @@ from adapters.web.public import PublicPages
 from bot.desk import label_routes, print_token
 from bot.settings.sections import WebSettings
 from bot.settings.settings import Settings
+from engine.dataset.page import read_page, write_html, write_markdown
 from engine.labelling.labelling import Labelling
 from engine.pages.public import Public
 from engine.pages.stored import StoredLibrary
@@ -33,15 +36,19 @@ URL = "http://127.0.0.1:1"
 ACCOUNTS = {"discord_client_id": "7", "discord_client_secret": SecretStr("7")}
 FAILED = f"{8:023d}-"
 TERMS = Terms(name="tea", each=2, repeats=0, about="Thank you.", code="TEA-42")
+COLUMNS = re.compile(r"\n(?:\| `|  +- name: |  +dtype: ).*")  # which docs/dataset.md has too
 DRAWN_ANEW = re.compile(  # keys and tokens; ids of debates have 26 characters
     r"(?<=\?k=)[\w.-]+|(?<=link:)[\w-]{16}|(?<=/c/)\w{20}"
     r"|(?<![\w-])(?!rehearsal)[\w-]{22}(?:[\w-]{21})?(?![\w-])"
 )
 
 
-async def read_pages(store: Store, clock: Clock) -> dict[str, list[str]]:
-    """Return the lines of a page of each kind, and of the others a digest."""
-    told, kinds = dict[str, list[str]](), set[str]()
+async def read_pages(store: Store, clock: Clock, out: Path) -> dict[str, list[str]]:
+    """Return the lines of a page of each kind, and of the others a digest.
+
+    `out` has an export, whose documents are told too.
+    """
+    told, kinds = dict[str, list[str]](), {"debates/croissant.json"}
 
     def keep(path: str, text: str) -> None:
         kind = re.sub(r"01j\d+|\d+", "…", path)
@@ -51,6 +58,15 @@ async def read_pages(store: Store, clock: Clock) -> dict[str, list[str]]:
             told[path] = text.split("\n")
         kinds.add(kind)
 
+    card = (out / "README.md").read_text("utf-8")
+    keep("README.md", COLUMNS.sub("", card))
+    metadata = orjson.loads((out / "croissant.json").read_bytes())
+    del metadata["distribution"]  # sizes and hashes of files, which have what a machine takes
+    keep("debates/croissant.json", orjson.dumps(metadata).decode())
+    for debate in (await store.debates.recent())[-2:]:
+        report = await read_page(store, debate)
+        keep(f"report {debate.id}.md", write_markdown(report))
+        keep(f"report {debate.id}.html", write_html(report))
     async for path, body in write_folder(StoredLibrary(store)):
         # What was asked side by side has no order, but in a debate that failed at its start.
         if not path.startswith("static") and ("-call" not in path or FAILED in path):

@@ -124,19 +124,6 @@ async def test_debaters_sample_warmer_than_closings() -> None:
     assert warmth == [0.7] * 6 + [0.5] * 2
 
 
-async def test_each_round_asks_for_its_own() -> None:
-    desk = await hold(setup_of())
-    for side, stance in (("A", "in favour of the motion"), ("B", "against the motion")):
-        prompts = [desk.prompt(f"turn/{name}/{side}").last for name in ROUNDS]
-        assert all(f"side {side}, {stance}" in text for text in prompts)
-        assert "Motion:\n> Tea beats coffee" in prompts[0]
-        assert all("at most 3 numbered arguments" in text.lower() for text in prompts[:3])
-        assert all("At most 500 words." in text for text in prompts[:3])
-        assert "at most 500 characters" in prompts[3]
-        assert "at most 200 words" in prompts[3]
-        assert "assumptions" in prompts[2]
-
-
 async def test_conditions_bind_both_sides_and_are_left_out_when_there_are_none() -> None:
     bound = await hold(setup_of(conditions="Consider only Türkiye."))
     free = await hold(setup_of())
@@ -203,19 +190,6 @@ def decision_of(desk: ScriptedDesk, seat: str = "A") -> Artifact:
     kept = [one for note in desk.notes for one in note.artifacts if one.name == name]
     assert len(kept) == 1
     return kept[0]
-
-
-async def test_a_last_turn_is_asked_for_a_decision_and_why() -> None:
-    desk = await hold(setup_of())
-    for side in "AB":
-        asked = desk.prompt(f"turn/closing/{side}").last
-        assert "`maintains` its position, `qualifies` it" in asked
-        assert "`gives_up` its position" in asked
-        assert decision_of(desk, side).body == {
-            "decision": "maintains",
-            "why": f"Decision of turn/closing/{side}.",
-        }
-        assert decision_of(desk, side).valid
 
 
 @pytest.mark.parametrize(

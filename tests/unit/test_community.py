@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from engine.chat.answers.answers import Answer, to_markdown
+from engine.chat.answers.answers import Answer
 from engine.chat.answers.own_data import ForgottenAnswer, OptedAnswer, PrivacyAnswer
 from engine.chat.commands import parse_command
 from engine.chat.invocation import ForgetArguments, Invocation
@@ -326,38 +326,3 @@ def test_nobody_is_forgotten_by_mistake(text: str, why: str) -> None:
 def test_a_channel_never_reads_what_is_said_of_one_person(answer: Answer) -> None:
     """Discord drops private answers after a while; what is for all is said in the channel then."""
     assert answer.public() is None
-
-
-def test_privacy_counts_what_is_stored_of_who_asks() -> None:
-    said = to_markdown(PrivacyAnswer(traces=MUCH), "/rostrum")
-    assert (
-        "Stored with your user id: votes on 3 debates, 1 stance on a topic, thumbs on "
-        "2 turns, 1 debate that you started." in said
-    )
-    assert "9 choices that you made or withdrew" in said
-    assert "You came back on 2026-03-01" in said
-    assert "`/rostrum forget`" in said
-    assert "`/rostrum optout`" in said
-
-
-def test_privacy_says_it_when_there_is_nothing() -> None:
-    assert "Nothing is stored about you." in to_markdown(PrivacyAnswer(traces=Traces()))
-    known = to_markdown(PrivacyAnswer(traces=Traces(known=True, opted_out=True)))
-    assert "Your user id and nothing else." in known
-    assert "`/debate optin` undoes it" in known
-
-
-def test_the_forgotten_are_told_what_remains() -> None:
-    said = to_markdown(PrivacyAnswer(traces=Traces(forgotten=True)))
-    assert "a keyed hash of your id" in said
-    assert "`/debate optin` brings you back" in said
-    assert "Nothing is stored about you." not in said
-
-
-def test_forgetting_is_explained_before_it_is_done() -> None:
-    said = to_markdown(ForgottenAnswer(done=False, traces=MUCH))
-    assert "at once and for good" in said
-    assert said.endswith("`/debate forget confirm=yes`")
-    done = to_markdown(ForgottenAnswer(done=True, traces=MUCH))
-    assert done.startswith("You are forgotten.")
-    assert "export that is running" not in done

@@ -16,7 +16,6 @@ import pytest
 import regex
 from discord import app_commands
 from discord.http import Route
-from pydantic import SecretStr
 from yarl import URL
 
 from adapters.discord import presence
@@ -32,11 +31,10 @@ from adapters.discord.permissions import (
     missing,
 )
 from adapters.discord.presence import Identifies, Presence
-from adapters.discord.registration import same
+from adapters.discord.registration import offer, same
 from adapters.discord.render import emoji_of, reaction_of, rows
-from adapters.discord.rest import MOST, Rest, WayOut
+from adapters.discord.rest import MOST, WayOut
 from adapters.discord.translation import IN_ORDER, TABLES, Translator, table, typed, with_options
-from adapters.discord.venue import DiscordVenue
 from engine.chat.answers.catalogue import HelpAnswer, HelpLine
 from engine.chat.commands import COMMANDS
 from engine.chat.invocation import Invocation
@@ -59,17 +57,22 @@ from tests.kit import HANG_SECONDS, skipped_time
 NAME = regex.compile(r"^[-_'\p{L}\p{N}\p{sc=Deva}\p{sc=Thai}]{1,32}$")
 
 
+async def told_to_discord() -> list[dict[str, Any]]:
+    """Return everything that Discord is told: the commands first."""
+    nobody: Any = None
+    tree = app_commands.CommandTree(discord.Client(intents=intents()))
+    offer(tree, FrontDesk(nobody, nobody, nobody))
+    await tree.set_translator(translator := Translator())
+    commands: list[Any] = tree.get_commands()
+    told = [await one.get_translated_payload(tree, translator) for one in commands]
+    return sorted(told, key=lambda one: int(one["type"]))
+
+
 @pytest.fixture
 async def payload() -> dict[str, Any]:
-    """Everything that Discord is told."""
-    nobody: Any = None
-    rest = Rest(SecretStr("x"), "http://127.0.0.1:1")
-    tree = app_commands.CommandTree(discord.Client(intents=intents()))
-    tree.add_command(DebateCommands(FrontDesk(nobody, nobody, DiscordVenue(rest))))
-    await tree.set_translator(Translator())
-    assert tree.translator is not None
-    (command,) = tree.get_commands()
-    return await command.get_translated_payload(tree, tree.translator)
+    """The commands, as Discord is told of them."""
+    commands, _ = await told_to_discord()
+    return commands
 
 
 def walk(option: dict[str, Any]) -> Iterator[dict[str, Any]]:

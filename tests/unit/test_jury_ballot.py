@@ -18,7 +18,6 @@ from engine.jury.ballot import (
     tie_word,
 )
 from engine.jury.rubric import CLASSIC_SIX, DEBATE, RUBRICS, find_rubric, own_criteria, read_rubric
-from engine.prompts.library import load_prompts
 from engine.values.debate import Model, Usage
 from engine.values.errors import UsageError
 from engine.values.ports import Reply
@@ -322,26 +321,6 @@ def test_a_broken_file_is_refused_in_one_sentence(text: str, said: str) -> None:
         read_rubric(text, "file")
     assert said in str(refused.value)
     assert "\n" not in str(refused.value)
-
-
-def test_a_juror_is_told_each_criterion_with_its_range() -> None:
-    prompts, rubric = load_prompts(), read_rubric(OWN, "file")
-    told = prompts.render("jury/system", criteria=rubric.criteria, answers=False)
-    assert "with an integer:" in told
-    assert (
-        "- feasibility (75 %): could it be done with what exists? 0 = a wish, "
-        "20 = a plan with its costs" in told
-    )
-    assert "- kosten-nutzen (25 %): 1 is the lowest, 10 the highest" in told
-    ask = prompts.render(
-        "jury/ballot", names=("Plover", "Heron"), criteria=rubric.criteria, language="en",
-        tie_word="tie", answers=False,
-    )  # fmt: skip
-    assert '"Plover": { "feasibility": <0-20>, "kosten-nutzen": <1-10> }' in ask
-    assert "All scores are whole numbers, each within the range given." in ask
-    six = prompts.render("jury/system", criteria=CLASSIC_SIX.criteria, answers=False)
-    assert "with an integer from 0 to 20:" in six
-    assert "- counter-arguments (17 %): 0 = ignores the other side, 20 =" in six
 
 
 def test_a_ballot_is_held_to_each_range() -> None:

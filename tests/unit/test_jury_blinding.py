@@ -11,7 +11,6 @@ from hypothesis import given, settings, strategies as st
 from engine.blinding import transcript
 from engine.blinding.identity import draw_names, kin, read_vocabulary, scrub
 from engine.blinding.transcript import Identities, Scribe, blind
-from engine.jury.rubric import DEBATE
 from engine.prompts.library import load_prompts
 from engine.values.debate import Model, Turn
 
@@ -304,21 +303,3 @@ def test_simultaneous_turns_are_marked_so() -> None:
     assert {speech.spoke for item in shown.rounds for speech in item.speeches} == {
         "written at the same time"
     }
-
-
-def test_the_ballot_comes_last_and_asks_for_json_by_neutral_name() -> None:
-    prompts = load_prompts()
-    system = prompts.render("jury/system", criteria=DEBATE.criteria, answers=False)
-    assert "not whose position is right" in system
-    assert "logic (30 %): 1 = full of gaps, 10 = flawless" in system
-    ask = prompts.render(
-        "jury/ballot", names=("Plover", "Heron"), criteria=DEBATE.criteria, language="tr",
-        tie_word="beraberlik",
-        answers=False,
-    )  # fmt: skip
-    assert "JSON" in ask
-    assert ask.index('"Plover": {') < ask.index('"Heron": {')
-    assert "beraberlik" in ask
-    assert "the verdict names nobody" in prompts.render(
-        "jury/retry", problem="the verdict names nobody", answers=False
-    )

@@ -15,9 +15,7 @@ from engine.jury.summary import summarise
 from engine.prompts.library import load_prompts
 from engine.values.debate import Debate, Status
 from engine.values.errors import BudgetError, ModelError, RostrumError
-from engine.values.judging import Summary, Tally, Verdict
-from engine.values.messages import Reveal
-from engine.words.reveal import reveal_lines
+from engine.values.judging import Summary
 from tests.kit import ScriptedDesk, floor_on, setup_of, tell
 
 SENTENCE = "Avocet spoke of what tea costs, and Wagtail of coffee alone. "
@@ -103,30 +101,6 @@ async def test_a_juror_that_cannot_be_asked_leaves_no_summary_and_says_why() -> 
 async def test_what_stops_a_debate_stops_the_summary() -> None:
     with pytest.raises(BudgetError):
         await summary_by(BudgetError("too dear"))
-
-
-def revealed(summary: Summary | None) -> list[str]:
-    """Return a reveal's lines."""
-    reveal = Reveal(
-        topic="Tea",
-        models={"A": "near/ana", "B": "near/ben"},
-        tally=Tally(counts={"A": 1}, gold={"A": 1}, quorum_met=True, winner="A"),
-        verdict=Verdict(winner="A", valid=3, invalid=0, summary=summary),
-        jurors=(),
-        agree=True,
-        usd=0.1,
-        calls=12,
-    )
-    return list(reveal_lines(reveal))
-
-
-def test_the_reveal_shows_it() -> None:
-    assert "**In short:** A spoke." in revealed(Summary(text="A spoke."))
-    assert "**In short** (shortened)**:** A spoke." in revealed(
-        Summary(text="A spoke.", fit="trimmed")
-    )
-    for none in (None, Summary(problem="away")):
-        assert not any("In short" in line for line in revealed(none))
 
 
 @pytest.mark.parametrize("topic", ["", "W" * 200])

@@ -4,27 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
-from adapters.discord.commands import TopicForm
-from adapters.slack.forms.fields import form_of as start_form, settings_form
-from adapters.slack.home import view_of
 from adapters.terminal.render import plain
 from engine.chat.answers.answers import to_markdown
-from engine.chat.answers.catalogue import ModelsAnswer
-from engine.chat.answers.debates import DebateLine
-from engine.chat.answers.management import SettingLine, SettingsAnswer
-from engine.chat.following import HomePage, LiveLine
 from engine.formats import FORMATS
-from engine.store.community import SETTING_NAMES
-from engine.values.debate import Status
 from engine.values.language import speaking
-from engine.words.buttons import ButtonAction
-from engine.words.forms import form_of
 from tests.contract.test_every_message import messages
-from tests.doubles.whole_debate import DEFAULTS
-from tests.kit import make_debate
 from tests.unit.test_answers_languages import answers
+from tests.unit.test_recorded_texts import views
 
 WORD = re.compile(r"[A-Za-z]{3,}")
 CODE = re.compile(
@@ -72,31 +61,8 @@ def test_no_answer_has_a_word_of_english() -> None:
 
 
 def test_no_form_and_no_home_tab_has_a_word_of_english() -> None:
-    settings = SettingsAnswer(
-        settings=tuple(SettingLine(name=name, value="", own=False) for name in SETTING_NAMES)
-    )
-    debate = DebateLine.of(make_debate(1, Status.VOTING, topic="茶"))
     with speaking("zh"):
-        views = [
-            start_form(ModelsAnswer(models=("near/ana",), jurors=("near/j1",)), 3),
-            settings_form(settings, DEFAULTS),
-            TopicForm(None, {}).to_dict(),  # type: ignore[arg-type]
-            *(form_of(ButtonAction(what, "k7f2qz"))._asdict() for what in ("ask", "unask")),
-            *(
-                view_of(
-                    HomePage(
-                        live=(LiveLine(debate=debate, minutes=5),),
-                        more=True,
-                        out=out,
-                        forgotten=forgotten,
-                        manager=True,
-                    ),
-                    "https://bay.slack.com/",
-                )
-                for out, forgotten in ((False, False), (True, False), (False, True))
-            ),
-        ]
-    for view in views:
-        shown = list(texts(view))
-        assert shown
-        assert {text for text in shown if left(text)} == set()
+        for view in chain(*views().values()):
+            shown = list(texts(view))
+            assert shown
+            assert {text for text in shown if left(text)} == set()

@@ -131,9 +131,3 @@ async def test_it_is_held_in_other_languages(language: str) -> None:
 
 async def test_killed_at_every_step_it_ends_the_same() -> None:
     assert await survives_every_death(setup_for("oxford")) == 6
-
-
-async def test_a_speaker_is_told_which_of_its_side_s_speakers_it_is() -> None:
-    desk = await hold(setup_for("oxford"))
-    assert "You are A1, the first speaker of side A" in desk.said_to("turn/opening/A1")
-    assert "You are B2, the second speaker of side B" in desk.said_to("turn/rebuttal/B2")

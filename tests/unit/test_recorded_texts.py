@@ -10,61 +10,67 @@ import hashlib
 import json
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from difflib import unified_diff
-from itertools import groupby, islice
+from functools import partial
+from itertools import groupby, islice, product
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import discord
 import pytest
 import typer
-from discord import app_commands
-from pydantic import SecretStr
 from typer.testing import CliRunner
 
 from adapters.discord import render as discord_render
-from adapters.discord.answering import FrontDesk
-from adapters.discord.client import intents
-from adapters.discord.commands import DebateCommands, TopicForm
+from adapters.discord.commands import TopicForm
 from adapters.discord.render import Payload as DiscordPayload, modal_of
-from adapters.discord.rest import Rest
-from adapters.discord.translation import Translator
-from adapters.discord.venue import DiscordVenue
 from adapters.slack import render as slack_render
 from adapters.slack.forms.fields import form_of as start_form, form_view, settings_form
 from adapters.slack.home import view_of
 from adapters.slack.render import Payload as SlackPayload
 from adapters.terminal.render import plain
 from bot.cli import app
+from engine.blinding.transcript import BlindTurn, Round
 from engine.chat.answers.answers import Answer, to_markdown
 from engine.chat.answers.catalogue import ModelsAnswer
 from engine.chat.answers.debates import DebateLine
 from engine.chat.answers.management import SettingLine, SettingsAnswer
 from engine.chat.following import HomePage, LiveLine
+from engine.delivery.ending import refusal_of
 from engine.formats import FORMATS
 from engine.jury.ballot import ballot_schema
 from engine.jury.explain import explain
-from engine.jury.rubric import ANSWERS, DEBATE
+from engine.jury.rubric import ANSWERS, CLASSIC_SIX, DEBATE, read_rubric
 from engine.prompts.library import load_prompts
+from engine.series.report.page import write_markdown, write_page
+from engine.series.report.pictures import draw_report
+from engine.series.report.report import make_report
 from engine.store.community import SETTING_NAMES
 from engine.values.debate import Model, Sampling, Status
-from engine.values.language import ENGLISH, speaking
-from engine.values.messages import File, Message
+from engine.values.language import ENGLISH, speaking, spoken
+from engine.values.messages import File, Message, TurnPost
 from engine.values.ports import AnswerSchema, CallRole, ChatMessage, Reply
 from engine.words.buttons import ButtonAction
 from engine.words.forms import form_of
 from engine.words.translation import LANGUAGES
 from tests.contract.test_every_message import messages
+from tests.doubles.facts import Code
 from tests.doubles.rehearsed import RehearsedDesk, hold, setup_for
 from tests.doubles.whole_debate import DEFAULTS
-from tests.kit import make_debate
+from tests.kit import NOW, make_debate
 from tests.unit.test_answers_languages import answers
+from tests.unit.test_discord import told_to_discord
 from tests.unit.test_explain import PROMPTS, case_of
+from tests.unit.test_jury_ballot import OWN
+from tests.unit.test_refusals_in_chats import SLACKS_NAMES, by_discord, by_slack
+from tests.unit.test_series_report import make_file, make_series
 from tests.unit.text_cases import text_cases
 
 KEPT = Path(__file__).parents[1] / "recorded" / "texts"
+OPTIONS: dict[str, dict[str, Any]] = {
+    "roundtable": {"options": {"judges": 1}},
+    "team": {"limits": {"free_minutes": 1.2}},
+}
 MOST_SHOWN, LONGEST_LINE = 80, 100  # lines of a difference, characters of a line of JSON
-SPOKEN = (ENGLISH, *LANGUAGES)
 STEM = "k7f2qz·1"
 LONGEST_FILE = 400  # characters; of a longer one its digest is recorded
 
@@ -102,6 +108,11 @@ def digest(text: str) -> str:
 # --- what people read ----------------------------------------------------------------------
 
 
+async def commands_of_discord() -> str:
+    """Return the commands in all languages, as Discord is told of them."""
+    return written(await told_to_discord())
+
+
 def help_of_commands() -> str:
     """Return the help of every command of the shell."""
     runner = CliRunner()
@@ -112,6 +123,15 @@ def help_of_commands() -> str:
             yield from helped(command.get_command(None, name), (*path, name))
 
     return "\n".join(helped(typer.main.get_command(app), ()))
+
+
+def report_of_a_series() -> str:
+    """Return the report of a series in Markdown, with what its pictures say."""
+    series = make_series(make_file(("near/ana", "near/ben", "near/cid")), people="A")
+    report = make_report(series, NOW)
+    page = write_markdown(write_page(report), {})
+    alts = {name: picture.alt for name, picture in draw_report(report).items()}
+    return f"{page}\n\nPictures:{written(alts)}"
 
 
 def said_in_answers() -> str:
@@ -157,8 +177,20 @@ def said_in_cases() -> str:
     return written({name: list(map(say, texts)) for name, texts in text_cases().items()})
 
 
-def forms() -> str:
-    """Return every form and view of Discord and Slack."""
+def refusals() -> str:
+    """Return what a platform's refusals are called, and what people are told of each."""
+    answers = {f"slack {name}": by_slack(name) for name in SLACKS_NAMES}
+    answers |= {f"discord {code.name}": by_discord(code) for code in Code}
+    return written(
+        {
+            name: sorted({f"{type(one).__name__}: {refusal_of(one)}" for one in errors})
+            for name, errors in answers.items()
+        }
+    )
+
+
+def views() -> dict[str, list[dict[str, Any]]]:
+    """Return every form of Discord, and every form and view of Slack."""
     names = ("language", "models", "channels", "quorum")
     own = {"language": "de", "models": "near/ana, near/ben", "channels": "C1", "quorum": "3"}
     plainly = tuple(SettingLine(name=name, value="", own=False) for name in SETTING_NAMES)
@@ -173,36 +205,22 @@ def forms() -> str:
     nobody: Any = None
     asked = TopicForm(nobody, {}).to_dict() | {"custom_id": "drawn anew each time"}
     opened = [form_of(ButtonAction(what, of)) for what, of in OPENED]
-    return written(
-        {
-            "discord": [asked, *(modal_of(f).to_dict() for f in opened)],
-            "slack": [
-                start_form(offered),
-                start_form(offered, 3, "Thé"),
-                settings_form(SettingsAnswer(settings=plainly), DEFAULTS),
-                settings_form(SettingsAnswer(settings=changed), DEFAULTS),
-                *map(form_view, opened),
-                view_of(HomePage(live=live, more=True, manager=True), "https://bay.slack.com/"),
-                view_of(HomePage(live=(), out=True), "https://bay.slack.com/"),
-                view_of(HomePage(live=(), forgotten=True), "https://bay.slack.com/"),
-            ],
-        }
-    )
+    return {
+        "discord": [asked, *(modal_of(f).to_dict() for f in opened)],
+        "slack": [
+            start_form(offered),
+            start_form(offered, 3, "Thé"),
+            settings_form(SettingsAnswer(settings=plainly), DEFAULTS),
+            settings_form(SettingsAnswer(settings=changed), DEFAULTS),
+            *map(form_view, opened),
+            view_of(HomePage(live=live, more=True, manager=True), "https://bay.slack.com/"),
+            view_of(HomePage(live=(), out=True), "https://bay.slack.com/"),
+            view_of(HomePage(live=(), forgotten=True), "https://bay.slack.com/"),
+        ],
+    }
 
 
 OPENED = (("ask", "k7f2qz"), ("unask", "k7f2qz"), ("write", "k7f2qz.0"), ("write", "k7f2qz.300"))
-
-
-async def discord_commands() -> str:
-    """Return what Discord is told of the commands, in all languages."""
-    nobody: Any = None
-    rest = Rest(SecretStr("x"), "http://127.0.0.1:1")
-    tree = app_commands.CommandTree(discord.Client(intents=intents()))
-    tree.add_command(DebateCommands(FrontDesk(nobody, nobody, DiscordVenue(rest))))
-    await tree.set_translator(Translator())
-    assert tree.translator is not None
-    (command,) = tree.get_commands()
-    return written(await command.get_translated_payload(tree, tree.translator))
 
 
 # --- what models read ----------------------------------------------------------------------
@@ -235,13 +253,13 @@ class AskedDesk(RehearsedDesk):
         )
 
 
-async def prompts_of(format: str, **asked: Any) -> str:
+async def prompts_of(format: str) -> str:
     """Return what every model of a debate is asked, and the shape of its answer.
 
     Paragraphs that were told before are their digest.
     """
     desk, told = AskedDesk(), set[str]()
-    await hold(setup_for(format, conditions="Only in Türkiye", **asked), desk)
+    await hold(setup_for(format, conditions="Only in Türkiye", **OPTIONS.get(format, {})), desk)
 
     def once(text: str) -> str:
         """Return a text without what was told before."""
@@ -260,9 +278,30 @@ async def prompts_of(format: str, **asked: Any) -> str:
     return written(shown)
 
 
+async def said_by_formats() -> str:
+    """Return what each format posts beside speeches, now and after the vote."""
+    said = dict[str, list[str]]()
+    for name in FORMATS:
+        asked = {"language": spoken(), **OPTIONS.get(name, {})}
+        desk = await hold(setup_for(name, **asked), AskedDesk())
+        told = [post.message for post in (*desk.posts, *desk.held)]
+        shown = (plain(one, f"{STEM}·1/1") for one in told if not isinstance(one, TurnPost))
+        said[name] = [*shown]
+    return written(said)
+
+
 async def prompts_of_juries() -> str:
     """Return what jurors are asked, and the shape of their answers."""
     library, names = load_prompts(), ("Heron", "Plover")
+    rubrics = {
+        "debate": DEBATE,
+        "answers": ANSWERS,
+        "classic six": CLASSIC_SIX,
+        "own": read_rubric(OWN, "file"),
+    }
+    speeches = (BlindTurn("Heron", "spoke first in this round", "Tea."),)
+    heard: dict[str, Any] = {"topic": "Why tea?", "conditions": "", "stances": {}}
+    heard["rounds"] = (Round("opening", speeches),)
     told = SimpleNamespace(asked=list[Any]())
 
     async def call(*asked: Any, **also: Any) -> Reply:
@@ -288,10 +327,16 @@ async def prompts_of_juries() -> str:
                 ),
                 "schema": ballot_schema(names, rubric).json_schema,
             }
-            for name, rubric in (("debate", DEBATE), ("answers", ANSWERS))
+            for name, rubric in rubrics.items()
         }
         | {
-            "retry": library.render("jury/retry", problem="the verdict is no name", answers=False),
+            f"{part}{of}": library.render(
+                f"jury/{part}", problem="the verdict is no name", answers=bool(of), **heard
+            )
+            for part in ("transcript", "retry")
+            for of in ("", " of answers")
+        }
+        | {
             "why": [{one.role: one.content} for one in explained],
             "why schema": also["schema"].json_schema,
         }
@@ -300,44 +345,32 @@ async def prompts_of_juries() -> str:
 
 # --- what is recorded ----------------------------------------------------------------------
 
-OPTIONS: dict[str, dict[str, Any]] = {
-    "roundtable": {"options": {"judges": 1}},
-    "team": {"limits": {"free_minutes": 1.2}},
+Made = Callable[[], str | Awaitable[str]]
+ONCE: dict[str, Made] = {
+    "help": help_of_commands,
+    "series": report_of_a_series,
+    "commands-discord": commands_of_discord,
+    "prompts-jury": prompts_of_juries,
+    **{f"prompts-{name}": partial(prompts_of, name) for name in FORMATS},
 }
-TOLD: dict[str, Callable[[], str]] = {
+IN_EACH_LANGUAGE: dict[str, Made] = {
     "answers": said_in_answers,
     "messages": said_in_messages,
     "cases": said_in_cases,
-    "forms": forms,
+    "formats": said_by_formats,
+    "forms": lambda: written(views()),
+    "refusals": refusals,
 }
-
-
-async def text_of(name: str) -> str:
-    """Return the text that a file records."""
-    room, _, part = name.partition("-")
-    made: str | Awaitable[str]
-    if room == "help":
-        return help_of_commands()
-    if room == "commands":
-        return await discord_commands()
-    if room == "prompts":
-        made = prompts_of_juries() if part == "jury" else prompts_of(part, **OPTIONS.get(part, {}))
-        return await made
-    with speaking(part):
-        return TOLD[room]()
-
-
-NAMES = (
-    "help",
-    "commands-discord",
-    *(f"{room}-{language}" for room in TOLD for language in SPOKEN),
-    *(f"prompts-{format}" for format in (*FORMATS, "jury")),
-)
+NAMES = (*ONCE, *map("-".join, product(IN_EACH_LANGUAGE, (ENGLISH, *LANGUAGES))))
 
 
 @pytest.mark.parametrize("name", NAMES)
 async def test_texts_are_what_was_recorded(name: str, pytestconfig: pytest.Config) -> None:
-    kept, found = KEPT / f"{name}.txt", f"{(await text_of(name)).strip()}\n"
+    room, _, language = name.partition("-")
+    with speaking(language if room in IN_EACH_LANGUAGE else ENGLISH):
+        made = (ONCE.get(name) or IN_EACH_LANGUAGE[room])()
+        text = made if isinstance(made, str) else await made
+    kept, found = KEPT / f"{name}.txt", f"{text.strip()}\n"
     if pytestconfig.getoption("record"):
         kept.write_text(found, "utf-8")
     was, now = (text.split("\n") for text in (kept.read_text("utf-8"), found))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import product
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -30,27 +31,26 @@ SLACKS_NAMES = (
     "expired_trigger_id", "fatal_error", "invalid_blocks", "is_archived", "is_inactive",
     "message_not_found", "messages_tab_disabled", "missing_scope", "not_in_channel",
     "ratelimited", "restricted_action", "restricted_action_thread_locked", "thread_not_found",
+    "token_revoked",
 )  # fmt: skip
 
 
-def by_slack() -> Iterator[VenueError]:
+def by_slack(*names: str) -> Iterator[VenueError]:
     make: Any = SlackApiError  # which has no types
-    for name in SLACKS_NAMES:
+    for name in names or SLACKS_NAMES:
         data = {"ok": False, "error": name, "needed": "reactions:read"}
         answer = SimpleNamespace(data=data, status_code=200, headers={})
-        for act in of_slack.Act:
-            for place in (PLACE, ""):
-                refused = cast(SlackApiError, make("refused", answer))
-                yield of_slack.explain(refused, act, place, MESSAGE)
+        for act, place in product(of_slack.Act, (PLACE, "")):
+            refused = cast(SlackApiError, make("refused", answer))
+            yield of_slack.explain(refused, act, place, MESSAGE)
 
 
-def by_discord() -> Iterator[VenueError]:
-    for code in Code:
+def by_discord(*codes: Code) -> Iterator[VenueError]:
+    for code in codes or Code:
         answer: Any = SimpleNamespace(status=code.status, reason="refused")
-        for act in of_discord.Act:
-            for place in (PLACE, ""):
-                refused = discord.HTTPException(answer, {"code": code, "message": "No."})
-                yield of_discord.explain(refused, act, place, MESSAGE)
+        for act, place in product(of_discord.Act, (PLACE, "")):
+            refused = discord.HTTPException(answer, {"code": code, "message": "No."})
+            yield of_discord.explain(refused, act, place, MESSAGE)
 
 
 @pytest.mark.parametrize("language", slow_after(2, [ENGLISH, *LANGUAGES]))

@@ -11,18 +11,13 @@ from adapters.discord import render as discord
 from adapters.discord.render import Payload as DiscordPayload
 from adapters.slack import render as slack
 from adapters.slack.render import Payload as SlackPayload
-from engine.blinding.transcript import BlindTurn, Round
 from engine.formats import find_format
 from engine.formats.roundtable.roundtable import NAME_CHARS
 from engine.jury.rubric import find_rubric
-from engine.prompts.library import load_prompts
 from engine.tally.questions import vote_options
 from engine.values.debate import BallotKind, Model, Scores, Setup, Turn, TurnOrder
 from engine.values.errors import ModelError, UsageError
-from engine.values.judging import Tally, Verdict
-from engine.values.messages import JurorLine, Notice, Report, Reveal, TurnPost, VoteInvite
-from engine.words.details import detail_lines
-from engine.words.reveal import reveal_lines
+from engine.values.messages import Notice, Report, TurnPost, VoteInvite
 from tests.doubles.rehearsed import RehearsedDesk, hold, setup_for, survives_every_death
 
 
@@ -233,16 +228,6 @@ async def test_judges_mark_blind_each_from_another_draft_on() -> None:
     assert leading == ["1", "2", "3"]
 
 
-async def test_a_judge_is_asked_for_marks_by_the_rubric_of_answers() -> None:
-    setup = setup_for("roundtable", options={"judges": 1})
-    desk = await hold(setup, judged(setup, {"1": 4, "2": 5, "3": 8}))
-    prompt = desk.said_to("judge")
-    for criterion in find_rubric("answers").criteria:
-        assert f"- {criterion.name}: 1 = {criterion.low}, 10 = {criterion.high}" in prompt
-    for word in ("debate", "side", "contender", "verdict", "draft"):
-        assert word not in prompt.lower().replace("draft revision", "").replace("draft draft", "")
-
-
 async def test_of_several_judges_the_median_stands_and_the_spread_is_stored_and_shown() -> None:
     setup = setup_for("roundtable", options={"judges": 3})
     given = ({"1": 9, "2": 6, "3": 2}, {"1": 3, "2": 7, "3": 2}, {"1": 4, "2": 6, "3": 9})
@@ -445,33 +430,6 @@ def test_the_panel_reads_final_answers_alone() -> None:
     ]
 
 
-def test_jurors_mark_answers_and_no_debating() -> None:
-    setup = setup_for("roundtable")
-    assert setup.panel.rubric == "answers"
-    prompts = load_prompts()
-    rubric = find_rubric(setup.panel.rubric, setup.panel.criteria)
-    told = {
-        "topic": "Why tea?",
-        "conditions": "",
-        "names": ("Heron", "Plover"),
-        "criteria": rubric.criteria,
-        "language": "English",
-        "tie_word": "tie",
-        "stances": {},
-        "rounds": (Round("final answer", (BlindTurn("Heron", "written at the same time", "A."),)),),
-    }
-    told |= {"problem": "the answer holds no JSON object"}
-    parts = ("system", "transcript", "ballot", "retry")
-    sent = "\n".join(prompts.render(f"jury/{part}", answers=True, **told) for part in parts)
-    assert "# The answers to judge\n\nThe question:\n> Why tea?" in sent
-    assert "agent whose answer is best" in sent
-    assert "correctness" in sent
-    for word in ("debate", "side", "spoke", "contender", "draft"):
-        assert word not in sent.lower(), word
-    duel = "\n".join(prompts.render(f"jury/{part}", answers=False, **told) for part in parts)
-    assert "the contender that debated better" in duel
-
-
 def test_nobody_takes_a_side_on_a_question() -> None:
     with pytest.raises(UsageError, match="answers a question, so no one takes a side"):
         setup_for("roundtable", stance=True)
@@ -485,60 +443,6 @@ async def test_the_result_names_who_the_drafts_are_by() -> None:
     (post,) = desk.held
     assert isinstance(post.message, Report)
     assert "Sceptic 0." in post.message.text
-
-
-def reveal_with(own: Verdict | None, panel: str | None) -> str:
-    """Return a roundtable's reveal, whose own verdict and the panel's are these."""
-    names = {"1": "Practitioner", "2": "Sceptic", "3": "Historian"}
-    reveal = Reveal(
-        topic="Why tea?",
-        models=dict.fromkeys(names, "near/ana"),
-        tally=Tally(
-            counts={"1": 1, "2": 3, "3": 0, "tie": 0, "weak": 1},
-            gold={"1": 1, "2": 3, "3": 0, "tie": 0, "weak": 1},
-            quorum_met=True,
-            winner="2",
-        ),
-        verdict=Verdict(winner=panel, p={"1": 0.5, "2": 0.3, "3": 0.2}, valid=3, invalid=0),
-        jurors=(JurorLine(juror="near/j1", verdict="1", order=("2", "3", "1")),),
-        agree=False,
-        usd=0.1,
-        calls=13,
-        names=names,
-        own=own,
-    )
-    return "\n".join((*reveal_lines(reveal), *detail_lines(reveal)))
-
-
-def own(winner: str | None, rubric: str) -> Verdict:
-    """Return a verdict of the table's own."""
-    return Verdict(winner=winner, valid=0, invalid=0, rubric=rubric)
-
-
-def test_the_reveal_reads_with_names() -> None:
-    said = reveal_with(None, "1")
-    assert "**Sceptic** was `near/ana`" in said
-    assert "Practitioner 1 · Sceptic 3 · Historian 0 · tie 0 · none is good 1" in said
-    assert "People: **Sceptic** (Practitioner 1 · Sceptic 3 · none is good 1) · " in said
-    assert "**Jury: Practitioner** (Practitioner 50%, Sceptic 30%" in said
-    assert "- `near/j1`: Practitioner (read from Sceptic on)" in said
-
-
-@pytest.mark.parametrize("rubric", ["convergence", "answers"])
-def test_the_tables_result_and_the_panels_are_reconciled_where_they_differ(rubric: str) -> None:
-    said = reveal_with(own("3", rubric), "1")
-    (line,) = [line for line in said.splitlines() if "**Historian**. The jury" in line]
-    assert "**Practitioner**" in line
-    for same in (own("1", rubric), own(None, rubric), None):
-        assert "The table's" not in reveal_with(same, "1")
-    assert "The table's" not in reveal_with(own("3", rubric), None)
-
-
-def test_a_formats_own_judge_and_the_jury_are_reconciled_where_they_differ() -> None:
-    said = reveal_with(own("3", "audited"), "1")
-    assert "The format's own judge: **Historian**. The jury: **Practitioner**." in said
-    assert "own judge" not in reveal_with(own("3", "audited"), "3")
-    assert "own judge" not in reveal_with(own("3", "stance"), "1")
 
 
 NINE = {

@@ -38,7 +38,7 @@ from engine.stats.row import Row
 from engine.store.series import SeriesDebate, SeriesReading, StoredSeries, Try
 from engine.values.debate import Status
 from engine.values.ports import utc_now
-from tests.kit import juror_ballot, make_row
+from tests.kit import NOW, juror_ballot, make_row
 from tests.slow import slow_after
 
 
@@ -82,10 +82,10 @@ def make_series(series: Series, seed: int = 1, **row_fields: Any) -> SeriesRows:
                     ),
                 )
             )
-            debates.append(SeriesDebate(id_, id_, Status.CLOSED, "", utc_now()))
+            debates.append(SeriesDebate(id_, id_, Status.CLOSED, "", NOW))
             tries += [_try(id_, model, "debater", random) for model in (a, b) * 4]
             tries += [_try(id_, juror.ref, "juror", random) for juror in series.jury.models * 2]
-    stored = StoredSeries(name=series.name, body=series.model_dump_json(), begun_at=utc_now())
+    stored = StoredSeries(name=series.name, body=series.model_dump_json(), begun_at=NOW)
     found = add_up(SeriesReading(stored, debates, {names[0]: 1}, iter(tries), iter(())))
     found.ended = tuple(rows)
     return found
@@ -330,26 +330,6 @@ def test_names_and_topics_are_data_in_both_pages() -> None:
     assert "<script>" not in write_html(page, {})
     assert "&lt;script&gt;" in write_html(page, {})
     assert "\\<script\\>x\\</script\\> \\| \\*bold\\*" in write_markdown(page, {})
-
-
-def test_a_large_series_is_a_page_with_every_part() -> None:
-    found = make_report(make_series(make_file((ANA, BEN, CID)), people="A"), utc_now())
-    titles = [section.title for section in write_page(found).sections]
-    assert titles == [
-        "Totals",
-        "Ratings",
-        "Who beat whom",
-        "Side and last word",
-        "Topics on which models differ most",
-        "The jury",
-        "Length, limits and refusals",
-        "Availability and latency",
-        "Cost",
-        "What the figures cannot say",
-    ]
-    for section in write_page(found).sections:
-        for grid in section.grids:
-            assert {len(row) for row in grid.rows} == {len(grid.columns)}
 
 
 # --- Pictures of a report: no text leaves them or covers another; alt texts have the numbers ------

@@ -29,11 +29,7 @@ from adapters.slack.venue import SlackVenue
 from engine.delivery.ending import refusal_of
 from engine.delivery.gaps import numbered
 from engine.values.errors import (
-    MessageGoneError,
     VenueAwayError,
-    VenueError,
-    VenueGoneError,
-    VenueLockedError,
 )
 from engine.values.language import speaking
 from engine.values.markdown import chop
@@ -50,43 +46,12 @@ def refusal(name: str, status: int = 200, headers: Any = None, **more: str) -> S
     return cast(SlackApiError, make("refused", response))
 
 
-@pytest.mark.parametrize(
-    ("name", "kind", "told"),
-    [
-        ("channel_not_found", VenueGoneError, "unless it was deleted, write /invite"),
-        ("is_archived", VenueGoneError, "unarchive it"),
-        ("is_inactive", VenueGoneError, "unarchive it"),
-        ("not_in_channel", VenueGoneError, "/invite"),
-        ("thread_not_found", VenueGoneError, "The thread was deleted"),
-        ("restricted_action", VenueGoneError, "ask an admin to allow it there"),
-        ("restricted_action_thread_locked", VenueLockedError, "unlock it"),
-        ("ekm_access_denied", VenueGoneError, "ask an admin to allow it there"),
-        ("account_inactive", VenueGoneError, "install it again"),
-        ("token_revoked", VenueGoneError, "install it again"),
-        ("message_not_found", MessageGoneError, "message was deleted"),
-        ("expired_trigger_id", VenueError, "type the command again"),
-        ("invalid_blocks", VenueError, "Slack refused that; "),
-    ],
-)
-def test_a_refusal_says_what_it_is_about(name: str, kind: type[VenueError], told: str) -> None:
-    error = explain(refusal(name), Act.POST, "C1", "1.5")
-    assert type(error) is kind
-    assert told in str(error)
-    assert str(error.text).endswith(".")
-
-
 def test_what_slack_calls_a_refusal_is_in_the_log_and_not_in_a_chat() -> None:
     error = explain(refusal("invalid_blocks"), Act.POST, "C1", "1.5")
     assert str(error).endswith(". (post C1 1.5: invalid blocks)")
     with speaking("de"):
         said = refusal_of(error)
     assert said == "Slack hat das abgelehnt; wer Rostrum betreibt, sieht den Grund im Log."
-
-
-def test_a_scope_that_lacks_is_named() -> None:
-    error = explain(refusal("missing_scope", needed="reactions:read"), Act.READ, "C1")
-    assert type(error) is VenueError
-    assert "lacks the scope reactions:read" in str(error)
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ from engine.chat.answers.management import SettingLine, SettingsAnswer
 from engine.delivery.pace import GAP_SECONDS, ChannelPace
 from engine.store.community import SETTING_NAMES
 from engine.tally.questions import vote_options
-from engine.values.debate import BallotKind, Violation
+from engine.values.debate import BallotKind
 from engine.values.messages import (
     Announcement,
     Arc,
@@ -119,17 +119,6 @@ def test_the_fallback_is_the_whole_text_in_plain_words_up_to_its_limit() -> None
     for told in ("Vote", "Who debated better?", "React below", "needs 5 votes"):
         assert told in said
     assert "**" not in said
-
-
-def test_a_turn_says_whose_it_is_and_how_long() -> None:
-    broken = Violation(kind="too_many_words", measured=9, limit=5)
-    (part,) = render.parts(
-        turn("```\nopen", violations=(broken,), seconds=20, seconds_limit=30), "k7f2qz·3"
-    )
-    seen = Message("C1", "1", "U1", blocks=Payload.of(part).blocks).text
-    assert "🔵 A · opening · turn 1 of 8" in seen
-    assert "3 of 5 words · 0:20 of 0:30" in seen
-    assert "```\nopen\n```\n\n⚠️" in seen
 
 
 def test_every_piece_of_a_long_turn_says_whose_it_is() -> None:

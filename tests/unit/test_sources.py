@@ -15,7 +15,6 @@ from engine.values.sources import (
     outcome_of,
     read_sources,
 )
-from engine.words.phrases import sum_up
 
 LIMITS = SourceLimits(files=2, bytes=300, characters=60, total=80)
 TRAM = Source(title="tram", text="In 2019 the city counted 41,000 riders a day on the new line.")
@@ -92,18 +91,6 @@ def test_scripts_without_spaces_are_looked_up_too() -> None:
         "“新线每天有四万一千名乘客” [Source 1]。「公交车便宜得多而且灵活」【来源 1】", (source,)
     )
     assert (outcome_of(found), outcome_of(missing)) == ("found", "missing")
-
-
-def test_a_line_sums_a_turn_up() -> None:
-    text = (
-        "“Buses need no rails” [Source 2] “counted 41,000 riders a day” [Source 1] "
-        "“nobody ever rides” [Source 2] “Buses need no rails” [Source 1]"
-    )
-    checked = check_quotations(text, (TRAM, BUS))
-    assert (
-        sum_up(checked) == "Quotations: 2 found, 1 in another source than named, 1 not in Source 2"
-    )
-    assert sum_up(()) == ""
 
 
 def test_a_turn_full_of_marks_takes_no_time() -> None:

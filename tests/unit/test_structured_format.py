@@ -3,30 +3,22 @@
 from __future__ import annotations
 
 import time
-from itertools import product
 from typing import Any
 
 import orjson
 import pytest
 
 from engine.formats import find_format
-from engine.formats.structured.answers import RESPONSES
 from engine.formats.structured.briefing import Briefing
 from engine.formats.structured.trace import (
-    STANDINGS,
     Argument,
     Consensus,
-    Trace,
     consensus_of,
-    line,
     read_gap,
 )
 from engine.values.debate import TurnOrder
 from engine.values.errors import ModelError
-from engine.values.language import speaking
 from engine.values.messages import Report
-from engine.values.text import columns
-from engine.words.translation import LANGUAGES
 from tests.doubles.rehearsed import RehearsedDesk, hold, setup_for, survives_every_death
 
 STATEMENT = {
@@ -133,14 +125,6 @@ async def test_in_every_round_both_sides_write_at_once() -> None:
     await hold(setup_for("structured"), RehearsedDesk(twist=end, latency=begin))
     for name in ("opening", "cross-examination", "closing"):
         assert [act for act, step in seen if name in step] == ["began"] * 2 + ["ended"] * 2
-
-
-async def test_arguments_are_numbered_and_shown_as_they_are_referred_to() -> None:
-    desk = await debate()
-    assert [f"**B-{n}." in desk.turns[1].text for n in (1, 2, 3, 4)] == [True] * 3 + [False]
-    assert "A-3. Claim:\n> Tea keeps" in desk.said_to("turn/cross-examination/B")
-    assert "**A-1 · challenges**" in desk.turns[3].text
-    assert "- Which dose?" in desk.turns[3].text
 
 
 async def test_neither_side_reads_the_other_within_a_round() -> None:
@@ -307,45 +291,6 @@ async def test_a_rule_that_was_broken_often_is_one_violation_with_how_often() ->
     assert (broken.kind, broken.measured, broken.limit) == ("missing_question", 3, 0)
 
 
-async def test_debaters_are_told_that_honesty_comes_first_and_the_judge_what_it_measures() -> None:
-    desk = await debate()
-    assert "Honesty is the highest principle" in desk.said_to("turn/opening/A")
-    assert "concede what cannot be answered" in desk.said_to("turn/opening/B")
-    judge = desk.said_to("judge")
-    for told in (
-        "quality of debating, not whose position is right",
-        "logic: 1 = full of gaps, 10 = flawless",
-        "evidence: 1 = all vague, 10 = each piece independently verifiable",
-        "responsiveness: 1 = evaded everything, 10 = answered point by point",
-        "honesty: 1 = sophistry and distortion, 10 = honest and fair",
-        "UPHELD (survived cross-examination)",
-        "PARTIALLY_UPHELD (right in direction, limited in condition, degree or scope)",
-        "REFUTED (shown to be flawed)",
-        "UNCERTAIN (no clear conclusion)",
-        "straw_man: Does it attack something that the other side did not say?",
-        "appeal_to_authority: Does a name stand in place of a reason?",
-        "slippery_slope: Is one step said to set off a chain that nothing could stop?",
-        "false_dilemma: Does it offer only two ways where there are more?",
-        "anecdotal_evidence: Do single cases stand in place of systematic evidence?",
-        "circular_reasoning: Does its premise already hold its conclusion?",
-        "ad_hominem: Does it attack the person in place of the argument?",
-        "an argument of its own, not an objection",
-    ):
-        assert told in judge
-
-
-async def test_debaters_are_told_what_each_type_of_response_means() -> None:
-    asked = (await debate()).said_to("turn/cross-examination/A")
-    for told in (
-        '"refute": it has a factual or logical error',
-        '"challenge": its evidence is lacking, or the conditions that it needs are not met',
-        '"concede": it holds.',
-        '"partial": its core holds, but its degree or scope does not',
-        "one to 3 pointed follow-up questions",
-    ):
-        assert told in asked
-
-
 @pytest.mark.parametrize(
     ("language", "words"),
     [
@@ -432,28 +377,6 @@ async def test_a_new_argument_in_cross_examination_is_asked_for_and_marked() -> 
     assert "new argument of 🔴 B, which does not count: Tea stains teeth." in post.message.text
     desk = await debate(Script({"judge": without("judge", "new_arguments")}))
     assert "“new_arguments” is missing" in desk.asked["judge/again"][-1].content
-
-
-def test_a_line_of_the_trace_table_fits_a_phone() -> None:
-    """40 columns, an emoji taken as two, in every language."""
-    for standing, kind, confirmed, withdrawn in product(
-        (*STANDINGS, ""), ("", *RESPONSES), (True, False), (True, False)
-    ):
-        trace = Trace(
-            id="A-5",
-            side="A",
-            claim="c",
-            sourced=True,
-            response=kind,
-            confirmed=confirmed,
-            withdrawn=withdrawn,
-            consensus=consensus_of(kind, confirmed=confirmed, withdrawn=withdrawn),
-            standing=standing,
-            scores={},
-        )
-        for language in ("en", *LANGUAGES):
-            with speaking(language):
-                assert columns(f"- {line(trace)}") <= 40, line(trace)
 
 
 async def test_the_second_preset_has_anchors_of_its_own() -> None:

@@ -15,8 +15,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from adapters.terminal.keys import Voters, key_hint, vote_by_keys
-from adapters.terminal.texts import hand_text
+from adapters.terminal.keys import Voters, vote_by_keys
 from adapters.terminal.venue import TerminalVenue
 from adapters.terminal.votes import Hand, Move, hands, parse_stances, parse_votes
 from engine.values.errors import UsageError, VenueError
@@ -495,30 +494,12 @@ def test_reads_where_people_stand_before_and_after() -> None:
         parse_stances("for>maybe=1")
 
 
-def test_the_hint_names_a_sign_for_each_stance() -> None:
-    hint = key_hint(("up", "down", "unsure"))
-    assert hint.startswith("Keys: + = for it · - = against it · ? = unsure · u = ")
-    assert hint.endswith("Enter = continue")
-
-
 def test_every_vote_is_one_persons() -> None:
     assert hands({"A": 2, "B": 0, "tie": 1}) == (
         Hand("guest-1", "A"),
         Hand("guest-2", "A"),
         Hand("guest-3", "tie"),
     )
-
-
-def test_the_hint_names_every_key() -> None:
-    hint = key_hint(("1", "2", "tie", "weak"))
-    assert hint.startswith("Keys: 1 = 1 · 2 = 2 · t = tie · w = neither · u = ")
-    assert hint.endswith("Enter = close the vote")
-
-
-@pytest.mark.parametrize(("quorum", "votes"), [(1, "1 vote"), (5, "5 votes")])
-def test_the_hint_says_how_many_votes_it_takes_to_count(quorum: int, votes: str) -> None:
-    hint = key_hint(("1", "2", "tie", "weak"), quorum=quorum)
-    assert hint.splitlines()[1] == f"The vote counts with {votes} or more."
 
 
 class TestPeople:
@@ -611,11 +592,3 @@ async def test_keys_need_a_terminal() -> None:
     finally:
         os.close(read)
         os.close(write)
-
-
-def test_keys_and_votes_name_the_agents_who_answered() -> None:
-    names = {"1": "Practitioner", "2": "Sceptic"}
-    hint = key_hint(("1", "2", "tie", "weak"), names)
-    assert "1 = Practitioner · 2 = Sceptic · t = tie · w = none is good" in hint
-    assert hand_text("guest-1", "2", names, raised=True) == "guest-1 votes: Sceptic"
-    assert hand_text("guest-1", "A", raised=True) == "guest-1 votes: 🔵 A"

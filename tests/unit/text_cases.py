@@ -9,6 +9,8 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from adapters.terminal.texts import hand_text
+from adapters.terminal.votes import key_hint
 from engine.chat.answers.answers import Answer
 from engine.chat.answers.catalogue import (
     FormatLine,
@@ -25,7 +27,7 @@ from engine.chat.answers.debates import (
     StatusAnswer,
 )
 from engine.chat.answers.management import FileAnswer, NoFileAnswer
-from engine.chat.answers.own_data import Share
+from engine.chat.answers.own_data import ForgottenAnswer, PrivacyAnswer, Share
 from engine.chat.answers.statistics import AgreementAnswer, LeaderboardAnswer
 from engine.stats.agreement import measure_agreement
 from engine.stats.figure import Figure
@@ -37,8 +39,9 @@ from engine.stats.presentation import (
     word_share,
 )
 from engine.stats.ratings import Missing, Rating, rank_models
-from engine.values.debate import Status, Violation
-from engine.values.judging import Persuasion, RoundTally, Tally, Verdict, Why
+from engine.store import Traces
+from engine.values.debate import Source, Status, Violation
+from engine.values.judging import Persuasion, RoundTally, Summary, Tally, Verdict, Why
 from engine.values.messages import (
     AgainInvite,
     BoardRow,
@@ -47,14 +50,23 @@ from engine.values.messages import (
     JurorLine,
     Message,
     Progress,
+    Reveal,
     RoundInvite,
     ScoreBoard,
     StanceInvite,
     VoteClosed,
     VoteInvite,
 )
+from engine.values.sources import check_quotations
 from engine.values.topics import Topic
-from engine.words.phrases import money, round_name, round_names
+from engine.words.phrases import (
+    about_minutes,
+    lasting,
+    money,
+    round_name,
+    round_names,
+    sum_up,
+)
 from engine.words.result_picture import result_picture
 from engine.words.translation import moment, number, percent, plural
 from tests.kit import NOON, announcement, estimate, make_debate, make_row, reveal, speech
@@ -63,28 +75,22 @@ Text = Answer | Message | str
 OPTIONS = ("A", "B", "tie", "weak")
 FORTY = [make_row(n, "AAB"[n % 3], "ABB"[n % 3]) for n in range(40)]
 TOO_FEW = Verdict(winner=None, problem="fewer than 2 valid ballots", valid=1, invalid=2)
-WON = reveal(
-    topic="Remote work is better",
-    models={"A": "online/x", "B": "rehearsal/oak"},
-    drawn=("B",),
-    tally=Tally(
-        counts={"A": 3, "B": 2, "tie": 1, "weak": 0},
-        gold={"A": 3, "B": 2, "tie": 1, "weak": 0},
-        quorum_met=True,
-        winner="A",
-        share=0.6,
-        low=0.2307,
-        high=0.8824,
-    ),
-    verdict=Verdict(
-        winner="A", p={"A": 0.734, "B": 0.266}, z=1.1, valid=3, invalid=1, effective_votes=2.04
-    ),
-    jurors=(
-        JurorLine(juror="rehearsal/elm", verdict="A", order=("A", "B")),
-        JurorLine(juror="rehearsal/fir", verdict="tie", order=("B", "A"), contradictory=True),
-        JurorLine(juror="rehearsal/ash", verdict=None, order=("A", "B"), problem="no JSON"),
-    ),
-    agree=True,
+TALLY = Tally(
+    counts={"A": 3, "B": 2, "tie": 1, "weak": 0},
+    gold={"A": 3, "B": 2, "tie": 1, "weak": 0},
+    quorum_met=True,
+    winner="A",
+    share=0.6,
+    low=0.2307,
+    high=0.8824,
+)
+VERDICT = Verdict(
+    winner="A", p={"A": 0.734, "B": 0.266}, z=1.1, valid=3, invalid=1, effective_votes=2.04
+)
+JURORS = (
+    JurorLine(juror="rehearsal/elm", verdict="A", order=("A", "B")),
+    JurorLine(juror="rehearsal/fir", verdict="tie", order=("B", "A"), contradictory=True),
+    JurorLine(juror="rehearsal/ash", verdict=None, order=("A", "B"), problem="no JSON"),
 )
 
 
@@ -92,14 +98,23 @@ def line(status: Status = Status.RUNNING, **asked: Any) -> DebateLine:
     return DebateLine.of(make_debate(1, status, **asked))
 
 
-def won(**fields: Any) -> Message:
-    """Return the reveal with other fields."""
-    return WON.model_copy(update=fields)
+def won(**fields: Any) -> Reveal:
+    """Return a reveal in the language spoken."""
+    plain: dict[str, Any] = {
+        "topic": "Remote work is better",
+        "models": {"A": "online/x", "B": "rehearsal/oak"},
+        "drawn": ("B",),
+        "tally": TALLY,
+        "verdict": VERDICT,
+        "jurors": JURORS,
+        "agree": True,
+    }
+    return reveal(**plain | fields)
 
 
-def tallied(**fields: Any) -> Message:
+def tallied(**fields: Any) -> Reveal:
     """Return the reveal of other votes."""
-    return won(tally=WON.tally.model_copy(update=fields))
+    return won(tally=TALLY.model_copy(update=fields))
 
 
 def text_cases() -> Mapping[str, Iterable[Text]]:
@@ -187,11 +202,38 @@ def _reveals() -> dict[str, Iterable[Text]]:
         for n, side in enumerate("ABB", 1)
     )
     names_seen = TOO_FEW.model_copy(update={"winner": "tie", "blind": False})
-    ended = Progress(phase="closed", turns=8, total=8, revealed="thread", result=WON)
+    ended = Progress(phase="closed", turns=8, total=8, revealed="thread", result=won())
     why = Why(text="A met the main objection.", best={"A": "A cause."})
+    agents = {"1": "Practitioner", "2": "Sceptic", "3": "Historian"}
+    chosen = {"1": 1, "2": 3, "3": 0, "tie": 0, "weak": 1}
+    table = reveal(
+        models=dict.fromkeys(agents, "near/ana"),
+        tally=Tally(counts=chosen, gold=chosen, quorum_met=True, winner="2"),
+        verdict=Verdict(winner="1", p={"1": 0.5, "2": 0.3, "3": 0.2}, valid=3, invalid=0),
+        jurors=(JurorLine(juror="near/j1", verdict="1", order=("2", "3", "1")),),
+        agree=False,
+        names=agents,
+    )
+    rubrics = ("convergence", "answers", "audited", "stance")
+    owned = [
+        Verdict(winner=winner, valid=0, invalid=0, rubric=rubric)
+        for rubric in rubrics
+        for winner in ("3", "1", None)
+    ]
+    unread = Verdict(winner=None, problem="no ballot", valid=0, invalid=3)
+    summaries = (Summary(text="A spoke."), Summary(text="A spoke.", fit="trimmed"))
     return {
-        "a whole reveal": [WON, result_picture(WON).alt],
-        "the same in a result": [ResultAnswer(debate=line(Status.CLOSED), reveal=WON)],
+        "a table of agents": [
+            table,
+            *(table.model_copy(update={"own": own}) for own in owned),
+            table.model_copy(update={"own": owned[0], "verdict": unread}),
+        ],
+        "a jury's summary": [
+            won(verdict=VERDICT.model_copy(update={"summary": summary}))
+            for summary in (*summaries, Summary(problem="away"))
+        ],
+        "a whole reveal": [won(), result_picture(won()).alt],
+        "the same in a result": [ResultAnswer(debate=line(Status.CLOSED), reveal=won())],
         "jury and people": [won(agree=False), won(agree=None)],
         "what it cost": [won(usd=0.0), won(usd=0.0123, calls=1)],
         "who sat where": [
@@ -214,22 +256,17 @@ def _reveals() -> dict[str, Iterable[Text]]:
             tallied(gold={"A": 1, "B": 2}),
             won(tally=apart),
             won(tally=one_each),
-            result_picture(WON.model_copy(update={"tally": apart})).alt,
+            result_picture(won(tally=apart)).alt,
         ],
         "votes that decide nothing": [
-            WON.model_copy(
-                update={
-                    "quorum": quorum,
-                    "tally": WON.tally.model_copy(update={"gold": gold} | undecided),
-                }
-            )
+            won(quorum=quorum, tally=TALLY.model_copy(update={"gold": gold} | undecided))
             for gold, quorum in (({}, 9), ({"A": 1}, 4), ({}, 4), ({}, 0))
         ],
         "a jury without a verdict": [won(verdict=TOO_FEW), won(verdict=names_seen)],
         "jurors that contradict themselves": [won(jurors=odd)],
         "the card of a debate that is over": [
             announcement(progress=ended.model_copy(update={"result": result, "veiled": veiled}))
-            for result in (WON, WON.model_copy(update={"why": why}))
+            for result in (won(), won(why=why))
             for veiled in (False, True)
         ],
     }
@@ -246,6 +283,7 @@ def _answers() -> dict[str, Iterable[Text]]:
         FormatLine(name="y", about="several answer", options=("agents", "judges")),
         FormatLine(name="z", minutes=0.3, usd=None),
     )
+    much = Traces(known=True, votes=3, stances=1, thumbs=2, entries=9, started=1, since=NOON)
     opened = line(Status.VOTING).model_copy(update={"vote_deadline": NOON})
     return {
         "a start that chose": [
@@ -301,6 +339,11 @@ def _answers() -> dict[str, Iterable[Text]]:
             NoFileAnswer(community="c7", bytes=0, bytes_max=1),
             FileAnswer(name="x.zip", content=b"", debates=1),
         ],
+        "what is stored of somebody": [
+            PrivacyAnswer(traces=much),
+            ForgottenAnswer(done=False, traces=much),
+            ForgottenAnswer(done=True, traces=much),
+        ],
         "few votes": [Share(k, n).say() for k, n in ((0, 0), (3, 4), (12, 15))],
     }
 
@@ -334,7 +377,26 @@ def _statistics() -> dict[str, Iterable[Text]]:
 def _phrases() -> dict[str, Iterable[Text]]:
     votes = ("{n} vote was cast.", "{n} votes were cast.")
     hours = ("{n} hour", "{n} hours")
+    tram = Source(title="tram", text="In 2019 the city counted 41,000 riders a day on the line.")
+    bus = Source(title="bus", text="Buses need no rails and can be moved within a week.")
+    quoted = (
+        "“Buses need no rails” [Source 2] “counted 41,000 riders a day” [Source 1] "
+        "“nobody ever rides” [Source 2] “Buses need no rails” [Source 1]"
+    )
+    minutes = (1 / 3, 0.5, 1.5, 1, 30, 60, 90, 150, 1440, 2880, 3180, 10080)
+    agents = {"1": "Practitioner", "2": "Sceptic"}
+    answers = ("1", "2", "tie", "weak")
     return {
+        "times": [*map(lasting, minutes)],
+        "rough times": [*map(about_minutes, (0.4, 5.4, 300, 14_398_560))],
+        "quotations": [sum_up(check_quotations(quoted, (tram, bus))), sum_up(())],
+        "keys": [
+            key_hint(("up", "down", "unsure")),
+            *(key_hint(answers, quorum=quorum) for quorum in (0, 1, 5)),
+            key_hint(answers, agents),
+            hand_text("guest-1", "2", agents, raised=True),
+            hand_text("guest-1", "A", raised=True),
+        ],
         "dates and shares": [moment(datetime(2026, 11, 22, 19, 5, tzinfo=UTC)), percent(0.634)],
         "amounts": [number(1234.5, ",.1f"), *map(money, (0.25, 0.0421, 0.004, 0.0, None))],
         "plurals": [plural(*votes, n) for n in (1, 2)],
