@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from adapters.terminal.keys import key_hint
 from adapters.terminal.texts import hand_text
-from adapters.terminal.votes import key_hint
 from engine.chat.answers.answers import Answer
 from engine.chat.answers.catalogue import (
     FormatLine,
