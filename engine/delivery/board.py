@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import cast
 
 import structlog
 
@@ -229,4 +230,4 @@ def _phase(debate: Debate, *, judging: bool) -> Phase:
     opening = debate.status is Status.VOTING and debate.vote_deadline is None
     if opening or (debate.status is Status.RUNNING and judging):
         return "judging"
-    return debate.status.value
+    return cast(Phase, debate.status.value)

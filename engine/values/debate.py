@@ -14,6 +14,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from engine.values.errors import UsageError
+from engine.values.language import N_
 
 RETRIEVAL = "retrieval"  # the backend that a search endpoint is, where an operator has set one
 REHEARSAL = "rehearsal"  # the built-in backend: prepared text, no language model
@@ -36,13 +37,13 @@ Rehearsal = Literal["", "speakers", "some speakers", "jury"]
 class Status(StrEnum):
     """A debate's state; `TRANSITIONS` says what may follow."""
 
-    QUEUED = "queued"
-    RUNNING = "running"
-    VOTING = "voting"
-    CLOSED = "closed"
-    PARTIAL = "partial"
-    CANCELLED = "cancelled"
-    FAILED = "failed"
+    QUEUED = N_("queued")
+    RUNNING = N_("running")
+    VOTING = N_("voting")
+    CLOSED = N_("closed")
+    PARTIAL = N_("partial")
+    CANCELLED = N_("cancelled")
+    FAILED = N_("failed")
 
     @property
     def live(self) -> bool:

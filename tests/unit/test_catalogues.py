@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 from babel.messages.catalog import Catalog, Message
 
+from engine.values.debate import Status
 from engine.values.language import speaking
 from engine.words.phrases import told_reason
 from engine.words.translation import LANGUAGES, catalogue
@@ -51,6 +52,11 @@ def test_a_catalogue_is_read_as_babel_reads_it(language: str) -> None:
         text = message.id if isinstance(message.id, str) else message.id[1]
         expected[text] = forms[0] if len(forms) == 1 else list(forms)
     assert catalogue(language) == expected
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_refusal_names_the_state_of_a_debate_in_the_language(language: str) -> None:
+    assert [status for status in Status if status not in catalogue(language)] == []
 
 
 def test_every_module_that_is_named_as_of_operators_exists() -> None:
