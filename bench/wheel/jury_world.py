@@ -14,6 +14,8 @@ from random import Random
 from statistics import NormalDist
 from typing import NamedTuple
 
+import numpy as np
+
 from engine.jury.ballot import Reading
 from engine.jury.rubric import DEBATE, HIGHEST, LOWEST
 from engine.values.debate import Fit, JurorFit, Model
@@ -383,14 +385,12 @@ def weigh_exactly(court: Court, numbers: Sequence[int], *, read: bool = False) -
     """Solve C·w = 1, C being the covariance of these jurors' errors; Σw is their precision."""
     shared, herd = ERROR**2 * court.world.shared, court.world.herd**2
     jurors = [court.jurors[at] for at in numbers]
-    rows = [
-        [shared + herd * (one.in_herd and other.in_herd) for other in jurors] + [1.0]
-        for one in jurors
-    ]
+    rows = [[shared + herd * (one.in_herd and other.in_herd) for other in jurors] for one in jurors]
     for at, juror in enumerate(jurors):
         own = juror.error**2 * (1.0 if read else STEADY)
         rows[at][at] += own + (ROUNDED / juror.scale**2 if read else 0.0)
-    return dict(zip(numbers, _solve(rows), strict=True))
+    weights = np.linalg.solve(rows, np.ones(len(rows))).tolist()
+    return dict(zip(numbers, weights, strict=True))
 
 
 def know_exactly(court: Court) -> Fit:
@@ -409,17 +409,6 @@ def know_exactly(court: Court) -> Fit:
             scale=math.sqrt(1 + world.shared + herd**2 + own**2) / own,
         )
     return Fit(version=0, shared=world.shared, kin=0, people=1, evidence=math.inf, jurors=known)
-
-
-def _solve(rows: Sequence[list[float]]) -> tuple[float, ...]:
-    """Solve equations whose last column is the right side, by elimination (C is definite)."""
-    for at, pivot in enumerate(rows):
-        for row in rows:
-            if row is not pivot:
-                factor = row[at] / pivot[at]
-                for column in range(at, len(row)):
-                    row[column] -= factor * pivot[column]
-    return tuple(row[-1] / row[at] for at, row in enumerate(rows))
 
 
 def make_rng(world: str, seed: int) -> Random:

@@ -156,46 +156,24 @@ def _weigh(shared: float, kin: float, known: tuple[Known, ...]) -> Panel:
 
 
 def _solve(shared: float, kin: float, jurors: Sequence[Known]) -> list[float]:
-    """Solve R·w = a by elimination, R being the jurors' correlations and a those with the truth."""
-    sizes = [one.size(shared, kin) for one in jurors]
-    skills = [one.skill / size for one, size in zip(jurors, sizes, strict=True)]
-    groups = [one.group / size for one, size in zip(jurors, sizes, strict=True)]
-    alike, related = 1 + shared, 1 + shared + kin
-    rows = []
-    for at, one in enumerate(jurors):
-        skill, group = skills[at], groups[at]
-        row = [
-            skill * skills[to] * (related if one.family == other.family else alike)
-            + group * groups[to]
-            for to, other in enumerate(jurors)
-        ]
-        row[at] = 1.0
-        rows.append([*row, skill])
-    return _eliminate(rows)
+    """Solve R·w = a, R being the jurors' correlations and a those with the truth."""
+    import numpy as np  # not loaded by a debate without a fit
+
+    sizes = np.array([one.size(shared, kin) for one in jurors])
+    skills = np.array([one.skill for one in jurors]) / sizes
+    groups = np.array([one.group for one in jurors]) / sizes
+    related = np.array([[one.family == other.family for other in jurors] for one in jurors])
+    alike = 1 + shared + kin * related
+    matrix = alike * np.outer(skills, skills) + np.outer(groups, groups)
+    np.fill_diagonal(matrix, 1.0)
+    found: list[float] = np.linalg.solve(matrix, skills).tolist()
+    return found
 
 
 def _overlap(fit: Fit, one: Known, other: Known) -> float:
     """Return the covariance of two jurors' u."""
     kin = fit.kin if one.family == other.family else 0.0
     return one.skill * other.skill * (1 + fit.shared + kin) + one.group * other.group
-
-
-def _eliminate(rows: list[list[float]]) -> list[float]:
-    """Solve equations whose last column is the right side, of a definite matrix; from below."""
-    whole = len(rows)
-    for at, pivot in enumerate(rows):
-        for row in rows[at + 1 :]:
-            factor = row[at] / pivot[at]
-            for column in range(at + 1, whole + 1):
-                row[column] -= factor * pivot[column]
-    found = [0.0] * whole
-    for at in range(whole - 1, -1, -1):
-        row = rows[at]
-        rest = row[-1]
-        for column in range(at + 1, whole):
-            rest -= row[column] * found[column]
-        found[at] = rest / row[at]
-    return found
 
 
 class Course(NamedTuple):

@@ -163,21 +163,22 @@ def climb(likelihood: Likelihood, start: Vector | None = None) -> Vector | None:
 
 
 def invert(matrix: Matrix, least: float = 0.0) -> Matrix | None:
-    """Invert a positive definite matrix by Gauss–Jordan elimination.
+    """Invert a positive definite matrix; None for another.
 
-    None if a variable keeps no more than a share `least` of its own once those before it are known.
+    None also if a variable keeps no more than a share `least` of its own once those before it are
+    known: the square of its place on the diagonal of the Cholesky factor.
     """
-    size = len(matrix)
-    rows = [[*row, *(float(i == j) for j in range(size))] for i, row in enumerate(matrix)]
-    for place in range(size):
-        lead = rows[place][place]
-        if not lead > least * matrix[place][place]:
-            return None
-        rows[place] = [value / lead for value in rows[place]]
-        for i in range(size):
-            if i != place and (factor := rows[i][place]):
-                rows[i] = [a - factor * b for a, b in zip(rows[i], rows[place], strict=True)]
-    return [row[size:] for row in rows]
+    import numpy as np  # not loaded before there is something to fit
+
+    given = np.array(matrix)
+    try:
+        kept = np.linalg.cholesky(given).diagonal() ** 2
+    except np.linalg.LinAlgError:
+        return None
+    if not (kept > least * given.diagonal()).all():
+        return None
+    inverse: Matrix = np.linalg.inv(given).tolist()
+    return inverse
 
 
 def add_outer(matrix: Matrix, lead: Lead, times: float) -> None:

@@ -26,7 +26,7 @@ from engine.values.ports import AnswerSchema, Call, ChatMessage
 from tests.doubles import model_server as acts
 from tests.doubles.deadlines import deadlines_by_event
 from tests.doubles.model_server import Act, ModelServer
-from tests.kit.stages import RecordedAttempts
+from tests.kit import RecordedAttempts
 
 KEY = "sk-canary-0123456789abcdef"
 CLIENTS: tuple[ClientName, ...] = ("rostrum", "openai")
