@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import lru_cache
 
@@ -12,7 +12,7 @@ import regex
 from engine.blinding.identity import clean, names_of, read_vocabulary, replace_names
 from engine.floor.structured import read_growing
 from engine.values.debate import Debate, side_of
-from engine.values.ports import AnswerSchema, Audience, Draft
+from engine.values.ports import Audience, Call, Draft
 from engine.values.text import count_words
 
 UPDATE_SECONDS = 0.1  # blinding takes a millisecond, and words arrive by the hundred
@@ -29,12 +29,11 @@ class Drafting:
         self,
         audience: Audience,
         debate: Debate,
-        cue: Mapping[str, str],
-        schema: AnswerSchema | None = None,
+        call: Call,
     ) -> None:
-        seat = cue["seat"]
+        cue, seat = call.cue, call.cue["seat"]
         self._audience = audience
-        self._schema = schema
+        self._schema = call.schema
         self._names = names_of(debate.setup)
         self._chars_per_word = debate.setup.chars_per_word
         self._blank = Draft(

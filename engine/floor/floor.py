@@ -60,7 +60,7 @@ from engine.values.errors import DesertedError, ModelError, StoppedError
 from engine.values.judging import UNANSWERED, Adjustment, Artifact, Score, Verdict
 from engine.values.language import N_
 from engine.values.messages import Notice, TurnPost
-from engine.values.ports import KEPT, CallRole, ChatMessage, Reply
+from engine.values.ports import KEPT, Call, CallRole, ChatMessage, Reply
 from engine.values.sources import check_quotations, named, tell_quotation
 from engine.values.text import clean, count_words, first_words, marked, words_to_read
 from engine.words.phrases import sum_up
@@ -411,7 +411,7 @@ class Floor:
         if problem is None:
             try:
                 sampling = self._setup.sampling["debater"]
-                reply = await self._desk.call(step, plan.model, [_user(query)], sampling)
+                reply = await self._desk.call(Call(step, plan.model, (_user(query),), sampling))
                 return clean(reply.text), ""
             except ModelError as error:
                 problem = error.problem
@@ -555,7 +555,8 @@ class Floor:
     ) -> Reply:
         """Send a seat's history to its model, and append the reply."""
         model, sampling = self.request.model_of(seat), self._setup.sampling[role]
-        reply = await self._desk.call(step, model, history, sampling, cue=cue, role=_called(role))
+        call = Call(step, model, tuple(history), sampling, cue=cue, role=_called(role))
+        reply = await self._desk.call(call)
         history.append(ChatMessage(role="assistant", content=reply.text))
         return reply
 
@@ -571,9 +572,8 @@ class Floor:
     ) -> ShapedAnswer[S]:
         """Ask for a structured answer, and once more with a list of its faults."""
         sampling = self._setup.sampling[role]
-        first = await self._desk.call(
-            step, model, history, sampling, schema=shape.schema, cue=cue, role=_called(role)
-        )
+        call = Call(step, model, tuple(history), sampling, shape.schema, cue, _called(role))
+        first = await self._desk.call(call)
         history.append(ChatMessage(role="assistant", content=sent_back(first)))
         examples = example_texts(one.content for one in history if one.role == "user")
         answer = read_shape(first, shape, examples)
@@ -582,15 +582,8 @@ class Floor:
         faults = [fault.what for fault in answer.faults]
         again = again or f"{self.request.format}/again"
         history.append(_user(self._prompts.render(again, faults=faults)))
-        second = await self._desk.call(
-            f"{step}/again",
-            model,
-            history,
-            sampling,
-            schema=shape.schema,
-            cue=cue,
-            role=_called(role),
-        )
+        call = replace(call, step=f"{step}/again", messages=tuple(history))
+        second = await self._desk.call(call)
         history.append(ChatMessage(role="assistant", content=second.text))
         return better(answer, read_shape(second, shape, examples))
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import math
 from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import replace
 from functools import partial
 from string import ascii_letters
 from types import TracebackType
@@ -14,10 +15,10 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 from engine.fleet.leases import Keeper
 from engine.floor.structured import TOO_LONG
 from engine.store import AttemptStart, Journaled, Lease, Store
-from engine.values.debate import Debate, Model, Origin, Sampling
+from engine.values.debate import Debate, Origin
 from engine.values.errors import BudgetError, ModelError
 from engine.values.language import N_
-from engine.values.ports import AnswerSchema, Attempt, Call, CallRole, ChatMessage, Models, Reply
+from engine.values.ports import Attempt, Call, Models, Reply
 
 # Fair turns on the event loop.
 
@@ -111,17 +112,7 @@ class Later(NamedTuple):
 class Caller(Protocol):
     """Asks models for scripts and panels, one step at a time."""
 
-    async def call(
-        self,
-        step: str,
-        model: Model,
-        messages: Sequence[ChatMessage],
-        sampling: Sampling,
-        *,
-        schema: AnswerSchema | None = None,
-        cue: Mapping[str, str] | None = None,
-        role: CallRole = "debater",
-    ) -> Reply:
+    async def call(self, call: Call) -> Reply:
         """Return a step's reply."""
 
 
@@ -155,46 +146,25 @@ class Steps:
         self.spent = journaled.spent
         self.when_sent: Callable[[], object] | None = None
 
-    async def call(
-        self,
-        step: str,
-        model: Model,
-        messages: Sequence[ChatMessage],
-        sampling: Sampling,
-        *,
-        schema: AnswerSchema | None = None,
-        cue: Mapping[str, str] | None = None,
-        on_text: Callable[[str, str], None] | None = None,
-        role: CallRole = "debater",
-    ) -> Reply:
+    async def call(self, call: Call) -> Reply:
         """Return a step's reply: the stored one, or a model's, which is then stored.
 
-        A reply over the debate's cap is cut and marked.
-        `on_text` receives it while it is written (see `Call`). Raises ModelError,
-        BudgetError, StoppedError, PausedError or LeaseLostError.
+        A reply over the debate's cap is cut and marked. Raises ModelError, BudgetError,
+        StoppedError, PausedError or LeaseLostError.
         """
-        known = self._results.get(step)
+        known = self._results.get(call.step)
         if known is not None:
             return self._cut(known.reply)
-        call = Call(
-            session=self._debate.id,
-            step=step,
-            model=model,
-            messages=tuple(messages),
-            sampling=sampling,
-            schema=schema,
-            cue=cue or {},
-            price=self._debate.setup.prices.get(model.ref),
-            on_text=on_text,
-            role=role,
-        )
+        price = self._debate.setup.prices.get(call.model.ref)
+        call = replace(call, session=self._debate.id, price=price)
         try:
             reply = await self._models.complete(call, Tries(self, call))
         except ModelError as error:
             import structlog  # settings import this module, and start without it
 
             log = structlog.get_logger(__name__)
-            log.warning(N_("no answer"), debate=self._debate.id, step=step, why=error.problem)
+            why = error.problem
+            log.warning(N_("no answer"), debate=self._debate.id, step=call.step, why=why)
             raise
         # Debates whose calls end together are handled one by one.
         await self._pace.turn()

@@ -20,7 +20,7 @@ from engine.prompts.library import Prompts, language_name, quote
 from engine.values.debate import Debate, Model, Price, Setup
 from engine.values.errors import BudgetError, ModelError, StoppedError
 from engine.values.judging import TIE, Artifact, Ballot, Verdict, Why
-from engine.values.ports import AnswerSchema, ChatMessage
+from engine.values.ports import AnswerSchema, Call, ChatMessage
 from engine.values.text import clean, is_visible, marked, unmarked
 
 STEP = "why"  # of the call, and the name and kind of the artifact
@@ -74,15 +74,9 @@ async def explain(case: Case, prompts: Prompts, steps: Caller) -> Why | None:
         return None
     try:
         messages = _ask(case, prompts)
-        reply = await steps.call(
-            STEP,
-            juror,
-            messages,
-            case.setup.sampling["juror"],
-            schema=why_schema(tuple(case.names.values())),
-            cue=_cue(case),
-            role="juror",
-        )
+        sampling, schema = case.setup.sampling["juror"], why_schema(tuple(case.names.values()))
+        call = Call(STEP, juror, messages, sampling, schema, _cue(case), role="juror")
+        reply = await steps.call(call)
         examples = example_texts(one.content for one in messages)
         why = read_why(reply.text, reply.finish, case, examples)
         return why.model_copy(update={"juror": juror.ref})

@@ -24,7 +24,7 @@ from engine.store.journal import prompt_hash
 from engine.values.debate import Debate, Turn, TurnOrder
 from engine.values.errors import ModelError
 from engine.values.judging import Ballot, Verdict
-from engine.values.ports import ChatMessage, Reply
+from engine.values.ports import Call, ChatMessage, Reply
 from engine.values.sources import named
 
 
@@ -124,7 +124,7 @@ class Panel:
         names = self.debate.setup.names
         return step, make_ballot(reading, names, outcome, reply, prompt_hash(messages))
 
-    async def _ask(self, step: str, reading: Reading, messages: Sequence[ChatMessage]) -> Reply:
+    async def _ask(self, step: str, reading: Reading, messages: tuple[ChatMessage, ...]) -> Reply:
         names = self.names(reading.order)
         cue = {
             "kind": "ballot",
@@ -135,7 +135,7 @@ class Panel:
         schema = ballot_schema(names, self.rubric)
         sampling = self.debate.setup.sampling["juror"]
         return await self.steps.call(
-            step, reading.juror, messages, sampling, schema=schema, cue=cue, role="juror"
+            Call(step, reading.juror, messages, sampling, schema, cue, role="juror")
         )
 
     def _judge(self, reply: Reply, messages: Sequence[ChatMessage]) -> Outcome:

@@ -6,7 +6,6 @@ import asyncio
 import re
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
 
 from engine.blinding.transcript import BLINDER, Scribe
 from engine.floor.steps import Caller
@@ -16,7 +15,7 @@ from engine.prompts.library import Prompts
 from engine.values.debate import Debate, Turn, TurnOrder
 from engine.values.errors import ModelError
 from engine.values.judging import Summary
-from engine.values.ports import ChatMessage
+from engine.values.ports import Call, ChatMessage
 from engine.values.text import SIDES, clean, headline, marked, rename
 
 STEP = "summary"
@@ -41,28 +40,19 @@ async def summarise(
     """
     if begun is not None:
         await begun.wait()
-    setup = debate.setup
-    juror, sampling = setup.panel.roster[-1], setup.sampling["juror"]
-    asking = await _ask_for(debate, turns, prompts, steps, scribe)
+    call = await _ask_for(debate, turns, prompts, steps, scribe)
     try:
-        reply = await steps.call(
-            STEP, juror, asking.messages, sampling, cue=asking.cue, role="juror"
-        )
+        reply = await steps.call(call)
     except ModelError as error:
         return Summary(problem=error.problem)
-    text = _by_side(reply.text, setup.names)
+    text = _by_side(reply.text, debate.setup.names)
     return _fit(text) if text else Summary(problem="the answer is empty")
-
-
-class _Asking(NamedTuple):
-    messages: tuple[ChatMessage, ...]
-    cue: Mapping[str, str]
 
 
 async def _ask_for(
     debate: Debate, turns: Sequence[Turn], prompts: Prompts, steps: Caller, scribe: Scribe
-) -> _Asking:
-    """Return the juror's prompt: a ballot's, which providers have cached, up to the task."""
+) -> Call:
+    """Return the juror's call: a ballot's prompt, which providers have cached, up to the task."""
     setup, request = debate.setup, debate.request
     together = request.turn_order is TurnOrder.SIMULTANEOUS
     lay_out = partial(scribe.lay_out, tuple(turns), simultaneous=together)
@@ -73,12 +63,16 @@ async def _ask_for(
     shown = panel.show(variables)
     asked, system = (prompts.render(f"jury/{part}", **variables) for part in ("summary", "system"))
     cue = {"kind": STEP, "topic": request.topic, "language": request.language}
-    return _Asking(
+    return Call(
+        STEP,
+        setup.panel.roster[-1],
         messages=(
             ChatMessage(role="system", content=system),
             ChatMessage(role="user", content=f"{shown}\n\n{asked}"),
         ),
+        sampling=setup.sampling["juror"],
         cue=cue | {"shown": ",".join(setup.names[side] for side in request.sides)},
+        role="juror",
     )
 
 

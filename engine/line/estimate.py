@@ -24,13 +24,12 @@ from engine.values.debate import (
     PanelSetup,
     Price,
     Request,
-    Sampling,
     Setup,
     Source,
     Turn,
 )
 from engine.values.messages import Estimate
-from engine.values.ports import AnswerSchema, CallRole, ChatMessage, Reply
+from engine.values.ports import AnswerSchema, Call, ChatMessage, Reply
 from engine.values.text import CHARS_PER_WORD, READING, UNSPACED, words_to_read
 
 EXPECTED_READINGS = 4
@@ -254,34 +253,24 @@ class DryDesk:
     async def room(self) -> None:
         """Never wait."""
 
-    async def call(
-        self,
-        step: str,
-        model: Model,
-        messages: Sequence[ChatMessage],
-        sampling: Sampling,
-        *,
-        schema: AnswerSchema | None = None,
-        cue: Mapping[str, str] | None = None,
-        role: CallRole = "debater",
-    ) -> Reply:
+    async def call(self, call: Call) -> Reply:
         """Count a call and answer with filler of the expected length."""
-        setup, manner = self.setup, manner_of(model)
+        setup, manner = self.setup, manner_of(call.model)
         language, rate = setup.request.language, setup.chars_per_word
-        if setup.retrieval and model == setup.retrieval.model:
+        if setup.retrieval and call.model == setup.retrieval.model:
             from engine.floor.research import dry_results  # few installations have an endpoint
 
-            text = dry_results(step, setup.retrieval)
-        elif schema is None:
-            text = manner.speak(cue or {}, setup.limits, language, rate, self.calls)
+            text = dry_results(call.step, setup.retrieval)
+        elif call.schema is None:
+            text = manner.speak(call.cue, setup.limits, language, rate, self.calls)
         else:
-            text = manner.answer(schema, cue or {}, setup.limits, language, rate)
+            text = manner.answer(call.schema, call.cue, setup.limits, language, rate)
         self.calls += 1
-        share = self.shares.setdefault(model.name, Share())
-        share.ask(messages, manner)
+        share = self.shares.setdefault(call.model.name, Share())
+        share.ask(call.messages, manner)
         share.tokens_out += manner.tokens(manner.size(text))
-        share.most_out += sampling.max_tokens
-        return Reply(text=text, finish="stop", model=model.ref)
+        share.most_out += call.sampling.max_tokens
+        return Reply(text=text, finish="stop", model=call.model.ref)
 
     async def publish(self, turn: Turn, compose: Callable[[], Post]) -> None:
         """Post nothing."""

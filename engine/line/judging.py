@@ -7,8 +7,8 @@ judging changes, and nothing is posted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 
 from engine.fleet.leases import Keeper
 from engine.floor.floor import Floor, Spoken
@@ -26,13 +26,12 @@ from engine.values.debate import (
     PanelMode,
     PanelSetup,
     Price,
-    Sampling,
     Setup,
     Status,
     Turn,
 )
 from engine.values.errors import ModelError, NotFoundError, UsageError
-from engine.values.ports import AnswerSchema, CallRole, ChatMessage, Models, Reply
+from engine.values.ports import Call, Models, Reply
 from engine.values.sources import named
 
 PANEL = "panel"  # whose verdict it is
@@ -54,28 +53,18 @@ class SecondDesk:
     async def room(self) -> None:
         """Never wait: nothing is posted."""
 
-    async def call(
-        self,
-        step: str,
-        model: Model,
-        messages: Sequence[ChatMessage],
-        sampling: Sampling,
-        *,
-        schema: AnswerSchema | None = None,
-        cue: Mapping[str, str] | None = None,
-        role: CallRole = "debater",
-    ) -> Reply:
+    async def call(self, call: Call) -> Reply:
         """Return what was said at a step, or what a judge says now.
 
         Raises NotFoundError for a speech that the journal does not have.
         """
-        if self.prefix is not None and cue is not None and cue.get("kind") == JUDGE:
-            step = f"{self.prefix}{step}"
-        elif step not in self.journaled.steps:
-            raise NotFoundError(f"The record of this debate lacks {step}, so it cannot be judged.")
-        return await self.steps.call(
-            step, model, messages, sampling, schema=schema, cue=cue, role=role
-        )
+        if self.prefix is not None and call.cue.get("kind") == JUDGE:
+            call = replace(call, step=f"{self.prefix}{call.step}")
+        elif call.step not in self.journaled.steps:
+            raise NotFoundError(
+                f"The record of this debate lacks {call.step}, so it cannot be judged."
+            )
+        return await self.steps.call(call)
 
     async def publish(self, turn: Turn, compose: Callable[[], Post]) -> None:
         """Post nothing: the turn is already there."""
@@ -132,22 +121,10 @@ class LaterJurors:
     prefix: str
     passing: ModelError | None = None
 
-    async def call(
-        self,
-        step: str,
-        model: Model,
-        messages: Sequence[ChatMessage],
-        sampling: Sampling,
-        *,
-        schema: AnswerSchema | None = None,
-        cue: Mapping[str, str] | None = None,
-        role: CallRole = "debater",
-    ) -> Reply:
+    async def call(self, call: Call) -> Reply:
         """Return a juror's reply. Raises what `Steps.call` raises."""
         try:
-            return await self.steps.call(
-                f"{self.prefix}{step}", model, messages, sampling, schema=schema, cue=cue, role=role
-            )
+            return await self.steps.call(replace(call, step=f"{self.prefix}{call.step}"))
         except ModelError as error:
             self.passing = error if error.passing else self.passing
             raise

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import structlog
@@ -23,7 +23,7 @@ from engine.line.invitation import ask_for_stance, invitation
 from engine.line.rounds import Rounds
 from engine.prompts.library import Prompts
 from engine.store import Lease, Note, Post, Store
-from engine.values.debate import Debate, Model, Sampling, Setup, Status, Turn
+from engine.values.debate import Debate, Setup, Status, Turn
 from engine.values.errors import (
     BudgetError,
     DesertedError,
@@ -39,10 +39,8 @@ from engine.values.judging import Why
 from engine.values.language import N_, speaking
 from engine.values.messages import Notice
 from engine.values.ports import (
-    AnswerSchema,
     Audience,
-    CallRole,
-    ChatMessage,
+    Call,
     Models,
     Reply,
     utc_now,
@@ -351,43 +349,22 @@ class LiveDesk:
         outbox = self.runner.store.outbox
         self.undelivered = await outbox.undelivered_turns(self.debate.id)
 
-    async def call(
-        self,
-        step: str,
-        model: Model,
-        messages: Sequence[ChatMessage],
-        sampling: Sampling,
-        *,
-        schema: AnswerSchema | None = None,
-        cue: Mapping[str, str] | None = None,
-        role: CallRole = "debater",
-    ) -> Reply:
+    async def call(self, call: Call) -> Reply:
         """Return a step's reply; the audience watches a turn being written.
 
         With the first of a round people are asked about the round before.
         """
-        if (question := self.rounds.before(step)) is not None:
+        if (question := self.rounds.before(call.step)) is not None:
             await self.keep(Note(posts=(question,)))
         # A draft would show what its readers are not to have yet.
         audience = None if self.debate.request.pace else self.runner.audience
-        if audience is None or cue is None or cue.get("kind") not in POSTED:
-            return await self.steps.call(
-                step, model, messages, sampling, schema=schema, cue=cue, role=role
-            )
+        if audience is None or call.cue.get("kind") not in POSTED:
+            return await self.steps.call(call)
         from engine.floor.drafts import Drafting  # not all platforms show them
 
-        drafting, spoken = Drafting(audience, self.debate, cue, schema), False
+        drafting, spoken = Drafting(audience, self.debate, call), False
         try:
-            reply = await self.steps.call(
-                step,
-                model,
-                messages,
-                sampling,
-                schema=schema,
-                cue=cue,
-                on_text=drafting.hear,
-                role=role,
-            )
+            reply = await self.steps.call(replace(call, on_text=drafting.hear))
             spoken = True
             return reply
         finally:

@@ -219,23 +219,23 @@ CallRole = Literal["debater", "juror", "judge"]
 class Call:
     """One request to one model.
 
-    `session` groups the calls of a debate for prompt caches. `cue` describes the call (topic, side,
-    round, language, …) to a scripted model; it is never sent anywhere. `price` is the debate's
-    frozen one; None means the current price. `on_text` asks for streaming: it is called with the
-    text so far and the model that writes it, and with an empty text when a try begins. It must be
-    quick and must not raise. Only the reply counts; a streamed text may be discarded.
+    `cue` describes the call (topic, side, round, language, …) to a scripted model; it is never sent
+    anywhere. `on_text` asks for streaming: it is called with the text so far and the model that
+    writes it, and with an empty text when a try begins. It must be quick and must not raise. Only
+    the reply counts; a streamed text may be discarded. A debate's steps add `session`, which groups
+    its calls for prompt caches, and `price`, its frozen one; None means the current price.
     """
 
-    session: str
     step: str
     model: Model
     messages: tuple[ChatMessage, ...]
     sampling: Sampling
     schema: AnswerSchema | None = None
     cue: Mapping[str, str] = field(default_factory=dict)
-    price: Price | None = None
-    on_text: Callable[[str, str], None] | None = None
     role: CallRole = "debater"
+    on_text: Callable[[str, str], None] | None = None
+    session: str = ""
+    price: Price | None = None
 
 
 class Reply(Value):

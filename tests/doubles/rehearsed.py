@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
@@ -28,7 +28,7 @@ from engine.values.debate import Debate, Model, Retrieval, Sampling, Setup, Sour
 from engine.values.errors import ModelError, RostrumError
 from engine.values.judging import UNANSWERED, Artifact, Score
 from engine.values.language import speaking
-from engine.values.ports import AnswerSchema, Call, CallRole, ChatMessage, Reply
+from engine.values.ports import AnswerSchema, Call, ChatMessage, Reply
 from tests.kit import RecordedAttempts, new_debate, stored
 
 WARM = {"debater": 0.7, "closing": 0.5, "cross": 0.5, "juror": 0.2, "judge": 0.2, "captain": 0.2}
@@ -97,25 +97,16 @@ class RehearsedDesk:
         """Return nothing: no person is here."""
         return Spoken()
 
-    async def call(
-        self,
-        step: str,
-        model: Model,
-        messages: Sequence[ChatMessage],
-        sampling: Sampling,
-        *,
-        schema: AnswerSchema | None = None,
-        cue: Mapping[str, str] | None = None,
-        role: CallRole = "debater",
-    ) -> Reply:
+    async def call(self, call: Call) -> Reply:
         """Return a stored reply, or one that is then stored."""
+        step = call.step
         if step in self.stored:
             return self.stored[step]
         self.calls += 1
         if self.dies_at is not None and self.calls >= self.dies_at:
             raise DiedError("gone")
-        self.asked[step] = tuple(messages)
-        self.warmth[step], self.models[step] = sampling.temperature, model
+        self.asked[step] = call.messages
+        self.warmth[step], self.models[step] = call.sampling.temperature, call.model
         self.talking += 1
         self.most_talking = max(self.most_talking, self.talking)
         await asyncio.sleep(self.latency(step))
@@ -124,10 +115,9 @@ class RehearsedDesk:
         if isinstance(said, ModelError):
             raise said
         if said is None:
-            call = Call(self.session, step, model, tuple(messages), sampling, schema, cue or {})
-            reply = await _reply_to(call)
+            reply = await _reply_to(replace(call, session=self.session))
         else:
-            reply = Reply(text=said, finish="stop", model=model.name)
+            reply = Reply(text=said, finish="stop", model=call.model.name)
         self.stored[step] = reply
         return reply
 
@@ -240,27 +230,15 @@ FOUND = orjson.dumps([{"title": f"On {WORD}", "text": f"It is {WORD}.", "url": "
 class PlantedDesk(RehearsedDesk):
     """A desk whose models write the word into every text, after a first answer without use."""
 
-    async def call(
-        self,
-        step: str,
-        model: Model,
-        messages: Sequence[ChatMessage],
-        sampling: Sampling,
-        *,
-        schema: AnswerSchema | None = None,
-        cue: Mapping[str, str] | None = None,
-        role: CallRole = "debater",
-    ) -> Reply:
+    async def call(self, call: Call) -> Reply:
         """Return an answer that is sent back, then one that can be used."""
-        if step.startswith("retrieve/"):
-            return Reply(text=FOUND.decode(), finish="stop", model=model.name)
-        reply = await super(PlantedDesk, self).call(
-            step, model, messages, sampling, schema=schema, cue=cue, role=role
-        )
-        first = not step.endswith(("/again", "/shorten"))
-        if schema is None:
+        if call.step.startswith("retrieve/"):
+            return Reply(text=FOUND.decode(), finish="stop", model=call.model.name)
+        reply = await super(PlantedDesk, self).call(call)
+        first = not call.step.endswith(("/again", "/shorten"))
+        if call.schema is None:
             text = f"{WORD} {reply.text}" + " and so on" * (300 if first else 1)
-        elif first and step != "why":
+        elif first and call.step != "why":
             text = WORD
         else:
             text = orjson.dumps(_written(orjson.loads(reply.text))).decode()

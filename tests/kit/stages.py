@@ -17,7 +17,7 @@ from engine.prompts.library import Prompts, load_prompts
 from engine.store import Note, Post
 from engine.values.debate import Model, PanelSetup, Price, Request, Sampling, Setup, Turn, TurnOrder
 from engine.values.errors import RostrumError
-from engine.values.ports import AnswerSchema, Attempt, CallRole, ChatMessage, Draft, Reply
+from engine.values.ports import Attempt, Call, ChatMessage, Draft, Reply
 
 Answer = Callable[[str], str | RostrumError]
 SIDES = {"A": Model.parse("near/ana"), "B": Model.parse("near/ben")}
@@ -72,21 +72,12 @@ class ScriptedDesk:
         """Return what the audience asks here."""
         return self.audience
 
-    async def call(
-        self,
-        step: str,
-        model: Model,
-        messages: Sequence[ChatMessage],
-        sampling: Sampling,
-        *,
-        schema: AnswerSchema | None = None,
-        cue: Mapping[str, str] | None = None,
-        role: CallRole = "debater",
-    ) -> Reply:
+    async def call(self, call: Call) -> Reply:
         """Return a stored reply, or the script's, which is then stored."""
+        step = call.step
         if step in self.stored:
             return self.stored[step]
-        self.asked.append(Asked(step, model, tuple(messages), sampling))
+        self.asked.append(Asked(step, call.model, call.messages, call.sampling))
         self.talking += 1
         self.most_talking = max(self.most_talking, self.talking)
         await asyncio.sleep(self.slow.get(step, 0.0))
@@ -95,7 +86,7 @@ class ScriptedDesk:
         if isinstance(answer, RostrumError):
             raise answer
         self.finished.append(step)
-        self.stored[step] = Reply(text=answer, finish="stop", model=model.name)
+        self.stored[step] = Reply(text=answer, finish="stop", model=call.model.name)
         return self.stored[step]
 
     async def publish(self, turn: Turn, compose: Callable[[], Post]) -> None:

@@ -66,7 +66,7 @@ async def ask(store: SqlStore, lease: Lease, step: str, text: str) -> None:
     start = AttemptStart(debate=debate_of(lease), step=step, number=1, cost_max=0.1)
     prompt = (ChatMessage(role="user", content="Speak."),)
     sampling = Sampling(temperature=0, max_tokens=100)
-    call = Call(start.debate, step, MAPLE, messages=prompt, sampling=sampling)
+    call = Call(step, MAPLE, prompt, sampling, session=start.debate)
     await store.journal.began(lease, start, call)
     reply = Reply(text=text, finish="stop", model="maple-2026", cost=0.01)
     await store.journal.ended(lease, start, Attempt(number=1, cost=0.01), reply)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 import pytest
@@ -16,10 +16,10 @@ from engine.dataset.tables import choose_tables
 from engine.jury.panel import hold_panel, open_transcript
 from engine.prompts.library import load_prompts
 from engine.store import DebateRecord, ExportFilter
-from engine.values.debate import Model, PanelMode, Sampling
+from engine.values.debate import Model, PanelMode
 from engine.values.errors import RostrumError
 from engine.values.messages import Announcement, JurorLine, Reveal
-from engine.values.ports import AnswerSchema, CallRole, ChatMessage, Reply
+from engine.values.ports import Call, Reply
 from engine.values.text import marked
 from tests.doubles.venue import AttentiveVenue
 from tests.scenario.conftest import (
@@ -198,28 +198,19 @@ class Desk:
         self.asked: Counter[str] = Counter()
         self.dies_after = 10_000
 
-    async def call(
-        self,
-        step: str,
-        model: Model,
-        messages: Sequence[ChatMessage],
-        sampling: Sampling,
-        *,
-        schema: AnswerSchema | None = None,
-        cue: Mapping[str, str] | None = None,
-        role: CallRole = "debater",
-    ) -> Reply:
+    async def call(self, call: Call) -> Reply:
         """Return a stored reply, or one that is then stored."""
+        step = call.step
         if step not in self.stored:
             if not self.dies_after:
                 raise DiedError("gone")
             self.dies_after -= 1
             self.asked[step] += 1
-            assert schema is not None
-            names = list(schema.json_schema["properties"]["scores"]["properties"])
+            assert call.schema is not None
+            names = list(call.schema.json_schema["properties"]["scores"]["properties"])
             scores = dict(zip(sorted(names), (7, 6), strict=True))
             text = ballot(scores, sorted(names)[0])
-            self.stored[step] = Reply(text=text, finish="stop", model=model.ref)
+            self.stored[step] = Reply(text=text, finish="stop", model=call.model.ref)
         return self.stored[step]
 
 

@@ -381,7 +381,7 @@ async def test_typing_is_shown_while_a_seat_thinks_and_not_after(office: Office)
     await office.store.outbox.set_thread(office.lease, office.debate.id, "thread")
     start = AttemptStart(debate=office.debate.id, step="turn/opening/A", number=1, cost_max=0)
     sampling = office.debate.setup.sampling["debater"]
-    call = Call(office.debate.id, start.step, MAPLE, (), sampling)
+    call = Call(start.step, MAPLE, (), sampling, session=office.debate.id)
     office.venue.misbehave("typing", Fault(VenueError("Typing cannot be shown here.")))
     async with office.delivering():
         await office.store.journal.began(office.lease, start, call)

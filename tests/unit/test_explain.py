@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -13,7 +13,7 @@ from engine.prompts.library import Prompts, load_prompts
 from engine.values.debate import Debate, Model, PanelSetup, Price, Sampling, Setup, Status
 from engine.values.errors import BudgetError, ModelError, RostrumError, StoppedError
 from engine.values.judging import Ballot, Verdict, Why
-from engine.values.ports import AnswerSchema, CallRole, ChatMessage, Reply
+from engine.values.ports import Call, Reply
 from tests.kit import ballot, make_setup, new_debate, stored
 
 PROMPTS = load_prompts()
@@ -69,21 +69,12 @@ class Juror:
         self.answer = answer
         self.asked: list[tuple[str, Model, str]] = []
 
-    async def call(
-        self,
-        step: str,
-        model: Model,
-        messages: Sequence[ChatMessage],
-        sampling: Sampling,
-        *,
-        schema: AnswerSchema | None = None,
-        cue: Mapping[str, str] | None = None,
-        role: CallRole = "debater",
-    ) -> Reply:
-        self.asked.append((step, model, "\n".join(message.content for message in messages)))
+    async def call(self, call: Call) -> Reply:
+        sent = "\n".join(message.content for message in call.messages)
+        self.asked.append((call.step, call.model, sent))
         if isinstance(self.answer, RostrumError):
             raise self.answer
-        return Reply(text=self.answer, finish="stop", model=model.name)
+        return Reply(text=self.answer, finish="stop", model=call.model.name)
 
 
 async def told(answer: object, case: Case | None = None) -> tuple[Why, Juror]:

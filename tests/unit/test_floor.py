@@ -16,9 +16,9 @@ from engine.floor.shapes import TurnLimits, violations
 from engine.floor.structured import declines, read_growing, refusal
 from engine.formats.classic import Classic
 from engine.prompts.library import SPOKEN, Prompts, load_prompts
-from engine.values.debate import Debate, Status, Violation
+from engine.values.debate import Debate, Model, Sampling, Status, Violation
 from engine.values.messages import TurnPost
-from engine.values.ports import AnswerSchema
+from engine.values.ports import AnswerSchema, Call
 from tests.kit import Onlooker, ScriptedDesk, floor_on, new_debate, setup_of, skipped_time, stored
 
 WORDS = TurnLimits(words=10, arguments=2)
@@ -276,7 +276,13 @@ def test_whatever_is_no_json_says_nothing(text: str) -> None:
     assert read_growing(text.replace("{", ""), SCHEMA) == ""
 
 
-CUE = {"kind": "turn", "seat": "A", "round": "opening", "words": "500"}
+CALL = Call(
+    "turn/opening/A",
+    Model.parse("near/ana"),
+    messages=(),
+    sampling=Sampling(temperature=0, max_tokens=500),
+    cue={"kind": "turn", "seat": "A", "round": "opening", "words": "500"},
+)
 
 
 async def pass_the_pause() -> None:
@@ -286,7 +292,7 @@ async def pass_the_pause() -> None:
 
 async def test_what_comes_quickly_is_told_together_and_newest() -> None:
     onlooker = Onlooker()
-    drafting = Drafting(onlooker, debate_of(), CUE)
+    drafting = Drafting(onlooker, debate_of(), CALL)
     words = [f"word{number}" for number in range(50)]
     for count in range(50):
         drafting.hear(" ".join(words[: count + 1]), "m")
@@ -305,7 +311,7 @@ async def test_what_comes_quickly_is_told_together_and_newest() -> None:
 @pytest.mark.parametrize("spoken", [True, False])
 async def test_nothing_is_told_after_the_end(spoken: bool) -> None:
     onlooker = Onlooker()
-    drafting = Drafting(onlooker, debate_of(), CUE)
+    drafting = Drafting(onlooker, debate_of(), CALL)
     drafting.hear("One two three", "m")
     drafting.end(spoken=spoken)
     await pass_the_pause()
@@ -314,7 +320,7 @@ async def test_nothing_is_told_after_the_end(spoken: bool) -> None:
 
 async def test_the_model_that_really_writes_is_not_named_either() -> None:
     onlooker = Onlooker()
-    drafting = Drafting(onlooker, debate_of(), CUE)
+    drafting = Drafting(onlooker, debate_of(), CALL)
     drafting.hear("Quokkatron speaks: tea is calmer than coffee, every day.", "quokkatron-9")
     await pass_the_pause()
     assert onlooker.seen[0].text.startswith("[name] speaks")

@@ -6,7 +6,7 @@ import asyncio
 import json
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -39,9 +39,8 @@ from engine.prompts.library import (
     quote,
     unquote,
 )
-from engine.values.debate import Model, Sampling
 from engine.values.errors import SettingsError
-from engine.values.ports import AnswerSchema, CallRole, ChatMessage, Reply
+from engine.values.ports import AnswerSchema, Call, Reply
 from tests.doubles.rehearsed import (
     MODELS,
     WORD,
@@ -218,25 +217,13 @@ class Echo(RehearsedDesk):
         super().__init__()
         self.echo, self.said = echo, dict[str, str]()
 
-    async def call(
-        self,
-        step: str,
-        model: Model,
-        messages: Sequence[ChatMessage],
-        sampling: Sampling,
-        *,
-        schema: AnswerSchema | None = None,
-        cue: Mapping[str, str] | None = None,
-        role: CallRole = "debater",
-    ) -> Reply:
+    async def call(self, call: Call) -> Reply:
         """Echo the example of a structured question; speak as a rehearsal model otherwise."""
-        if schema is not None:
-            asked = messages[-3 if step.endswith("/again") else -1].content
-            self.said[step] = self.echo(asked, schema)
+        if call.schema is not None:
+            asked = call.messages[-3 if call.step.endswith("/again") else -1].content
+            self.said[call.step] = self.echo(asked, call.schema)
         self.twist = self.said.get
-        return await super().call(
-            step, model, messages, sampling, schema=schema, cue=cue, role=role
-        )
+        return await super().call(call)
 
 
 @pytest.mark.parametrize("echo", ECHOES)

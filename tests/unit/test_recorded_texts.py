@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator
 from difflib import unified_diff
 from functools import partial
 from itertools import groupby, islice, product
@@ -45,10 +45,10 @@ from engine.series.report.page import write_markdown, write_page
 from engine.series.report.pictures import draw_report
 from engine.series.report.report import make_report
 from engine.store.community import SETTING_NAMES
-from engine.values.debate import Model, Sampling, Status
 from engine.values.language import ENGLISH, speaking, spoken
 from engine.values.messages import File, Message, TurnPost
-from engine.values.ports import AnswerSchema, CallRole, ChatMessage, Reply
+from engine.values.debate import Status
+from engine.values.ports import AnswerSchema, Call, Reply
 from engine.words.buttons import ButtonAction
 from engine.words.forms import form_of
 from engine.words.translation import LANGUAGES
@@ -233,24 +233,12 @@ class AskedDesk(RehearsedDesk):
         super().__init__()
         self.schemas = dict[str, AnswerSchema]()
 
-    async def call(
-        self,
-        step: str,
-        model: Model,
-        messages: Sequence[ChatMessage],
-        sampling: Sampling,
-        *,
-        schema: AnswerSchema | None = None,
-        cue: Mapping[str, str] | None = None,
-        role: CallRole = "debater",
-    ) -> Reply:
+    async def call(self, call: Call) -> Reply:
         """Answer as a rehearsal model where a structure is asked for."""
-        if schema is not None:
-            self.schemas[step] = schema
-        self.twist = lambda step: f"Said at {step}." if schema is None else None
-        return await super().call(
-            step, model, messages, sampling, schema=schema, cue=cue, role=role
-        )
+        if call.schema is not None:
+            self.schemas[call.step] = call.schema
+        self.twist = lambda step: f"Said at {step}." if call.schema is None else None
+        return await super().call(call)
 
 
 async def prompts_of(format: str) -> str:
@@ -304,13 +292,13 @@ async def prompts_of_juries() -> str:
     heard["rounds"] = (Round("opening", speeches),)
     told = SimpleNamespace(asked=list[Any]())
 
-    async def call(*asked: Any, **also: Any) -> Reply:
-        told.asked.append((asked, also))
+    async def call(call: Call) -> Reply:
+        told.asked.append(call)
         return Reply(text="{}", finish="stop", model="m")
 
     told.call = call
     await explain(case_of(), PROMPTS, told)
-    ((_, _, explained, _), also) = told.asked[0]
+    (explained,) = told.asked
     return written(
         {
             name: {
@@ -337,8 +325,8 @@ async def prompts_of_juries() -> str:
             for of in ("", " of answers")
         }
         | {
-            "why": [{one.role: one.content} for one in explained],
-            "why schema": also["schema"].json_schema,
+            "why": [{one.role: one.content} for one in explained.messages],
+            "why schema": explained.schema.json_schema,
         }
     )
 

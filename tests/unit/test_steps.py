@@ -96,10 +96,10 @@ async def test_a_stored_step_is_never_called_again(
 ) -> None:
     models = PricedModels(0.01, 0.01)
     steps = await open_steps(models)
-    first = await steps.call("turn/opening/A", MODEL, ASK, SAMPLING)
+    first = await steps.call(Call("turn/opening/A", MODEL, ASK, SAMPLING))
     await steps.flush()
     resumed = await open_steps(models, "two")
-    assert await resumed.call("turn/opening/A", MODEL, ASK, SAMPLING) == first
+    assert await resumed.call(Call("turn/opening/A", MODEL, ASK, SAMPLING)) == first
     assert len(models.calls) == 1
     assert resumed.spent == pytest.approx(0.01)
 
@@ -122,7 +122,7 @@ async def test_a_lease_that_runs_out_while_a_try_is_stored_sends_nothing(
         steps = Steps(debate, lease, journaled, store, models, keeper, Pace())
         monkeypatch.setattr(store.journal, "began", stand_still)
         with pytest.raises(LeaseLostError, match="could not renew"):
-            await steps.call("turn/opening/A", MODEL, ASK, SAMPLING)
+            await steps.call(Call("turn/opening/A", MODEL, ASK, SAMPLING))
     assert models.calls == []
 
 
@@ -131,10 +131,10 @@ async def test_a_call_that_may_pass_the_cap_is_never_made(
 ) -> None:
     models = PricedModels(0.09, 0.09, 0.09)
     steps = await open_steps(models)
-    await steps.call("turn/opening/A", MODEL, ASK, SAMPLING)
-    await steps.call("turn/opening/B", MODEL, ASK, SAMPLING)
+    await steps.call(Call("turn/opening/A", MODEL, ASK, SAMPLING))
+    await steps.call(Call("turn/opening/B", MODEL, ASK, SAMPLING))
     with pytest.raises(BudgetError, match=r"has used 0\.1800 USD.*cap of 0\.25 USD allows\.$"):
-        await steps.call("turn/rebuttal/A", MODEL, ASK, SAMPLING)
+        await steps.call(Call("turn/rebuttal/A", MODEL, ASK, SAMPLING))
     assert len(models.calls) == 2
 
 
@@ -143,7 +143,7 @@ async def test_calls_side_by_side_do_not_pass_the_cap_together(
 ) -> None:
     models = PricedModels(0.01, 0.01, 0.01)
     steps = await open_steps(models)
-    asked = [steps.call(f"jury/{n}", MODEL, ASK, SAMPLING) for n in range(3)]
+    asked = [steps.call(Call(f"jury/{n}", MODEL, ASK, SAMPLING)) for n in range(3)]
     results = await asyncio.gather(*asked, return_exceptions=True)
     assert [isinstance(result, BudgetError) for result in results] == [False, False, True]
     assert len(models.calls) == 2
@@ -155,22 +155,22 @@ async def test_a_cost_unknown_counts_at_its_maximum(
 ) -> None:
     models = PricedModels(None, None, None)
     steps = await open_steps(models)
-    await steps.call("turn/opening/A", MODEL, ASK, SAMPLING)
-    await steps.call("turn/opening/B", MODEL, ASK, SAMPLING)
+    await steps.call(Call("turn/opening/A", MODEL, ASK, SAMPLING))
+    await steps.call(Call("turn/opening/B", MODEL, ASK, SAMPLING))
     assert steps.spent == pytest.approx(0.2)
     await steps.flush()
     assert (await open_steps(models, "two")).spent == pytest.approx(0.2)
     with pytest.raises(BudgetError):
-        await steps.call("turn/rebuttal/A", MODEL, ASK, SAMPLING)
+        await steps.call(Call("turn/rebuttal/A", MODEL, ASK, SAMPLING))
 
 
 async def test_the_budget_error_names_no_model(
     open_steps: Callable[..., asyncio.Future[Steps]],
 ) -> None:
     steps = await open_steps(PricedModels(0.2))
-    await steps.call("turn/opening/A", MODEL, ASK, SAMPLING)
+    await steps.call(Call("turn/opening/A", MODEL, ASK, SAMPLING))
     with pytest.raises(BudgetError) as caught:
-        await steps.call("turn/opening/B", MODEL, ASK, SAMPLING)
+        await steps.call(Call("turn/opening/B", MODEL, ASK, SAMPLING))
     assert MODEL.name not in str(caught.value)
 
 
@@ -178,7 +178,7 @@ async def test_only_a_try_that_may_write_twice_as_much_is_covered_for_it(
     open_steps: Callable[..., asyncio.Future[Steps]],
 ) -> None:
     steps = await open_steps(PricedModels())
-    log = Tries(steps, Call("session", "turn/opening/A", MODEL, ASK, SAMPLING, price=PRICE))
+    log = Tries(steps, Call("turn/opening/A", MODEL, ASK, SAMPLING, price=PRICE))
     covered = []
     for number, doubles_cap in ((1, False), (2, True), (3, False)):
         await log.began(number)
@@ -193,8 +193,8 @@ async def test_a_plain_retry_fits_where_twice_its_cost_would_not(
 ) -> None:
     models = PricedModels(0.09, 0.0)
     steps = await open_steps(models)
-    await steps.call("turn/opening/A", MODEL, ASK, SAMPLING)
-    log = Tries(steps, Call("session", "turn/opening/B", MODEL, ASK, SAMPLING, price=PRICE))
+    await steps.call(Call("turn/opening/A", MODEL, ASK, SAMPLING))
+    log = Tries(steps, Call("turn/opening/B", MODEL, ASK, SAMPLING, price=PRICE))
     await log.began(1)
     log.ended(Attempt(number=1, error="no more calls for now", cost=0.0))
     await log.began(2)  # the cap of 0.25 has 0.16 left: enough for 0.1, and not for 0.2
@@ -208,13 +208,13 @@ async def test_a_process_that_ends_sends_no_further_call(
     steps = await open_steps(models)
     keeper.draining = True
     with pytest.raises(PausedError):
-        await steps.call("turn/opening/A", MODEL, ASK, SAMPLING)
+        await steps.call(Call("turn/opening/A", MODEL, ASK, SAMPLING))
     assert models.calls == []
 
 
 def test_the_most_that_a_prompt_can_cost_is_counted_in_every_script() -> None:
     for text in ("Tea beats coffee. " * 50, "茶胜过咖啡。" * 50, "الشاي أفضل من القهوة. " * 50):
-        call = Call("s", "x", MODEL, (ChatMessage(role="user", content=text),), SAMPLING)
+        call = Call("x", MODEL, (ChatMessage(role="user", content=text),), SAMPLING)
         assert tokens_in(call) >= len(text) / 4
         assert tokens_in(call) >= len(text.encode()) / 3
 
@@ -227,7 +227,7 @@ def test_a_prompt_hash_changes_with_anything_in_it() -> None:
 
 def ask(text: str, schema: AnswerSchema | None = None) -> Call:
     """Return a call whose prompt is that text."""
-    return Call("s", "x", MODEL, (ChatMessage(role="user", content=text),), SAMPLING, schema)
+    return Call("x", MODEL, (ChatMessage(role="user", content=text),), SAMPLING, schema)
 
 
 @given(text=st.text())
