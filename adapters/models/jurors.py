@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from adapters.models.options import RehearsalOptions
 from adapters.models.scenes import strength
@@ -14,13 +14,6 @@ from engine.values.ports import Call
 
 LEVELS = 5
 _DECIDED = 0.5
-
-
-class Resolver(Protocol):
-    """Reads a schema node with its references followed."""
-
-    def resolve(self, node: Any) -> dict[str, Any]:
-        """Return the plain node."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,25 +28,17 @@ class Form:
     verdicts: tuple[str, ...]
 
 
-def find_form(resolver: Resolver, schema: Any, call: Call) -> Form | None:
+def find_form(schema: Mapping[str, Any], call: Call) -> Form | None:
     """Recognise a ballot: scores keyed by contender and then criterion, and a verdict."""
-    properties = resolver.resolve(schema).get("properties", {})
+    properties = schema["properties"]
     if "scores" not in properties or "verdict" not in properties:
         return None
-    sheets = resolver.resolve(properties["scores"]).get("properties", {})
-    if len(sheets) < 2:
-        return None
-    sheet = resolver.resolve(next(iter(sheets.values()))).get("properties", {})
-    if not sheet:
-        return None
-    scores = {name: resolver.resolve(node) for name, node in sheet.items()}
+    sheets = properties["scores"]["properties"]
+    scores = next(iter(sheets.values()))["properties"]
     return Form(
         names=shown_order(tuple(sheets), call),
-        criteria={
-            name: (int(score.get("minimum", 1)), int(score.get("maximum", 10)))
-            for name, score in scores.items()
-        },
-        verdicts=tuple(resolver.resolve(properties["verdict"]).get("enum", ())),
+        criteria={name: (score["minimum"], score["maximum"]) for name, score in scores.items()},
+        verdicts=tuple(properties["verdict"]["enum"]),
     )
 
 

@@ -139,14 +139,14 @@ def structured_answer(
         return orjson.dumps(speaker.reasons(), option=orjson.OPT_INDENT_2).decode()
     said = [Point(p.title, speaker.fill(p.text)) for p in speaker.fresh(speaker.order)]
     seeded = chance(options.name, scene.topic, call.step)
-    fabricator = Fabricator(schema.json_schema, seeded, said, scene.side, speaker.phrases)
+    fabricator = Fabricator(seeded, said, scene.side, speaker.phrases)
     answer = fabricator.value(schema.json_schema)
     if options.over == "always" or (options.over == "once" and not call.step.endswith("/again")):
         answer |= {name: " ".join([answer[name]] * OVER_TIMES) for name in OVER if name in answer}
     quote_turns(answer, call, seeded)
     if "concessions" in answer:
         answer["concessions"] = _CONCEDED.findall(scene.mine)
-    form = find_form(fabricator, schema.json_schema, call)
+    form = find_form(schema.json_schema, call)
     if form is not None:
         answer |= fill_in(form, scene.topic, options)
     return orjson.dumps(answer, option=orjson.OPT_INDENT_2).decode()

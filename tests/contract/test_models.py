@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import orjson
 import pytest
@@ -32,7 +32,7 @@ class Choice(BaseModel):
 
     speaker: Literal["A2", "A3"]
     direction: str = Field(min_length=5)
-    marks: list[int] = Field(min_length=2, max_length=4)
+    marks: list[Annotated[int, Field(ge=1, le=9)]] = Field(min_length=2, max_length=4)
 
 
 class Rig:

@@ -11,14 +11,13 @@ from typing import Any
 import orjson
 import pytest
 from hypothesis import given, strategies as st
-from pydantic import BaseModel, Field
 
 from adapters.models.attempts import RetryPolicy
-from adapters.models.fabrication import Fabricator
 from adapters.models.options import RehearsalOptions
 from adapters.models.rehearsal import RehearsalModels
-from adapters.models.scenes import Scene, chance
+from adapters.models.scenes import Scene
 from adapters.models.speeches import LANGUAGES, STAGES, Point, compose, load_script
+from engine.floor.shapes import FLAG, TEXT, by_key, choice, record, several, whole
 from engine.jury.ballot import ballot_schema, read_ballot
 from engine.values.debate import Model, Sampling
 from engine.values.errors import ModelError, UsageError
@@ -285,81 +284,28 @@ async def test_the_better_contender_can_be_preferred_by_a_margin() -> None:
 # --- structured answers ----------------------------------------------------------------
 
 
-class Leaf(BaseModel):
-    """A claim with a score."""
-
-    id: str = Field(pattern=r"^[AB]-\d+$")
-    claim: str = Field(min_length=20, max_length=200)
-    score: int = Field(ge=1, le=10)
-    weight: float = Field(gt=0, lt=1)
-    kind: str | None = None
-
-
-class Tree(BaseModel):
-    """Claims within claims."""
-
-    title: str
-    leaves: list[Leaf] = Field(min_length=3, max_length=5)
-    below: Tree | None = None
-    by_side: dict[str, Leaf]
-    pair: tuple[int, str]
-
-
-async def test_nested_and_recursive_shapes_are_satisfied() -> None:
-    reply = await ask("maple", schema=AnswerSchema("Tree", Tree.model_json_schema()))
-    tree = Tree.model_validate(orjson.loads(reply.text))
-    assert 3 <= len(tree.leaves) <= 5
-    assert tree.by_side
-
-
-def make(schema: dict[str, Any]) -> Any:
-    """Fabricate a value for a schema."""
-    points = [Point(f"Title {i}", f"A sentence with number {i} in it.") for i in range(6)]
-    return Fabricator(schema, chance(1), points, "A").value(schema)
-
-
-@given(
-    st.integers(-50, 50), st.integers(0, 40), st.sampled_from(["integer", "number"]), st.booleans()
+SHAPE = record(
+    {
+        "claims": several(record({"id": TEXT, "claim": TEXT, "score": whole(1, 10)}), 3, 5),
+        "weight": {"type": "number", "minimum": 0.25, "maximum": 0.75},
+        "kind": choice("strong", "weak"),
+        "by_side": by_key(("A", "B"), several(TEXT)),
+        "fair": FLAG,
+    }
 )
-def test_numbers_stay_within_their_bounds(low: int, span: int, kind: str, exclusive: bool) -> None:
-    key = "exclusiveMinimum" if exclusive else "minimum"
-    high = low + span + 2
-    made = make({"type": kind, key: low, "maximum": high})
-    assert low <= made <= high
-    assert not exclusive or made > low
-    assert isinstance(made, int) or kind == "number"
 
 
-@given(st.integers(0, 6), st.integers(0, 4))
-def test_lists_have_as_many_different_items_as_asked(fewest: int, more: int) -> None:
-    item = {"type": "string"}
-    schema = {"type": "array", "items": item, "minItems": fewest, "uniqueItems": True}
-    made = make(schema | {"maxItems": fewest + more})
-    assert fewest <= len(made) <= fewest + more
-    assert len(made) == len(set(made))
-
-
-@given(st.integers(0, 300), st.integers(0, 50))
-def test_texts_have_the_length_asked(fewest: int, more: int) -> None:
-    made = make({"type": "string", "minLength": fewest, "maxLength": fewest + more})
-    assert fewest <= len(made) <= fewest + more
-
-
-@pytest.mark.parametrize(
-    ("schema", "good"),
-    [
-        ({"const": "x"}, ["x"]),
-        ({"enum": ["p", "q"]}, ["p", "q"]),
-        ({"type": ["null", "boolean"]}, [True, False]),
-        ({"type": "null"}, [None]),
-        ({"oneOf": [{"type": "null"}, {"const": 3}]}, [3]),
-        ({"allOf": [{"type": "integer", "minimum": 4}, {"maximum": 4}]}, [4]),
-        ({"type": "integer", "multipleOf": 5, "minimum": 6, "maximum": 12}, [10]),
-        ({"type": "object", "required": ["a"], "properties": {"a": {"const": 1}}}, [{"a": 1}]),
-    ],
-)
-def test_every_keyword_is_obeyed(schema: dict[str, Any], good: list[Any]) -> None:
-    assert make(schema) in good
+async def test_every_shape_that_is_asked_for_is_satisfied() -> None:
+    for topic in map(str, range(50)):
+        reply = await ask("maple", schema=AnswerSchema("Tree", SHAPE), cue={"topic": topic})
+        made = orjson.loads(reply.text)
+        assert list(made) == ["claims", "weight", "kind", "by_side", "fair"]
+        assert 3 <= len(made["claims"]) <= 5
+        assert all(one["id"] and one["claim"] and 1 <= one["score"] <= 10 for one in made["claims"])
+        assert 0.25 <= made["weight"] <= 0.75
+        assert made["kind"] in ("strong", "weak")
+        assert set(made["by_side"]) == {"A", "B"}
+        assert isinstance(made["fair"], bool)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

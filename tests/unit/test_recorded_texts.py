@@ -45,9 +45,9 @@ from engine.series.report.page import write_markdown, write_page
 from engine.series.report.pictures import draw_report
 from engine.series.report.report import make_report
 from engine.store.community import SETTING_NAMES
+from engine.values.debate import Status
 from engine.values.language import ENGLISH, speaking, spoken
 from engine.values.messages import File, Message, TurnPost
-from engine.values.debate import Status
 from engine.values.ports import AnswerSchema, Call, Reply
 from engine.words.buttons import ButtonAction
 from engine.words.forms import form_of
