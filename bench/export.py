@@ -19,9 +19,8 @@ from typing import Annotated, Any, NamedTuple, TypeVar
 import orjson
 import typer
 
-from adapters.storage.database import Database
+from adapters.storage.database import SqlDatabase
 from adapters.storage.migrate import migrate
-from adapters.storage.store import SqlStore
 from bench.command import command
 from bench.past_debates import CALLS, PEOPLE, Scale, fill
 from bench.wheel.machine import print_result
@@ -33,7 +32,7 @@ from engine.dataset.columns import MOMENT, Table
 from engine.dataset.folder import FileFormat, staged, turn_into_parquet
 from engine.dataset.tables import choose_tables
 from engine.dataset.writer import Wanted, export
-from engine.store import ExportFilter
+from engine.store import ExportFilter, Store
 from engine.values.errors import UsageError
 from engine.values.topics import SPLITS
 
@@ -142,10 +141,10 @@ def _export(place: Path, file_format: FileFormat, tables: tuple[str, ...]) -> Ex
 
 
 @asynccontextmanager
-async def _open_store(place: Path) -> AsyncIterator[tuple[Database, SqlStore]]:
-    database = Database(f"sqlite+aiosqlite:///{place / 'bench.db'}")
+async def _open_store(place: Path) -> AsyncIterator[tuple[SqlDatabase, Store]]:
+    database = SqlDatabase(f"sqlite+aiosqlite:///{place / 'bench.db'}")
     try:
-        yield database, SqlStore(database)
+        yield database, Store(database)
     finally:
         await database.close()
 

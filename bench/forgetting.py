@@ -14,12 +14,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from adapters.storage.connection import SqlConnection
-from adapters.storage.database import Database
+from adapters.storage.database import SqlDatabase
 from adapters.storage.migrate import migrate
-from adapters.storage.store import SqlStore
 from bench.pages import CLUB, addresses
 from bench.past_debates import BEGAN, SYLLABLES, Past
+from engine.store import Store
+from engine.store.database import SqlConnection
 
 VOTERS, VOTES, AT_ONCE = 2000, 20, 500
 TRIES = 10
@@ -38,14 +38,14 @@ async def main(debates: int) -> None:
     with addresses() as urls:
         for kind, url in urls:
             print(f"{kind}, {debates:,} debates, {VOTES * debates:,} votes")
-            database = Database(url)
+            database = SqlDatabase(url)
             await migrate(database)
             await fill(database, debates)
             await measure(database)
             await database.close()
 
 
-async def fill(database: Database, debates: int) -> None:
+async def fill(database: SqlDatabase, debates: int) -> None:
     """Store voters, debates and votes."""
     await database.write(_people)
     for first in range(0, debates, AT_ONCE):
@@ -71,9 +71,9 @@ def _debates(connection: SqlConnection, numbers: range) -> None:
             connection.run(VOTE, debate=row["id"], person=person, at=BEGAN)
 
 
-async def measure(database: Database) -> None:
+async def measure(database: SqlDatabase) -> None:
     """Print how long writes and queries take."""
-    store, took = SqlStore(database), list[float]()
+    store, took = Store(database), list[float]()
     write = database.write
 
     async def timed(operation: Callable[[SqlConnection], Any]) -> Any:

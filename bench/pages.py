@@ -21,14 +21,14 @@ from statistics import median
 
 from aiohttp import ClientSession
 
-from adapters.storage.connection import SqlConnection
-from adapters.storage.database import Database
-from adapters.storage.listed import keep_listing
+from adapters.storage.database import SqlDatabase
 from adapters.storage.migrate import migrate
-from adapters.storage.store import SqlStore
 from adapters.web import crowd
 from bench.past_debates import SYLLABLES, Past
 from engine.pages.stored import StoredLibrary
+from engine.store import Store
+from engine.store.database import SqlConnection
+from engine.store.debates import keep_listing
 from engine.values.debate import Debate, Fit, JurorFit, Status
 from tests.doubles.databases import PostgresDouble
 from tests.kit import ballot, new_debate, run, turn, turn_post, verdict
@@ -94,11 +94,11 @@ def addresses() -> Iterator[Iterator[tuple[str, str]]]:
 
 
 @asynccontextmanager
-async def filled(url: str, debates: int, turns: int) -> AsyncIterator[tuple[SqlStore, Debate]]:
+async def filled(url: str, debates: int, turns: int) -> AsyncIterator[tuple[Store, Debate]]:
     """Fill a database, and open the store on it."""
-    database = Database(url)
+    database = SqlDatabase(url)
     await migrate(database)
-    store = SqlStore(database)
+    store = Store(database)
     try:
         for first in range(0, debates, 500):
             await database.write(partial(_insert, numbers=range(first, first + 500)))
@@ -121,7 +121,7 @@ def _insert(connection: SqlConnection, numbers: range) -> None:
         keep_listing(connection, row["id"], setup)
 
 
-async def _hold_long(store: SqlStore, turns: int) -> Debate:
+async def _hold_long(store: Store, turns: int) -> Debate:
     running = await run(store, new_debate(number=1_000_000))
     await store.outbox.set_thread(running.lease, running.id, "thread")
     for number in range(1, turns + 1):

@@ -9,11 +9,10 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from adapters.storage.connection import SqlConnection
-from adapters.storage.database import Database
-from adapters.storage.findings import PANEL
-from adapters.storage.journal import FROM_CALL
-from adapters.storage.listed import listing_of
+from adapters.storage.database import SqlDatabase
+from engine.store.database import SqlConnection
+from engine.store.debates import listing_of
+from engine.store.journal import FROM_CALL, PANEL
 from engine.values.debate import Model, PanelSetup, Request, Setup, Status, Turn, Usage
 from engine.values.judging import Ballot, Question, Verdict, Vote
 from engine.values.ports import Reply
@@ -41,7 +40,7 @@ class Scale(NamedTuple):
     votes_each: int
 
 
-async def fill(database: Database, scale: Scale) -> None:
+async def fill(database: SqlDatabase, scale: Scale) -> None:
     """Write ended debates; the same ones every time."""
     rng = Random("past debates")
     vocabulary = ["".join(rng.choices(SYLLABLES, k=rng.randint(1, 4))) for _ in range(4000)]
@@ -55,7 +54,7 @@ async def fill(database: Database, scale: Scale) -> None:
         await _write(database, rows)
 
 
-async def _write(database: Database, rows: Rows) -> None:
+async def _write(database: SqlDatabase, rows: Rows) -> None:
     def store(connection: SqlConnection) -> None:
         for table, made in rows:
             for row in made:

@@ -25,7 +25,7 @@ from aiohttp import ClientSession, TCPConnector
 
 from adapters.pictures.png import drawn
 from adapters.site import Site
-from adapters.storage.database import Database
+from adapters.storage.database import SqlDatabase
 from adapters.storage.migrate import migrate
 from adapters.web.application import furnish
 from adapters.web.public import PublicPages
@@ -34,7 +34,7 @@ from bot.clock import SystemClock
 from bot.exits import run
 from engine.line.intake import Order
 from engine.pages.public import Public
-from engine.store.community import PublicPart
+from engine.store.communities import PublicPart
 from engine.values.debate import Model, short_code
 from engine.values.ports import Part, Permalinks, VenueLimits
 from tests.doubles.hall import DEFAULTS, LOBBY, Hall, Session
@@ -114,7 +114,7 @@ async def hold(session: Session, debates: int) -> list[str]:
 
 async def delays(session: Session, venue: WatchedVenue, debates: list[str]) -> list[float]:
     """Return the seconds from commit to post of every message of some debates."""
-    rows = await session.store._database.rows(
+    rows = await session.store.database.rows(
         "SELECT debate, number, queued_at FROM outbox WHERE debate IN :debates AND target IS NULL",
         debates=debates,
     )
@@ -133,7 +133,7 @@ async def measure(readers: int, debates: int, blocks: int) -> dict[str, object]:
     pages = []
     with tempfile.TemporaryDirectory() as folder:
         url = f"sqlite+aiosqlite:///{Path(folder, 'rostrum.db')}"
-        database = Database(url)
+        database = SqlDatabase(url)
         await migrate(database)
         await database.close()
         venue = WatchedVenue()

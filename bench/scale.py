@@ -21,7 +21,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 import orjson
 import typer
 
-from adapters.storage.database import Database
+from adapters.storage.database import SqlDatabase
 from adapters.storage.migrate import migrate
 from bench.command import command
 from bench.server import Counters, Server, cpu_seconds, open_server, peak_megabytes
@@ -313,7 +313,7 @@ class Bench:
     async def _on_sqlite(self, plan: Plan) -> Measured:
         with tempfile.TemporaryDirectory() as folder:
             url = f"sqlite+aiosqlite:///{Path(folder) / 'bench.db'}"
-            database = Database(url)
+            database = SqlDatabase(url)
             await migrate(database)
             await database.close()
             return await self._measure(plan, url, None)
@@ -362,7 +362,7 @@ class Bench:
         with tempfile.TemporaryDirectory(prefix="rostrum-bench-") as name:
             folder = Path(name)
             async with Remote.spawned(folder) as discord:
-                database = Database(url, writable=False)
+                database = SqlDatabase(url, writable=False)
                 town = Town(folder, url, database, discord, Calls(0.0), self.model_url)
                 town.command = COMMAND
                 try:
@@ -411,7 +411,7 @@ def _peaks(town: Town, plan: Plan) -> dict[str, float]:
     return found
 
 
-async def _read(database: Database, debates: int) -> tuple[int, float, list[float], list[float]]:
+async def _read(database: SqlDatabase, debates: int) -> tuple[int, float, list[float], list[float]]:
     """Return the calls, the seconds they took in all, and the latencies."""
     calls = [(_moment(began), took) for began, took in await database.rows(CALLS, first=FIRST)]
     seconds = max(began + took for began, took in calls) - min(began for began, _ in calls)

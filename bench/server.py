@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import psycopg
 
-from adapters.storage.database import Database
+from adapters.storage.database import SqlDatabase
 from adapters.storage.migrate import migrate
 from engine.values.errors import RostrumError
 from tests.doubles.databases import PostgresDouble
@@ -106,7 +106,7 @@ class Server:
     async def prepare(self) -> str:
         """Create a migrated database, to copy; return its name."""
         name = self._create("template1")
-        database = Database(self.url(name))
+        database = SqlDatabase(self.url(name))
         try:
             await migrate(database)
         finally:

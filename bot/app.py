@@ -15,7 +15,6 @@ from adapters.dispatch.local import LocalDispatcher
 from adapters.models.router import ModelRouter, open_models
 from adapters.storage.database import START_SECONDS
 from adapters.storage.migrate import make_ready
-from adapters.storage.store import SqlStore
 from bot import __version__, stopping
 from bot.clock import SystemClock
 from bot.log import about
@@ -62,7 +61,7 @@ class App:
 
     service: Service
     open_commands: Callable[[], Commands]
-    store: SqlStore
+    store: Store
     defaults: Defaults
     deliveries: Mapping[str, Delivery]
     reconcile: Callable[..., Awaitable[None]]
@@ -173,7 +172,7 @@ async def run_app(
     if counts is None and settings.traces:
         counts = open_counts(settings)
     database = open_database(settings, start_seconds=start_seconds)
-    store = SqlStore(database, settings.vault_keys())
+    store = Store(database, settings.vault_keys())
     sharing = open_sharing(settings, database, role)
     models = models or open_configured_models(settings, sharing.fleet)
     moderator = open_moderator(settings)
@@ -207,7 +206,7 @@ async def run_app(
         )
 
 
-def _offer(settings: Settings, line: MainLine, store: SqlStore) -> App:
+def _offer(settings: Settings, line: MainLine, store: Store) -> App:
     """Return what front ends use of a line that runs."""
     defaults = defaults_of(settings)
     return App(
@@ -223,7 +222,7 @@ def _offer(settings: Settings, line: MainLine, store: SqlStore) -> App:
     )
 
 
-def _open_commands(settings: Settings, service: Service, store: SqlStore) -> Commands:
+def _open_commands(settings: Settings, service: Service, store: Store) -> Commands:
     from engine.chat.commands import Commands  # and with it exports and statistics
 
     key = settings.export.hmac_key
@@ -241,7 +240,7 @@ class MainLine:
 
     def __init__(
         self,
-        store: SqlStore,
+        store: Store,
         models: Models,
         prompts: Prompts,
         venues: Sequence[Venue],

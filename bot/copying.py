@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from adapters.storage.copying import Headway, Report, Stage, Sums, copy
-from adapters.storage.database import OR_A_FILE, SERVERS, Database
+from adapters.storage.database import OR_A_FILE, SERVERS, SqlDatabase
 from adapters.storage.file import local_file, sqlite_path
 from adapters.terminal.record import records_of
 from bot import log
@@ -80,14 +80,14 @@ def _check_kinds(settings: Settings, to: str) -> None:
         )
 
 
-def _open_target(to: str, settings: Settings) -> Database:
+def _open_target(to: str, settings: Settings) -> SqlDatabase:
     try:
-        return Database(to, writable=False, pool=settings.database_pool)
+        return SqlDatabase(to, writable=False, pool=settings.database_pool)
     except StoreError as error:
         raise _of_target(error) from error
 
 
-async def _copy(path: Path, target: Database, report: Report) -> Sums:
+async def _copy(path: Path, target: SqlDatabase, report: Report) -> Sums:
     try:
         return await copy(path, target, report)
     except StoreError as error:

@@ -10,12 +10,11 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from adapters.storage.store import SqlStore
 from bot import __version__, texts
 from bot.reading import read_store
 from bot.settings.settings import Settings
 from engine.dataset.writer import ExportStage, Headway, Report, Wanted, export
-from engine.store import count_rehearsals
+from engine.store import Store, count_rehearsals
 from engine.values.errors import NotFoundError
 from engine.words.translation import plural
 
@@ -59,7 +58,7 @@ async def export_into(
     return ", ".join(f"{table} {number:,}" for table, number in counts.items() if number) + left_out
 
 
-async def _license_of(store: SqlStore, community: str) -> str | None:
+async def _license_of(store: Store, community: str) -> str | None:
     """Return the licence that a community has set; its id is on one platform."""
     for platform in PLATFORMS:
         if license := (await store.communities.get(platform, community)).license:

@@ -12,7 +12,6 @@ from adapters.private_files import open_private
 from adapters.storage import backup
 from adapters.storage.file import local_file
 from adapters.storage.migrate import migrate, require_ours
-from adapters.storage.store import SqlStore
 from adapters.terminal.record import count_records, erase_records, records_of
 from bot import log
 from bot.app import defaults_of, open_configured_models
@@ -27,6 +26,7 @@ from engine.chat.privacy import check_no_live, forget, purge
 from engine.fleet.leases import LEASE_SECONDS
 from engine.line.intake import check_prices
 from engine.line.replacing import replace_models, replaced_post
+from engine.store import Store
 from engine.values.debate import Cause, Debate, Status
 from engine.values.errors import NotFoundError, StoppedError, UsageError
 from engine.values.ports import utc_now
@@ -117,7 +117,7 @@ async def forget_person(platform: str, user: str, *, yes: bool = False) -> None:
     print(said if wiped else f"{said} {LATER_WIPED}")
 
 
-async def _find_traces(store: SqlStore, platform: str, user: str) -> str:
+async def _find_traces(store: Store, platform: str, user: str) -> str:
     """Describe what is stored about a person; empty for nothing."""
     traces = await store.people.traces(platform, user)
     mentions = await store.people.mentions(platform, user)

@@ -8,10 +8,10 @@ from json import JSONDecodeError
 
 from pydantic import ValidationError
 
-from adapters.storage.database import START_SECONDS, Database
+from adapters.storage.database import START_SECONDS, SqlDatabase
 from adapters.storage.migrate import require_newest
-from adapters.storage.store import SqlStore
 from bot.settings.settings import Settings
+from engine.store import Store
 from engine.values.errors import RostrumError
 
 SERVER_SECONDS = 60.0  # how long a process that stays waits at its start for a database server
@@ -21,9 +21,9 @@ GARBLED = (UnicodeDecodeError, JSONDecodeError, ValidationError)
 
 def open_database(
     settings: Settings, *, writable: bool = True, start_seconds: float = START_SECONDS
-) -> Database:
-    """Return the database of the settings; see `Database`. Raises StoreError."""
-    return Database(
+) -> SqlDatabase:
+    """Return the database of the settings; see `SqlDatabase`. Raises StoreError."""
+    return SqlDatabase(
         settings.database_url.get_secret_value(),
         writable=writable,
         pool=settings.database_pool,
@@ -32,14 +32,14 @@ def open_database(
 
 
 @asynccontextmanager
-async def read_store(settings: Settings, *, whole: bool = False) -> AsyncIterator[SqlStore]:
+async def read_store(settings: Settings, *, whole: bool = False) -> AsyncIterator[Store]:
     """Open the store for reading, beside a running process.
 
     `whole` verifies the whole file first: a damaged index would silently hide rows from an export.
     Raises StoreError, also for errors of the body that a damaged file causes.
     """
     database = open_database(settings, writable=False)
-    store = SqlStore(database, settings.vault_keys())
+    store = Store(database, settings.vault_keys())
     try:
         await require_newest(database)
         if whole and not await database.is_sound(thorough=True):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ulid import ULID
 
-from adapters.storage.database import Database
+from adapters.storage.database import SqlDatabase
 from bot.role import Role
 from bot.settings.settings import Settings
 from engine.fleet.leases import Bell, Keeper
@@ -45,7 +45,7 @@ class Sharing:
             yield Member(self.fleet, store, keeper, self.bell).run()
 
 
-def open_sharing(settings: Settings, database: Database, role: Role) -> Sharing:
+def open_sharing(settings: Settings, database: SqlDatabase, role: Role) -> Sharing:
     """Return the joints of a process with a role."""
     sharing = Sharing()
     if not settings.shared:

@@ -1,4 +1,4 @@
--- Every table of revision 0100, made from adapters/storage/tables.py by: make schema
+-- Every table of revision 0100, made from engine/store/tables.py by: make schema
 CREATE TABLE adjustments (
 	debate VARCHAR(26) NOT NULL, 
 	name VARCHAR(255) NOT NULL, 

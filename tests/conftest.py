@@ -18,10 +18,10 @@ import pytest
 import structlog
 from hypothesis import HealthCheck, settings
 
-from adapters.storage.database import Database
+from adapters.storage.database import SqlDatabase
 from adapters.storage.migrate import migrate
-from adapters.storage.store import SqlStore
 from bot.exits import COLLECT_AFTER
+from engine.store import Store
 from tests.doubles.databases import PostgresDouble
 
 # Machines are shared: an example that takes long says nothing about the code.
@@ -158,7 +158,7 @@ def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 async def _migrate(url: str) -> None:
-    database = Database(url)
+    database = SqlDatabase(url)
     await migrate(database)
     await database.close()
 
@@ -200,22 +200,22 @@ def empty_url(database_kind: str, request: pytest.FixtureRequest, tmp_path: Path
 
 
 @pytest.fixture
-async def database(database_url: str) -> AsyncIterator[Database]:
+async def database(database_url: str) -> AsyncIterator[SqlDatabase]:
     """The database, opened as the sole runner."""
-    database = Database(database_url)
+    database = SqlDatabase(database_url)
     yield database
     await database.close()
 
 
 @pytest.fixture
-def store(database: Database) -> SqlStore:
+def store(database: SqlDatabase) -> Store:
     """The store over it."""
-    return SqlStore(database)
+    return Store(database)
 
 
 @pytest.fixture
-async def shared(database_url: str) -> AsyncIterator[SqlStore]:
+async def shared(database_url: str) -> AsyncIterator[Store]:
     """A store that other processes could write to as well."""
-    database = Database(database_url, writable=False)
-    yield SqlStore(database)
+    database = SqlDatabase(database_url, writable=False)
+    yield Store(database)
     await database.close()

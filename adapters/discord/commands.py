@@ -45,7 +45,7 @@ from engine.chat.invocation import (
     TopicsArguments,
 )
 from engine.chat.participants import NO_VOTE
-from engine.store.community import SETTING_NAMES
+from engine.store.communities import SETTING_NAMES
 from engine.tally.questions import vote_options
 from engine.values.errors import RostrumError, UsageError
 from engine.values.language import N_, speaking

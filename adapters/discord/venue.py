@@ -45,7 +45,7 @@ from adapters.discord.rest import Rest, rights_in
 from adapters.discord.webhooks import Webhooks
 from adapters.pictures.png import drawn
 from engine.delivery.pace import GAP_SECONDS, ChannelPace
-from engine.store.served import OWN
+from engine.store.leases import OWN
 from engine.values.errors import MessageGoneError, VenueAwayError, VenueError, VenueGoneError
 from engine.values.messages import Message
 from engine.values.ports import Location, Member, Part, Reactions, Unnamed, VenueLimits

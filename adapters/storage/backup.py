@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from adapters.private_files import open_private
-from adapters.storage.database import Database
+from adapters.storage.database import SqlDatabase
 from adapters.storage.file import open_unchanged
 from adapters.storage.sqlite import FAULTS
 from engine.values.errors import ExportError, UsageError
@@ -21,7 +21,7 @@ NAMES = "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"
 Counts: TypeAlias = dict[str, int]
 
 
-def back_up(database: Database, out: Path, go_on: Callable[[], None]) -> int:
+def back_up(database: SqlDatabase, out: Path, go_on: Callable[[], None]) -> int:
     """Copy a database into a new file, which gets its name only after it was verified.
 
     Returns its size in bytes. `go_on` is called now and then, and may raise to stop. Raises
@@ -48,7 +48,7 @@ def back_up(database: Database, out: Path, go_on: Callable[[], None]) -> int:
     return out.stat().st_size
 
 
-def _copy(database: Database, draft: Path, go_on: Callable[[], None]) -> Counts:
+def _copy(database: SqlDatabase, draft: Path, go_on: Callable[[], None]) -> Counts:
     """Copy page by page with SQLite's backup, which sees one state; return its row counts."""
     with database.snapshot() as connection, closing(sqlite3.connect(draft)) as copy:
         source = connection.driver

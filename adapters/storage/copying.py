@@ -23,12 +23,12 @@ from typing import Any, NamedTuple, TypeAlias
 import orjson
 from sqlalchemy import Table
 
-from adapters.storage.database import Database
+from adapters.storage.database import SqlDatabase
 from adapters.storage.file import is_frozen, lock, open_unchanged
 from adapters.storage.fitting import MisfitError, Reader, reader, type_name
 from adapters.storage.migrate import fill, newest, require_newest
 from adapters.storage.sqlite import FAULTS
-from adapters.storage.tables import metadata
+from engine.store.tables import metadata
 from engine.values.errors import StoreError
 
 AT_ONCE = 20_000  # rows of a COPY; the server checks their foreign keys at its end
@@ -291,13 +291,13 @@ class Copy:
             yield layout, partial(passing, layout.name)
 
 
-async def copy(path: Path, target: Database, report: Report) -> Sums:
+async def copy(path: Path, target: SqlDatabase, report: Report) -> Sums:
     """Copy a file into an empty database, and return what was copied, by table.
 
     `report` is called now and then, and may raise to stop. Raises StoreError; the database is
     then as empty as before.
     """
-    source = Database(f"sqlite+aiosqlite:///{path}", writable=False)
+    source = SqlDatabase(f"sqlite+aiosqlite:///{path}", writable=False)
     try:
         await require_newest(source)
         if source.peek().revision != newest():
@@ -309,7 +309,7 @@ async def copy(path: Path, target: Database, report: Report) -> Sums:
         await source.close()
 
 
-async def _copy(database: Database, path: Path, target: Database, report: Report) -> Sums:
+async def _copy(database: SqlDatabase, path: Path, target: SqlDatabase, report: Report) -> Sums:
     def look() -> None:
         if not source.is_sound():
             raise database.damage()
@@ -332,7 +332,7 @@ async def _copy(database: Database, path: Path, target: Database, report: Report
 
 
 @contextmanager
-def _opened(database: Database, path: Path) -> Iterator[Source]:
+def _opened(database: SqlDatabase, path: Path) -> Iterator[Source]:
     """Hold a file's lock and one state of it. Raises StoreError while a Rostrum runs on it."""
     with nullcontext() if is_frozen(path) else lock(path):
         try:

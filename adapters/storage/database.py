@@ -18,10 +18,10 @@ from math import inf
 from pathlib import Path
 from typing import Any, TypeVar
 
-from adapters.storage.connection import SqlConnection
 from adapters.storage.dialect import Dialect, Peek
 from adapters.storage.file import sqlite_path
 from adapters.storage.sqlite import SqliteFile
+from engine.store.database import Database, SqlConnection
 from engine.values.errors import StoreError
 
 T = TypeVar("T")
@@ -71,7 +71,7 @@ def open_dialect(url: str, *, writable: bool, pool: int, start_seconds: float) -
     return open_server(url, writable=writable, pool=pool, start_seconds=start_seconds)
 
 
-class Database:
+class SqlDatabase(Database):
     """An open database: an SQLite file, or a database of a PostgreSQL server.
 
     With `writable` this process runs debates on it: on SQLite it is then the only one, and on
@@ -111,24 +111,13 @@ class Database:
 
     @property
     def sole(self) -> bool:
-        """Whether no other process may run on it, so that older leases are void."""
         return self.dialect.sole
 
     @property
     def away(self) -> bool:
-        """Whether a server does not answer now or a disk is full, so that what asks it waits."""
         return self.dialect.away
 
-    async def write(self, operation: Callable[[SqlConnection], T]) -> T:
-        """Run a write in the next group and return its result once that is committed.
-
-        A write that raises is rolled back alone, so an operation may run twice; it must change
-        nothing but the database. Raises StoreError when the commit fails.
-        """
-        return await self.enqueue(operation)
-
     def enqueue(self, operation: Callable[[SqlConnection], T]) -> asyncio.Future[T]:
-        """Queue a write behind those already waiting; see `write`."""
         self._check_open()
         done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         self._queue.append(Write(operation, done))
@@ -136,47 +125,21 @@ class Database:
             self._flushing = asyncio.create_task(self._flush(), name="writer")
         return done
 
-    async def run(self, sql: str, /, **values: Any) -> int:
-        """Run one change in the next group; return how many rows it changed."""
-        return await self.enqueue(lambda connection: connection.run(sql, **values))
-
     async def rows(self, sql: str, /, **values: Any) -> list[Any]:
-        """Return a query's rows as named tuples. Raises StoreError."""
         self._check_open()
         try:
             return await self.dialect.fetch(sql, values)
         except self.dialect.faults as error:
             raise self.explain(error) from error
 
-    async def first(self, sql: str, /, **values: Any) -> Any:
-        """Return a query's first row, None without any."""
-        rows = await self.rows(sql, **values)
-        return rows[0] if rows else None
-
-    async def value(self, sql: str, /, **values: Any) -> Any:
-        """Return the first column of the first row, None without any."""
-        rows = await self.rows(sql, **values)
-        return rows[0][0] if rows else None
-
-    async def column(self, sql: str, /, **values: Any) -> list[Any]:
-        """Return the first column of every row."""
-        return [row[0] for row in await self.rows(sql, **values)]
-
     async def glance(self, sql: str, /, **values: Any) -> list[Any]:
-        """Return what a short query finds, as named tuples. Raises StoreError.
-
-        While writes are on their way it goes with them: the trip to a thread and back is most of
-        what it costs.
-        """
+        # While writes are on their way it goes with them: the trip to a thread and back is most
+        # of what it costs.
         if not self.dialect.gathers or self._flushing is None or self._flushing.done():
             return await self.rows(sql, **values)
         return await self.enqueue(lambda connection: connection.rows(sql, **values))
 
     def look(self, operation: Callable[[SqlConnection], T]) -> T:
-        """Read what must agree with itself, in a worker thread. Raises StoreError.
-
-        Waits for a server that goes away, so that the reads may begin again.
-        """
         try:
             return self.dialect.look(operation)
         except self.dialect.faults as error:
@@ -184,7 +147,6 @@ class Database:
 
     @contextmanager
     def snapshot(self) -> Iterator[SqlConnection]:
-        """Open one consistent view, for a worker thread."""
         try:
             with self.dialect.view() as view:
                 yield view
@@ -203,7 +165,6 @@ class Database:
         return await self.dialect.is_sound(thorough=thorough)
 
     async def checkpoint(self) -> bool:
-        """Empty what holds older pages; False while a reader uses it. Raises StoreError."""
         self._check_open()
         loop = asyncio.get_running_loop()
         try:
@@ -212,11 +173,9 @@ class Database:
             raise self.explain(error) from error
 
     def hurry(self) -> None:
-        """Wait no longer than a moment for a database that is away: the process ends."""
         self.dialect.hurry()
 
     async def close(self) -> None:
-        """Finish queued work and close every connection; further calls are refused."""
         self._closed = True
         await self.dialect.close_readers()
         if self._flushing is not None:

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
-from adapters.storage.connection import SqlConnection
+from engine.store.database import SqlConnection
 from engine.values.errors import StoreError
 
 T = TypeVar("T")

@@ -8,32 +8,15 @@ alive: leases do. Procrastinate's own texts come from its package; see
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
-import orjson
 from pydantic import ValidationError
 
-from adapters.storage.connection import SqlConnection
-from adapters.storage.database import Database
+from engine.store.database import Database, SqlConnection
+from engine.store.debates import Queue, defer
 from engine.values.debate import Setup
 
-LONGEST_NAME = 100  # characters of a queue's name; Procrastinate takes 128
-# A debate has one waiting job at most: its queueing lock.
-DEFER = """
-SELECT procrastinate_defer_jobs_v1(ARRAY[ROW(
-    CAST(:queue AS varchar), 'think', 0, NULL, CAST(:debate AS text), CAST(:args AS jsonb), NULL
-)::procrastinate_job_to_defer_v1])
-WHERE NOT EXISTS (
-    SELECT 1 FROM procrastinate_jobs WHERE queueing_lock = :debate AND status = 'todo'
-)
-"""
-# A debate that goes on with other models may need other backends.
-MISPLACED = """
-DELETE FROM procrastinate_jobs
-WHERE queueing_lock = :debate AND status = 'todo' AND queue_name <> :queue
-"""
 # While people vote, a juror may still have to explain the verdict.
 SETUP = """
 SELECT setup FROM debates WHERE id = :debate AND status IN ('queued', 'running', 'voting')
@@ -66,31 +49,6 @@ WHERE status = 'doing'
             AND procrastinate_workers.last_heartbeat > now() - interval '1 minute'
     )
 """
-
-
-class Queue(NamedTuple):
-    """Jobs that need the same backends."""
-
-    name: str
-    backends: tuple[str, ...]
-
-
-def queue_of(setup: Setup) -> Queue:
-    """Return the queue for a debate."""
-    backends = setup.backends
-    name = f"debates/{'+'.join(backends)}"
-    if len(name) > LONGEST_NAME:
-        name = f"debates/{hashlib.sha256(name.encode()).hexdigest()[:40]}"
-    return Queue(name, backends)
-
-
-def defer(connection: SqlConnection, debate_id: str, setup: Setup) -> str:
-    """Queue a job for a debate, unless one waits; return the queue's name."""
-    queue = queue_of(setup)
-    args = orjson.dumps({"debate": debate_id, "backends": queue.backends}).decode()
-    connection.run(MISPLACED, debate=debate_id, queue=queue.name)
-    connection.rows(DEFER, debate=debate_id, queue=queue.name, args=args)
-    return queue.name
 
 
 class JobTable:

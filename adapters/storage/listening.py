@@ -15,7 +15,7 @@ import psycopg
 import structlog
 from psycopg import conninfo
 
-from adapters.storage.database import Database
+from adapters.storage.database import SqlDatabase
 from adapters.storage.postgres import NETWORK
 from engine.fleet.leases import Bell, Ring
 from engine.values.errors import StoreError, why_of
@@ -34,7 +34,7 @@ log = structlog.get_logger(__name__)
 class Exchange:
     """Carries rings between this process and all others on its database."""
 
-    def __init__(self, url: str, database: Database, bell: Bell, sender: str) -> None:
+    def __init__(self, url: str, database: SqlDatabase, bell: Bell, sender: str) -> None:
         self._url = url
         self._database = database
         self._bell = bell

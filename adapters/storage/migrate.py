@@ -14,10 +14,10 @@ from importlib.resources import files
 from typing import Any
 
 from adapters.storage import schema
-from adapters.storage.connection import SqlConnection
-from adapters.storage.database import Database
+from adapters.storage.database import SqlDatabase
 from adapters.storage.dialect import REVISION, VERSIONS, Peek
 from adapters.storage.sqlite import TABLES
+from engine.store.database import SqlConnection
 from engine.values.errors import StoreError
 
 NUMBERED = re.compile(r"rev_(\d{4})_\w+\.py")
@@ -72,7 +72,7 @@ def _expands(revision: str) -> bool:
     return any(EXPANDS in file.read_text(encoding="utf-8") for file in found)
 
 
-async def migrate(database: Database) -> str:
+async def migrate(database: SqlDatabase) -> str:
     """Upgrade a database to the newest revision and return that.
 
     One of a newer Rostrum that suits this version stays as it is. Raises StoreError for one of any
@@ -98,7 +98,7 @@ async def migrate(database: Database) -> str:
     return newest()
 
 
-async def fill(database: Database, load: Callable[[Any], None]) -> None:
+async def fill(database: SqlDatabase, load: Callable[[Any], None]) -> None:
     """Upgrade a server's database and load rows into it, in one transaction.
 
     `load` gets the driver's connection, and is called again if that is lost. Raises StoreError.
@@ -110,12 +110,12 @@ async def fill(database: Database, load: Callable[[Any], None]) -> None:
     await asyncio.to_thread(upgrade, database, then=load)
 
 
-async def _note_suits(database: Database, found: Peek) -> None:
+async def _note_suits(database: SqlDatabase, found: Peek) -> None:
     if (oldest := suits()) != (found.suits or newest()):
         await database.run(NOTE_SUITS, oldest=oldest)
 
 
-async def make_ready(database: Database) -> None:
+async def make_ready(database: SqlDatabase) -> None:
     """Upgrade a file, as whatever starts on it does; a server's database must be ready already.
 
     Raises StoreError, also for an emptied file, which only `rostrum migrate` sets up again.
@@ -128,7 +128,7 @@ async def make_ready(database: Database) -> None:
         await require_newest(database)
 
 
-def _look(database: Database) -> Peek:
+def _look(database: SqlDatabase) -> Peek:
     """Return what a database contains. Raises StoreError if this version cannot work with it."""
     found = database.peek()
     mine = found.tables >= OURS and NUMBER.fullmatch(found.revision or "")
@@ -141,7 +141,7 @@ def _look(database: Database) -> Peek:
     return found
 
 
-def _refuse_others(database: Database, found: Peek) -> None:
+def _refuse_others(database: SqlDatabase, found: Peek) -> None:
     """Raise StoreError for a database of a version that this one cannot work with."""
     known = revisions()
     if found.revision is None or found.revision in known:
@@ -157,7 +157,7 @@ def _refuse_others(database: Database, found: Peek) -> None:
         raise _newer(database, found)
 
 
-def _newer(database: Database, found: Peek) -> StoreError:
+def _newer(database: SqlDatabase, found: Peek) -> StoreError:
     return StoreError(
         f"The database {database.name} was made by a newer Rostrum (revision {found.revision}); "
         "install that version, or point ROSTRUM_DATABASE_URL at another "
@@ -165,7 +165,7 @@ def _newer(database: Database, found: Peek) -> StoreError:
     )
 
 
-def upgrade(database: Database, then: Callable[[Any], None] | None = None) -> None:
+def upgrade(database: SqlDatabase, then: Callable[[Any], None] | None = None) -> None:
     """Make a database's tables or run the migrations it lacks, all or nothing. Raises StoreError.
 
     What comes `then` gets the driver's connection, and belongs to the same transaction.
@@ -199,7 +199,7 @@ def upgrade(database: Database, then: Callable[[Any], None] | None = None) -> No
         raise database.explain(error) from error
 
 
-async def require_newest(database: Database) -> None:
+async def require_newest(database: SqlDatabase) -> None:
     """Check that a database is ready to be read. Raises StoreError that says what to run."""
     if not database.dialect.exists():
         raise StoreError(
@@ -214,19 +214,19 @@ async def require_newest(database: Database) -> None:
         )
 
 
-async def require_ours(database: Database) -> None:
+async def require_ours(database: SqlDatabase) -> None:
     """Check that a database is any version's of Rostrum. Raises StoreError."""
     await _require_tables(database)
 
 
-async def _require_tables(database: Database) -> Peek:
+async def _require_tables(database: SqlDatabase) -> Peek:
     found = await asyncio.to_thread(_look, database)
     if found.revision is None:
         raise _without_tables(database)
     return found
 
 
-def _without_tables(database: Database) -> StoreError:
+def _without_tables(database: SqlDatabase) -> StoreError:
     return StoreError(
         f"The database {database.name} has no tables of Rostrum yet; run rostrum migrate. "
         "If it held debates, it is damaged: restore it from a backup."

@@ -26,9 +26,9 @@ from psycopg import conninfo
 from psycopg.pq import TransactionStatus
 from psycopg.types.string import StrBinaryDumper, StrDumper
 
-from adapters.storage.connection import SqlConnection
 from adapters.storage.dialect import REVISION, SUITS, VERSIONS, Dialect, Operation, Peek
 from adapters.storage.spelling import spell
+from engine.store.database import SqlConnection
 from engine.values.errors import StoreError
 from engine.values.ports import SHARED_TIME, machine_now
 

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from adapters.storage.connection import shape
 from adapters.storage.sqlite import READER, SETTINGS, address, set_pragmas, spell_out
+from engine.store.database import shape
 
 if TYPE_CHECKING:
     import aiosqlite

@@ -1,6 +1,6 @@
 """The newest tables as one script, `migrations/schema.sql`: a new SQLite file needs no Alembic.
 
-`make schema` writes the script from `adapters/storage/tables.py`, as the first migration makes the
+`make schema` writes the script from `engine/store/tables.py`, as the first migration makes the
 tables; a test holds that it is up to date.
 """
 
@@ -13,10 +13,10 @@ from contextlib import closing
 from importlib.resources import files
 from pathlib import Path
 
-from adapters.storage.connection import SqlConnection
+from engine.store.database import SqlConnection
 
 SCRIPT = files("migrations") / "schema.sql"
-HEAD = "-- Every table of revision {}, made from adapters/storage/tables.py by: make schema\n"
+HEAD = "-- Every table of revision {}, made from engine/store/tables.py by: make schema\n"
 STAMP = "INSERT INTO alembic_version VALUES ('{}')"
 STATEMENTS = "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY type DESC, name"
 END = ";\n"
@@ -37,11 +37,11 @@ def create(connection: SqlConnection) -> None:
 def described() -> str:
     """Return the script that makes the tables as they are described now."""
     # Only here, as migrations use the script as well.
-    from adapters.storage.database import Database
+    from adapters.storage.database import SqlDatabase
     from adapters.storage.migrate import newest, upgrade
 
     with tempfile.TemporaryDirectory() as folder:
-        database = Database(f"sqlite+aiosqlite:///{Path(folder) / 'new.db'}")
+        database = SqlDatabase(f"sqlite+aiosqlite:///{Path(folder) / 'new.db'}")
         upgrade(database)
         asyncio.run(database.close())
         with closing(sqlite3.connect(Path(folder) / "new.db")) as connection:

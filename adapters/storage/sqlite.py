@@ -16,7 +16,6 @@ from urllib.parse import quote
 import structlog
 
 from adapters.private_files import tighten
-from adapters.storage.connection import SqlConnection
 from adapters.storage.dialect import REVISION, SUITS, VERSIONS, Dialect, Operation, Peek
 from adapters.storage.file import (
     BESIDE,
@@ -27,6 +26,7 @@ from adapters.storage.file import (
     lock_file,
     open_unchanged,
 )
+from engine.store.database import SqlConnection
 from engine.values.errors import StoreError
 
 if TYPE_CHECKING:

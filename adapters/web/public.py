@@ -25,7 +25,7 @@ from engine.stats.presentation import (
     word_record,
     word_share,
 )
-from engine.store.community import PublicPart
+from engine.store.communities import PublicPart
 from engine.values.language import N_
 from engine.values.messages import File
 from engine.values.ports import Permalinks

@@ -10,16 +10,15 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from adapters.storage.database import Database
+from adapters.storage.database import SqlDatabase
 from adapters.storage.migrate import migrate
-from adapters.storage.store import SqlStore
 from bench.wheel.venue import SilentVenue
 from bot.app import MainLine, defaults_of, first_error
 from bot.settings.settings import Settings
 from engine.line.intake import Defaults
 from engine.line.service import Service
 from engine.prompts.library import load_prompts
-from engine.store import Caps
+from engine.store import Caps, Store
 from engine.values.debate import Model
 from engine.values.ports import Models
 
@@ -73,9 +72,9 @@ def defaults_with(spell: Callable[[str], str], **changes: object) -> Defaults:
 async def open_line(models: Models) -> AsyncIterator[tuple[Service, HeldBack]]:
     """Open the main line on a temporary database, with a venue that nobody reads."""
     with tempfile.TemporaryDirectory() as folder:
-        database = Database(f"sqlite+aiosqlite:///{Path(folder) / 'bench.db'}")
+        database = SqlDatabase(f"sqlite+aiosqlite:///{Path(folder) / 'bench.db'}")
         await migrate(database)
-        store = SqlStore(database)
+        store = Store(database)
         dispatcher = HeldBack()
         line = MainLine(store, models, load_prompts(), [SilentVenue()], dispatcher)
         try:

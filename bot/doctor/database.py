@@ -9,13 +9,13 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 from adapters.finding import Finding
-from adapters.storage.database import Database
-from adapters.storage.installation import write_scratch
+from adapters.storage.database import SqlDatabase
 from adapters.storage.migrate import require_newest
-from adapters.storage.store import SqlStore
 from bot.reading import open_database
 from bot.settings.settings import Settings
 from engine.line.learning import left_out_of
+from engine.store import Store
+from engine.store.installation import write_scratch
 from engine.values.errors import StoreError
 
 FEWEST_BYTES = 100_000_000  # a few hundred debates
@@ -44,7 +44,7 @@ async def check_database(settings: Settings) -> AsyncIterator[Finding]:
             finding = await _check(database)
             yield finding
             if finding.good:
-                async for change in _check_jurors(SqlStore(database)):
+                async for change in _check_jurors(Store(database)):
                     yield change
         else:
             yield Finding("database", None, f"{database.name} will be created when needed")
@@ -54,7 +54,7 @@ async def check_database(settings: Settings) -> AsyncIterator[Finding]:
         await database.close()
 
 
-async def _check_jurors(store: SqlStore) -> AsyncIterator[Finding]:
+async def _check_jurors(store: Store) -> AsyncIterator[Finding]:
     """Name the jurors that have changed."""
     for juror, number in left_out_of(await store.learning.newest(rehearsal=False)).items():
         yield Finding(
@@ -66,7 +66,7 @@ async def _check_jurors(store: SqlStore) -> AsyncIterator[Finding]:
         )
 
 
-async def _check(database: Database) -> Finding:
+async def _check(database: SqlDatabase) -> Finding:
     try:
         await require_newest(database)
         if not await database.is_sound():

@@ -14,9 +14,9 @@ from weakref import WeakValueDictionary
 from engine.line.intake import Defaults, Ground
 from engine.line.service import Service
 from engine.store import Store
-from engine.store.community import CommunitySettings
+from engine.store.communities import CommunitySettings
 from engine.store.debates import the_one
-from engine.store.served import OWN
+from engine.store.leases import OWN
 from engine.values.debate import Debate, Status, Value
 from engine.values.errors import NotAllowedError, NotFoundError, UsageError
 from engine.values.language import N_, Text

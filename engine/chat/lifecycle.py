@@ -41,8 +41,8 @@ from engine.delivery.length import turns_expected
 from engine.line.intake import Defaults, Order, Rematch
 from engine.line.rematch import check_repeatable
 from engine.store import Store
-from engine.store.community import PublicPart
-from engine.store.pairs import closes_with, tied
+from engine.store.communities import PublicPart
+from engine.store.votes import closes_with, tied
 from engine.values.debate import BallotKind, Debate, Status
 from engine.values.errors import NotFoundError, UsageError
 from engine.values.judging import Log, Question

@@ -21,7 +21,7 @@ from engine.formats import FORMATS, find_format
 from engine.line.intake import MOST_JUDGES, Defaults, Order
 from engine.prompts.library import check_language
 from engine.store import Caps
-from engine.store.community import SETTING_NAMES, CommunitySettings, PublicPart
+from engine.store.communities import SETTING_NAMES, CommunitySettings, PublicPart
 from engine.values.debate import Model
 from engine.values.errors import NotAllowedError, UsageError
 from engine.values.language import ENGLISH, N_

@@ -18,8 +18,8 @@ from engine.delivery.length import turns_expected
 from engine.delivery.public_link import with_page
 from engine.delivery.rematches import ANNOUNCEMENT, with_link
 from engine.store import Intent, Store
-from engine.store.pairs import awaits, tied
-from engine.store.served import Served, everyone
+from engine.store.leases import Served, everyone
+from engine.store.votes import awaits, tied
 from engine.values.debate import ENDED, Debate, Status, short_code, side_of
 from engine.values.errors import NotFoundError, VenueAwayError, VenueError, why_of
 from engine.values.judging import Question

@@ -12,7 +12,7 @@ import structlog
 from engine.fleet.leases import Bell
 from engine.fleet.shares import Shares
 from engine.store import Lease, Store
-from engine.store.deletions import Deletion
+from engine.store.retention import Deletion
 from engine.values.errors import (
     LeaseLostError,
     MessageGoneError,

@@ -15,7 +15,7 @@ import structlog
 from engine.fleet.leases import Bell
 from engine.fleet.shares import Shares
 from engine.store import DeliveryState, Intent, Lease, Post, Store
-from engine.store.served import EVERYONE, Served
+from engine.store.leases import EVERYONE, Served
 from engine.values.debate import Debate
 from engine.values.errors import LeaseLostError, VenueError
 from engine.values.messages import Reveal

@@ -25,7 +25,7 @@ from engine.delivery.unseeding import Unseeding
 from engine.fleet.leases import Bell, Keeper
 from engine.fleet.shares import Shares
 from engine.store import DeliveryState, Intent, Lease, Store
-from engine.store.served import Served
+from engine.store.leases import Served
 from engine.values.errors import (
     LeaseLostError,
     MessageGoneError,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TypeVar
 
 from engine.store import Intent, Store
-from engine.store.community import PublicPart
+from engine.store.communities import PublicPart
 from engine.values.messages import Announcement, Reveal
 from engine.values.ports import Permalinks
 

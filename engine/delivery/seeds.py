@@ -17,8 +17,8 @@ import structlog
 
 from engine.fleet.leases import Bell
 from engine.store import Act, Asked, Intervention, Store, Target
-from engine.store.served import Served, everyone
-from engine.store.votes import unseeded_of
+from engine.store.leases import Served, everyone
+from engine.store.vote_log import unseeded_of
 from engine.values.debate import BallotKind
 from engine.values.errors import (
     MessageGoneError,

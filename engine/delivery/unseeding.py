@@ -16,7 +16,7 @@ import structlog
 
 from engine.fleet.leases import Bell
 from engine.store import Store, Target
-from engine.store.served import Served, everyone
+from engine.store.leases import Served, everyone
 from engine.values.errors import VenueAwayError, VenueError
 from engine.values.ports import Clock, Venue
 

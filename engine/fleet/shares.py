@@ -20,7 +20,7 @@ import structlog
 
 from engine.fleet.leases import Keeper
 from engine.store import Lease, Store
-from engine.store.served import Served, lane_of
+from engine.store.leases import Served, lane_of
 from engine.values.debate import Value
 from engine.values.errors import LeaseLostError, VenueAwayError, VenueError
 from engine.values.ports import Clock

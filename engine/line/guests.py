@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from engine.fleet.leases import Bell
 from engine.line.intake import Order, Rematch, check_words
 from engine.store import Store
-from engine.store.guests import Guest, NewGuest, OpenTurn
+from engine.store.budgets import NewGuest
+from engine.store.guests import Guest, OpenTurn
 from engine.values.debate import Debate
 from engine.values.errors import UsageError
 from engine.values.language import N_

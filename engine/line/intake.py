@@ -17,7 +17,7 @@ from engine.jury.roster import PanelFit, seat_panel
 from engine.jury.rubric import Rubric, find_rubric
 from engine.prompts.library import AUDIENCE, SOURCES, Prompts, check_language
 from engine.store import Caps
-from engine.store.served import OWN
+from engine.store.leases import OWN
 from engine.values.debate import (
     SOMEBODY,
     UNATTENDED,

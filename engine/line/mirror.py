@@ -1,7 +1,7 @@
 """A debate and its mirror: the same debate with sides swapped, to cancel position effects.
 
 A jury cannot undo the advantage of speaking last; a pair in which each model has had both sides
-can. engine/store/pairs.py decides when their votes end. Pure.
+can. engine/store/votes.py decides when their votes end. Pure.
 """
 
 from __future__ import annotations

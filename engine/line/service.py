@@ -31,8 +31,8 @@ from engine.line.intake import (
 from engine.line.learning import Learner
 from engine.prompts.library import Prompts
 from engine.store import Caps, NewDebate, Post, Store
-from engine.store.guests import NewGuest
-from engine.store.pairs import awaits, closes_with
+from engine.store.budgets import NewGuest
+from engine.store.votes import awaits, closes_with
 from engine.values.debate import (
     UNATTENDED,
     Debate,

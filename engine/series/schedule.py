@@ -35,7 +35,7 @@ from engine.series.recurring import Recurrences
 from engine.series.runner import FIRST_PAUSE, LONGEST_PAUSE, Pause, defaults_of, order_of
 from engine.series.spec import League, People, Series, System
 from engine.store import Lease, Post, Store
-from engine.store.community import CommunitySettings
+from engine.store.communities import CommunitySettings
 from engine.store.series import SeriesDebate, StoredSeries
 from engine.values.debate import Status
 from engine.values.errors import (

@@ -1,4 +1,4 @@
-"""The Store port: what the engine needs from a database, in small parts.
+"""The store: one module an aggregate, its values, statements and class, over the port `Database`.
 
 Every method that takes a lease writes only while that lease is the newest of its name, checked
 in the same transaction, and raises LeaseLostError otherwise. Every method may raise StoreError.
@@ -12,30 +12,20 @@ from engine.store.archive import (
     StandingAnswer,
     count_rehearsals,
 )
-from engine.store.communities import Communities, HeldDebate, Holdings, Left, Shown
-from engine.store.debates import Caps, Debates, NewDebate, Stop
+from engine.store.budgets import Caps, NewDebate
+from engine.store.casting import Brought, Cast, Kept, Press, Pressed, Remark, Remarked, Revision
+from engine.store.communities import Communities, HeldDebate, Holdings, Shown
+from engine.store.debates import Debates, Stop
 from engine.store.journal import AttemptStart, Journal, Journaled, Judging, Note, Step
 from engine.store.leases import Lease, Leases
 from engine.store.outbox import Backlog, DeliveryState, Gap, Intent, Outbox, Post
-from engine.store.people import Guessed, OwnData, OwnRow, OwnVote, People, Traces
+from engine.store.own import Guessed, OwnData, OwnRow, OwnVote
+from engine.store.people import People, Traces
+from engine.store.purge import Left
 from engine.store.store import Store
-from engine.store.votes import (
-    Act,
-    Asked,
-    Brought,
-    Cast,
-    Closing,
-    Intervention,
-    Kept,
-    Outcome,
-    Press,
-    Pressed,
-    Remark,
-    Remarked,
-    Revision,
-    Target,
-    Votes,
-)
+from engine.store.targets import Asked, Target
+from engine.store.vote_log import Act, Intervention, Outcome
+from engine.store.votes import Closing, Votes
 
 __all__ = [
     "Act",

@@ -1,17 +1,29 @@
-"""Debates as exports and statistics read them."""
+"""Ended debates, read for an export in one consistent view and in constant memory."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import NamedTuple, Protocol
+from operator import attrgetter, itemgetter
+from typing import Any, NamedTuple
 
-from engine.store.asking import AudienceQuestion
-from engine.store.journal import Judging
+import orjson
+
+from engine.store.asking import AudienceQuestion, to_question
+from engine.store.database import Database, SqlConnection
+from engine.store.debates import SELECT, to_debate
+from engine.store.installation import DELETED, FIND
+from engine.store.journal import BALLOTS, JUDGINGS, Judging, read_findings, to_ballot, to_judging
+from engine.store.people import hidden_people
+from engine.store.vote_log import read_log
+from engine.tally.tally import count, revised_votes, turn_labels
 from engine.values.debate import Debate, Turn
 from engine.values.judging import (
+    LABELS,
+    REVEALED,
     Adjustment,
     Artifact,
     Ballot,
@@ -21,6 +33,7 @@ from engine.values.judging import (
     TurnLabel,
     Verdict,
     Vote,
+    VoteEvent,
 )
 from engine.values.ports import Reply
 
@@ -157,27 +170,218 @@ class DebateRecord:
         return tuple(answer for answer in self.answers if answer.question == question)
 
 
-class Archive(Protocol):
-    """Finished debates, read beside a running process; used from a worker thread."""
-
-    def reading(self, where: ExportFilter) -> AbstractContextManager[Iterator[DebateRecord]]:
-        """Open one consistent view and yield its debates, by id."""
-
-    def newest(self, where: ExportFilter) -> datetime | None:
-        """Return the newest time in the debates or None; ignores `quorum_met` for speed."""
-
-    def size(self, where: ExportFilter) -> int:
-        """Return the number of debates; ignores `quorum_met` for speed."""
-
-    def ids(self, where: ExportFilter) -> tuple[str, ...]:
-        """Return the debates' ids; ignores `quorum_met` for speed."""
-
-    def last_deletion(self) -> str:
-        """Return a mark that every deletion of a debate changes."""
-
-
 def count_rehearsals(archive: Archive, where: ExportFilter) -> int:
     """Return how many debates a filter leaves out because of rehearsal models."""
     if not where.without_rehearsal:
         return 0
     return archive.size(replace(where, without_rehearsal=False)) - archive.size(where)
+
+
+# The fields that every vote has; those after them are of labels.
+ANSWER = itemgetter(*StandingAnswer._fields[: StandingAnswer._fields.index("order")])
+BY_QUESTION = attrgetter("question", "step", "person")
+# The parts of a filter that SQL can check; only the votes themselves say which were gold.
+ENDED = """
+status IN ('closed', 'partial', 'cancelled', 'failed') AND platform <> 'calibration'
+"""
+# It has the same models as its mirror, on which people may still vote.
+SETTLED = """
+NOT EXISTS (
+    SELECT 1 FROM debates AS other WHERE other.id = debates.mirror
+        AND other.status NOT IN ('closed', 'partial', 'cancelled', 'failed')
+)
+"""
+# What a debate and its chat need before its result may stand elsewhere.
+TOLD = f"""
+{SETTLED} AND (
+    NOT EXISTS (SELECT 1 FROM outbox WHERE outbox.debate = debates.id
+        AND outbox.key IN ('reveal', 'reveal/channel', 'reveal/starter')
+        AND outbox.state IN ('pending', 'sending'))
+    OR EXISTS (SELECT 1 FROM outbox WHERE outbox.debate = debates.id
+        AND outbox.key IN ('reveal', 'reveal/channel', 'reveal/starter')
+        AND outbox.state IN ('sent', 'doubtful'))
+)
+"""  # noqa: S608 - of constants
+CONDITIONS = {
+    "platform": "platform = :platform",
+    "community": "community = :community",
+    "formats": "format IN :formats",
+    "languages": "language IN :languages",
+    "ids": "id IN :ids",
+    "series": "series = :series",
+    "revealed": "revealed_at IS NOT NULL",
+    "quorum_met": "revealed_at IS NOT NULL",
+    "settled": SETTLED,
+    "told": TOLD,
+    "without_rehearsal": "NOT rehearsal",
+    "asked": "EXISTS (SELECT 1 FROM questions WHERE questions.debate = debates.id "
+    "AND questions.question = :asked)",
+    "since": "coalesce(revealed_at, created_at) > :since",
+    "until": "coalesce(revealed_at, created_at) <= :until",
+}
+UNASKED = (None, False, ())
+NEWEST = """
+SELECT revealed_at, created_at FROM debates WHERE {}
+ORDER BY coalesce(revealed_at, created_at) DESC LIMIT 1
+"""
+SIZE = "SELECT count(*) FROM debates WHERE {}"
+IDS = "SELECT id FROM debates WHERE {}"
+CHUNK = f"{SELECT} WHERE {{}} AND id > :last ORDER BY id LIMIT 25"
+TURNS = "SELECT debate, body FROM turns WHERE debate IN :debates AND {steps} ORDER BY number"
+VERDICTS = "SELECT debate, body FROM verdicts WHERE debate IN :debates AND judge = 'panel'"
+VOTES = "SELECT debate, body FROM votes WHERE debate IN :debates"
+# The questions that stay open after the reveal.
+REVEALED_LOGS = """
+SELECT * FROM vote_events WHERE debate IN :debates AND question IN :questions ORDER BY number
+"""
+UNREAD = """
+SELECT debate FROM questions WHERE debate IN :debates AND question = 'again' AND unread
+"""
+ASKED_OF = "SELECT * FROM asked WHERE debate IN :debates ORDER BY number"
+# Prompts are most of the database, and hardly any export reads them.
+CALLS = """
+SELECT debate, step, model, attempt, reply, error, cost, cost_max, cost_origin, prompt_hash,
+    {request} AS request
+FROM calls WHERE debate IN :debates AND step NOT LIKE 'judging/%' AND {steps}
+ORDER BY step, attempt
+"""
+
+
+class Archive:
+    """Finished debates, read beside a running process; used from a worker thread."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    @contextmanager
+    def reading(self, where: ExportFilter) -> Iterator[Iterator[DebateRecord]]:
+        """Open one consistent view and yield its debates, by id."""
+        with self._database.snapshot() as connection:
+            yield read_records(connection, where)
+
+    def newest(self, where: ExportFilter) -> datetime | None:
+        """Return the newest time in the debates or None; ignores `quorum_met` for speed."""
+        query, values = NEWEST.format(_conditions(where)), _values(where)
+        row = self._database.look(lambda connection: connection.first(query, **values))
+        moment: datetime | None = row and (row.revealed_at or row.created_at)
+        return moment
+
+    def last_deletion(self) -> str:
+        """Return a mark that every deletion of a debate changes."""
+        found = self._database.look(lambda connection: connection.value(FIND, name=DELETED))
+        return found or ""
+
+    def size(self, where: ExportFilter) -> int:
+        """Return the number of debates; ignores `quorum_met` for speed."""
+        query, values = SIZE.format(_conditions(where)), _values(where)
+        return int(self._database.look(lambda connection: connection.value(query, **values)))
+
+    def ids(self, where: ExportFilter) -> tuple[str, ...]:
+        """Return the debates' ids; ignores `quorum_met` for speed."""
+        query, values = IDS.format(_conditions(where)), _values(where)
+        return tuple(self._database.look(lambda connection: connection.column(query, **values)))
+
+
+def read_records(connection: SqlConnection, where: ExportFilter) -> Iterator[DebateRecord]:
+    """Yield the debates of a filter as a view has them, by id."""
+    query, values, last = CHUNK.format(_conditions(where)), _values(where), ""
+    hidden = hidden_people(connection)
+    while chunk := connection.rows(query, last=last, **values):
+        for record in _complete(connection, list(map(to_debate, chunk)), hidden, where):
+            if not where.quorum_met or _meets_quorum(record):
+                yield record
+        last = chunk[-1].id
+
+
+def _conditions(where: ExportFilter) -> str:
+    asked = (text for name, text in CONDITIONS.items() if getattr(where, name) not in UNASKED)
+    return " AND ".join((ENDED, *asked))
+
+
+def _values(where: ExportFilter) -> dict[str, Any]:
+    return {name: getattr(where, name) for name in CONDITIONS}
+
+
+def _meets_quorum(record: DebateRecord) -> bool:
+    request = record.debate.request
+    return count(record.asked(Question.VOTE), tuple(request.sides), request.quorum).quorum_met
+
+
+def _complete(
+    connection: SqlConnection, chunk: Sequence[Debate], hidden: frozenset[int], where: ExportFilter
+) -> Iterator[DebateRecord]:
+    ids = [debate.id for debate in chunk]
+
+    def grouped(query: str, **values: Any) -> dict[str, list[Any]]:
+        rows: dict[str, list[Any]] = defaultdict(list)
+        for row in connection.rows(query, debates=ids, **values):
+            rows[row.debate].append(row)
+        return rows
+
+    some = "TRUE" if where.steps is None else "step IN :steps"
+    calls = CALLS.format(request="request" if where.prompts else "''", steps=some)
+    steps = {} if where.steps is None else {"steps": where.steps or ("",)}
+    spoken = grouped(TURNS.format(steps=some), **steps)
+    called = grouped(calls, **steps)
+    read, judged = grouped(BALLOTS), grouped(VERDICTS)
+    cast, found, again = grouped(VOTES), read_findings(grouped, ids), grouped(JUDGINGS)
+    open_still = grouped(REVEALED_LOGS, questions=tuple(REVEALED))
+    asked = grouped(ASKED_OF)
+    unread = set(connection.column(UNREAD, debates=ids))
+    for debate in chunk:
+        verdict = judged[debate.id]
+        events = tuple(read_log(open_still[debate.id]))
+        answers = (*_to_answers(cast[debate.id]), *_to_revised(events, debate, debate.id in unread))
+        yield DebateRecord(
+            debate=debate,
+            turns=tuple(Turn.model_validate_json(row.body) for row in spoken[debate.id]),
+            ballots=tuple(to_ballot(row) for row in read[debate.id]),
+            verdict=Verdict.model_validate_json(verdict[0].body) if verdict else None,
+            answers=answers,
+            labels=turn_labels(events, debate.models_known_at),
+            calls=tuple(_to_call(row) for row in called[debate.id]),
+            judgings=tuple(to_judging(row) for row in again[debate.id] if row.body),
+            opted_out=hidden and hidden & {answer.person for answer in answers},
+            questions=tuple(_to_question(row, hidden) for row in asked[debate.id]),
+            **found[debate.id],
+        )
+
+
+def _to_answers(rows: Sequence[Any]) -> list[StandingAnswer]:
+    """Return the votes and stances that stood at the close."""
+    # As one text: parsing a million of them one by one takes longer.
+    bodies = orjson.loads(f"[{','.join([row.body for row in rows])}]")
+    return sorted(map(_to_answer, bodies), key=BY_QUESTION)
+
+
+def _to_answer(body: dict[str, Any]) -> StandingAnswer:
+    if body.get("question") in LABELS:
+        return StandingAnswer(**body)
+    return StandingAnswer(*ANSWER(body))
+
+
+def _to_revised(
+    events: Iterable[VoteEvent], debate: Debate, unread: bool
+) -> Iterator[StandingAnswer]:
+    for vote in revised_votes(debate, events, "unread" if unread else "complete"):
+        yield StandingAnswer(**vote.model_dump(mode="json"))
+
+
+def _to_question(row: Any, hidden: frozenset[int]) -> AudienceQuestion:
+    question = to_question(row)
+    return question.model_copy(update={"person": None}) if row.person in hidden else question
+
+
+def _to_call(row: Any) -> CallRecord:
+    return CallRecord(
+        step=row.step,
+        model=row.model,
+        attempt=row.attempt,
+        reply=Reply.model_validate_json(row.reply) if row.reply else None,
+        error=row.error,
+        cost=row.cost,
+        cost_max=row.cost_max,
+        cost_origin=row.cost_origin,
+        prompt_hash=row.prompt_hash,
+        request=row.request,
+    )

@@ -1,20 +1,97 @@
-"""Communities: their settings, and when they installed Rostrum."""
+"""Communities: their settings, and when they installed Rostrum.
+
+When one leaves, its settings are deleted and its row stays.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import NamedTuple, Protocol
+from enum import StrEnum
+from secrets import token_hex
+from typing import Any, NamedTuple
 
-from engine.store.community import CommunitySettings
-from engine.values.debate import Status
+import orjson
+from pydantic import Field
+
+from engine.store.budgets import community_scope, day_of
+from engine.store.database import Database, SqlConnection
+from engine.store.purge import (
+    ANY_LATE_USAGE,
+    DELETE_LATE_USAGE,
+    Left,
+    finish_purge,
+    load_tables,
+    purge_some,
+)
+from engine.values.debate import BallotKind, Length, Model, PanelMode, Status, Value
 
 
-class Left(NamedTuple):
-    """A community that has removed Rostrum."""
+class PublicPart(StrEnum):
+    """What a community can show to everyone on the web."""
 
-    platform: str
-    community: str
+    DEBATES = "debates"
+    LEADERBOARD = "leaderboard"
+    AGREEMENT = "agreement"
+    LEAGUES = "leagues"
+    DATASET = "dataset"
+
+
+class CommunitySettings(Value):
+    """What a community has set; None and empty mean the operator's value.
+
+    `models` may debate and `jurors` judge; `judges` judge where a format has judges of its own, and
+    `seats` are models of single seats, such as `A2`. Debates start only in `channels`, if there are
+    any. Money is USD. Holders of `manager_role` are managers. `broadcast` also shows reveals in the
+    channel, where the platform supports it; `again` repeats the question of who debated better
+    below each reveal; `round_votes` asks after each round who is ahead, `confidence` with the vote
+    how clear it was; `why` has a juror say why the jury decided so. `reasons` lets voters say in
+    private what decided, `guess` guess the models. For `questions` minutes the audience may ask the
+    sides something. Turns are posted at `pace` words a minute at most; 0: as they are written. A
+    person who argues a side has `turn_minutes` for each turn. `license` is the SPDX id that an
+    export's card names. A topic with one of `blocked_words` is refused, and with `topic_approval`
+    managers approve what people suggest. Only members of `starters` start debates, if there are
+    any: roles or groups. `public` is what everyone may see on the web. Votes are gold only from
+    accounts that are `account_days` old and members of `member_days`.
+    """
+
+    models: tuple[Model, ...] = ()
+    jurors: tuple[Model, ...] = ()
+    judges: tuple[Model, ...] = ()
+    seats: Mapping[str, Model] = {}
+    format: str | None = None
+    language: str | None = None
+    channels: tuple[str, ...] = ()
+    debate_usd: float | None = Field(None, ge=0)
+    daily_usd: float | None = Field(None, ge=0)
+    user_daily_debates: int | None = Field(None, ge=0)
+    max_live: int | None = Field(None, ge=0)
+    length: Length | None = None
+    vote_minutes: float | None = None
+    quorum: int | None = None
+    panel: PanelMode | None = None
+    ballot: BallotKind | None = None
+    broadcast: bool | None = None
+    again: bool | None = None
+    round_votes: bool | None = None
+    confidence: bool | None = None
+    why: bool | None = None
+    reasons: bool | None = None
+    guess: bool | None = None
+    questions: float | None = Field(None, ge=0, le=60)
+    pace: int | None = Field(None, ge=0, le=2000)
+    turn_minutes: float | None = Field(None, ge=0, le=1440)
+    manager_role: str | None = None
+    license: str | None = None
+    blocked_words: tuple[str, ...] = ()
+    topic_approval: bool | None = None
+    starters: tuple[str, ...] = ()
+    public: tuple[PublicPart, ...] = ()
+    account_days: int | None = Field(None, ge=0)
+    member_days: int | None = Field(None, ge=0)
+
+
+SETTING_NAMES = tuple(CommunitySettings.model_fields)
 
 
 class Shown(NamedTuple):
@@ -44,17 +121,94 @@ class Holdings(NamedTuple):
     known: bool
 
 
-class Communities(Protocol):
+PAGE_BYTES = 10
+SETTINGS = """
+SELECT settings FROM communities WHERE platform = :platform AND community = :community
+"""
+# One that had left is back; a known one stays as it is.
+JOIN = """
+INSERT INTO communities (platform, community, settings, joined_at)
+VALUES (:platform, :community, '{}', :now)
+ON CONFLICT (platform, community) DO UPDATE SET joined_at = excluded.joined_at, left_at = NULL
+WHERE communities.left_at IS NOT NULL
+"""
+SET = """
+UPDATE communities SET settings = :settings WHERE platform = :platform AND community = :community
+"""
+PAGE = "SELECT page FROM communities WHERE platform = :platform AND community = :community"
+SHOWN = """
+SELECT platform, community, settings FROM communities WHERE page = :page AND left_at IS NULL
+"""
+HELD = """
+SELECT id, setup, format, language, status, created_at FROM debates
+WHERE platform = :platform AND community = :community
+    AND status IN ('running', 'voting', 'closed', 'partial')
+    AND (:first OR (created_at, number) < (
+        SELECT created_at, number FROM debates WHERE id = :before
+    ))
+ORDER BY created_at DESC, number DESC LIMIT :limit
+"""
+OPEN_PAGE = """
+UPDATE communities SET page = :page
+WHERE platform = :platform AND community = :community AND page IS NULL
+"""
+LEAVE = """
+UPDATE communities SET settings = '{}', left_at = :now
+WHERE platform = :platform AND community = :community
+"""
+STOP_SERIES = """
+UPDATE series SET due_at = NULL, stop = TRUE
+WHERE platform = :platform AND community = :community AND due_at IS NOT NULL
+"""
+KNOWN = """
+SELECT community FROM communities WHERE platform = :platform AND left_at IS NULL
+UNION
+SELECT community FROM debates
+WHERE platform = :platform AND community NOT IN (
+    SELECT community FROM communities WHERE platform = :platform
+)
+"""
+GONE = """
+SELECT platform, community FROM communities
+WHERE left_at < :before AND NOT EXISTS (
+    SELECT 1 FROM debates
+    WHERE debates.platform = communities.platform AND debates.community = communities.community
+        AND debates.status IN ('queued', 'running')
+)
+"""
+# A vote is one person's on one debate.
+HOLDINGS = """
+SELECT
+    (SELECT count(*) FROM debates WHERE platform = :platform AND community = :community) AS debates,
+    (SELECT count(DISTINCT debates.id || '/' || vote_events.person)
+    FROM vote_events JOIN debates ON debates.id = vote_events.debate
+    WHERE platform = :platform AND community = :community AND question = 'vote') AS votes,
+    EXISTS (SELECT 1 FROM communities WHERE platform = :platform AND community = :community)
+    OR EXISTS (SELECT 1 FROM usage WHERE scope = :scope) AS kept
+"""
+
+
+class Communities:
     """Communities: their settings, and when they installed Rostrum."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
 
     async def get(self, platform: str, community: str) -> CommunitySettings:
         """Return a community's settings; all unset for an unknown one."""
+        which = {"platform": platform, "community": community}
+        return _read(await self._database.value(SETTINGS, **which))
 
     async def page(self, platform: str, community: str) -> str | None:
         """Return the random key of a community's page; None before it first showed anything."""
+        found: str | None = await self._database.value(PAGE, platform=platform, community=community)
+        return found
 
     async def shown(self, page: str) -> Shown | None:
         """Return the community that shows something under a key; None without any."""
+        row = await self._database.first(SHOWN, page=page)
+        settings = _read(row and row.settings)
+        return Shown(row.platform, row.community, settings) if settings.public else None
 
     async def held(
         self, platform: str, community: str, before: str = "", limit: int = 50
@@ -63,6 +217,9 @@ class Communities(Protocol):
 
         Those that ended before their vote without being partial, and queued ones, are left out.
         """
+        which = {"platform": platform, "community": community, "limit": limit}
+        rows = await self._database.rows(HELD, first=not before, before=before, **which)
+        return list(map(_held, rows))
 
     async def change(
         self,
@@ -76,20 +233,49 @@ class Communities(Protocol):
         One that begins to show something on the web gets the key of its page, for good.
         """
 
+        def store(connection: SqlConnection) -> CommunitySettings:
+            join(connection, platform, community, now)  # which locks its row
+            stored = connection.value(SETTINGS, platform=platform, community=community)
+            changed = make(_read(stored))
+            settings = changed.model_dump_json(exclude_defaults=True)
+            connection.run(SET, platform=platform, community=community, settings=settings)
+            if changed.public:
+                page = token_hex(PAGE_BYTES)  # no one can guess it, nor whose it is
+                connection.run(OPEN_PAGE, platform=platform, community=community, page=page)
+            return changed
+
+        return await self._database.write(store)
+
     async def joined(self, platform: str, community: str, now: datetime) -> None:
         """Record that a community has Rostrum; a known one stays as it is."""
+        await self._database.write(lambda connection: join(connection, platform, community, now))
 
     async def left(self, platform: str, community: str, now: datetime) -> None:
         """Record that a community removed Rostrum, and delete its settings."""
 
+        def store(connection: SqlConnection) -> None:
+            join(
+                connection, platform, community, now
+            )  # it may have joined while Rostrum was offline
+            connection.run(LEAVE, platform=platform, community=community, now=now)
+            connection.run(STOP_SERIES, platform=platform, community=community)
+
+        await self._database.write(store)
+
     async def known(self, platform: str) -> frozenset[str]:
         """Return the communities of a platform that have Rostrum or held a debate."""
+        return frozenset(await self._database.column(KNOWN, platform=platform))
 
     async def gone(self, before: datetime) -> list[Left]:
         """Return the communities that left before then and have no running debate."""
+        return [Left(*row) for row in await self._database.rows(GONE, before=before)]
 
     async def holdings(self, platform: str, community: str) -> Holdings:
         """Return how much is stored of a community."""
+        scope = community_scope(platform, community)
+        which = {"platform": platform, "community": community, "scope": scope}
+        found = await self._database.first(HOLDINGS, **which)
+        return Holdings(found.debates, found.votes, bool(found.debates or found.kept))
 
     async def purge(self, platform: str, community: str) -> int:
         """Delete everything stored for a community; return the number of debates deleted.
@@ -97,6 +283,29 @@ class Communities(Protocol):
         Queued and running debates stay, and so does what today's cost, until the day is over.
         People without any other record are deleted too.
         """
+        await load_tables()
+        left, total = Left(platform, community), 0
+        while some := await self._database.write(lambda c: purge_some(c, left)):
+            total += some
+        await self._database.write(lambda connection: finish_purge(connection, left))
+        return total
 
     async def drop_late_budgets(self, now: datetime) -> None:
         """Delete what is kept of purged communities' budgets of days before that of `now`."""
+        today = day_of(now)
+        if await self._database.value(ANY_LATE_USAGE, today=today) is not None:
+            await self._database.run(DELETE_LATE_USAGE, today=today)
+
+
+def _held(row: Any) -> HeldDebate:
+    topic = orjson.loads(row.setup)["request"]["topic"]
+    return HeldDebate(row.id, topic, row.format, row.language, Status(row.status), row.created_at)
+
+
+def _read(stored: str | None) -> CommunitySettings:
+    return CommunitySettings.model_validate_json(stored or "{}")
+
+
+def join(connection: SqlConnection, platform: str, community: str, now: datetime) -> None:
+    """Create a community's row, or revive the row of one that had left."""
+    connection.run(JOIN, platform=platform, community=community, now=now)

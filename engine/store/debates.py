@@ -1,63 +1,56 @@
-"""Debates: what was requested, what they may cost, and their states."""
+"""Debates: their states and frozen inputs, templates, and the installation's secrets.
+
+What lists search them by is a small row beside each setup, which is large.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import hashlib
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Protocol
+from typing import Any, NamedTuple
 
-from engine.store.guests import NewGuest
-from engine.store.leases import Lease
-from engine.store.outbox import Post
-from engine.store.served import EVERYONE, Served
-from engine.store.votes import Asked
-from engine.values.debate import Cause, Debate, Setup, Status, Value
-from engine.values.errors import NotFoundError, StoppedError, ThreadGoneError
+import orjson
+
+from engine.store import budgets
+from engine.store.budgets import Caps, NewDebate
+from engine.store.database import Database, SqlConnection
+from engine.store.guests import AWAITED, find_guest, insert_guest
+from engine.store.installation import FIND, make_secret
+from engine.store.leases import EVERYONE, Lease, Served, guard, lane_of, within
+from engine.store.outbox import LOCK_DEBATE, Post, insert_posts, reopen
+from engine.store.people import ensure_starter
+from engine.store.suggestions import mark_used
+from engine.store.targets import Asked, let_seeds_go
+from engine.values.debate import TRANSITIONS, Cause, Debate, Setup, Status, Value, short_code
+from engine.values.errors import (
+    NotFoundError,
+    StoppedError,
+    StoreError,
+    ThreadGoneError,
+    UsageError,
+)
 from engine.values.language import N_
-from engine.values.text import clean, headline
+from engine.values.messages import Reveal
+from engine.values.text import clean, headline, scrub
 
+LONGEST_NAME = 100  # characters of a queue's name; Procrastinate takes 128
+# A debate has one waiting job at most: its queueing lock.
+DEFER = """
+SELECT procrastinate_defer_jobs_v1(ARRAY[ROW(
+    CAST(:queue AS varchar), 'think', 0, NULL, CAST(:debate AS text), CAST(:args AS jsonb), NULL
+)::procrastinate_job_to_defer_v1])
+WHERE NOT EXISTS (
+    SELECT 1 FROM procrastinate_jobs WHERE queueing_lock = :debate AND status = 'todo'
+)
+"""
+# A debate that goes on with other models may need other backends.
+MISPLACED = """
+DELETE FROM procrastinate_jobs
+WHERE queueing_lock = :debate AND status = 'todo' AND queue_name <> :queue
+"""
 TOPIC_LENGTH = 60
 SEVERAL = N_("Several debates have the code {code}; give one of these instead: {debates}.")
-
-
-class Caps(Value):
-    """What may be spent and run at once; None is no cap. Money is USD.
-
-    Managers are warned once `alert_percent` of a community's money of the day is reserved or spent.
-    The caps of the installation hold for all communities together.
-    """
-
-    debate_usd: float | None = 1.0
-    community_daily_usd: float | None = 10.0
-    user_daily_debates: int | None = 10
-    max_live_per_community: int | None = 3
-    installation_daily_usd: float | None = None
-    max_live: int | None = None
-    alert_percent: float | None = 80.0
-
-    @property
-    def by_day(self) -> bool:
-        """Whether the money of a day is capped."""
-        return not (self.community_daily_usd is None and self.installation_daily_usd is None)
-
-
-class NewDebate(Value):
-    """A debate about to be stored; `user` is its starter's id on the platform.
-
-    `guest` is who argues a side in place of a model.
-    """
-
-    id: str
-    number: int
-    platform: str
-    community: str
-    place: str
-    user: str | None
-    setup: Setup
-    created_at: datetime
-    series: str | None = None
-    series_key: str | None = None
-    guest: NewGuest | None = None
 
 
 class Stop(Value):
@@ -90,11 +83,230 @@ def _line(debate: Debate) -> str:
     return f"{debate.id.lower()} ({debate.created_at:%Y-%m-%d}, “{topic}”)"
 
 
-class Debates(Protocol):
+KEEP_LISTING = """
+INSERT INTO listings (debate, topic, models) VALUES (:debate, :topic, :models)
+ON CONFLICT (debate) DO UPDATE SET topic = excluded.topic, models = excluded.models
+"""
+JUDGED = "UPDATE listings SET agree = :agree WHERE debate = :debate"
+
+
+def keep_listing(connection: SqlConnection, debate: str, setup: Setup) -> None:
+    """Keep what lists find a debate by, or renew it."""
+    connection.run(KEEP_LISTING, debate=debate, **listing_of(setup))
+
+
+def listing_of(setup: Setup) -> dict[str, str]:
+    """Return what lists find a debate by; models stand between spaces."""
+    models = dict.fromkeys(model.ref for model in setup.request.speakers)
+    topic = scrub(setup.request.topic).casefold()
+    return {"topic": topic, "models": f" {' '.join(models)} "}
+
+
+def note_agreement(connection: SqlConnection, debate: str, posts: Iterable[Post]) -> None:
+    """Note whether people and jury agree, as the reveal among these says."""
+    for reveal in [post.message for post in posts if isinstance(post.message, Reveal)]:
+        connection.run(JUDGED, debate=debate, agree=reveal.agree)
+
+
+ENDED = (Status.CLOSED, Status.PARTIAL, Status.CANCELLED, Status.FAILED)
+ID_LENGTH = 26
+NEXT_NUMBER = """
+INSERT INTO installation (name, value) VALUES ('debates', '1')
+ON CONFLICT (name) DO UPDATE SET value = CAST(CAST(installation.value AS INTEGER) + 1 AS TEXT)
+RETURNING value
+"""
+INSERT = """
+INSERT INTO debates (
+    id, number, platform, community, place, starter, status, reason, gone, format, language, setup,
+    rehearsal, reserved_usd, settled_usd, budget_day, created_at, closed_early, mirror, series,
+    series_key, lane, rematch_of
+) VALUES (
+    :id, :number, :platform, :community, :place, :starter, :status, '', FALSE, :format, :language,
+    :setup, :rehearsal, :reserved_usd, 0, :budget_day, :created_at, FALSE, :mirror, :series,
+    :series_key, :lane, :rematch_of
+)
+"""
+REMATCH = """
+SELECT id FROM debates
+WHERE rematch_of = :debate AND status IN ('queued', 'running', 'voting') LIMIT 1
+"""
+REMATCH_GOES_ON = N_(
+    "A rematch is already under way: debate {code}. Another one can begin once its vote has closed."
+)
+MARK_SCRIPTED = "UPDATE debates SET scripted = TRUE WHERE id = :debate"
+SET_MIRROR = "UPDATE debates SET mirror = :mirror WHERE id = :debate"
+# A debate, with what it asked people.
+SELECT = """
+SELECT debates.*, vote.message AS vote_message, vote.opened_at AS vote_opened_at,
+    vote.closes_at AS vote_deadline, vote.extended AS vote_extended, vote.close_asked_at,
+    stance.closes_at AS stance_deadline, stance.closed_at AS stance_closed_at,
+    guests.person AS guest
+FROM debates
+LEFT JOIN guests ON guests.debate = debates.id
+LEFT JOIN questions AS vote
+    ON vote.debate = debates.id AND vote.question = 'vote' AND vote.step = ''
+LEFT JOIN questions AS stance
+    ON stance.debate = debates.id AND stance.question = 'stance_before' AND stance.step = ''
+"""
+BY_ID = f"{SELECT} WHERE id = :id"
+# By the end of an id, which has 26 characters: the short code, or more of it.
+CODED = "lower(substr(id, 27 - :length)) = :code AND :length >= 6"
+BY_CODE = f"{SELECT} WHERE {CODED} ORDER BY number DESC"
+HERE = "debates.platform = :platform AND debates.community = :community"
+BY_ID_HERE = f"{BY_ID} AND {HERE}"
+BY_CODE_HERE = f"{SELECT} WHERE {CODED} AND {HERE} ORDER BY number DESC"
+# Without what calibrations of jurors are journaled as (engine/store/learning.py).
+RECENT = f"{SELECT} WHERE platform <> 'calibration' ORDER BY number DESC LIMIT :limit"
+RECENT_AT = f"""
+{SELECT} WHERE platform <> 'calibration' AND status IN :statuses ORDER BY number DESC LIMIT :limit
+"""
+OF_COMMUNITY = f"""
+{SELECT} WHERE platform = :platform AND community = :community AND (:every OR status IN :statuses)
+ORDER BY created_at DESC, number DESC LIMIT :limit
+"""
+IS_STARTER = """
+SELECT debates.id FROM debates JOIN people ON people.id = debates.starter
+WHERE debates.id = :debate AND people."user" = :user
+"""
+# Debates of a series that no one watches are resumed by the process that holds the series, and so
+# are those that wait for a model (engine/delivery/ending.py). In some a juror still has to say why
+# the panel decided so (engine/jury/explain.py).
+LIVE = """
+SELECT id FROM debates WHERE platform <> 'series' AND (
+    status IN ('queued', 'running') OR status = 'voting' AND EXISTS (
+        SELECT 1 FROM calls WHERE debate = debates.id AND step = 'why'
+    ) AND NOT EXISTS (
+        SELECT 1 FROM artifacts WHERE debate = debates.id AND name = 'why'
+    )
+) AND (series IS NULL OR status <> 'queued' OR reason NOT LIKE 'Waiting for %')
+"""
+UNFINISHED = (
+    LIVE
+    + """
+    AND (platform = :platform) IS NOT FALSE
+    AND coalesce(lane, 0) % :shares IN :held
+ORDER BY number
+"""
+)
+# On a server other processes run what has a lease, and a job waits for one that has room.
+FREE = """/*+ AND NOT EXISTS (
+    SELECT 1 FROM leases
+    WHERE leases.name = 'debate/' || debates.id AND leases.until >= clock_timestamp()
+) AND NOT EXISTS (
+    SELECT 1 FROM procrastinate_jobs AS job
+    WHERE job.queueing_lock = debates.id AND job.status = 'todo'
+) */"""
+UNHELD = f"{LIVE} {FREE} ORDER BY number"
+UNHELD_AND_DUE = f"{LIVE} AND NOT {AWAITED} {FREE} ORDER BY number"
+CENSUS = """
+SELECT status, count(*) AS debates FROM debates
+WHERE status IN ('queued', 'running', 'voting') GROUP BY status
+"""
+# The reason why a thread is gone must not be overwritten by what follows.
+MOVE = """
+UPDATE debates SET status = :status,
+    reason = CASE WHEN gone AND :reason = '' THEN reason ELSE :reason END,
+    cause = :cause, cause_model = :model
+WHERE id = :debate AND status IN :before
+"""
+GO_ON = """
+UPDATE debates SET stop = NULL, gone = FALSE, reason = '', setup = :setup, rehearsal = :rehearsal
+WHERE id = :debate
+"""
+ASK_NOTHING = """
+UPDATE questions SET closes_at = NULL, opened_at = NULL, message = NULL
+WHERE debate = :debate AND question = 'vote'
+"""
+ASK_STOP = """
+UPDATE debates SET stop = :reason WHERE id = :debate AND status IN ('queued', 'running')
+"""
+STOPS = """
+SELECT id, stop, gone FROM debates WHERE status IN ('queued', 'running') AND stop IS NOT NULL
+"""
+SET_WAITING = """
+UPDATE debates SET reason = :reason
+WHERE id = :debate AND status IN ('queued', 'running', 'voting') AND NOT gone
+    AND NOT EXISTS (
+        SELECT 1 FROM questions WHERE debate = :debate AND question = :question AND step = :step
+            AND closed_at IS NOT NULL
+    )
+"""
+STOP_WAITING = """
+UPDATE debates SET reason = ''
+WHERE id = :debate AND status IN ('queued', 'running', 'voting') AND reason IN :reasons
+"""
+KEEP_TEMPLATES = """
+INSERT INTO templates (digest, texts) VALUES (:digest, :texts) ON CONFLICT DO NOTHING
+"""
+TEMPLATES = "SELECT texts FROM templates WHERE digest = :digest"
+# By status: itself and the statuses that may precede it.
+BEFORE = {
+    status: (status, *(old for old in Status if status in TRANSITIONS[old])) for status in Status
+}
+MOST_SETUPS = 64  # kept parsed; each takes some kilobytes
+DEBATE_FIELDS = tuple(name for name in Debate.model_fields if name != "setup")
+NEW_FIELDS = tuple(
+    name for name in NewDebate.model_fields if name in DEBATE_FIELDS and name != "guest"
+)
+
+
+def to_debate(row: Any) -> Debate:
+    """Read a row of the debates table."""
+    plain = {name: getattr(row, name) for name in DEBATE_FIELDS}
+    plain["vote_extended"] = bool(row.vote_extended)  # null: no vote was asked for yet
+    return Debate(setup=_read_setup(row.setup), **plain)
+
+
+_setups: dict[str, Setup] = {}
+
+
+def _read_setup(stored: str) -> Setup:
+    """Parse a setup, unless it is one of the latest: a debate that starts is read several times."""
+    return _setups.get(stored) or _remember(stored, Setup.model_validate_json(stored))
+
+
+def _remember(stored: str, setup: Setup) -> Setup:
+    if len(_setups) >= MOST_SETUPS:
+        _setups.clear()
+    _setups[stored] = setup
+    return setup
+
+
+class Queue(NamedTuple):
+    """Jobs that need the same backends."""
+
+    name: str
+    backends: tuple[str, ...]
+
+
+def queue_of(setup: Setup) -> Queue:
+    """Return the queue for a debate."""
+    backends = setup.backends
+    name = f"debates/{'+'.join(backends)}"
+    if len(name) > LONGEST_NAME:
+        name = f"debates/{hashlib.sha256(name.encode()).hexdigest()[:40]}"
+    return Queue(name, backends)
+
+
+def defer(connection: SqlConnection, debate_id: str, setup: Setup) -> str:
+    """Queue a job for a debate, unless one waits; return the queue's name."""
+    queue = queue_of(setup)
+    args = orjson.dumps({"debate": debate_id, "backends": queue.backends}).decode()
+    connection.run(MISPLACED, debate=debate_id, queue=queue.name)
+    connection.rows(DEFER, debate=debate_id, queue=queue.name, args=args)
+    return queue.name
+
+
+class Debates:
     """Debates and their states."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._kept: set[str] = set()  # digests of stored templates
 
     async def next_number(self) -> int:
         """Count one more debate and return its number, from 1."""
+        return int(await self._database.write(lambda c: c.value(NEXT_NUMBER)))
 
     async def create(
         self, queued: Sequence[tuple[NewDebate, Sequence[Post]]], caps: Caps
@@ -107,31 +319,60 @@ class Debates(Protocol):
         nothing is stored.
         """
 
+        def store(connection: SqlConnection) -> list[Debate]:
+            debates = [_create(connection, new, caps, posts) for new, posts in queued]
+            for debate in debates if self._database.queues else ():
+                defer(connection, debate.id, debate.setup)
+            return debates
+
+        return await self._database.write(store)
+
     async def get(self, debate_id: str) -> Debate:
         """Return a debate by its id or its short code.
 
         Raises NotFoundError, which names the debates if several have that code.
         """
+        query, values = _named(debate_id)
+        return _found(await self._database.glance(query, **values), debate_id)
 
     async def named(self, name: str, platform: str, community: str) -> list[Debate]:
         """Return the debates of a community with that id or short code, newest first."""
+        query, values = _named(name, BY_ID_HERE, BY_CODE_HERE)
+        rows = await self._database.rows(query, **values, platform=platform, community=community)
+        return list(map(to_debate, rows))
 
     async def mirror_of(self, debate: Debate) -> Debate | None:
         """Return the debate with sides swapped; None if there is none, or it was deleted."""
+        if debate.mirror is None:
+            return None
+        row = await self._database.first(BY_ID, id=debate.mirror)
+        return row and to_debate(row)
 
     async def recent(self, statuses: Sequence[Status] = (), limit: int = 100) -> list[Debate]:
         """Return debates, newest first."""
+        query = RECENT_AT if statuses else RECENT
+        return list(
+            map(to_debate, await self._database.rows(query, statuses=statuses, limit=limit))
+        )
 
     async def of_community(
         self, platform: str, community: str, statuses: Sequence[Status] = (), limit: int = 100
     ) -> list[Debate]:
         """Return a community's own debates, newest first."""
+        which = {"platform": platform, "community": community}
+        at = {"statuses": statuses, "every": not statuses}
+        rows = await self._database.rows(OF_COMMUNITY, limit=limit, **which, **at)
+        return list(map(to_debate, rows))
 
     async def is_starter(self, debate_id: str, user: str) -> bool:
         """Return whether a user of the debate's platform started it."""
+        return await self._database.value(IS_STARTER, debate=debate_id, user=user) is not None
 
     async def census(self) -> dict[Status, int]:
         """Return how many debates are queued, running and voting."""
+        counted = {row.status: row.debates for row in await self._database.rows(CENSUS)}
+        live = (Status.QUEUED, Status.RUNNING, Status.VOTING)
+        return {status: counted.get(status.value, 0) for status in live}
 
     async def unfinished(
         self, platform: str | None = None, *, served: Served = EVERYONE
@@ -140,12 +381,15 @@ class Debates(Protocol):
 
         They are queued or running, or people vote while a juror still explains the verdict.
         """
+        where = {"platform": platform, **within(served)}
+        return await self._database.column(UNFINISHED, **where)
 
     async def unheld(self, *, waiting: bool = True) -> list[str]:
         """Return the ids of unfinished debates that no other process runs or was asked to run.
 
         Without those that are `waiting` for a person, if they are not wanted.
         """
+        return await self._database.column(UNHELD if waiting else UNHELD_AND_DUE)
 
     async def advance(
         self,
@@ -162,8 +406,15 @@ class Debates(Protocol):
         `cause` and `model` are of an early end.
         """
 
+        def store(connection: SqlConnection) -> None:
+            guard(connection, lease)
+            move(connection, debate_id, status, reason, cause, model)
+
+        await self._database.write(store)
+
     async def mark_scripted(self, debate_id: str) -> None:
         """Note that no person is known to be behind each vote on a debate."""
+        await self._database.run(MARK_SCRIPTED, debate=debate_id)
 
     async def requeue(
         self,
@@ -181,11 +432,46 @@ class Debates(Protocol):
         reserved from the budget of the day of `now`, with an alert as `create` posts it.
         """
 
+        def store(connection: SqlConnection) -> Debate:
+            debate = _get(connection, debate_id)
+            if connection.lock(LOCK_DEBATE, debate=debate.id):
+                debate = _get(connection, debate_id)  # as another process may have left it
+            if debate.status.live:
+                return debate
+            if debate.pruned_at is not None:
+                raise UsageError(
+                    "What the models of debate {code} wrote was deleted on {date}, as is set for "
+                    "debates of that age, so it cannot go on; start a new one.",
+                    code=debate.code,
+                    date=f"{debate.pruned_at:%Y-%m-%d}",
+                )
+            alerts = budgets.reserve_rest(connection, debate, caps, now)
+            move(connection, debate.id, Status.QUEUED)
+            cap = caps.debate_usd
+            if cap is None and caps.by_day:
+                cap = debate.setup.reserved_usd
+            going = (setup or debate.setup).model_copy(update={"cap_usd": cap})
+            frozen = {"setup": going.model_dump_json(), "rehearsal": bool(going.rehearsal)}
+            connection.run(GO_ON, debate=debate.id, **frozen)
+            keep_listing(connection, debate.id, going)
+            if debate.gone:
+                connection.run(ASK_NOTHING, debate=debate.id)
+                reopen(connection, debate.id)
+            insert_posts(connection, debate.id, [*posts, *alerts])
+            if self._database.queues:
+                defer(connection, debate.id, going)
+            return _get(connection, debate.id)
+
+        return await self._database.write(store)
+
     async def ask_stop(self, debate_id: str, reason: str) -> None:
         """Record a request to stop a debate; it is read between steps."""
+        await self._database.run(ASK_STOP, debate=debate_id, reason=reason)
 
     async def stops(self) -> dict[str, Stop]:
         """Return the live debates that were asked to stop."""
+        rows = await self._database.rows(STOPS)
+        return {row.id: Stop(reason=row.stop, gone=row.gone) for row in rows}
 
     async def set_waiting(
         self, debate_id: str, reason: str, *, while_open: Asked | None = None
@@ -195,15 +481,120 @@ class Debates(Protocol):
         With a question `while_open`, only as long as that has not closed. A debate whose thread is
         gone keeps that reason.
         """
+        question, step = while_open[1:] if while_open else ("", "")
+        asked = {"question": question, "step": step}
+        await self._database.run(SET_WAITING, debate=debate_id, reason=reason, **asked)
 
     async def stop_waiting(self, debate_id: str, reasons: Collection[str]) -> None:
         """Forget what a debate waits for if it is one of these."""
+        await self._database.run(STOP_WAITING, debate=debate_id, reasons=list(reasons))
 
     async def keep_templates(self, digest: str, texts: Mapping[str, str]) -> None:
         """Store a set of template texts under its hash."""
+        if digest in self._kept:
+            return
+        body = orjson.dumps(dict(texts), option=orjson.OPT_SORT_KEYS).decode()
+        await self._database.run(KEEP_TEMPLATES, digest=digest, texts=body)
+        self._kept.add(digest)
 
     async def templates(self, digest: str) -> dict[str, str]:
         """Return the template texts stored under a hash."""
+        body = await self._database.value(TEMPLATES, digest=digest)
+        if body is None:
+            raise StoreError(f"The templates {digest[:12]}… are not in the database; restore it.")
+        texts: dict[str, str] = orjson.loads(body)
+        return texts
 
     async def secret(self, name: str) -> bytes:
         """Return this installation's random 32 bytes of that name, made on first use."""
+        # Read first, so that an export beside a running process need not write.
+        known = await self._database.value(FIND, name=name)
+        if known is not None:
+            return bytes.fromhex(known)
+        return await self._database.write(lambda connection: make_secret(connection, name))
+
+
+def _create(connection: SqlConnection, new: NewDebate, caps: Caps, posts: Sequence[Post]) -> Debate:
+    _check_rematch(connection, new.setup.rematch_of)
+    capped = caps.user_daily_debates is not None
+    starter = new.user and ensure_starter(
+        connection, new.platform, new.user, new.created_at, capped=capped
+    )
+    alerts = budgets.reserve(connection, new, starter or None, caps)
+    known = to_row(new) | {"starter": starter or None, "status": Status.QUEUED}
+    _remember(known["setup"], new.setup)
+    guest = None if new.guest is None else find_guest(connection, new.platform, new.guest)
+    connection.run(INSERT, **known)
+    keep_listing(connection, new.id, new.setup)
+    if guest is not None and new.guest is not None:
+        insert_guest(connection, new.id, guest, new.guest, accepted=guest == starter or None)
+    if new.setup.mirror_of is not None:
+        connection.run(SET_MIRROR, debate=new.setup.mirror_of, mirror=new.id)
+    mark_used(connection, new.id, new.platform, new.community, new.setup.request.topic)
+    insert_posts(connection, new.id, [*posts, *alerts])
+    told = {name: known[name] for name in (*NEW_FIELDS, "starter", "status", "mirror")}
+    return Debate(setup=new.setup, guest=guest, **told)
+
+
+def to_row(new: NewDebate) -> dict[str, Any]:
+    """Return the row of a new debate, without a starter and queued."""
+    known = {name: getattr(new, name) for name in NEW_FIELDS}
+    return known | {
+        "starter": None,
+        "status": Status.QUEUED,
+        "format": new.setup.request.format,
+        "language": new.setup.request.language,
+        "setup": new.setup.model_dump_json(),
+        "rehearsal": bool(new.setup.rehearsal),
+        "reserved_usd": new.setup.reserved_usd,
+        "budget_day": new.created_at.date().isoformat(),
+        "mirror": new.setup.mirror_of,
+        "lane": lane_of(new.community),
+        "rematch_of": new.setup.rematch_of,
+    }
+
+
+def _check_rematch(connection: SqlConnection, before: str | None) -> None:
+    """Refuse a second rematch while one goes on: of two presses, one starts it."""
+    if before is None:
+        return
+    connection.lock(LOCK_DEBATE, debate=before)
+    under_way = connection.value(REMATCH, debate=before)
+    if under_way is not None:
+        raise UsageError(REMATCH_GOES_ON, code=short_code(under_way))
+
+
+def _get(connection: SqlConnection, debate_id: str) -> Debate:
+    query, values = _named(debate_id)
+    return _found(connection.rows(query, **values), debate_id)
+
+
+def _named(name: str, by_id: str = BY_ID, by_code: str = BY_CODE) -> tuple[str, dict[str, Any]]:
+    if len(name) == ID_LENGTH:
+        return by_id, {"id": name.upper()}
+    return by_code, {"code": name.lower(), "length": len(name)}
+
+
+def _found(rows: Sequence[Any], name: str) -> Debate:
+    if not rows:
+        raise NotFoundError(no_debate(name))
+    return the_one(name, [to_debate(row) for row in rows])
+
+
+def move(
+    connection: SqlConnection,
+    debate_id: str,
+    status: Status,
+    reason: str = "",
+    cause: Cause | None = None,
+    model: str | None = None,
+) -> None:
+    """Change the status in one statement that also checks the old one; an end settles."""
+    moved = {"status": status, "before": BEFORE[status], "reason": reason}
+    early = {"cause": cause, "model": model}
+    if not connection.run(MOVE, debate=debate_id, **moved, **early):
+        now = _get(connection, debate_id).status
+        raise StoreError(f"Debate {debate_id} is {now} and cannot become {status}.")
+    if status is Status.CANCELLED:
+        let_seeds_go(connection, debate_id)
+    budgets.settle(connection, debate_id)

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple
 
-from engine.store.leases import Lease
+import orjson
+
+from engine.store.budgets import NewGuest
+from engine.store.database import Database, SqlConnection
+from engine.store.leases import Lease, guard
+from engine.store.people import ensure_person, find_key, is_opted_out, lock_person
+from engine.store.targets import LOCK_QUESTION
 from engine.values.debate import Value
+from engine.values.errors import NotAllowedError, UsageError
+from engine.values.judging import Question
+from engine.values.language import N_
 
 MOST_AWAITING = 2  # live debates that one person argues in, or is asked to
-
-
-class NewGuest(Value):
-    """Who is to argue a side: a user of the platform, and the names that would give them away."""
-
-    user: str
-    names: tuple[str, ...] = ()
 
 
 class Guest(Value):
@@ -64,29 +66,201 @@ class SpokenTurn(NamedTuple):
     withheld: Withheld = ""
 
 
-class Guests(Protocol):
+NOT_ASKED = N_(
+    "This person asked not to take part in what is recorded, so they cannot argue a side. Ask "
+    "someone else, or let a model argue it."
+)
+BUSY = N_(
+    "This person already argues a side elsewhere, or was asked to. Ask them again once that debate "
+    "is over."
+)
+GUEST = """
+SELECT guests.person, guests.names, guests.accepted, people."user"
+FROM guests JOIN people ON people.id = guests.person WHERE guests.debate = :debate
+"""
+AWAITING = """
+SELECT count(*) FROM guests JOIN debates ON debates.id = guests.debate
+WHERE guests.person = :person AND debates.status IN ('queued', 'running')
+    AND guests.accepted IS NOT FALSE
+"""
+INSERT = """
+INSERT INTO guests (debate, person, names, accepted) VALUES (:debate, :person, :names, :accepted)
+"""
+ANSWER = """
+UPDATE guests SET accepted = :accepted, answered_at = :now
+WHERE debate = :debate AND accepted IS NULL
+"""
+OPEN = """
+SELECT questions.message FROM questions JOIN debates ON debates.id = questions.debate
+WHERE questions.debate = :debate AND questions.question = :question AND questions.step = :step
+    AND questions.opened_at IS NOT NULL AND questions.closed_at IS NULL
+    AND debates.status = 'running'
+"""
+CLOSED = """
+SELECT closed_at FROM questions
+WHERE debate = :debate AND question = :question AND step = '' AND closed_at IS NOT NULL
+"""
+SHUT = """
+UPDATE questions SET closed_at = :now
+WHERE debate = :debate AND question = :question AND step = :step AND closed_at IS NULL
+"""
+BEGIN = """
+INSERT INTO spoken (debate, step, person, words)
+SELECT debate, :step, person, :words FROM guests WHERE debate = :debate
+ON CONFLICT DO NOTHING
+"""
+OPEN_TURN = """
+SELECT spoken.step, spoken.words, questions.message, questions.opened_at
+FROM spoken LEFT JOIN questions ON questions.debate = spoken.debate
+    AND questions.question = 'speak' AND questions.step = spoken.step
+JOIN debates ON debates.id = spoken.debate
+WHERE spoken.debate = :debate AND debates.status = 'running' AND questions.closed_at IS NULL
+LIMIT 1
+"""
+TURN = """
+SELECT spoken.text, spoken.withheld, questions.closed_at
+FROM spoken LEFT JOIN questions ON questions.debate = spoken.debate
+    AND questions.question = 'speak' AND questions.step = spoken.step
+WHERE spoken.debate = :debate AND spoken.step = :step
+"""
+SPEAK = """
+UPDATE spoken SET text = :text, spoken_at = :now
+WHERE debate = :debate AND step = :step AND text IS NULL
+"""
+# Not of one who was forgotten, or a debate that is asked to stop: those go on to their end.
+AWAITED = """
+EXISTS (
+    SELECT 1 FROM questions
+    JOIN guests ON guests.debate = questions.debate JOIN people ON people.id = guests.person
+    WHERE questions.debate = debates.id AND questions.question IN ('consent', 'speak')
+        AND questions.opened_at IS NOT NULL AND questions.closed_at IS NULL
+        AND people."user" IS NOT NULL AND debates.stop IS NULL AND NOT debates.gone
+)
+"""
+IS_AWAITED = f"SELECT 1 FROM debates WHERE id = :debate AND {AWAITED}"  # noqa: S608
+WITHHOLD = """
+UPDATE spoken SET withheld = :why WHERE debate = :debate AND step = :step AND text IS NULL
+"""
+
+
+class Guests:
     """People who argue a side. They are asked while `Question.CONSENT` or `SPEAK` is open."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
 
     async def guest(self, debate_id: str) -> Guest | None:
         """Return who argues a side of a debate; None where models argue all."""
+        row = await self._database.first(GUEST, debate=debate_id)
+        if row is None:
+            return None
+        accepted = None if row.accepted is None else bool(row.accepted)
+        names = tuple(orjson.loads(row.names))
+        return Guest(person=row.person, user=row.user, names=names, accepted=accepted)
 
     async def answer(self, debate_id: str, user: str, *, accept: bool, now: datetime) -> Answered:
         """Keep a person's answer to whether they argue a side, once. It closes the question."""
+        asked = {"debate": debate_id, "question": Question.CONSENT, "step": ""}
+
+        def store(connection: SqlConnection) -> Answered:
+            row = connection.first(GUEST, debate=debate_id)
+            if row is None or row.user != user:
+                return "others"
+            connection.lock(LOCK_QUESTION, **asked)
+            if row.accepted is not None and bool(row.accepted) == accept:
+                return "stored"
+            if connection.first(OPEN, **asked) is None:
+                over = connection.value(CLOSED, debate=debate_id, question=Question.CONSENT)
+                return "unopened" if over is None else "closed"
+            connection.run(ANSWER, debate=debate_id, accepted=accept, now=now)
+            connection.run(SHUT, now=now, **asked)
+            return "stored"
+
+        return await self._database.write(store)
 
     async def awaited(self, debate_id: str) -> bool:
         """Whether a debate waits for a person, who can see what is asked, and for nothing else."""
+        return await self._database.value(IS_AWAITED, debate=debate_id) is not None
 
     async def consent_closed(self, debate_id: str) -> bool:
         """Return whether the time to answer that is over."""
+        closed = await self._database.value(CLOSED, debate=debate_id, question=Question.CONSENT)
+        return closed is not None
 
     async def begin(self, lease: Lease, debate_id: str, step: str, words: int) -> None:
         """Note that a turn will be asked for; noting it again changes nothing."""
 
+        def store(connection: SqlConnection) -> None:
+            guard(connection, lease)
+            connection.run(BEGIN, debate=debate_id, step=step, words=words)
+
+        await self._database.write(store)
+
     async def open_turn(self, debate_id: str) -> OpenTurn | None:
         """Return the turn that a person may write now."""
+        row = await self._database.first(OPEN_TURN, debate=debate_id)
+        if row is None:
+            return None
+        return OpenTurn(row.step, row.words, row.message, opened=row.opened_at is not None)
 
     async def turn(self, debate_id: str, step: str) -> SpokenTurn:
         """Return what was written for a turn."""
+        row = await self._database.first(TURN, debate=debate_id, step=step)
+        if row is None:
+            return SpokenTurn(None, over=False)
+        over = row.closed_at is not None
+        return SpokenTurn(row.text, over, row.withheld or "")
 
     async def speak(self, debate_id: str, step: str, text: str, now: datetime) -> bool:
         """Keep a turn, which closes its question; False if that was closed before."""
+
+        def store(connection: SqlConnection) -> bool:
+            asked = {"debate": debate_id, "question": Question.SPEAK, "step": step}
+            connection.lock(LOCK_QUESTION, **asked)
+            if connection.first(OPEN, **asked) is None:
+                return False
+            keep_spoken(connection, debate_id, step, text, now)
+            connection.run(SHUT, now=now, **asked)
+            return True
+
+        return await self._database.write(store)
+
+
+def keep_spoken(
+    connection: SqlConnection, debate_id: str, step: str, text: str, now: datetime
+) -> None:
+    """Keep what was written for a turn, unless something was."""
+    connection.run(SPEAK, debate=debate_id, step=step, text=text, now=now)
+
+
+def note_withheld(connection: SqlConnection, debate_id: str, step: str, why: Withheld) -> None:
+    """Keep why what was written for a turn is not its text, unless something is."""
+    connection.run(WITHHOLD, debate=debate_id, step=step, why=why)
+
+
+def find_guest(connection: SqlConnection, platform: str, guest: NewGuest) -> int:
+    """Return the surrogate id of who is to argue a side.
+
+    Raises NotAllowedError for one who opted out or was forgotten, and UsageError for one who
+    argues elsewhere.
+    """
+    person = ensure_person(connection, platform, guest.user, find_key(connection))
+    if person is None or is_opted_out(connection, person.id):
+        raise NotAllowedError(NOT_ASKED)
+    lock_person(connection, person.id)
+    if connection.value(AWAITING, person=person.id) >= MOST_AWAITING:
+        raise UsageError(BUSY)
+    return person.id
+
+
+def insert_guest(
+    connection: SqlConnection,
+    debate_id: str,
+    person: int,
+    guest: NewGuest,
+    *,
+    accepted: bool | None,
+) -> None:
+    """Store who argues a side of a new debate."""
+    names = orjson.dumps(guest.names).decode()
+    connection.run(INSERT, debate=debate_id, person=person, names=names, accepted=accepted)

@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
-from collections.abc import Awaitable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import orjson
+from pydantic import TypeAdapter
 
-from engine.store.leases import Lease
-from engine.store.outbox import Post
-from engine.store.served import EVERYONE, Served
-from engine.values.debate import Criterion, Model, Origin, PanelMode, Turn, Value
-from engine.values.judging import Adjustment, Artifact, Ballot, Score, Verdict
-from engine.values.ports import Attempt, Call, CallRole, ChatMessage, Reply
+from engine.store.budgets import day_of, settle
+from engine.store.database import Database, SqlConnection
+from engine.store.debates import Stop, move
+from engine.store.leases import EVERYONE, Lease, Served, guard, run_guarded, within
+from engine.store.outbox import Post, insert_held, insert_posts
+from engine.tally.tally import count
+from engine.values.debate import Criterion, Model, Origin, PanelMode, Setup, Status, Turn, Value
+from engine.values.judging import (
+    QUESTIONS,
+    UNANSWERED,
+    Adjustment,
+    Artifact,
+    Ballot,
+    Score,
+    Verdict,
+    Vote,
+)
+from engine.values.ports import Attempt, Call, CallRole, ChatMessage, Reply, utc_now
 
 JUDGING = "judging"  # what the steps of a later judging begin with
 
@@ -142,32 +157,326 @@ def prompt_hash(messages: Sequence[ChatMessage]) -> str:
     return hashlib.sha256(body).hexdigest()
 
 
-class Journal(Protocol):
+PANEL = "panel"
+INSERT_ARTIFACT = """
+INSERT INTO artifacts (debate, name, kind, valid, body)
+VALUES (:debate, :name, :kind, :valid, :body)
+ON CONFLICT DO NOTHING
+"""
+INSERT_SCORE = """
+INSERT INTO scores (debate, subject, side, criterion, value, original, spread)
+VALUES (:debate, :subject, :side, :criterion, :value, :original, :spread)
+ON CONFLICT DO NOTHING
+"""
+INSERT_ADJUSTMENT = """
+INSERT INTO adjustments (debate, name, subject, side, criterion, amount, reason, "by")
+VALUES (:debate, :name, :subject, :side, :criterion, :amount, :reason, :by)
+ON CONFLICT DO NOTHING
+"""
+INSERT_VERDICT = """
+INSERT INTO verdicts (debate, judge, body) VALUES (:debate, :judge, :body) ON CONFLICT DO NOTHING
+"""
+ARTIFACTS = "SELECT * FROM artifacts WHERE debate IN :debates ORDER BY name"
+SCORES = "SELECT * FROM scores WHERE debate IN :debates ORDER BY subject, side, criterion"
+ADJUSTMENTS = "SELECT * FROM adjustments WHERE debate IN :debates ORDER BY name"
+VERDICTS = """
+SELECT * FROM verdicts WHERE debate IN :debates AND judge <> 'panel' ORDER BY judge
+"""
+Grouped = Callable[[str], dict[str, list[Any]]]
+
+
+def insert_note(connection: SqlConnection, debate_id: str, note: Note) -> None:
+    """Store a note's parts and queue its posts; parts that are already stored stay as they are."""
+    for artifact in note.artifacts:
+        row = artifact.model_dump() | {"body": orjson.dumps(artifact.body).decode()}
+        connection.run(INSERT_ARTIFACT, debate=debate_id, **row)
+    scores = ({"debate": debate_id, **score.model_dump()} for score in note.scores)
+    connection.run_each(INSERT_SCORE, scores)
+    for adjustment in note.adjustments:
+        connection.run(INSERT_ADJUSTMENT, debate=debate_id, **adjustment.model_dump())
+    for judge, verdict in note.verdicts.items():
+        insert_verdict(connection, debate_id, judge, verdict)
+    insert_posts(connection, debate_id, note.posts)
+    insert_held(connection, debate_id, note.held)
+
+
+def insert_verdict(connection: SqlConnection, debate_id: str, judge: str, verdict: Verdict) -> None:
+    """Store a judge's verdict once; a format's own judge is named after its format."""
+    connection.run(INSERT_VERDICT, debate=debate_id, judge=judge, body=verdict.model_dump_json())
+
+
+def to_unanswered(row: Any) -> tuple[str, str]:
+    """Return an unanswered step and the reason, from its artifact."""
+    return row.name.removeprefix(f"{UNANSWERED}/"), orjson.loads(row.body)["problem"]
+
+
+def to_put(row: Any) -> tuple[str, ...]:
+    """Return what the audience asked the sides, from its artifact."""
+    return tuple(orjson.loads(row.body)["put"])
+
+
+def to_artifact(row: Any) -> Artifact:
+    """Return an artifact as it is stored."""
+    return Artifact(name=row.name, kind=row.kind, valid=row.valid, body=orjson.loads(row.body))
+
+
+def read_findings(grouped: Grouped, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Return, by debate, the fields of a record that hold what its format found out.
+
+    `grouped` runs a query for these debates and sorts its rows by debate.
+    """
+    kept, given, changed, judged = map(grouped, (ARTIFACTS, SCORES, ADJUSTMENTS, VERDICTS))
+    return {
+        debate: {
+            "verdicts": {
+                row.judge: Verdict.model_validate_json(row.body) for row in judged[debate]
+            },
+            "artifacts": tuple(map(to_artifact, kept[debate])),
+            "scores": tuple(Score(**_fields(Score, row)) for row in given[debate]),
+            "adjustments": tuple(Adjustment(**_fields(Adjustment, row)) for row in changed[debate]),
+        }
+        for debate in ids
+    }
+
+
+def _fields(kind: type[Score | Adjustment], row: Any) -> dict[str, Any]:
+    """Return what a row has of a value; a newer version may have added columns."""
+    return {name: getattr(row, name) for name in kind.model_fields}
+
+
+MESSAGES = TypeAdapter(tuple[ChatMessage, ...])
+STOP = "SELECT stop, gone FROM debates WHERE id = :debate"
+INSERT_CALL = """
+INSERT INTO calls (
+    debate, step, attempt, role, state, model, request, prompt_hash, error, cost_max, cost,
+    cost_origin, started_at
+)
+SELECT
+    id, :step, :attempt, :role, 'out', :model, :request, :prompt_hash, '', :cost_max, :cost,
+    :cost_origin, :started_at
+FROM debates
+WHERE id = :debate AND stop IS NULL
+    AND EXISTS (
+        SELECT 1 FROM leases WHERE name = :lease AND epoch = :epoch /*+ FOR SHARE */)
+"""
+END_CALL = """
+UPDATE calls SET
+    state = :state, reply = :reply, error = :error, tokens_in = :tokens_in,
+    tokens_out = :tokens_out, tokens_reasoning = :tokens_reasoning, tokens_cached = :tokens_cached,
+    cost = :cost, cost_origin = :cost_origin, latency = :latency
+WHERE debate = :debate AND step = :step AND attempt = :attempt
+    AND EXISTS (
+        SELECT 1 FROM leases WHERE name = :lease AND epoch = :epoch /*+ FOR SHARE */)
+"""
+# An answer that was cut off is kept only until there is a longer one.
+FORGET_CUT = """
+UPDATE calls SET state = 'failed', reply = NULL
+WHERE debate = :debate AND step = :step AND attempt < :attempt AND state = 'done'
+"""
+# A try still in flight when the next begins was lost with its process.
+LOSE_CALLS = """
+UPDATE calls SET state = 'failed', error = 'its process ended before the answer came'
+WHERE debate = :debate AND step = :step AND state = 'out'
+"""
+CALLS = "SELECT * FROM calls WHERE debate = :debate ORDER BY started_at"
+KEPT = """
+SELECT name, kind, body FROM artifacts
+WHERE debate = :debate AND kind IN ('unanswered', 'questions')
+"""
+FOUND = "SELECT * FROM artifacts WHERE debate = :debate AND kind = :kind ORDER BY name"
+THINKING = """
+SELECT debates.id, debates.thread, calls.step
+FROM calls JOIN debates ON debates.id = calls.debate
+WHERE calls.state = 'out' AND debates.status = 'running' AND debates.platform = :platform
+    AND debates.thread IS NOT NULL AND (debates.place = :channel) IS NOT FALSE
+    AND coalesce(debates.lane, 0) % :shares IN :held
+"""
+INSERT_TURN = """
+INSERT INTO turns (debate, step, number, body)
+SELECT :debate, :step, :number, :body
+WHERE EXISTS (
+        SELECT 1 FROM leases WHERE name = :lease AND epoch = :epoch /*+ FOR SHARE */)
+ON CONFLICT DO NOTHING
+"""
+ANSWERED = "SELECT step FROM calls WHERE debate = :debate AND state = 'done'"
+INSERT_BALLOT = """
+INSERT INTO ballots (debate, step, juror, valid, body)
+VALUES (:debate, :step, :juror, :valid, :body)
+ON CONFLICT DO NOTHING
+"""
+# By the reply, not the state: with the index on states SQLite would scan all calls.
+BALLOTS = """
+SELECT ballots.debate, ballots.body, calls.reply, calls.prompt_hash, calls.cost_origin
+FROM ballots LEFT JOIN calls ON calls.debate = ballots.debate AND calls.step = ballots.step
+    AND calls.reply IS NOT NULL
+WHERE ballots.debate IN :debates
+ORDER BY ballots.debate, ballots.step
+"""
+REVEALED = "UPDATE debates SET revealed_at = :now WHERE id = :debate"
+VERDICT = "SELECT body FROM verdicts WHERE debate = :debate AND judge = 'panel'"
+OWN_VERDICT = "SELECT body FROM verdicts WHERE debate = :debate AND judge = :judge"
+TURNS = "SELECT body FROM turns WHERE debate = :debate"
+TURNS_IN_ORDER = f"{TURNS} ORDER BY number"
+TURNS_BETWEEN = f"{TURNS} AND number BETWEEN :first AND :last ORDER BY number"
+TRIES = """
+SELECT step, attempt, model, reply IS NOT NULL AS answered, tokens_in, tokens_cached, tokens_out,
+    cost, CASE WHEN reply IS NOT NULL THEN latency END AS latency
+FROM calls WHERE debate = :debate AND step NOT LIKE 'judging/%' ORDER BY step, attempt
+"""
+REQUEST = """
+SELECT request FROM calls WHERE debate = :debate AND step = :step AND attempt = :attempt
+"""
+TURNS_HELD = "SELECT count(*) FROM turns WHERE debate = :debate"
+NEWEST_TURN = "SELECT body FROM turns WHERE debate = :debate ORDER BY number DESC LIMIT 1"
+SPENDING = """
+SELECT count(*) AS tries, count(cost) AS known, coalesce(sum(cost), 0.0) AS cost
+FROM calls WHERE debate = :debate AND step NOT LIKE 'judging/%'
+"""
+FAILURES = """
+SELECT step, model, error AS why, count(*) AS tries FROM calls
+WHERE debate = :debate AND error <> ''
+GROUP BY step, model, error ORDER BY min(started_at), step
+"""
+COST_ORIGINS = """
+SELECT cost_origin, count(*) AS tries FROM calls
+WHERE debate = :debate AND step NOT LIKE 'judging/%'
+GROUP BY cost_origin ORDER BY cost_origin
+"""
+PAST = """
+SELECT debates.id, debates.setup, verdicts.body
+FROM debates JOIN verdicts ON verdicts.debate = debates.id
+WHERE debates.status = 'closed' AND debates.rehearsal = :rehearsal AND verdicts.judge = 'panel'
+ORDER BY debates.number DESC LIMIT :limit
+"""
+VOTES = "SELECT debate, body FROM votes WHERE debate IN :debates AND question = 'vote'"
+# Fields that a ballot shares with its call are stored once, in the journal.
+FROM_CALL = {"raw", "prompt_hash", "model", "usage", "cost", "cost_origin", "latency"}
+
+
+def to_ballot(row: Any) -> Ballot:
+    """Join a ballot with the journal's record of its call."""
+    fields = orjson.loads(row.body)
+    if row.reply is not None:
+        reply = Reply.model_validate_json(row.reply)
+        fields |= {"raw": reply.text, "model": reply.model, "usage": reply.usage}
+        fields |= {"cost_origin": row.cost_origin}
+        fields |= {"cost": reply.cost, "latency": reply.latency, "prompt_hash": row.prompt_hash}
+    return Ballot.model_validate(fields)
+
+
+JUDGINGS = "SELECT * FROM judgings WHERE debate IN :debates ORDER BY debate, number"
+INSERT_JUDGING = """
+INSERT INTO judgings (debate, number, judges, mode) VALUES (:debate, :number, :judges, :mode)
+"""
+CLOSE_JUDGING = """
+UPDATE judgings SET body = :body WHERE debate = :debate AND number = :number AND body IS NULL
+"""
+JUDGES = TypeAdapter(tuple[Model, ...])
+
+
+def to_judging(row: Any) -> Judging:
+    """Return a later judging as it is stored."""
+    found = row.body and Note.model_validate_json(row.body)
+    judges = JUDGES.validate_json(row.judges)
+    return Judging(number=row.number, judges=judges, mode=row.mode, found=found)
+
+
+class Journal:
     """Results, stored before the next step; a stored step is never called again."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
 
     async def load(self, debate_id: str) -> Journaled:
         """Return what a debate has so far, its steps in the order in which they began."""
+        rows = await self._database.glance(CALLS, debate=debate_id)
+        attempts: dict[str, int] = {}
+        for row in rows:
+            attempts[row.step] = max(row.attempt, attempts.get(row.step, 0))
+        steps = {
+            row.step: Step(reply=Reply.model_validate_json(row.reply), prompt_hash=row.prompt_hash)
+            for row in rows
+            if row.state == "done"
+        }
+        spent = sum(row.cost_max if row.cost is None else row.cost for row in rows)
+        kept = await self._database.rows(KEPT, debate=debate_id) if rows else []
+        put = (to_put(row) for row in kept if row.kind == QUESTIONS)
+        return Journaled(
+            steps=steps,
+            attempts=attempts,
+            spent=spent,
+            unanswered=dict(to_unanswered(row) for row in kept if row.kind == UNANSWERED),
+            asked=next(put, None),
+        )
 
-    def began(self, lease: Lease, start: AttemptStart, call: Call) -> Awaitable[None]:
+    def began(self, lease: Lease, start: AttemptStart, call: Call) -> asyncio.Future[None]:
         """Store a try before it is sent. Raises StoppedError if the debate is to stop."""
+        now = utc_now()
+
+        def store(connection: SqlConnection) -> None:
+            if start.number > 1:
+                connection.run(LOSE_CALLS, debate=start.debate, step=start.step)
+            row = _begun(start, call)
+            if not run_guarded(connection, lease, INSERT_CALL, started_at=now, **row):
+                asked = connection.first(STOP, debate=start.debate)
+                raise Stop(reason=asked.stop, gone=asked.gone).error()
+            settle(connection, start.debate, day_of(now))
+
+        return self._database.enqueue(store)
 
     def ended(
         self, lease: Lease, start: AttemptStart, attempt: Attempt, reply: Reply | None
-    ) -> Awaitable[None]:
+    ) -> asyncio.Future[None]:
         """Store how a try ended, and with a successful one the step's result."""
+        which = {"debate": start.debate, "step": start.step, "attempt": start.number}
 
-    def record_turn(self, lease: Lease, debate_id: str, turn: Turn, post: Post) -> Awaitable[None]:
+        def store(connection: SqlConnection) -> None:
+            if reply is not None and start.number > 1:
+                connection.run(FORGET_CUT, **which)
+            run_guarded(
+                connection,
+                lease,
+                END_CALL,
+                **which,
+                state="failed" if reply is None else "done",
+                reply=reply and reply.model_dump_json(),
+                error=attempt.error,
+                **attempt.usage.model_dump(),
+                cost=attempt.cost,
+                cost_origin=attempt.origin or start.origin,
+                latency=attempt.latency,
+            )
+            settle(connection, start.debate)
+
+        return self._database.enqueue(store)
+
+    def record_turn(
+        self, lease: Lease, debate_id: str, turn: Turn, post: Post
+    ) -> asyncio.Future[None]:
         """Store a turn and its post together; storing it again changes nothing."""
+
+        def store(connection: SqlConnection) -> None:
+            row = {"debate": debate_id, "step": turn.step, "number": turn.number}
+            run_guarded(connection, lease, INSERT_TURN, body=turn.model_dump_json(), **row)
+            insert_posts(connection, debate_id, [post])
+
+        return self._database.enqueue(store)
 
     async def note(self, lease: Lease, debate_id: str, note: Note) -> None:
         """Store a format's findings; storing them again changes nothing."""
+
+        def store(connection: SqlConnection) -> None:
+            guard(connection, lease)
+            insert_note(connection, debate_id, note)
+
+        await self._database.write(store)
 
     async def record_verdict(
         self,
         lease: Lease,
         debate_id: str,
         verdict: Verdict,
-        ballots: Mapping[str, Ballot],
+        ballots_by_step: Mapping[str, Ballot],
         invitation: Sequence[Post] = (),
         closes_at: datetime | None = None,
     ) -> None:
@@ -177,11 +486,33 @@ class Journal(Protocol):
         without a sealed verdict. A debate that no one watches `closes_at` once instead.
         """
 
+        def store(connection: SqlConnection) -> None:
+            guard(connection, lease)
+            answered = set(connection.column(ANSWERED, debate=debate_id))
+            for step, ballot in ballots_by_step.items():
+                # A juror whose retry failed has a ballot without a call of its own.
+                body = ballot.model_dump_json(exclude=FROM_CALL if step in answered else None)
+                row = {"debate": debate_id, "step": step, "juror": ballot.juror}
+                connection.run(INSERT_BALLOT, valid=ballot.valid, body=body, **row)
+            insert_verdict(connection, debate_id, PANEL, verdict)
+            if invitation or closes_at:
+                insert_posts(connection, debate_id, invitation)
+                move(connection, debate_id, Status.VOTING)
+            if closes_at:
+                move(connection, debate_id, Status.CLOSED)
+                connection.run(REVEALED, debate=debate_id, now=closes_at)
+
+        await self._database.write(store)
+
     async def found(self, debate_id: str, kind: str) -> tuple[Artifact, ...]:
         """Return a debate's artifacts of a kind."""
+        rows = await self._database.rows(FOUND, debate=debate_id, kind=kind)
+        return tuple(map(to_artifact, rows))
 
     async def judgings(self, debate_id: str) -> tuple[Judging, ...]:
         """Return a debate's later judgings, also those that are not complete."""
+        rows = await self._database.rows(JUDGINGS, debates=[debate_id])
+        return tuple(map(to_judging, rows))
 
     async def open_judging(
         self,
@@ -192,58 +523,156 @@ class Journal(Protocol):
     ) -> Judging:
         """Return the judging by these judges, or by these jurors: theirs so far, or a new one."""
 
+        def open_or_find(connection: SqlConnection) -> Judging:
+            guard(connection, lease)
+            known = [to_judging(row) for row in connection.rows(JUDGINGS, debates=[debate_id])]
+            for judging in known:
+                if judging.is_by(judges, mode):
+                    return judging
+            opened = Judging(number=len(known) + 1, judges=tuple(judges), mode=mode)
+            body = JUDGES.dump_json(opened.judges).decode()
+            row = {"debate": debate_id, "number": opened.number, "judges": body}
+            connection.run(INSERT_JUDGING, **row, mode=mode)
+            return opened
+
+        return await self._database.write(open_or_find)
+
     async def close_judging(self, lease: Lease, debate_id: str, number: int, found: Note) -> None:
         """Store what a judging found, once."""
+        body = found.model_dump_json()
+
+        def close(connection: SqlConnection) -> None:
+            guard(connection, lease)
+            connection.run(CLOSE_JUDGING, debate=debate_id, number=number, body=body)
+
+        await self._database.write(close)
 
     async def judged(self, debate_id: str) -> tuple[Verdict | None, tuple[Ballot, ...]]:
         """Return a debate's verdict and ballots, for the reveal."""
+        body = await self._database.value(VERDICT, debate=debate_id)
+        found = await self._database.rows(BALLOTS, debates=[debate_id])
+        return body and Verdict.model_validate_json(body), tuple(map(to_ballot, found))
 
     async def own_verdict(self, debate_id: str, judge: str) -> Verdict | None:
         """Return the verdict of a format's own judge, who goes by the format's name."""
-        ...
-
-    async def turns(self, debate_id: str) -> tuple[Turn, ...]:
-        """Return what was said so far, in order."""
-        ...
-
-    async def turns_between(self, debate_id: str, first: int, last: int) -> tuple[Turn, ...]:
-        """Return the turns with these numbers and those between them, in order."""
-        ...
-
-    async def turns_held(self, debate_id: str) -> int:
-        """Return how many turns a debate has so far."""
-
-    async def request(self, debate_id: str, step: str, attempt: int) -> str:
-        """Return what a try asked, as JSON; empty if it was deleted."""
-        ...
-
-    async def newest_turn(self, debate_id: str) -> Turn | None:
-        """Return a debate's turn with the highest number, None before the first."""
+        body = await self._database.value(OWN_VERDICT, debate=debate_id, judge=judge)
+        return body and Verdict.model_validate_json(body)
 
     async def words_spoken(self, debate_id: str) -> int:
         """Return how many words the turns of a debate have so far."""
+        bodies = await self._database.column(TURNS, debate=debate_id)
+        return sum(Turn.model_validate_json(body).words for body in bodies)
 
-    async def cost_origins(self, debate_id: str) -> dict[str, int]:
-        """Return the number of a debate's tries by the origin of their cost."""
+    async def turns(self, debate_id: str) -> tuple[Turn, ...]:
+        """Return what was said so far, in order."""
+        bodies = await self._database.column(TURNS_IN_ORDER, debate=debate_id)
+        return tuple(map(Turn.model_validate_json, bodies))
+
+    async def turns_between(self, debate_id: str, first: int, last: int) -> tuple[Turn, ...]:
+        """Return the turns with these numbers and those between them, in order."""
+        which = {"debate": debate_id, "first": first, "last": last}
+        bodies = await self._database.column(TURNS_BETWEEN, **which)
+        return tuple(map(Turn.model_validate_json, bodies))
+
+    async def turns_held(self, debate_id: str) -> int:
+        """Return how many turns a debate has so far."""
+        return int(await self._database.value(TURNS_HELD, debate=debate_id))
+
+    async def request(self, debate_id: str, step: str, attempt: int) -> str:
+        """Return what a try asked, as JSON; empty if it was deleted."""
+        which = {"debate": debate_id, "step": step, "attempt": attempt}
+        return await self._database.value(REQUEST, **which) or ""
+
+    async def newest_turn(self, debate_id: str) -> Turn | None:
+        """Return a debate's turn with the highest number, None before the first."""
+        body = await self._database.value(NEWEST_TURN, debate=debate_id)
+        return Turn.model_validate_json(body) if body else None
 
     async def tries(self, debate_id: str) -> tuple[Tried, ...]:
         """Return every try in the order of an export, without what was asked and answered."""
-        ...
+        rows = await self._database.rows(TRIES, debate=debate_id)
+        return tuple(Tried(*row)._replace(answered=bool(row.answered)) for row in rows)
 
     async def failures(self, debate_id: str) -> tuple[Failed, ...]:
         """Return a debate's failed tries, those of a step that failed alike together.
 
         They are for an operator alone: `why` may hold anything that a backend says.
         """
-        ...
+        return tuple(Failed(*row) for row in await self._database.rows(FAILURES, debate=debate_id))
 
     async def spending(self, debate_id: str) -> tuple[int, float | None]:
         """Return how many tries a debate took and their cost in USD, None if unknown."""
+        tries, known, cost = await self._database.first(SPENDING, debate=debate_id)
+        return tries, (cost if known == tries else None)
+
+    async def cost_origins(self, debate_id: str) -> dict[str, int]:
+        """Return the number of a debate's tries by the origin of their cost."""
+        rows = await self._database.rows(COST_ORIGINS, debate=debate_id)
+        return {row.cost_origin: row.tries for row in rows}
 
     async def thinking(
         self, platform: str, channel: str | None = None, *, served: Served = EVERYONE
     ) -> list[tuple[str, str, str]]:
         """Return (debate, thread, step) of every call in flight for an open thread."""
+        where = {"platform": platform, "channel": channel, **within(served)}
+        rows = await self._database.rows(THINKING, **where)
+        return [(row.id, row.thread, row.step) for row in rows]
 
     async def past(self, limit: int, *, rehearsal: bool) -> list[PastDebate]:
         """Return the ballots of the newest revealed debates of one kind, oldest first."""
+        # Thousands of ballots are read here: work for a thread.
+        return await asyncio.to_thread(
+            self._database.look, lambda connection: _past(connection, limit, rehearsal)
+        )
+
+
+def _begun(start: AttemptStart, call: Call) -> dict[str, Any]:
+    """Return a try's row but for its time; built by the writer's thread, as prompts are long."""
+    request = {
+        "messages": MESSAGES.dump_python(call.messages),
+        "sampling": call.sampling.model_dump(),
+        "schema": call.schema and call.schema.name,
+    }
+    return {
+        "debate": start.debate,
+        "step": start.step,
+        "role": start.role,
+        "attempt": start.number,
+        "cost_max": start.cost_max,
+        "cost": start.cost,
+        "cost_origin": start.origin,
+        "model": call.model.ref,
+        "request": orjson.dumps(request).decode(),
+        "prompt_hash": prompt_hash(call.messages),
+    }
+
+
+def _past(connection: SqlConnection, limit: int, rehearsal: bool) -> list[PastDebate]:
+    closed = connection.rows(PAST, limit=limit, rehearsal=rehearsal)
+    chosen = [row.id for row in closed]
+    readings: defaultdict[str, list[Ballot]] = defaultdict(list)
+    for row in connection.rows(BALLOTS, debates=chosen):
+        readings[row.debate].append(to_ballot(row))
+    cast: defaultdict[str, list[Vote]] = defaultdict(list)
+    for row in connection.rows(VOTES, debates=chosen):
+        cast[row.debate].append(Vote.model_validate_json(row.body))
+    past = (_to_past(row, readings[row.id], cast[row.id]) for row in reversed(closed))
+    return [one for one in past if one is not None]
+
+
+def _to_past(row: Any, readings: Sequence[Ballot], cast: Sequence[Vote]) -> PastDebate | None:
+    """Return what a debate says of its jurors; None where people knew that a side is a person."""
+    setup, verdict = Setup.model_validate_json(row.setup), Verdict.model_validate_json(row.body)
+    request = setup.request
+    if request.guest:
+        return None
+    tally = count(cast, tuple(request.sides), request.quorum)
+    return PastDebate(
+        ballots=tuple(readings),
+        human=tally.winner,
+        z=verdict.z,
+        blind=request.blind,
+        id=row.id,
+        rubric=verdict.rubric,
+        criteria=setup.panel.criteria,
+    )

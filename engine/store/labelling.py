@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+import hashlib
+import hmac
+import re
+import secrets
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple
 
 from pydantic import Field
 
+from engine.store.database import Database, SqlConnection
+from engine.store.installation import make_secret
+from engine.store.people import Known, ensure_person, find_key, find_known, lock_person
+from engine.tally.questions import DOWN, UP
 from engine.values.debate import Value
+from engine.values.errors import NotFoundError, UsageError
+from engine.values.judging import LABELS, WEB, Question, Vote
 
 NAME = r"[a-z0-9][a-z0-9-]{0,39}"
 MOST_COMMENT = 2000  # characters
@@ -158,41 +168,280 @@ Choose = Callable[[Course], Kind]
 SaveOutcome = Literal["stored", "same", "changed", "closed", "unknown"]
 """What became of an answer; "unknown": no such sheet of one who is known."""
 
+KEY = "labels"  # of people's own links
+KEYS = re.compile(r"[\w-]+", re.ASCII)  # PostgreSQL takes no NUL that a stranger may send
+HOLD = timedelta(hours=3)  # for which a debate waits for the answer to a sheet
+APART = 3  # sheets between the first and the second showing of a debate
+COLUMNS = """
+SELECT body, closed_at,
+    (SELECT count(*) FROM label_debates WHERE task = name AND known IS NULL) AS debates
+FROM label_tasks
+"""
+TASKS = f"{COLUMNS} ORDER BY created_at DESC, name"
+TASK = f"{COLUMNS} WHERE name = :name"
+ADD_TASK = """
+INSERT INTO label_tasks (name, platform, community, created_at, body)
+VALUES (:name, :platform, :community, :created_at, :body) ON CONFLICT DO NOTHING
+"""
+QUEUE = """
+INSERT INTO label_debates (task, debate, rank, sides, known, taken)
+VALUES (:task, :debate, :rank, :sides, :known, 0)
+"""
+QUEUED = (
+    "SELECT debate, rank, sides, known FROM label_debates WHERE task = :name ORDER BY rank, debate"
+)
+CLOSE = "UPDATE label_tasks SET closed_at = :now WHERE name = :name AND closed_at IS NULL"
+LOCK_TASK = "SELECT name FROM label_tasks WHERE name = :name FOR NO KEY UPDATE"
+INVITE = """
+INSERT INTO label_links (digest, task, people, used, until, created_at)
+VALUES (:digest, :task, :people, 0, :until, :now)
+"""
+LINK = "SELECT task, people, used, until FROM label_links WHERE digest = :digest"
+LOCK_LINK = f"{LINK} FOR NO KEY UPDATE"
+USE = "UPDATE label_links SET used = used + 1 WHERE digest = :digest"
+ANNOTATOR = """
+SELECT annotators.key, annotators.task, annotators.person, people.platform, people."user",
+    people.since, (SELECT value FROM installation WHERE name = 'labels') AS secret
+FROM annotators JOIN people ON people.id = annotators.person
+WHERE {} AND people."user" IS NOT NULL
+"""
+BY_KEY = ANNOTATOR.format("annotators.key = :key")
+# Nobody forgets them until this write ends.
+BY_KEY_KEPT = f"{BY_KEY} /*+ FOR KEY SHARE OF people */"
+BY_PERSON = ANNOTATOR.format("annotators.task = :task AND annotators.person = :person")
+BY_CLAIM = ANNOTATOR.format("annotators.link = :digest AND annotators.claim = :claim")
+ADD_ANNOTATOR = """
+INSERT INTO annotators (key, task, person, link, claim, joined_at)
+VALUES (:key, :task, :person, :link, :claim, :now)
+"""
+SHEETS = """
+SELECT sheets.id, sheets.task, sheets.debate, sheets.person, sheets.number, sheets.kind,
+    sheets."order", sheets.given_at, sheets.answered_at, sheets.changed_at, sheets.exposed,
+    sheets.held, sheets.body, label_debates.known
+FROM sheets JOIN label_debates
+    ON label_debates.task = sheets.task AND label_debates.debate = sheets.debate
+WHERE sheets.number IS NOT NULL AND {}
+"""
+OWN_SHEETS = f"{SHEETS.format('sheets.task = :task AND sheets.person = :person')} ORDER BY number"
+OWN_SHEET = SHEETS.format("sheets.task = :task AND sheets.person = :person AND sheets.id = :sheet")
+OPEN_SHEET = SHEETS.format(
+    "sheets.task = :task AND sheets.person = :person AND sheets.answered_at IS NULL"
+)
+WORK = f"{SHEETS.format('sheets.task = :task')} ORDER BY sheets.person, sheets.number"
+LOCK_SHEET = "SELECT id FROM sheets WHERE id = :sheet FOR NO KEY UPDATE"
+# Sheets that nobody answered leave their debate to others.
+EXPIRE = """
+UPDATE sheets SET held = FALSE
+WHERE task = :task AND held AND answered_at IS NULL AND given_at < :before
+RETURNING debate
+"""
+TAKE = """
+UPDATE label_debates SET taken = taken + :more WHERE task = :task AND debate = :debate
+"""
+# Debates that a person knows nothing of: neither as an annotator nor in its chat.
+UNKNOWN_TO_THEM = """
+FROM label_debates JOIN debates ON debates.id = label_debates.debate
+WHERE label_debates.task = :task AND (debates.created_at >= :since) IS NOT FALSE
+    AND coalesce(debates.starter, 0) <> :person
+    AND NOT EXISTS (SELECT 1 FROM sheets
+        WHERE sheets.debate = label_debates.debate AND sheets.person = :person)
+    AND NOT EXISTS (SELECT 1 FROM vote_events
+        WHERE vote_events.debate = label_debates.debate AND vote_events.person = :person)
+    AND NOT EXISTS (SELECT 1 FROM votes
+        WHERE votes.debate = label_debates.debate AND votes.person = :person)
+    AND NOT EXISTS (SELECT 1 FROM guests
+        WHERE guests.debate = label_debates.debate AND guests.person = :person)
+"""
+NEXT = f"""
+SELECT label_debates.debate, label_debates.sides {UNKNOWN_TO_THEM}
+    AND label_debates.known IS NULL AND label_debates.taken < :wanted
+ORDER BY label_debates.taken, label_debates.rank LIMIT 1
+"""
+# As if the sheets had expired that do so at the next draw.
+LEFT = f"""
+SELECT label_debates.debate {UNKNOWN_TO_THEM}
+    AND label_debates.known IS NULL AND label_debates.taken - (
+        SELECT count(*) FROM sheets WHERE sheets.task = :task AND held AND answered_at IS NULL
+            AND given_at < :before AND sheets.debate = label_debates.debate
+    ) < :wanted
+LIMIT 1
+"""  # noqa: S608 - of constants
+NEXT_KNOWN = f"""
+SELECT label_debates.debate, label_debates.sides {UNKNOWN_TO_THEM}
+    AND label_debates.known IS NOT NULL
+ORDER BY label_debates.rank LIMIT 1
+"""
+COUNTED = """
+SELECT count(*) FROM sheets WHERE task = :task AND person = :person AND number IS NOT NULL
+"""
+# The oldest that was not shown twice yet.
+NEXT_AGAIN = """
+SELECT debate, "order" AS sides FROM sheets AS first
+WHERE task = :task AND person = :person AND kind = 'plain' AND answered_at IS NOT NULL
+    AND number < :before AND NOT exposed AND NOT EXISTS (
+        SELECT 1 FROM sheets AS second
+        WHERE second.debate = first.debate AND second.person = first.person
+            AND second.kind = 'again'
+    )
+ORDER BY number LIMIT 1
+"""
+GIVE = """
+INSERT INTO sheets (id, task, debate, person, number, kind, "order", given_at, exposed, held)
+VALUES (:id, :task, :debate, :person, :number, :kind, :order, :now, FALSE, :held)
+"""
+FILL = """
+UPDATE sheets SET body = :body, answered_at = coalesce(answered_at, :now), changed_at = :now,
+    held = :held
+WHERE id = :sheet
+"""
+DROP_VOTES = """
+DELETE FROM votes WHERE debate = :debate AND person = :person AND question IN :questions
+"""
+KEEP_VOTE = """
+INSERT INTO votes (debate, person, question, step, body)
+VALUES (:debate, :person, :question, :step, :body)
+"""
+EXPOSE = "UPDATE sheets SET exposed = TRUE WHERE debate = :debate AND person = :person"
+GIVEN = "SELECT DISTINCT debate FROM sheets WHERE person = :person"
+KNOWN_BY = "SELECT 1 FROM sheets WHERE debate = :debate AND person = :person"
+IN_TASK = "SELECT debate FROM label_debates WHERE task = :task"
+NOTE_SEEN = """
+INSERT INTO sheets (id, task, debate, person, kind, "order", given_at, exposed, held)
+VALUES (:id, :task, :debate, :person, 'seen', '', :now, TRUE, FALSE)
+"""
 
-class LabellingStore(Protocol):
+
+def votes_of(drawn: Drawn, filled: Filled, now: datetime) -> Iterator[Vote]:
+    """Yield what a sheet's answer is stored as: the label, then its thumbs.
+
+    Nothing of a test or a second showing. A label is gold unless its person may have seen the
+    models or the result by then: they read the debate blind, without others' votes, and nobody who
+    took part in its chat is given it.
+    """
+    if drawn.kind != "plain":
+        return
+    label = Vote(
+        person=drawn.person,
+        option=filled.option,
+        ambiguous=False,
+        gold=not drawn.exposed,
+        reason="known" if drawn.exposed else "",
+        starter=False,
+        judge_visible=False,
+        late_seen=False,
+        tally_visible=False,
+        votes_seen_before=0,
+        changes=filled.changes,
+        first_at=drawn.answered_at or now,
+        last_at=now,
+        question=Question.LABEL,
+        fast=filled.fast,
+        confidence=filled.confidence,
+        ground=filled.ground,
+        order=drawn.order,
+        seconds=filled.seconds,
+        comment=filled.comment,
+        task=drawn.task,
+    )
+    yield label
+    said = {"confidence": "", "ground": "", "comment": "", "question": Question.LABEL_TURN}
+    for step, up in sorted(filled.thumbs.items()):
+        yield label.model_copy(update={**said, "step": step, "option": UP if up else DOWN})
+
+
+class LabellingStore:
     """Tasks, links, annotators and sheets.
 
     Links and people's own links are stored as digests, or not at all.
     """
 
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
     async def add(self, task: Task, queue: Sequence[Queued]) -> Task:
         """Store a task with its debates. Raises UsageError if there is one of that name."""
 
+        def store(connection: SqlConnection) -> Task:
+            body = task.model_dump_json(exclude={"debates", "closed_at"})
+            about = {"platform": task.platform, "community": task.community}
+            made = {"name": task.name, "created_at": task.created_at, "body": body, **about}
+            if not connection.run(ADD_TASK, **made):
+                raise UsageError(
+                    "There is a labelling task {name} already; choose another name.", name=task.name
+                )
+            connection.run_each(QUEUE, [{"task": task.name, **one._asdict()} for one in queue])
+            make_secret(connection, KEY)
+            return _task(connection, task.name)
+
+        return await self._database.write(store)
+
     async def tasks(self) -> tuple[Task, ...]:
         """Return every task, the newest first."""
+        return tuple(map(_read_task, await self._database.rows(TASKS)))
 
     async def task(self, name: str) -> Task | None:
         """Return a task."""
+        row = await self._database.first(TASK, name=name)
+        return row and _read_task(row)
 
     async def queue(self, name: str) -> tuple[Queued, ...]:
         """Return the debates of a task."""
+        return tuple(Queued._make(row) for row in await self._database.rows(QUEUED, name=name))
 
     async def close(self, name: str, now: datetime) -> Task:
         """Take no more answers; a task that is closed stays so. Raises NotFoundError."""
+
+        def store(connection: SqlConnection) -> Task:
+            connection.run(CLOSE, name=name, now=now)
+            return _task(connection, name)
+
+        return await self._database.write(store)
 
     async def invite(
         self, name: str, tokens: Sequence[str], people: int, until: datetime, now: datetime
     ) -> None:
         """Store links for so many people each. Raises NotFoundError."""
+        links = [
+            {"digest": digest, "task": name, "people": people, "until": until, "now": now}
+            for digest in map(_digest, tokens)
+        ]
+
+        def store(connection: SqlConnection) -> None:
+            _task(connection, name)
+            connection.run_each(INVITE, links)
+
+        await self._database.write(store)
 
     async def link(self, token: str, now: datetime) -> LabelLink:
         """Return what a link is good for now."""
+        row = await self._database.first(LINK, digest=_digest(token))
+        if row is None:
+            return LabelLink(state="unknown")
+        task = await self.task(row.task)
+        personal = row.people == 1
+        if task is None or task.closed_at is not None:
+            return LabelLink(state="closed", task=task, personal=personal)
+        state = "expired" if row.until <= now else "used" if row.used >= row.people else "open"
+        return LabelLink(state=state, task=task, personal=personal)
 
     async def join(self, token: str, claim: str, user: str, now: datetime) -> Joined:
         """Let somebody join by a link; the same `claim` or `user` again is the same person.
 
         Without a `user` a new one is made up.
         """
+        link, claimed = _digest(token), _digest(claim)
+
+        def store(connection: SqlConnection) -> Joined:
+            connection.lock(LOCK_LINK, digest=link)
+            if user:
+                return _join(connection, link, None, WEB, user, now)
+            known = connection.first(BY_CLAIM, digest=link, claim=claimed)
+            if known is not None:
+                return Joined(outcome="again", annotator=_read_annotator(known))
+            made_up = f"link:{secrets.token_urlsafe(12)}"
+            return _join(connection, link, claimed, WEB, made_up, now)
+
+        return await self._database.write(store)
 
     async def enter(
         self, name: str, platform: str, user: str, token: str, now: datetime, *, agreed: bool
@@ -201,12 +450,35 @@ class LabellingStore(Protocol):
 
         Until they have `agreed` nothing is stored of one who is new: `unasked`.
         """
+        link = _digest(token) if token else None
+
+        def store(connection: SqlConnection) -> Joined:
+            task = _find_task(connection, name)
+            if task is None:
+                return Joined(outcome="unknown")
+            if link is not None:
+                connection.lock(LOCK_LINK, digest=link)
+                row = connection.first(LINK, digest=link)
+                if row is None or row.task != name:
+                    return Joined(outcome="unknown")
+                return _join(connection, link, None, platform, user, now, agreed=agreed)
+            open_to = "unknown" if platform not in task.sign_in else None if agreed else "unasked"
+            refused = "closed" if task.closed_at is not None else open_to
+            return _admit(connection, name, (platform, user), None, None, now, refused)
+
+        return await self._database.write(store)
 
     async def annotator(self, key: str) -> Annotator | None:
         """Return an annotator, None for one who is not, or was forgotten."""
+        row = await self._database.first(BY_KEY, key=key)
+        return row and _read_annotator(row)
 
     async def come_back(self, token: str) -> Annotator | None:
         """Return whose own link this is."""
+        key = token.partition(".")[0]
+        found = await self.annotator(key) if KEYS.fullmatch(key) else None
+        same = found is not None and hmac.compare_digest(found.token.encode(), token.encode())
+        return found if same else None
 
     async def draw(self, key: str, choose: Choose, now: datetime) -> Drawn | None:
         """Return the annotator's open sheet, else a new one; None when nothing is left.
@@ -214,14 +486,42 @@ class LabellingStore(Protocol):
         Of the debates that they know nothing of, one with the fewest labels. At once.
         """
 
+        def store(connection: SqlConnection) -> Drawn | None:
+            row = connection.first(BY_KEY_KEPT, key=key)
+            if row is None:
+                return None
+            connection.lock(LOCK_TASK, name=row.task)
+            lock_person(connection, row.person)
+            return _draw(connection, row, choose, now)
+
+        return await self._database.write(store)
+
     async def left(self, key: str, now: datetime) -> bool:
         """Return whether a new sheet could be drawn for an annotator now."""
+        row = await self._database.first(BY_KEY, key=key)
+        task = row and await self.task(row.task)
+        if not task or task.closed_at is not None:
+            return False
+        own = {"task": row.task, "person": row.person, "since": row.since}
+        wanted = {"wanted": task.per_debate, "before": now - HOLD}
+        return await self._database.first(LEFT, **wanted, **own) is not None
 
     async def sheet(self, key: str, sheet: str) -> Drawn | None:
         """Return one of an annotator's own sheets."""
+        row = await self._database.first(BY_KEY, key=key)
+        if row is None:
+            return None
+        own = {"task": row.task, "person": row.person}
+        found = await self._database.first(OWN_SHEET, sheet=sheet, **own)
+        return found and _read_sheet(found)
 
     async def sheets(self, key: str) -> tuple[Drawn, ...]:
         """Return an annotator's own sheets, in order."""
+        row = await self._database.first(BY_KEY, key=key)
+        if row is None:
+            return ()
+        own = {"task": row.task, "person": row.person}
+        return tuple(map(_read_sheet, await self._database.rows(OWN_SHEETS, **own)))
 
     async def fill(self, key: str, sheet: str, filled: Filled, now: datetime) -> SaveOutcome:
         """Keep the answer to a sheet, in place of an earlier one, and its vote; at once.
@@ -229,8 +529,212 @@ class LabellingStore(Protocol):
         A test or a second showing is no vote.
         """
 
+        def store(connection: SqlConnection) -> SaveOutcome:
+            row = connection.first(BY_KEY_KEPT, key=key)
+            if row is None:
+                return "unknown"
+            connection.lock(LOCK_SHEET, sheet=sheet)
+            return _fill(connection, row, sheet, filled, now)
+
+        return await self._database.write(store)
+
     async def saw(self, key: str, debates: Collection[str], now: datetime) -> None:
         """Note that an annotator may know these debates' models or results from now on."""
 
+        def store(connection: SqlConnection) -> None:
+            row = connection.first(BY_KEY_KEPT, key=key)
+            if row is None:
+                return
+            lock_person(connection, row.person)
+            known, person = set(debates), {"person": row.person}
+            given = known.intersection(connection.column(GIVEN, **person))
+            for debate in given:
+                connection.run(EXPOSE, debate=debate, **person)
+            for debate in known.intersection(connection.column(IN_TASK, task=row.task)) - given:
+                seen = {"id": _draw_id(), "task": row.task, "now": now}
+                connection.run(NOTE_SEEN, debate=debate, **seen, **person)
+
+        await self._database.write(store)
+
     async def work(self, name: str) -> tuple[Drawn, ...]:
         """Return every sheet of a task, by person and number."""
+        return tuple(map(_read_sheet, await self._database.rows(WORK, task=name)))
+
+
+# --- tasks and links ---------------------------------------------------------------------
+
+
+def _digest(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def _find_task(connection: SqlConnection, name: str) -> Task | None:
+    row = connection.first(TASK, name=name)
+    return row and _read_task(row)
+
+
+def _task(connection: SqlConnection, name: str) -> Task:
+    task = _find_task(connection, name)
+    if task is None:
+        raise NotFoundError(
+            "There is no labelling task {name}; rostrum label list shows them.", name=name
+        )
+    return task
+
+
+def _read_task(row: Any) -> Task:
+    task = Task.model_validate_json(row.body)
+    return task.model_copy(update={"debates": row.debates, "closed_at": row.closed_at})
+
+
+def _join(
+    connection: SqlConnection,
+    link: str,
+    claim: str | None,
+    platform: str,
+    user: str,
+    now: datetime,
+    *,
+    agreed: bool = True,
+) -> Joined:
+    """Let somebody join by a link, which is locked."""
+    row = connection.first(LINK, digest=link)
+    if row is None:
+        return Joined(outcome="unknown")
+    closed = _task(connection, row.task).closed_at is not None
+    full = "used" if row.used >= row.people else None if agreed else "unasked"
+    refused = "closed" if closed else "expired" if row.until <= now else full
+    return _admit(connection, row.task, (platform, user), link, claim, now, refused)
+
+
+def _admit(
+    connection: SqlConnection,
+    task: str,
+    who: tuple[str, str],
+    link: str | None,
+    claim: str | None,
+    now: datetime,
+    refused: Any,
+) -> Joined:
+    """Let a platform's user join, or come back; `refused` says why one who is new may not."""
+    person = _person(connection, who, add=refused is None)
+    known = person and connection.first(BY_PERSON, task=task, person=person.id)
+    if known:
+        return Joined(outcome="again", annotator=_read_annotator(known))
+    if refused is not None:
+        return Joined(outcome=refused)
+    if person is None:
+        return Joined(outcome="forgotten")
+    key = secrets.token_urlsafe(12)
+    own = {"link": link, "claim": claim, "now": now}
+    connection.run(ADD_ANNOTATOR, key=key, task=task, person=person.id, **own)
+    if link is not None:
+        connection.run(USE, digest=link)
+    row = connection.first(BY_KEY, key=key)
+    return Joined(outcome="joined", annotator=_read_annotator(row))
+
+
+def _person(connection: SqlConnection, who: tuple[str, str], *, add: bool) -> Known | None:
+    if not add:
+        return find_known(connection, *who)
+    person = ensure_person(connection, *who, find_key(connection))
+    if person is not None:
+        lock_person(connection, person.id)  # they may join twice at once
+    return person
+
+
+def _read_annotator(row: Any) -> Annotator:
+    mark = hmac.digest(bytes.fromhex(row.secret), row.key.encode(), "sha256").hex()[:32]
+    return Annotator(
+        key=row.key,
+        task=row.task,
+        number=row.user,
+        platform=row.platform,
+        token=f"{row.key}.{mark}",
+    )
+
+
+# --- sheets ------------------------------------------------------------------------------
+
+
+def _draw_id() -> str:
+    return secrets.token_urlsafe(16)
+
+
+def _read_sheet(row: Any) -> Drawn:
+    return Drawn(
+        id=row.id,
+        task=row.task,
+        debate=row.debate,
+        person=row.person,
+        number=row.number,
+        kind=row.kind,
+        order=row.order,
+        given_at=row.given_at,
+        answered_at=row.answered_at,
+        changed_at=row.changed_at,
+        exposed=bool(row.exposed),
+        known=row.known,
+        filled=Filled.model_validate_json(row.body) if row.body else None,
+    )
+
+
+def _draw(connection: SqlConnection, row: Any, choose: Choose, now: datetime) -> Drawn | None:
+    """Return the open sheet of an annotator, or give them one; their task is locked."""
+    task, own = _task(connection, row.task), {"task": row.task, "person": row.person}
+    waiting = connection.first(OPEN_SHEET, **own)
+    if waiting is not None and task.takes_answers(now):
+        return _read_sheet(waiting)
+    if task.closed_at is not None:
+        return None
+    number = connection.value(COUNTED, **own) + 1
+    if task.each and number > task.each:
+        return None
+    for debate in connection.rows(EXPIRE, task=task.name, before=now - HOLD):
+        connection.run(TAKE, task=task.name, debate=debate.debate, more=-1)
+    plain = connection.first(NEXT, wanted=task.per_debate, since=row.since, **own)
+    if plain is None:  # what is left would only test
+        return None
+    known = connection.first(NEXT_KNOWN, since=row.since, **own)
+    again = connection.first(NEXT_AGAIN, before=number - APART, **own)
+    kind = choose(Course(task, row.key, number, known is not None, again is not None))
+    found = {"plain": plain, "known": known, "again": again}[kind]
+    turned = kind == "again" or secrets.randbelow(2)  # a second showing has the other order
+    order = found.sides[::-1] if turned else found.sides
+    sheet = {"id": _draw_id(), "number": number, "kind": kind, "order": order}
+    connection.run(GIVE, debate=found.debate, now=now, held=kind == "plain", **sheet, **own)
+    if kind == "plain":
+        connection.run(TAKE, task=task.name, debate=found.debate, more=1)
+    return _read_sheet(connection.first(OWN_SHEET, sheet=sheet["id"], **own))
+
+
+def _fill(
+    connection: SqlConnection, row: Any, sheet: str, filled: Filled, now: datetime
+) -> SaveOutcome:
+    """Keep an answer and its vote; the sheet is locked."""
+    found = connection.first(OWN_SHEET, sheet=sheet, task=row.task, person=row.person)
+    if found is None:
+        return "unknown"
+    drawn = _read_sheet(found)
+    before = drawn.filled
+    if before is not None and before.says_the_same(filled):
+        return "same"
+    if not _task(connection, row.task).takes_answers(now):
+        return "closed"
+    if before is not None:
+        filled = filled.model_copy(update={"changes": before.changes + 1})
+    held = drawn.kind == "plain"
+    if held and not found.held:  # its time was over, and others may have been given the debate
+        connection.run(TAKE, task=row.task, debate=drawn.debate, more=1)
+    connection.run(FILL, sheet=sheet, body=filled.model_dump_json(), now=now, held=held)
+    _keep_votes(connection, drawn, filled, now)
+    return "stored" if before is None else "changed"
+
+
+def _keep_votes(connection: SqlConnection, drawn: Drawn, filled: Filled, now: datetime) -> None:
+    of = {"debate": drawn.debate, "person": drawn.person}
+    if drawn.kind == "plain":
+        connection.run(DROP_VOTES, questions=LABELS, **of)
+    for vote in votes_of(drawn, filled, now):
+        asked = {"question": vote.question, "step": vote.step}
+        connection.run(KEEP_VOTE, body=vote.model_dump_json(), **asked, **of)

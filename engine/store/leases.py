@@ -1,10 +1,21 @@
-"""Leases: which process may write for a debate or a connection."""
+"""Leases, which say what process may write, and the partitions of a platform among processes.
+
+One conditional statement claims a lease, and every guarded write checks it. Every community has a
+lane, a number that never changes; lane modulo the number of shares is its share. For numeric ids it
+is Discord's own rule, so that a server's messages are delivered by the process that hears its
+events.
+"""
 
 from __future__ import annotations
 
-from typing import Protocol
+from datetime import timedelta
+from typing import Any, NamedTuple
+from zlib import crc32
 
+from engine.store.database import Database, SqlConnection
 from engine.values.debate import Value
+from engine.values.errors import LeaseLostError
+from engine.values.ports import utc_now
 
 
 class Lease(Value):
@@ -14,24 +25,131 @@ class Lease(Value):
     epoch: int
 
 
-class Leases(Protocol):
+TIME_BITS = 22  # of a Discord id: what stands above them is the time
+LANES = 2**42
+OWN = "person-"  # begins the community of a person's own, in direct messages
+
+
+def lane_of(community: str) -> int:
+    """Return the lane of a community: of an id of digits its time, of any other text a hash.
+
+    That of direct messages is the first, as platforms tell of them there.
+    """
+    if community.startswith(OWN):
+        return 0
+    if community.isascii() and community.isdigit():
+        return (int(community) >> TIME_BITS) % LANES
+    return crc32(community.encode())
+
+
+class Served(NamedTuple):
+    """The shares of a platform that a process holds, out of how many."""
+
+    total: int
+    held: frozenset[int]
+
+    def has(self, community: str) -> bool:
+        """Return whether a community is served here."""
+        return lane_of(community) % self.total in self.held
+
+
+EVERYONE = Served(1, frozenset({0}))
+"""What a process serves that shares a platform with no other."""
+
+
+def everyone() -> Served:
+    """Return what a process serves that shares a platform with no other."""
+    return EVERYONE
+
+
+# A process that takes a lease over waits for the writes that it guarded, or they fail.
+EPOCH = "SELECT epoch FROM leases WHERE name = :name /*+ FOR SHARE */"
+# The only process on a file takes any other holder's lease: that holder is dead.
+CLAIM = """
+INSERT INTO leases (name, epoch, holder, until) VALUES (:name, 1, :holder, :clock_later)
+ON CONFLICT (name) DO UPDATE
+SET epoch = leases.epoch + 1, holder = excluded.holder, until = excluded.until
+WHERE leases.until < :clock OR (:alone AND leases.holder <> excluded.holder)
+RETURNING epoch
+"""
+# A released lease has no holder: an index has the others alone.
+HELD = """
+SELECT name, holder FROM leases
+WHERE holder <> '' AND until >= :clock AND substr(name, 1, :length) = :prefix
+    AND (holder = :holder OR NOT :alone)
+"""
+RENEW = "UPDATE leases SET until = :clock_later WHERE holder = :holder RETURNING name, epoch"
+RELEASE = (
+    "UPDATE leases SET until = :clock_later, holder = '' WHERE name = :name AND epoch = :epoch"
+)
+
+
+def guard(connection: SqlConnection, lease: Lease) -> None:
+    """Raise LeaseLostError unless a lease is the newest of its name."""
+    if connection.value(EPOCH, name=lease.name) != lease.epoch:
+        raise LeaseLostError(
+            f"Another process took over {lease.name}; this one has stopped writing for it."
+        )
+
+
+def run_guarded(connection: SqlConnection, lease: Lease, sql: str, **values: Any) -> int:
+    """Run a change and return how many rows it changed. Raises LeaseLostError.
+
+    Its condition must check `leases` for the newest epoch: `name = :lease AND epoch = :epoch`,
+    locked as in EPOCH.
+    """
+    changed = connection.run(sql, lease=lease.name, epoch=lease.epoch, **values)
+    if not changed:
+        guard(connection, lease)
+    return changed
+
+
+def within(served: Served) -> dict[str, Any]:
+    """Return the values of `coalesce(debates.lane, 0) % :shares IN :held` in a query."""
+    return {"shares": served.total, "held": tuple(sorted(served.held))}
+
+
+class Leases:
     """Claims on debates (`debate/ID`) and on shares of platforms (`connection/NAME/K`)."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
 
     @property
     def alone(self) -> bool:
         """Whether no other process can hold leases here."""
+        return self._database.sole
 
     async def claim(self, name: str, holder: str, seconds: float) -> Lease | None:
         """Take a free or expired lease, raising its epoch; None if it is held."""
+        values = {"name": name, "holder": holder, "alone": self._database.sole}
+        epoch = await self._database.write(
+            lambda connection: connection.value(CLAIM, **values, **_clock(seconds))
+        )
+        return None if epoch is None else Lease(name=name, epoch=epoch)
 
     async def renew(self, holder: str, seconds: float) -> dict[str, int]:
         """Renew all of a holder's leases from now; return their epochs by name."""
+        rows = await self._database.write(
+            lambda connection: connection.rows(RENEW, holder=holder, **_clock(seconds))
+        )
+        return {row.name: row.epoch for row in rows}
 
     async def held(self, prefix: str, holder: str) -> dict[str, str]:
         """Return who holds each live lease whose name begins with `prefix`.
 
         Where `holder` is the only process there can be, only its own are live.
         """
+        where = {"prefix": prefix, "length": len(prefix), "holder": holder, **_clock()}
+        rows = await self._database.rows(HELD, alone=self._database.sole, **where)
+        return {row.name: row.holder for row in rows}
 
     async def release(self, lease: Lease) -> None:
         """Give a lease back if it is still ours; its epoch stays, so that none repeats."""
+        await self._database.run(RELEASE, name=lease.name, epoch=lease.epoch, **_clock(-1))
+
+
+def _clock(seconds: float = 0.0) -> dict[str, Any]:
+    """Return this moment and a later one; a database that is shared has both by its own clock."""
+    now = utc_now()
+    return {"clock": now, "clock_later": now + timedelta(seconds=seconds), "seconds": seconds}

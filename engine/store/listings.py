@@ -1,10 +1,17 @@
-"""Lists of debates: what is looked for, and a part of what was found."""
+"""Lists of debates, found by small rows beside them: a setup is too large to search them all."""
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
+from engine.store.database import Database
+from engine.store.debates import ENDED, SELECT, to_debate
+from engine.store.guests import AWAITED
+from engine.store.retention import BUSY
 from engine.values.debate import Debate, Status
+from engine.values.ports import utc_now
 
 
 class Sought(NamedTuple):
@@ -44,11 +51,82 @@ class Listed(NamedTuple):
     models: tuple[str, ...] = ()
 
 
-class Listings(Protocol):
+MOST_WORDS = 8
+MOST_CHOICES = 200
+AMONG = "FROM debates JOIN listings ON listings.debate = debates.id WHERE {}"
+COUNT = f"SELECT count(*) {AMONG}"
+FIND = f"""
+{SELECT} WHERE debates.id IN (
+    SELECT debates.id {AMONG} ORDER BY debates.number DESC LIMIT :limit OFFSET :start
+) ORDER BY debates.number DESC
+"""
+HELD = "debates.platform <> 'calibration'"
+# Nearly all debates have ended in the same way: an index on the state would lead to each of them.
+STATE = "coalesce(debates.status, '')"
+CONDITIONS = {
+    "status": f"{STATE} = :status",
+    "interrupted": f"{STATE} = 'running' AND NOT {BUSY} AND NOT {AWAITED}",
+    "format": "debates.format = :format",
+    "language": "debates.language = :language",
+    "platform": "debates.platform = :platform",
+    "community": "debates.community = :community",
+    "series": "debates.series = :series",
+    "model": f"{STATE} IN :ended AND listings.models LIKE :model ESCAPE '!'",
+    "disagreement": f"{STATE} IN :ended AND NOT listings.agree",
+}
+WORD = """(
+    listings.topic LIKE :word{n} ESCAPE '!'
+    OR lower(substr(debates.id, 21)) LIKE :code{n} ESCAPE '!'
+)"""
+CHOICES = "SELECT DISTINCT {0} FROM debates WHERE {1} AND {0} IS NOT NULL ORDER BY 1 LIMIT :most"
+CHOSEN_BY = ("language", "community", "series")
+MODELS = f"""
+SELECT DISTINCT listings.models {AMONG.format(f"{STATE} IN :ended")} ORDER BY 1 LIMIT :most
+"""
+SPECIAL = re.compile(r"([!%_])")
+
+
+class Listings:
     """Finds debates for lists."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
 
     async def find(self, sought: Sought, start: int, limit: int) -> Found:
         """Return debates from a place in the list on."""
+        where, values = " AND ".join(_conditions(sought)), _values(sought)
+        total = await self._database.value(COUNT.format(where), **values)
+        rows = await self._database.rows(FIND.format(where), **values, start=start, limit=limit)
+        return Found(tuple(map(to_debate, rows)), int(total))
 
     async def choices(self) -> Listed:
         """Return what the debates can be chosen by."""
+        languages, communities, series = [
+            tuple(await self._database.column(CHOICES.format(name, HELD), most=MOST_CHOICES))
+            for name in CHOSEN_BY
+        ]
+        sets = await self._database.column(MODELS, ended=ENDED, most=MOST_CHOICES)
+        models = sorted({model for one in sets for model in one.split()})
+        return Listed(languages, communities, series, tuple(models))
+
+
+def _conditions(sought: Sought) -> Iterator[str]:
+    yield HELD
+    yield from (text for name, text in CONDITIONS.items() if getattr(sought, name))
+    yield from (WORD.format(n=n) for n in range(len(sought.words[:MOST_WORDS])))
+
+
+def _values(sought: Sought) -> dict[str, Any]:
+    words = [_escape(word.casefold()) for word in sought.words[:MOST_WORDS]]
+    return {
+        **{name: getattr(sought, name) for name in CONDITIONS},
+        "model": f"% {_escape(sought.model)} %",
+        "ended": ENDED,
+        "now": utc_now(),
+        **{f"word{n}": f"%{word}%" for n, word in enumerate(words)},
+        **{f"code{n}": f"{word}%" for n, word in enumerate(words)},
+    }
+
+
+def _escape(text: str) -> str:
+    return SPECIAL.sub(r"!\1", text)

@@ -1,17 +1,23 @@
-"""The outbox: messages on their way to a thread."""
+"""The outbox: messages on their way to a thread, their frozen parts, the platform's references."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
 from enum import StrEnum
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple
 
-from engine.store.leases import Lease
-from engine.store.served import EVERYONE, Served
-from engine.values.debate import Value
-from engine.values.messages import Message
-from engine.values.ports import Part
+import orjson
+from pydantic import ValidationError
+
+from engine.store.database import Database, SqlConnection
+from engine.store.leases import EVERYONE, Lease, Served, guard, run_guarded, within
+from engine.store.targets import Asked, Target, accept_thumbs
+from engine.tally.questions import THUMBS
+from engine.values.debate import BallotKind, Status, Value
+from engine.values.judging import Question
+from engine.values.messages import MESSAGE, Message, TurnPost
+from engine.values.ports import Part, utc_now
 
 
 class Post(Value):
@@ -78,11 +84,292 @@ class Backlog(NamedTuple):
     oldest: datetime | None
 
 
-class Outbox(Protocol):
+PACED = (Status.RUNNING, Status.VOTING)  # once it has ended, nothing waits for its readers
+LOCK_DEBATE = "SELECT id FROM debates WHERE id = :debate FOR NO KEY UPDATE"
+# Appended to the debate's messages, once per key; a debate that no one watches has none.
+INSERT_POST = """
+INSERT INTO outbox (
+    debate, platform, number, key, kind, target, message, refs, error, state, queued_at
+)
+SELECT
+    id, platform, (SELECT coalesce(max(number), 0) + 1 FROM outbox WHERE debate = :debate),
+    :key, :kind, :target, :message, '[]', '', :state,
+    CASE WHEN coalesce(read_at > :now, FALSE) THEN read_at ELSE :now END
+FROM debates WHERE id = :debate AND platform <> 'series'
+ON CONFLICT DO NOTHING
+"""
+INSERT_INSTEAD = """
+INSERT INTO outbox (debate, platform, number, key, kind, message, refs, error, state, queued_at)
+VALUES (:debate, :platform, :number, :key, :kind, :message, '[]', '', 'pending', :now)
+ON CONFLICT DO NOTHING
+"""
+# A replacement has its message's number and a higher id.
+NEXT = """
+SELECT outbox.*, debates.community, debates.place, debates.thread, debates.reason,
+    debates.status, debates.stop, debates.read_at
+FROM outbox JOIN debates ON debates.id = outbox.debate
+WHERE outbox.debate = :debate AND outbox.state IN ('pending', 'sending')
+ORDER BY outbox.number, outbox.id
+LIMIT 1
+"""
+FIND = """
+SELECT outbox.*, debates.community, debates.place, debates.thread, debates.reason,
+    debates.status, debates.stop, debates.read_at
+FROM outbox JOIN debates ON debates.id = outbox.debate
+WHERE outbox.debate = :debate AND outbox.key = :key
+"""
+NEWEST = """
+SELECT outbox.*, debates.community, debates.place, debates.thread, debates.reason,
+    debates.status, debates.stop, debates.read_at
+FROM outbox JOIN debates ON debates.id = outbox.debate
+WHERE debates.platform = :platform AND debates.community = :community
+    AND outbox.key IN :keys AND outbox.state <> 'refused'
+ORDER BY outbox.id DESC
+LIMIT 1
+"""
+WAITING = """
+SELECT DISTINCT outbox.debate
+FROM outbox JOIN debates ON debates.id = outbox.debate
+WHERE outbox.state IN ('pending', 'sending') AND outbox.platform = :platform
+    AND (debates.place = :channel) IS NOT FALSE
+    AND coalesce(debates.lane, 0) % :shares IN :held
+    AND (coalesce(debates.read_at <= :now, TRUE) OR debates.stop IS NOT NULL
+        OR debates.status NOT IN ('running', 'voting'))
+"""
+UNDELIVERED_TURNS = """
+SELECT count(*) FROM outbox
+WHERE debate = :debate AND state IN ('pending', 'sending') AND kind = 'turn'
+"""
+SENDING = """
+UPDATE outbox SET parts = :parts, state = 'sending', deadline = :deadline
+WHERE id = :id AND EXISTS (
+        SELECT 1 FROM leases WHERE name = :lease AND epoch = :epoch /*+ FOR SHARE */)
+"""
+NO_LONGER_SENDING = """
+UPDATE outbox SET refs = :refs, state = 'pending', deadline = NULL
+WHERE id = :id AND EXISTS (
+        SELECT 1 FROM leases WHERE name = :lease AND epoch = :epoch /*+ FOR SHARE */)
+"""
+SETTLE = """
+UPDATE outbox SET refs = :refs, state = :state, error = :error, deadline = NULL
+WHERE id = :id AND EXISTS (
+        SELECT 1 FROM leases WHERE name = :lease AND epoch = :epoch /*+ FOR SHARE */)
+"""
+PACE = "UPDATE debates SET read_at = :read_at WHERE id = :debate"
+# What waits for its readers is not late.
+POSTPONE = """
+UPDATE outbox SET queued_at = :read_at
+WHERE debate = :debate AND state = 'pending' AND queued_at < :read_at
+"""
+# Messages that were, or may have been, missing when people were asked to vote.
+GAPS = """
+SELECT key, state, error FROM outbox
+WHERE debate = :debate AND kind IN ('turn', 'report', 'scoreboard', 'arc')
+    AND state IN ('refused', 'doubtful') AND target IS NULL
+    AND NOT EXISTS (
+        SELECT 1 FROM outbox AS asked
+        WHERE asked.debate = :debate AND asked.key = 'vote' AND asked.number <= outbox.number
+    )
+ORDER BY number
+"""
+COUNT_GAPS = "UPDATE debates SET gaps = :gaps WHERE id = :debate"
+HELD = "SELECT id FROM outbox WHERE debate = :debate AND state = 'held' ORDER BY number"
+RELEASE = """
+UPDATE outbox SET state = 'pending', queued_at = :now,
+    number = (SELECT max(number) + 1 FROM outbox WHERE debate = :debate)
+WHERE id = :id
+"""
+# A message that may have been sent is in doubt again.
+REOPEN = """
+UPDATE outbox
+SET state = CASE WHEN deadline IS NULL THEN 'pending' ELSE 'sending' END, error = '',
+    queued_at = :now
+WHERE debate = :debate AND state = 'refused' AND kind <> 'alert'
+"""
+REOPEN_REVEAL = """
+UPDATE outbox
+SET state = CASE WHEN deadline IS NULL THEN 'pending' ELSE 'sending' END, error = '',
+    queued_at = :now
+WHERE debate = :debate AND state = 'refused' AND key NOT IN ('reveal/channel', 'reveal/starter')
+    AND number >= (SELECT number FROM outbox WHERE debate = :debate AND key = 'reveal')
+"""
+ABANDON = """
+UPDATE outbox SET state = 'refused', error = :error
+WHERE debate = :debate AND state IN ('pending', 'sending') AND kind <> 'alert'
+    AND key NOT IN ('reveal/channel', 'reveal/starter')
+"""
+LOSE = """
+UPDATE debates SET stop = :reason, reason = :reason, gone = TRUE
+WHERE id = :debate AND status IN ('queued', 'running', 'voting')
+"""
+# Its reveal is posted elsewhere, and would name the models of a mirror whose vote is open.
+END_VOTE = """
+INSERT INTO questions (debate, question, step, extended, unread, closes_at)
+SELECT id, 'vote', '', FALSE, FALSE, coalesce(
+    (SELECT other.closes_at FROM questions AS other JOIN debates AS mirror
+        ON mirror.id = other.debate
+    WHERE mirror.id = debates.mirror AND mirror.status = 'voting' AND other.question = 'vote'),
+    :now)
+FROM debates WHERE id = :debate
+ON CONFLICT (debate, question, step) DO UPDATE SET closes_at = excluded.closes_at
+"""
+UNREVEALED = """
+SELECT debates.id FROM debates JOIN outbox ON outbox.debate = debates.id
+WHERE debates.platform = :platform AND debates.revealed_at > :since
+    AND debates.status = 'closed' AND NOT debates.gone
+    AND outbox.key = 'reveal' AND outbox.state = 'refused'
+    AND (coalesce(debates.thread, '') = :thread) IS NOT FALSE
+    AND coalesce(debates.lane, 0) % :shares IN :held
+"""
+# By platform: how many wait, and since when the oldest does.
+BACKLOG = """
+SELECT DISTINCT waiting.platform, waiting.messages, outbox.queued_at
+FROM (
+    SELECT platform, count(*) AS messages, min(queued_at) AS oldest
+    FROM outbox WHERE state IN ('pending', 'sending') GROUP BY platform
+) AS waiting
+LEFT JOIN outbox ON outbox.state IN ('pending', 'sending')
+    AND outbox.platform = waiting.platform AND outbox.queued_at = waiting.oldest
+"""
+SET_THREAD = """
+UPDATE debates SET thread = :thread, opened_at = coalesce(opened_at, :now) WHERE id = :debate
+"""
+
+
+def lock_debate(connection: SqlConnection, debate_id: str) -> None:
+    """Let no other process number the debate's messages, count its gaps, or queue it again."""
+    connection.lock(LOCK_DEBATE, debate=debate_id)
+
+
+def insert_posts(
+    connection: SqlConnection,
+    debate_id: str,
+    posts: Sequence[Post],
+    state: DeliveryState = DeliveryState.PENDING,
+) -> None:
+    """Queue messages in order, once per key."""
+    if posts:
+        lock_debate(connection, debate_id)  # so that its messages are numbered one by one
+    now = utc_now()
+    for post in posts:
+        connection.run(
+            INSERT_POST,
+            debate=debate_id,
+            key=post.key,
+            kind=post.message.kind,
+            target=post.target,
+            message=MESSAGE.dump_json(post.message).decode(),
+            state=state,
+            now=now,
+        )
+
+
+def _insert_instead(connection: SqlConnection, intent: Intent, post: Post) -> None:
+    """Queue a message's replacement, before everything that follows it."""
+    connection.run(
+        INSERT_INSTEAD,
+        debate=intent.debate,
+        platform=intent.platform,
+        number=intent.number,
+        key=post.key,
+        kind=post.message.kind,
+        message=MESSAGE.dump_json(post.message).decode(),
+        now=utc_now(),
+    )
+    _count_gaps(connection, intent.debate)
+
+
+def _count_gaps(connection: SqlConnection, debate_id: str) -> None:
+    """Store how many messages are, or may be, missing in a debate's thread."""
+    lock_debate(connection, debate_id)
+    gaps = len(connection.rows(GAPS, debate=debate_id))
+    connection.run(COUNT_GAPS, debate=debate_id, gaps=gaps)
+
+
+def insert_held(connection: SqlConnection, debate_id: str, posts: Sequence[Post]) -> None:
+    """Hold messages back until the reveal, once per key."""
+    insert_posts(connection, debate_id, posts, DeliveryState.HELD)
+
+
+def release(connection: SqlConnection, debate_id: str) -> None:
+    """Queue held messages in order, behind everything else."""
+    lock_debate(connection, debate_id)
+    now = utc_now()
+    for intent in connection.column(HELD, debate=debate_id):
+        connection.run(RELEASE, debate=debate_id, id=intent, now=now)
+
+
+def reopen(connection: SqlConnection, debate_id: str) -> None:
+    """Queue again what was given up when the thread was lost."""
+    connection.run(REOPEN, debate=debate_id, now=utc_now())
+    _count_gaps(connection, debate_id)
+
+
+def _to_intent(row: Any) -> Intent:
+    parts = None
+    if row.parts is not None:
+        parts = tuple(Part.model_validate(one, extra="ignore") for one in orjson.loads(row.parts))
+    return Intent(
+        id=row.id,
+        debate=row.debate,
+        platform=row.platform,
+        community=row.community,
+        channel=row.place,
+        thread=row.thread,
+        number=row.number,
+        key=row.key,
+        message=MESSAGE.validate_json(row.message, extra="ignore"),  # of a newer version
+        target=row.target,
+        parts=parts,
+        refs=tuple(orjson.loads(row.refs)),
+        state=row.state,
+        deadline=row.deadline,
+        reason=row.reason,
+        due=row.read_at if row.stop is None and row.status in PACED else None,
+    )
+
+
+def _thumbs_on(intent: Intent, ref: str) -> Target:
+    return Target(
+        debate=intent.debate,
+        question=Question.TURN,
+        platform=intent.platform,
+        place=intent.thread or intent.channel,
+        message=ref,
+        ballot=BallotKind.OPEN,
+        options=THUMBS,
+        step=intent.key,
+    )
+
+
+def _next(rows: Sequence[Any]) -> Intent | None:
+    """Return a debate's next message, of the rows that NEXT found."""
+    if not rows:
+        return None
+    try:
+        return _to_intent(rows[0])
+    except ValidationError:  # while a release is rolled out; it stays for a process that reads it
+        of, key = rows[0].debate, rows[0].key
+        import structlog  # only here: settings load this module at once
+
+        structlog.get_logger(__name__).warning("message of a newer version", debate=of, post=key)
+        return None
+
+
+class Outbox:
     """The outbox: messages on their way to a thread."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
 
     async def publish(self, lease: Lease, debate_id: str, posts: Sequence[Post]) -> None:
         """Queue messages; each key is queued once."""
+
+        def store(connection: SqlConnection) -> None:
+            guard(connection, lease)
+            insert_posts(connection, debate_id, posts)
+
+        await self._database.write(store)
 
     async def waiting(
         self,
@@ -93,26 +380,47 @@ class Outbox(Protocol):
         now: datetime | None = None,
     ) -> list[str]:
         """Return the debates with something due on a platform, or one channel of it."""
+        where = {"platform": platform, "channel": channel, **within(served)}
+        return await self._database.column(WAITING, now=now or utc_now(), **where)
 
     async def backlog(self) -> dict[str, Backlog]:
         """Return what is not settled yet, by platform."""
+        rows = await self._database.rows(BACKLOG)
+        return {row.platform: Backlog(row.messages, row.queued_at) for row in rows}
 
     async def next(self, debate_id: str) -> Intent | None:
         """Return the first message of a debate that is not settled yet."""
+        rows = await self._database.glance(NEXT, debate=debate_id)
+        return _next(rows)
 
     async def undelivered_turns(self, debate_id: str) -> int:
         """Return how many turns are not settled yet."""
+        [(undelivered,)] = await self._database.glance(UNDELIVERED_TURNS, debate=debate_id)
+        return int(undelivered)
 
     async def sending(
         self, lease: Lease, intent: Intent, parts: Sequence[Part], deadline: datetime
     ) -> Intent:
         """Freeze the parts, and record that the next one is about to be sent."""
+        body = orjson.dumps([part.model_dump() for part in parts]).decode()
+        await self._change(lease, intent, SENDING, parts=body, deadline=deadline)
+        frozen = {"parts": tuple(parts), "state": DeliveryState.SENDING, "deadline": deadline}
+        return intent.model_copy(update=frozen)
 
     async def unsent(self, lease: Lease, intent: Intent) -> Intent:
         """Record that the part about to be sent was certainly not sent."""
+        return await self._no_longer_sending(lease, intent, intent.refs)
 
     async def posted(self, lease: Lease, intent: Intent, ref: str) -> Intent:
         """Record the platform's reference of the part that was sent."""
+        return await self._no_longer_sending(lease, intent, (*intent.refs, ref))
+
+    async def _no_longer_sending(
+        self, lease: Lease, intent: Intent, refs: tuple[str, ...]
+    ) -> Intent:
+        await self._change(lease, intent, NO_LONGER_SENDING, refs=orjson.dumps(refs).decode())
+        pending = {"refs": refs, "state": DeliveryState.PENDING, "deadline": None}
+        return intent.model_copy(update=pending)
 
     async def settle(
         self,
@@ -128,20 +436,51 @@ class Outbox(Protocol):
         `instead` takes its place in the order and counts as a gap in the debate. What follows is
         due at `read_at`.
         """
+        refs = orjson.dumps(intent.refs).decode()
+
+        def store(connection: SqlConnection) -> Intent | None:
+            run_guarded(
+                connection, lease, SETTLE, id=intent.id, refs=refs, state=state, error=error
+            )
+            if isinstance(intent.message, TurnPost):
+                thumbs = (_thumbs_on(intent, ref) for ref in filter(None, intent.refs))
+                accept_thumbs(connection, Asked(intent.debate, Question.TURN, intent.key), thumbs)
+            if read_at is not None:
+                for sql in (PACE, POSTPONE):
+                    connection.run(sql, debate=intent.debate, read_at=read_at)
+            if instead is not None:
+                _insert_instead(connection, intent, instead)
+            return _next(connection.rows(NEXT, debate=intent.debate))
+
+        return await self._database.write(store)
 
     async def find(self, debate_id: str, key: str) -> Intent | None:
         """Return a debate's message in any state."""
+        row = await self._database.first(FIND, debate=debate_id, key=key)
+        return row and _to_intent(row)
 
     async def newest(self, platform: str, community: str, keys: Sequence[str]) -> Intent | None:
         """Return a community's newest message under one of these keys that was not refused."""
+        where = {"platform": platform, "community": community, "keys": tuple(keys)}
+        row = await self._database.first(NEWEST, **where)
+        return row and _to_intent(row)
 
     async def gaps(self, debate_id: str) -> tuple[Gap, ...]:
         """Return the messages that are, or may be, missing in a debate's thread, in order."""
+        rows = await self._database.rows(GAPS, debate=debate_id)
+        return tuple(Gap(key=row.key, state=row.state, error=row.error) for row in rows)
 
     async def set_thread(
         self, lease: Lease, debate_id: str, thread: str, now: datetime | None = None
     ) -> None:
         """Record a debate's thread and when it was opened; None means now."""
+        values = {"thread": thread, "now": now or utc_now()}
+
+        def store(connection: SqlConnection) -> None:
+            guard(connection, lease)
+            connection.run(SET_THREAD, debate=debate_id, **values)
+
+        await self._database.write(store)
 
     async def unrevealed(
         self,
@@ -152,12 +491,33 @@ class Outbox(Protocol):
         served: Served = EVERYONE,
     ) -> list[str]:
         """Return the debates closed since then whose thread refused the reveal."""
+        where = {"platform": platform, "thread": thread, **within(served)}
+        return await self._database.column(UNREVEALED, since=since, **where)
 
     async def retry(self, lease: Lease, debate_id: str) -> None:
         """Queue again what a closed debate's thread refused: the reveal and what follows it."""
+
+        def store(connection: SqlConnection) -> None:
+            guard(connection, lease)
+            connection.run(REOPEN_REVEAL, debate=debate_id, now=utc_now())
+            _count_gaps(connection, debate_id)
+
+        await self._database.write(store)
 
     async def abandon(self, lease: Lease, debate_id: str, reason: str) -> None:
         """Give up a lost thread's undelivered messages; those for other places stay.
 
         A running debate is asked to stop, and an open vote is due at once.
         """
+
+        def store(connection: SqlConnection) -> None:
+            guard(connection, lease)
+            connection.run(ABANDON, debate=debate_id, error=reason)
+            if connection.run(LOSE, debate=debate_id, reason=reason):
+                connection.run(END_VOTE, debate=debate_id, now=utc_now())
+            _count_gaps(connection, debate_id)
+
+        await self._database.write(store)
+
+    async def _change(self, lease: Lease, intent: Intent, sql: str, **values: Any) -> None:
+        await self._database.write(lambda c: run_guarded(c, lease, sql, id=intent.id, **values))

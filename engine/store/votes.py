@@ -1,231 +1,59 @@
-"""Questions, the log of what people answer, and what stands at the close."""
+"""When questions open and close, and what stands at the close.
+
+The votes of a debate and of its mirror end together, at the later deadline: the first reveal names
+the models of both, so later choices on the other debate are no labels (`Vote.mirror_revealed`).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Literal, NamedTuple, Protocol, Self
+from datetime import datetime, timedelta
 
-from engine.store.guests import Withheld
-from engine.store.leases import Lease
-from engine.store.outbox import Post
-from engine.store.served import EVERYONE, Served
-from engine.values.debate import BallotKind, Value
-from engine.values.judging import How, Log, Question, Verdict, Vote, VoteEvent
-from engine.values.text import split_variant
+from engine.store.casting import Casting
+from engine.store.database import SqlConnection
+from engine.store.debates import note_agreement
+from engine.store.guests import Withheld, keep_spoken, note_withheld
+from engine.store.journal import insert_verdict
+from engine.store.leases import EVERYONE, Lease, Served, guard, within
+from engine.store.outbox import Post, insert_posts, release
+from engine.store.targets import ACCEPT, Asked, Targets, accept, let_seeds_go
+from engine.store.vote_log import VoteLog, find_log
+from engine.tally.questions import KINDS
+from engine.values.debate import Debate, Status, Value
+from engine.values.judging import REVEALED, Log, Question, Verdict, Vote, VoteEvent
 
+LONGEST_WAIT = timedelta(hours=24)
+"""How long a vote stays open past its deadline until the mirror's vote opens.
 
-@dataclass(frozen=True, slots=True)
-class NewEvent:
-    """A vote event that is still to be numbered and appended to the log."""
-
-    person: int
-    option: str
-    added: bool
-    how: How = How.RECOVERED
-    variant: str = ""
-    heard_from: datetime | None = None
-    newer_since: datetime | None = None
-    account_days: int | None = None
-
-
-class Silences(Value):
-    """When answers to a question can have been missed.
-
-    `read_at` is when the last reading that was complete began, `first_ended` and `last_ended` are
-    the ends of the first and the last silence of the platform since.
-    """
-
-    read_at: datetime | None = None
-    first_ended: datetime | None = None
-    last_ended: datetime | None = None
-
-
-class Asked(NamedTuple):
-    """A question of a debate, which is one row; `step` is that of a turn, or a round."""
-
-    debate: str
-    question: Question = Question.VOTE
-    step: str = ""
-
-
-class Cast(Value):
-    """A reaction or button press as a platform reports it; `event` deduplicates retries.
-
-    `heard_from` is since when everything was told; the days are those of VoteEvent.
-    """
-
-    platform: str
-    place: str
-    message: str
-    user: str
-    option: str
-    added: bool
-    variant: str = ""
-    how: How = How.LIVE
-    event: str | None = None
-    given_at: datetime | None = None
-    heard_from: datetime | None = None
-    received_at: datetime
-    account_days: int | None = None
-    member_days: int | None = None
-
-
-Outcome = Literal["stored", "duplicate", "closed", "unknown", "forgotten", "unvoted"]
-"""What became of an answer: kept, kept already, too late, or to nothing that was asked.
-
-"forgotten" is of somebody who was forgotten, or who came back after the debate had begun;
-"unvoted" of one who has to vote first.
+From then on both have the mirror's deadline, so nothing waits for ever.
 """
 
 
-class Press(Value):
-    """A button of a vote; `option` is None for the one that withdraws."""
+def awaits(debate: Debate, mirror: Debate | None, now: datetime) -> bool:
+    """Return whether an open vote waits for its mirror's to open; the store has the same in SQL.
 
-    platform: str
-    place: str
-    message: str
-    user: str
-    option: str | None
-    event: str | None = None
-    received_at: datetime
-    account_days: int | None = None
-    member_days: int | None = None
-
-
-class Pressed(Value):
-    """What became of a button; `option` is what its person has chosen now, None for nothing."""
-
-    outcome: Outcome
-    option: str | None = None
-
-
-class Revision(Value):
-    """What somebody answers to who debated better, of a debate whose models they know.
-
-    `option` is None to take an answer back; `ballot` is the debate's.
+    This includes a vote whose thread is gone, as its reveal is posted elsewhere.
     """
-
-    debate: str
-    ballot: BallotKind
-    platform: str
-    user: str
-    option: str | None
-    received_at: datetime
-
-
-class Remark(Value):
-    """What somebody says beside their vote: the reason, how clear it was, or a guess.
-
-    Without a `question` it only asks what they hold. `step` is the side whose model is guessed, and
-    `option` then its number on the debate's menu; `ballot` is the debate's.
-    """
-
-    debate: str
-    ballot: BallotKind
-    platform: str
-    user: str
-    question: Question | None
-    step: str = ""
-    option: str = ""
-    received_at: datetime
+    if mirror is None or debate.vote_deadline is None:
+        return False
+    to_come = mirror.status.live or (
+        mirror.status is Status.VOTING and mirror.vote_deadline is None
+    )
+    return to_come and now < debate.vote_deadline + LONGEST_WAIT
 
 
-class Remarked(Value):
-    """What became of a remark, and all that its person holds now; empty for what they do not.
-
-    `option` is the vote, None if it is not known which choice is the last; `guesses` are numbers on
-    the menu, by side.
-    """
-
-    outcome: Outcome
-    option: str | None = None
-    ground: str = ""
-    confidence: str = ""
-    guesses: Mapping[str, str] = {}
+def closes_with(debate: Debate, mirror: Debate | None) -> bool:
+    """Return whether both votes are open, so that they close together."""
+    return mirror is not None and all(
+        one.status is Status.VOTING and one.vote_deadline is not None for one in (debate, mirror)
+    )
 
 
-class Target(Value):
-    """A message whose reactions or buttons mean something; `step` is that of a turn, or a round.
-
-    `closed` says that its answers stay as they are: it was deleted, or its question has `ended`;
-    `unread` that this was without a reading. `closes_at` is when its question does, if it has a
-    time of its own.
-    """
-
-    debate: str
-    question: Question
-    platform: str
-    place: str
-    message: str
-    ballot: BallotKind
-    options: tuple[str, ...]
-    step: str = ""
-    closed: bool = False
-    ended: bool = False
-    unread: bool = False
-    closes_at: datetime | None = None
-
-    def option_of(self, reaction: str) -> str | None:
-        """Return the option that a reaction stands for here, None if it means nothing."""
-        option, _ = split_variant(reaction)
-        return option if option in self.options else None
-
-    def variant_of(self, reaction: str) -> str:
-        """Return what tells a reaction here from others of its option that a person can hold.
-
-        A turn may have several messages, and each may have a person's thumb.
-        """
-        variant = split_variant(reaction)[1]
-        return f"{self.message} {variant}".rstrip() if self.question is Question.TURN else variant
-
-
-Act = Literal["cleared", "deleted", "archived", "locked", "reopened", "shown", "unseeded", "seeded"]
-"""What a moderator does to a message, or to its thread.
-
-"shown": a reaction of a secret ballot stays on the message, as the bot may not take it away.
-"unseeded": the bot could not add its own reaction for an option; "seeded": later it could.
-"""
-
-
-class Intervention(Value):
-    """What a moderator did to a question's message; `option` is the one cleared, None for all.
-
-    `step` is that of a turn.
-    """
-
-    debate: str
-    question: Question
-    step: str = ""
-    act: Act
-    option: str | None = None
-    at: datetime
-
-    @classmethod
-    def on(cls, target: Target, act: Act, at: datetime, option: str | None = None) -> Self:
-        """Say what was done to the message of a question."""
-        return cls(
-            debate=target.debate,
-            question=target.question,
-            step=target.step,
-            act=act,
-            option=option,
-            at=at,
-        )
-
-
-def unseeded_of(target: Target, interventions: Sequence[Intervention]) -> frozenset[str]:
-    """Return the options of a question that never had the bot's own reaction."""
-    lacking: set[str] = set()
-    for noted in interventions:
-        same = (noted.question, noted.step) == (target.question, target.step)
-        if same and noted.option is not None:
-            if noted.act == "unseeded":
-                lacking.add(noted.option)
-            elif noted.act == "seeded":
-                lacking.discard(noted.option)
-    return frozenset(lacking)
+def tied(debate: Debate, mirror: Debate, now: datetime) -> bool:
+    """Return whether an open vote ends together with its mirror's."""
+    return debate.status is Status.VOTING and (
+        closes_with(debate, mirror) or awaits(debate, mirror, now)
+    )
 
 
 class Closing(Value):
@@ -245,17 +73,6 @@ class Closing(Value):
     withheld: Withheld = ""
 
 
-class Brought(NamedTuple):
-    """A label from another tool for a debate, by a user of it; `vote` has no person yet."""
-
-    debate: str
-    user: str
-    vote: Vote
-
-
-Kept = Literal["new", "same", "changed", "forgotten"]
-"""What became of a label that was brought."""
-
 Conclude = Callable[[tuple[VoteEvent, ...]], Closing]
 """What a question ends with, given its log; the vote's has every log but those of thumbs."""
 
@@ -265,7 +82,111 @@ def end_plainly(events: tuple[VoteEvent, ...]) -> Closing:
     return Closing()
 
 
-class Votes(Protocol):
+ALL = 2**31 - 1
+# In which states of its debate each question may close, as DUE compares them.
+CLOSING = tuple(
+    f"{question}/{status}" for question, kind in KINDS.items() for status in kind.during
+)
+OPEN = """
+INSERT INTO questions (
+    debate, question, step, message, opened_at, closes_at, extended, unread, read_at
+)
+SELECT id, :question, :step, :message, :now, :closes_at, FALSE, FALSE,
+    (SELECT max(ended_at) FROM silences WHERE silences.platform = debates.platform)
+FROM debates WHERE id = :debate
+ON CONFLICT (debate, question, step) DO UPDATE SET
+    message = excluded.message, opened_at = excluded.opened_at, closes_at = excluded.closes_at,
+    read_at = coalesce(questions.read_at, excluded.read_at)
+WHERE questions.opened_at IS NULL
+"""
+EXTEND = """
+UPDATE questions SET closes_at = :closes_at, extended = TRUE
+WHERE debate = :debate AND question = 'vote' AND NOT extended
+"""
+ASK_TO_CLOSE = """
+UPDATE questions SET close_asked_at = :now
+WHERE debate IN :debates AND question = 'vote'
+    AND closed_at IS NULL AND closes_at IS NOT NULL AND close_asked_at IS NULL
+"""
+# Both votes of a mirrored pair close at the later time, once both are open.
+CLOSE_TOGETHER = """
+UPDATE questions SET closes_at = other.closes_at
+FROM questions AS other JOIN debates ON debates.mirror = other.debate
+WHERE debates.id = questions.debate AND :debate IN (debates.id, debates.mirror)
+    AND questions.question = 'vote' AND questions.closed_at IS NULL
+    AND other.question = 'vote' AND other.closed_at IS NULL
+    AND other.closes_at > questions.closes_at
+"""
+LOCK_PAIR = """
+SELECT id FROM debates WHERE id = :debate OR mirror = :debate ORDER BY id FOR NO KEY UPDATE
+"""
+# Before `patience` nothing waits any more for the vote on a mirror that is still to come
+# (`awaits`); null: all is asked.
+DUE = """
+SELECT questions.debate, questions.question, questions.step, questions.closes_at,
+    questions.close_asked_at
+FROM questions JOIN debates ON debates.id = questions.debate
+WHERE questions.closed_at IS NULL AND questions.closes_at IS NOT NULL
+    AND debates.platform = :platform AND (debates.place = :channel) IS NOT FALSE
+    AND coalesce(debates.lane, 0) % :shares IN :held
+    AND (questions.question || '/' || debates.status) IN :closing
+    AND (questions.question <> 'vote' OR (questions.closes_at <= :patience) IS NOT FALSE
+        OR NOT EXISTS (
+            SELECT 1 FROM debates AS other
+            WHERE other.id = debates.mirror AND (
+                other.status IN ('queued', 'running')
+                OR (other.status = 'voting' AND NOT EXISTS (
+                    SELECT 1 FROM questions AS its
+                    WHERE its.debate = other.id AND its.question = 'vote'
+                        AND its.closes_at IS NOT NULL
+                ))
+            )
+        ))
+ORDER BY coalesce(questions.close_asked_at, questions.closes_at) LIMIT :most
+"""
+# Whose answers are as of before: what another question's opening ends is due then.
+END_OTHERS = """
+UPDATE questions SET closes_at = :now
+WHERE debate = :debate AND question IN :ended AND (question <> :question OR step <> :step)
+    AND opened_at IS NOT NULL AND closed_at IS NULL AND closes_at IS NULL
+"""
+SHUT = """
+INSERT INTO questions (debate, question, step, closed_at, extended, unread)
+VALUES (:debate, :question, :step, :now, FALSE, FALSE)
+ON CONFLICT (debate, question, step) DO UPDATE SET closed_at = excluded.closed_at
+WHERE questions.closed_at IS NULL
+"""
+HELD_IN = """
+SELECT id FROM debates
+WHERE platform = :platform AND status IN ('queued', 'running', 'voting')
+    AND (coalesce(thread, '') = :thread) IS NOT FALSE
+    AND (community = :community) IS NOT FALSE
+    AND (place = :channel) IS NOT FALSE
+    AND coalesce(lane, 0) % :shares IN :held
+ORDER BY number
+"""
+REVEAL = """
+UPDATE debates SET status = 'closed', revealed_at = :now, closed_early = :early
+WHERE id = :debate AND status = 'voting'
+"""
+SHUT_REST = """
+UPDATE questions SET closed_at = :now
+WHERE debate = :debate AND closed_at IS NULL AND question NOT IN :revealed
+"""
+INSERT_VOTE = """
+INSERT INTO votes (debate, person, question, step, body)
+VALUES (:debate, :person, :question, :step, :body)
+"""
+MARK_UNREAD = """
+UPDATE questions SET unread = TRUE
+WHERE debate = :debate AND question = :question AND step = :step
+"""
+TELL_MIRROR = """
+UPDATE debates SET mirror_revealed_at = :now WHERE mirror = :debate AND revealed_at IS NULL
+"""
+
+
+class Votes(Casting, VoteLog, Targets):
     """The append-only log of votes, and what stands at the close."""
 
     async def accept(
@@ -277,6 +198,14 @@ class Votes(Protocol):
         step: str = "",
     ) -> None:
         """Take answers on a posted message from now on; a question's first message stays."""
+        asked = Asked(debate_id, question, step)
+
+        def store(connection: SqlConnection) -> None:
+            guard(connection, lease)
+            if connection.run(ACCEPT, message=message, **asked._asdict()):
+                accept(connection, asked, message)
+
+        await self._database.write(store)
 
     async def open(
         self,
@@ -294,6 +223,19 @@ class Votes(Protocol):
         due now. A vote and an open one on the debate's mirror close at the later time of both from
         then on.
         """
+        asked = Asked(debate_id, question, step)
+        values = {"message": message, "now": now, "closes_at": closes_at}
+
+        def store(connection: SqlConnection) -> None:
+            guard(connection, lease)
+            connection.lock(LOCK_PAIR, debate=debate_id)
+            if connection.run(OPEN, **asked._asdict(), **values):
+                accept(connection, asked, message)
+                connection.run(CLOSE_TOGETHER, debate=debate_id)
+                ended = tuple(one for one, kind in KINDS.items() if question in kind.until)
+                connection.run(END_OTHERS, now=now, ended=ended, **asked._asdict())
+
+        await self._database.write(store)
 
     async def due(
         self,
@@ -309,15 +251,30 @@ class Votes(Protocol):
         Only those that may close in the state their debate is in (`KINDS`). With `now`, votes that
         wait for the vote on their mirror to open are left out.
         """
+        most, patience = ALL if limit is None else limit, now and now - LONGEST_WAIT
+        where = {"platform": platform, "channel": channel, "closing": CLOSING}
+        where |= within(served)
+        rows = await self._database.rows(DUE, patience=patience, most=most, **where)
+        return {Asked(row[0], Question(row[1]), row[2]): row[4] or row[3] for row in rows}
 
     async def extend(self, lease: Lease, debate_id: str, closes_at: datetime, *posts: Post) -> None:
         """Let a vote close later, once; an open vote on its mirror does not close before it."""
+
+        def store(connection: SqlConnection) -> None:
+            guard(connection, lease)
+            connection.lock(LOCK_PAIR, debate=debate_id)
+            if connection.run(EXTEND, debate=debate_id, closes_at=closes_at):
+                insert_posts(connection, debate_id, posts)
+                connection.run(CLOSE_TOGETHER, debate=debate_id)
+
+        await self._database.write(store)
 
     async def ask_to_close(self, debates: Sequence[str], now: datetime) -> None:
         """Note that votes are to close as soon as their reactions can be read.
 
         They are due from then on, whatever their deadlines, and are not extended.
         """
+        await self._database.run(ASK_TO_CLOSE, debates=debates, now=now)
 
     async def close(
         self,
@@ -335,97 +292,29 @@ class Votes(Protocol):
         was held back until then is queued behind the reveal, in the same transaction. Without posts
         nothing names the models, and the debate's mirror stays unspoiled.
         """
+        asked = Asked(debate_id, question, step)
 
-    async def revise(self, revision: Revision) -> Pressed:
-        """Keep what somebody answers after the reveal, in place of what they answered before."""
+        def store(connection: SqlConnection) -> None:
+            guard(connection, lease)
+            if question is not Question.VOTE:
+                if connection.run(SHUT, now=now, **asked._asdict()):
+                    closing = conclude(find_log(connection, *asked))
+                    _store(connection, asked, closing)
+                    if closing.said:
+                        keep_spoken(connection, debate_id, step, closing.said, now)
+                    elif closing.withheld:
+                        note_withheld(connection, debate_id, step, closing.withheld)
+            elif connection.run(REVEAL, debate=debate_id, now=now, early=early):
+                connection.run(SHUT_REST, debate=debate_id, now=now, revealed=REVEALED)
+                closing = conclude(find_log(connection, debate_id))
+                _store(connection, asked, closing)
+                if closing.posts:  # none: its thread is gone
+                    connection.run(TELL_MIRROR, debate=debate_id, now=now)
+                    release(connection, debate_id)
+                insert_posts(connection, debate_id, closing.last)
+            let_seeds_go(connection, debate_id)
 
-    async def remark(self, remark: Remark) -> Remarked:
-        """Keep what somebody says beside their vote while it is open, in place of what they said.
-
-        One who holds no vote is "unvoted", and no trace of them is kept.
-        """
-
-    async def bring(self, labels: Sequence[Brought]) -> list[Kept]:
-        """Keep labels from other tools as votes of platform `import`, in place of earlier ones.
-
-        One that says the same as before changes nothing. All at once, or none.
-        """
-
-    async def revised_by(self, platform: str, user: str, among: Sequence[str]) -> frozenset[str]:
-        """Return those of some debates that somebody has answered after the reveal."""
-
-    async def target(self, platform: str, place: str, message: str) -> Target | None:
-        """Return what a message asks, None for one that asks nothing."""
-
-    async def seeds_left(
-        self, platform: str, channel: str | None = None, *, served: Served = EVERYONE
-    ) -> tuple[Target, ...]:
-        """Return the messages of closed questions that still carry the bot's own reactions.
-
-        Those of a debate whose reveal is still to be posted are left out.
-        """
-
-    async def seeds_gone(self, target: Target) -> None:
-        """Note that a message carries none of the bot's own reactions any more."""
-
-    async def places(self, platform: str, message: str) -> tuple[str, ...]:
-        """Return where messages of this reference ask something."""
-
-    async def targets(self, debate_id: str, *questions: Question) -> tuple[Target, ...]:
-        """Return the messages that ask one of these questions, those of a turn one after another.
-
-        Without questions: all of the debate that ask something, which its turns do not.
-        """
-
-    async def cast(self, cast: Cast) -> Outcome:
-        """Append an event to the question of a message, in the order of receipt."""
-
-    async def press(self, press: Press) -> Pressed:
-        """Choose, or withdraw what was chosen when that is pressed again; at once."""
-
-    async def intervene(self, target: Target, intervention: Intervention) -> None:
-        """Note what a moderator did; a message that was deleted takes no more answers.
-
-        A vote on it is to close, unless it is tied to that on a mirror.
-        """
-
-    async def interventions(self, debate_id: str) -> tuple[Intervention, ...]:
-        """Return what moderators did to a debate's messages, the first first."""
-
-    async def events(
-        self, debate_id: str, question: Question | None = None
-    ) -> tuple[VoteEvent, ...]:
-        """Return a question's log, or those of all but thumbs, in the order of receipt."""
-
-    async def people(self, platform: str, users: Sequence[str]) -> dict[str, int]:
-        """Return surrogate ids of platform users, making those that are new.
-
-        Forgotten people are left out.
-        """
-
-    async def recover(
-        self,
-        lease: Lease,
-        target: Target,
-        find: Callable[[tuple[VoteEvent, ...]], Sequence[NewEvent]],
-        now: datetime,
-        late: bool,
-        *,
-        read_at: datetime | None = None,
-    ) -> int:
-        """Append what `find` makes of the log and a reading, at once; return how many events.
-
-        The log is that of the target's question, or of its turn; `now` is when the reading ended,
-        and `read_at` when it began, if it was complete.
-        A vote that is cast meanwhile is in the log that `find` sees, or comes after all of it.
-        Nothing is appended of somebody who was forgotten, nor taken back.
-        """
-
-    async def hear_again(self, platform: str, now: datetime) -> None:
-        """Note that what happened until now may not have been told, and is told from now on."""
-
-    async def silences(self, target: Target) -> Silences:
-        """Return when answers to a target's question, or its turn, can have been missed."""
+        await self._database.write(store)
 
     async def held_in(
         self,
@@ -437,3 +326,18 @@ class Votes(Protocol):
         served: Served = EVERYONE,
     ) -> list[str]:
         """Return the debates that go on in a thread, in a community, or in a channel."""
+        where = {"thread": thread, "community": community, "channel": channel}
+        return await self._database.column(HELD_IN, platform=platform, **where, **within(served))
+
+
+def _store(connection: SqlConnection, asked: Asked, closing: Closing) -> None:
+    debate_id = asked.debate
+    for vote in closing.votes:
+        stood = {"person": vote.person, "question": vote.question, "step": vote.step}
+        connection.run(INSERT_VOTE, debate=debate_id, body=vote.model_dump_json(), **stood)
+    for unread in closing.unread:
+        connection.run(MARK_UNREAD, debate=debate_id, **unread._asdict())
+    insert_posts(connection, debate_id, closing.posts)
+    note_agreement(connection, debate_id, closing.posts)
+    for judge, verdict in closing.verdicts.items():
+        insert_verdict(connection, debate_id, judge, verdict)

@@ -16,8 +16,7 @@ import structlog
 from engine.fleet.leases import Bell, Keeper
 from engine.jury.explain import STEP, of_artifacts
 from engine.store import Asked, Closing, Lease, Store
-from engine.store.pairs import closes_with
-from engine.store.votes import Conclude
+from engine.store.votes import Conclude, closes_with
 from engine.tally.hands import is_undecided
 from engine.tally.questions import KINDS, waiting_for
 from engine.values.debate import BallotKind, Debate, Status

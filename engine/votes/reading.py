@@ -18,7 +18,7 @@ from typing import NamedTuple
 import structlog
 
 from engine.store import Intervention, Lease, Store, Target
-from engine.store.votes import NewEvent, Silences, unseeded_of
+from engine.store.vote_log import NewEvent, Silences, unseeded_of
 from engine.tally.hands import as_given, hands_held, shortest_delay
 from engine.values.debate import BallotKind, Debate
 from engine.values.errors import MessageGoneError, VenueAwayError, VenueError, VenueGoneError

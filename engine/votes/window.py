@@ -16,7 +16,7 @@ import structlog
 from engine.fleet.leases import Bell, Keeper
 from engine.fleet.shares import Shares
 from engine.store import Asked, Store
-from engine.store.served import EVERYONE, Served
+from engine.store.leases import EVERYONE, Served
 from engine.tally.questions import KINDS, waiting_for
 from engine.values.errors import (
     LeaseLostError,

@@ -1,4 +1,4 @@
-"""The tables, as `adapters/storage/tables.py` describes them now.
+"""The tables, as `engine/store/tables.py` describes them now.
 
 A new database gets all of them at once and is then at the newest revision: only databases of
 earlier releases run the migrations after this one.
@@ -10,7 +10,7 @@ from typing import Any
 
 from alembic import op
 
-from adapters.storage.tables import metadata
+from engine.store.tables import metadata
 
 revision = "0100"
 down_revision = None

@@ -13,8 +13,7 @@ import pytest_asyncio
 from playwright.async_api import Page, expect
 
 from adapters.site import Site
-from adapters.storage.database import Database
-from adapters.storage.store import SqlStore
+from adapters.storage.database import SqlDatabase
 from adapters.web.application import furnish
 from bot.clock import SystemClock
 from bot.desk import label_routes, print_token
@@ -22,7 +21,7 @@ from bot.settings.sections import WebSettings
 from bot.settings.settings import Settings
 from engine.labelling.labelling import Labelling
 from engine.labelling.sheet import SheetAnswer
-from engine.store import ExportFilter
+from engine.store import ExportFilter, Store
 from engine.store.labelling import Terms
 from tests.browser.conftest import (
     DESKTOP,
@@ -92,8 +91,8 @@ async def desk(shelf: Shelf, tmp_path_factory: pytest.TempPathFactory) -> AsyncI
     path = tmp_path_factory.mktemp("desk") / "rostrum.db"
     shutil.copy(Path(shelf.url.removeprefix("sqlite+aiosqlite:///")), path)
     url, store_url = f"http://127.0.0.1:{(port := free_port())}", f"sqlite+aiosqlite:///{path}"
-    database = Database(store_url)
-    store, clock = SqlStore(database), SystemClock()
+    database = SqlDatabase(store_url)
+    store, clock = Store(database), SystemClock()
     routes = await label_routes(store, clock, Settings(web=WebSettings(url=url, port=port)))
     async with Site("127.0.0.1", port).serving(routes, furnish):
         yield Desk(url, store_url, Labelling(store, clock))

@@ -14,13 +14,13 @@ from playwright.async_api import expect
 
 from adapters.pictures.png import drawn
 from adapters.site import Site
-from adapters.storage.database import Database
-from adapters.storage.store import SqlStore
+from adapters.storage.database import SqlDatabase
 from adapters.web.application import furnish
 from adapters.web.public import PublicPages
 from bot.clock import SystemClock
 from engine.pages.public import Public
-from engine.store.community import CommunitySettings, PublicPart
+from engine.store import Store
+from engine.store.communities import CommunitySettings, PublicPart
 from engine.values.ports import Permalinks
 from tests.browser.conftest import (
     NARROW,
@@ -57,8 +57,8 @@ async def town(shelf: Shelf, tmp_path_factory: pytest.TempPathFactory) -> AsyncI
     """The pages, on a copy of the debates, of two communities that show all that there is."""
     path = tmp_path_factory.mktemp("town") / "rostrum.db"
     shutil.copy(Path(shelf.url.removeprefix("sqlite+aiosqlite:///")), path)
-    database = Database(f"sqlite+aiosqlite:///{path}")
-    store, port = SqlStore(database), free_port()
+    database = SqlDatabase(f"sqlite+aiosqlite:///{path}")
+    store, port = Store(database), free_port()
     url, pages = f"http://127.0.0.1:{port}", []
     for community in ("club", HOSTILE_COMMUNITY):
         await store.communities.change("memory", community, _show_all, HELD)

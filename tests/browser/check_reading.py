@@ -13,12 +13,12 @@ import pytest_asyncio
 from playwright.async_api import expect
 
 from adapters.site import Site
-from adapters.storage.database import Database
-from adapters.storage.store import SqlStore
+from adapters.storage.database import SqlDatabase
 from adapters.web.application import furnish
 from adapters.web.crowd import Pulses
 from adapters.web.reading import Reading
 from engine.pages.stored import StoredLibrary
+from engine.store import Store
 from engine.values.ports import AttemptLog, Call, Reply
 from tests.browser.conftest import (
     NARROW,
@@ -58,8 +58,8 @@ async def reader(shelf: Shelf, tmp_path_factory: pytest.TempPathFactory) -> Asyn
     path = tmp_path_factory.mktemp("reader") / "rostrum.db"
     shutil.copy(Path(shelf.url.removeprefix("sqlite+aiosqlite:///")), path)
     url = f"sqlite+aiosqlite:///{path}"
-    database = Database(url, writable=False)
-    library = StoredLibrary(SqlStore(database))
+    database = SqlDatabase(url, writable=False)
+    library = StoredLibrary(Store(database))
     reading = Reading(library, live=True, pulses=Pulses(library.pulse, LOOK_SECONDS))
     site = Site("127.0.0.1", 0)
     async with site.serving(reading.routes(), furnish):

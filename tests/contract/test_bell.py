@@ -14,9 +14,8 @@ from typing import Any
 import pytest
 
 from adapters.models.router import open_models
-from adapters.storage.database import Database
+from adapters.storage.database import SqlDatabase
 from adapters.storage.listening import MOST_BYTES, Exchange, pack
-from adapters.storage.store import SqlStore
 from bot.app import MainLine
 from bot.role import Role
 from bot.settings.settings import Settings
@@ -24,6 +23,7 @@ from bot.sharing import open_sharing
 from engine.fleet.leases import Bell, Ring
 from engine.line.intake import Order
 from engine.prompts.library import load_prompts
+from engine.store import Store
 from tests.doubles.databases import PostgresDouble
 from tests.doubles.rehearsed import DEFAULTS
 from tests.doubles.venue import MemoryVenue
@@ -44,7 +44,7 @@ def name(postgres: PostgresDouble, migrated_name: str) -> Iterator[str]:
 @asynccontextmanager
 async def ringing(url: str, direct: str, sender: str) -> AsyncIterator[Bell]:
     """A process's bell, joined with those of others."""
-    database, bell = Database(url), Bell()
+    database, bell = SqlDatabase(url), Bell()
     carrying = asyncio.create_task(Exchange(direct, database, bell, sender).run())
     try:
         yield bell
@@ -150,8 +150,8 @@ async def process(
 ) -> AsyncIterator[MainLine]:
     """Run a process with a role, on models that answer at once."""
     settings = Settings(database_url=url)
-    database = Database(url)
-    store, sharing = SqlStore(database), open_sharing(settings, database, role)
+    database = SqlDatabase(url)
+    store, sharing = Store(database), open_sharing(settings, database, role)
     record = store.journal.record_turn
 
     async def note(*given: Any) -> None:

@@ -12,14 +12,13 @@ from datetime import timedelta
 import pytest
 
 import engine.delivery.outbox
-from adapters.storage.database import Database
-from adapters.storage.store import SqlStore
+from adapters.storage.database import SqlDatabase
 from bot.clock import SystemClock
 from engine.delivery.outbox import Delivery
 from engine.fleet import leases, shares
 from engine.fleet.leases import Bell, Keeper
-from engine.store import Intent, Lease, Post
-from engine.store.served import Served, lane_of
+from engine.store import Intent, Lease, Post, Store
+from engine.store.leases import Served, lane_of
 from engine.values.debate import Debate, Status
 from engine.values.judging import Question
 from engine.values.messages import Notice
@@ -77,7 +76,7 @@ async def _keep(_: Lease) -> None:
 class Hall:
     """A platform, its database, and one debate in each share."""
 
-    store: SqlStore
+    store: Store
     venue: DividedVenue
     debates: list[Debate] = field(default_factory=list)
     lease: Lease | None = None
@@ -121,9 +120,9 @@ class Hall:
 
 
 @pytest.fixture
-async def hall(database_url: str, store: SqlStore) -> AsyncIterator[Hall]:
+async def hall(database_url: str, store: Store) -> AsyncIterator[Hall]:
     """Its processes are not the file's sole runner, so that leases count as between hosts."""
-    among = SqlStore(Database(database_url, writable=False)) if store.leases.alone else store
+    among = Store(SqlDatabase(database_url, writable=False)) if store.leases.alone else store
     made = Hall(among, DividedVenue(limits=QUICK))
     made.lease = await among.leases.claim("debate/all", "thinker", 60)
     assert made.lease is not None

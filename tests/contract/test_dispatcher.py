@@ -9,11 +9,12 @@ from contextlib import asynccontextmanager
 import pytest
 
 from adapters.dispatch.procrastinate import ProcrastinateDispatcher
-from adapters.storage.database import Database
-from adapters.storage.jobs import JobTable, defer
-from adapters.storage.store import SqlStore
+from adapters.storage.database import SqlDatabase
+from adapters.storage.jobs import JobTable
 from engine.delivery.ending import NO_ROOM, why
 from engine.fleet.leases import Bell
+from engine.store import Store
+from engine.store.debates import defer
 from engine.values.debate import Model
 from tests.doubles.databases import PostgresDouble
 from tests.kit import NO_CAPS, create, new_debate, setup_of, until, until_true
@@ -23,22 +24,22 @@ JOBS = "SELECT CAST(status AS text) AS status, queue_name FROM procrastinate_job
 
 
 @pytest.fixture
-async def server(postgres: PostgresDouble, migrated_name: str) -> AsyncIterator[Database]:
+async def server(postgres: PostgresDouble, migrated_name: str) -> AsyncIterator[SqlDatabase]:
     """A database of a server that this test has for itself."""
     name = postgres.create(migrated_name)
-    database = Database(postgres.url(name), queues=True)
+    database = SqlDatabase(postgres.url(name), queues=True)
     yield database
     await database.close()
     postgres.drop(name)
 
 
 @pytest.fixture
-def store(server: Database) -> SqlStore:
-    return SqlStore(server)
+def store(server: SqlDatabase) -> Store:
+    return Store(server)
 
 
 def dispatcher_on(
-    database: Database,
+    database: SqlDatabase,
     *,
     backends: tuple[str, ...] = ("near",),
     slots: int = 5,
@@ -58,13 +59,13 @@ async def dispatching(dispatcher: ProcrastinateDispatcher, think: Think) -> Asyn
         await asyncio.gather(running, return_exceptions=True)
 
 
-async def a_debate(store: SqlStore) -> str:
+async def a_debate(store: Store) -> str:
     new = new_debate(user=None, setup=setup_of())
     await create(store, new, NO_CAPS)
     return new.id
 
 
-async def test_a_debate_has_its_job_when_it_is_stored(server: Database, store: SqlStore) -> None:
+async def test_a_debate_has_its_job_when_it_is_stored(server: SqlDatabase, store: Store) -> None:
     debate = await a_debate(store)
     assert [(row.status, row.queue_name) for row in await server.rows(JOBS)] == [
         ("todo", "debates/near")
@@ -75,7 +76,7 @@ async def test_a_debate_has_its_job_when_it_is_stored(server: Database, store: S
 
 
 async def test_a_verdict_that_a_juror_still_explains_is_queued_again(
-    server: Database, store: SqlStore
+    server: SqlDatabase, store: Store
 ) -> None:
     debate = await a_debate(store)
     await server.run("DELETE FROM procrastinate_jobs")
@@ -89,7 +90,7 @@ async def test_a_verdict_that_a_juror_still_explains_is_queued_again(
 
 
 async def test_what_is_queued_is_run_once_and_its_job_deleted(
-    server: Database, store: SqlStore
+    server: SqlDatabase, store: Store
 ) -> None:
     begun: list[str] = []
 
@@ -103,12 +104,12 @@ async def test_what_is_queued_is_run_once_and_its_job_deleted(
     assert sorted(begun) == sorted(debates)
 
 
-async def _none(server: Database) -> bool:
+async def _none(server: SqlDatabase) -> bool:
     return not await server.rows(JOBS)
 
 
 async def test_a_process_takes_no_more_than_it_has_room_for(
-    server: Database, store: SqlStore
+    server: SqlDatabase, store: Store
 ) -> None:
     going, most, go_on = [0], [0], asyncio.Event()
 
@@ -129,7 +130,7 @@ async def test_a_process_takes_no_more_than_it_has_room_for(
 
 
 async def test_a_paused_debate_is_queued_for_others_at_once(
-    server: Database, store: SqlStore
+    server: SqlDatabase, store: Store
 ) -> None:
     pausing, first, second = asyncio.Event(), [], []
 
@@ -154,7 +155,7 @@ async def test_a_paused_debate_is_queued_for_others_at_once(
     assert first == second == [debate]
 
 
-async def test_what_does_not_end_in_time_is_interrupted(server: Database, store: SqlStore) -> None:
+async def test_what_does_not_end_in_time_is_interrupted(server: SqlDatabase, store: Store) -> None:
     begun, interrupted = asyncio.Event(), asyncio.Event()
 
     async def think(debate: str) -> None:
@@ -175,7 +176,7 @@ async def test_what_does_not_end_in_time_is_interrupted(server: Database, store:
 
 
 async def test_a_debate_whose_backend_a_process_lacks_waits_for_one_that_has_it(
-    server: Database, store: SqlStore, monkeypatch: pytest.MonkeyPatch
+    server: SqlDatabase, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("adapters.dispatch.procrastinate.SAY_SECONDS", 0.0)
     begun: list[str] = []
@@ -202,7 +203,7 @@ async def test_a_debate_whose_backend_a_process_lacks_waits_for_one_that_has_it(
 
 
 async def test_a_debate_that_goes_on_with_another_model_waits_for_its_backend(
-    server: Database, store: SqlStore
+    server: SqlDatabase, store: Store
 ) -> None:
     debate = await a_debate(store)
     stored = await store.debates.get(debate)
@@ -214,7 +215,7 @@ async def test_a_debate_that_goes_on_with_another_model_waits_for_its_backend(
 
 
 async def test_what_a_killed_worker_left_is_swept_and_queued_again(
-    server: Database, store: SqlStore
+    server: SqlDatabase, store: Store
 ) -> None:
     debate = await a_debate(store)
     await server.run("UPDATE procrastinate_jobs SET status = 'doing'")

@@ -11,21 +11,14 @@ import orjson
 import pytest
 from sqlalchemy import Column, Table, Text
 
-from adapters.storage.mentions import ROWS
-from adapters.storage.store import SqlStore
-from adapters.storage.tables import (
-    OF_DEBATES,
-    TEXTS_OF_DEBATES,
-    metadata,
-    people,
-    referring_to,
-)
 from engine.chat.own_data import own_file
 from engine.chat.privacy import purge
 from engine.dataset.entry import Pseudonyms, make_entry
 from engine.dataset.tables import TABLES
-from engine.store import ExportFilter, StandingAnswer
+from engine.store import ExportFilter, StandingAnswer, Store
+from engine.store.people import ROWS
 from engine.store.series import StoredSeries
+from engine.store.tables import OF_DEBATES, TEXTS_OF_DEBATES, metadata, people, referring_to
 from engine.values.debate import Status
 from tests.doubles.databases import opened, traces
 from tests.kit import NOW, create, new_debate, run
@@ -74,7 +67,7 @@ def test_whoever_a_table_names_is_named_by_reference() -> None:
 
 
 async def test_a_person_gets_all_that_is_stored_of_them_and_nothing_of_others(
-    store: SqlStore, database_url: str
+    store: Store, database_url: str
 ) -> None:
     for user in (ANN, BOB):
         await create(store, new_debate(user=user))
@@ -106,13 +99,13 @@ async def test_a_person_gets_all_that_is_stored_of_them_and_nothing_of_others(
     assert await store.people.own("chat", BOB) is not None
 
 
-async def test_a_stranger_has_no_data(store: SqlStore) -> None:
+async def test_a_stranger_has_no_data(store: Store) -> None:
     assert await store.people.own("chat", "stranger") is None
 
 
 @pytest.mark.parametrize("name", sorted({table.name for table, _ in referring_to(people)}))
 async def test_whoever_is_in_one_table_alone_can_be_forgotten_after_a_deletion(
-    store: SqlStore, database_url: str, name: str
+    store: Store, database_url: str, name: str
 ) -> None:
     """Who only asked a question had lost their id by then, and stayed in what they had asked."""
     for user in (ANN, BOB):
@@ -135,7 +128,7 @@ async def test_whoever_is_in_one_table_alone_can_be_forgotten_after_a_deletion(
     assert traces(database_url, ANN) == []
 
 
-async def two_everywhere(store: SqlStore, url: str) -> dict[str, str]:
+async def two_everywhere(store: Store, url: str) -> dict[str, str]:
     """Put two people into every table that refers to people; return the debate of each."""
     debates = {user: new_debate(user=user) for user in (ANN, BOB)}
     for one in debates.values():
@@ -159,7 +152,7 @@ def rows_with(url: str, mark: str) -> dict[str, int]:
 
 
 async def test_an_export_has_nobodys_id_whatever_tables_they_are_in(
-    store: SqlStore, database_url: str
+    store: Store, database_url: str
 ) -> None:
     debates = await two_everywhere(store, database_url)
     voters = Pseudonyms(b"k" * 16, ExportFilter(), None)
@@ -177,7 +170,7 @@ async def test_an_export_has_nobodys_id_whatever_tables_they_are_in(
         assert [one for one in (ANN, BOB) if one in said] == []
 
 
-async def test_a_purge_leaves_nobody_in_any_table(store: SqlStore, database_url: str) -> None:
+async def test_a_purge_leaves_nobody_in_any_table(store: Store, database_url: str) -> None:
     await two_everywhere(store, database_url)
     await purge(store, "chat", "club")
     assert await store.people.wipe()
@@ -187,7 +180,7 @@ async def test_a_purge_leaves_nobody_in_any_table(store: SqlStore, database_url:
 
 
 async def test_a_deleted_debate_takes_what_its_people_did_in_it_and_nothing_else(
-    store: SqlStore, database_url: str
+    store: Store, database_url: str
 ) -> None:
     debates = await two_everywhere(store, database_url)
     theirs = rows_with(database_url, THEIRS)
@@ -215,7 +208,7 @@ def test_every_text_is_searched_for_mentions_or_is_nobodys() -> None:
 
 
 async def test_a_mention_goes_from_everything_that_people_wrote(
-    store: SqlStore, database_url: str
+    store: Store, database_url: str
 ) -> None:
     """A schedule's topic kept it, and a question in a debate on something else."""
     said = f"What would <@{ANN}> say?"

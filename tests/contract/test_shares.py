@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from adapters.storage.database import Database
-from adapters.storage.store import SqlStore
+from adapters.storage.database import SqlDatabase
 from bot.clock import SystemClock
 from engine.fleet import leases, shares
 from engine.fleet.leases import Bell, Keeper
 from engine.fleet.shares import Shares, Standing
+from engine.store import Store
 from engine.values.errors import VenueAwayError
 from tests.kit import until
 
@@ -27,9 +27,9 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-async def several(database_url: str, store: SqlStore) -> AsyncIterator[SqlStore]:
+async def several(database_url: str, store: Store) -> AsyncIterator[Store]:
     """A store that is not its file's sole runner, so that leases count as between hosts."""
-    among = SqlStore(Database(database_url, writable=False)) if store.leases.alone else store
+    among = Store(SqlDatabase(database_url, writable=False)) if store.leases.alone else store
     yield among
     if among is not store:
         await among.close()
@@ -53,7 +53,7 @@ class Process:
 
 
 @asynccontextmanager
-async def process(store: SqlStore, name: str, count: int | None = 4) -> AsyncIterator[Process]:
+async def process(store: Store, name: str, count: int | None = 4) -> AsyncIterator[Process]:
     kept = Keeper(store, Bell(), name)
     made = Process(Shares("hall", store, kept, SystemClock()))
 
@@ -77,7 +77,7 @@ def holding(*numbers: int) -> Callable[..., bool]:
     return look
 
 
-async def test_a_process_alone_holds_everything_and_says_so(several: SqlStore) -> None:
+async def test_a_process_alone_holds_everything_and_says_so(several: Store) -> None:
     async with process(several, "one") as one:
         await until(lambda: holding(4)(one))
         assert one.shares.standing == Standing(held=(0, 1, 2, 3), count=4)
@@ -85,7 +85,7 @@ async def test_a_process_alone_holds_everything_and_says_so(several: SqlStore) -
 
 
 async def test_one_that_joins_gets_its_share_and_loses_none_when_the_other_leaves(
-    several: SqlStore,
+    several: Store,
 ) -> None:
     async with process(several, "one") as one:
         await until(lambda: holding(4)(one))
@@ -99,7 +99,7 @@ async def test_one_that_joins_gets_its_share_and_loses_none_when_the_other_leave
             await until(lambda: holding(0, 4)(one, two))
 
 
-async def test_never_do_two_processes_hold_the_same_share(several: SqlStore) -> None:
+async def test_never_do_two_processes_hold_the_same_share(several: Store) -> None:
     async with AsyncExitStack() as stack:
         crowd = [
             await stack.enter_async_context(process(several, f"p{number}", 8))
@@ -116,7 +116,7 @@ async def test_never_do_two_processes_hold_the_same_share(several: SqlStore) -> 
 
 
 async def test_what_a_frozen_process_held_is_taken_and_it_notices_when_it_wakes(
-    several: SqlStore,
+    several: Store,
 ) -> None:
     async with process(several, "one") as one, process(several, "two") as two:
         await until(lambda: holding(2, 2)(one, two))
@@ -129,7 +129,7 @@ async def test_what_a_frozen_process_held_is_taken_and_it_notices_when_it_wakes(
 
 
 async def test_what_is_not_divided_has_one_holder_and_the_next_stands_by(
-    several: SqlStore,
+    several: Store,
 ) -> None:
     async with process(several, "one", None) as one:
         await until(lambda: holding(1)(one))
@@ -142,7 +142,7 @@ async def test_what_is_not_divided_has_one_holder_and_the_next_stands_by(
 
 
 async def test_a_newcomer_goes_by_the_number_of_shares_that_the_others_go_by(
-    several: SqlStore,
+    several: Store,
 ) -> None:
     async with process(several, "one", 2) as one:
         await until(lambda: holding(2)(one))
@@ -153,7 +153,7 @@ async def test_a_newcomer_goes_by_the_number_of_shares_that_the_others_go_by(
 
 @pytest.mark.sqlite
 async def test_the_only_process_on_a_file_takes_a_dead_ones_shares_at_once(
-    store: SqlStore,
+    store: Store,
 ) -> None:
     for share in range(4):
         await store.leases.claim(f"connection/hall/{share}", "dead", 3600)
@@ -164,7 +164,7 @@ async def test_the_only_process_on_a_file_takes_a_dead_ones_shares_at_once(
 
 
 async def test_a_platform_that_is_away_is_asked_again_how_it_is_divided(
-    several: SqlStore,
+    several: Store,
 ) -> None:
     kept, asked = Keeper(several, Bell(), "one"), 0
 

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from engine.store import Closing, DeliveryState, Lease, Store
-from engine.store.votes import NewEvent
+from engine.store.vote_log import NewEvent
 from engine.values.debate import TRANSITIONS, Status
 from engine.values.errors import (
     LeaseLostError,

@@ -13,8 +13,7 @@ from typing import Any
 
 import pytest
 
-from adapters.storage.database import Database
-from adapters.storage.store import SqlStore
+from adapters.storage.database import SqlDatabase
 from engine.store import AttemptStart, Caps, Store
 from engine.store.series import StoredSeries
 from engine.values.debate import Debate, Status
@@ -248,7 +247,7 @@ class Ledger:
 
 @pytest.mark.parametrize("seed", range(12))
 async def test_a_day_knows_what_calls_cost_that_ended_after_their_debate(
-    store: Store, database: Database, seed: int
+    store: Store, database: SqlDatabase, seed: int
 ) -> None:
     draw = Random(seed)
     ledgers = [Ledger(await run(store, new_debate(reserved=2.0)), draw) for _ in range(3)]
@@ -438,7 +437,7 @@ async def test_starts_from_ten_communities_at_once_fill_the_installations_cap_ex
     async with AsyncExitStack() as others:
         stores = [store]
         for _ in range(3 if "postgresql" in database_url else 0):  # of other processes
-            stores.append(other := SqlStore(Database(database_url)))
+            stores.append(other := Store(SqlDatabase(database_url)))
             others.push_async_callback(other.close)
         starts = (
             create_debate(one, new_debate(reserved=0.1, community=f"c{at % 10}"), caps)

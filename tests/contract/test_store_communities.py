@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 
 from engine.store import Closing, ExportFilter, Shown, Store
-from engine.store.community import CommunitySettings, PublicPart
+from engine.store.communities import CommunitySettings, PublicPart
 from engine.values.debate import BallotKind, Model, Status
 from engine.values.errors import UsageError
 from tests.kit import LATER, NOW, create, new_debate, run, turn, turn_post

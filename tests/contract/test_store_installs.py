@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from adapters.storage.database import Database
-from adapters.storage.store import SqlStore
+from adapters.storage.database import SqlDatabase
+from engine.store import Store
 from engine.store.installs import Install
 from engine.values.errors import SettingsError
 from tests.kit import LATER, NOW
@@ -21,7 +21,7 @@ from tests.kit import LATER, NOW
 OLD, NEW = "an-old-key-of-the-operator", "a-new-key-of-the-operator"
 TOKEN = "xoxb-canary-of-a-workspace"
 
-Open = Callable[..., SqlStore]
+Open = Callable[..., Store]
 
 
 def given(community: str = "hall", token: str = TOKEN) -> Install:
@@ -43,8 +43,8 @@ def dumped(folder: Path) -> tuple[str, bytes]:
 
 
 @pytest.fixture
-async def open_store(database: Database) -> Open:
-    return lambda *keys: SqlStore(database, keys)
+async def open_store(database: SqlDatabase) -> Open:
+    return lambda *keys: Store(database, keys)
 
 
 async def test_what_is_kept_is_found_until_it_is_dropped(open_store: Open) -> None:
@@ -132,7 +132,7 @@ async def test_a_state_is_good_for_once_and_in_time(open_store: Open) -> None:
 
 
 async def test_states_whose_time_is_over_are_forgotten(
-    open_store: Open, database: Database
+    open_store: Open, database: SqlDatabase
 ) -> None:
     installs = open_store(OLD).installs
     for number in range(3):

@@ -7,12 +7,10 @@ from collections import Counter
 
 import pytest
 
-from adapters.storage import labelling as labelling_table
-from adapters.storage.database import Database
-from adapters.storage.store import SqlStore
+from adapters.storage.database import SqlDatabase
 from engine.labelling.labelling import Labelling
 from engine.labelling.sheet import Sheet, SheetAnswer
-from engine.store import Store
+from engine.store import Store, labelling as labelling_table
 from engine.store.labelling import Annotator, Terms
 from engine.values.debate import Status
 from engine.values.errors import NotFoundError, UsageError
@@ -38,7 +36,7 @@ LINK_HOURS = 31 * 24 * 3600
 
 
 @pytest.fixture
-def desk(store: SqlStore) -> Labelling:
+def desk(store: Store) -> Labelling:
     return Labelling(store, FixedClock(NOW))
 
 
@@ -76,7 +74,7 @@ async def given(desk: Labelling, of: Annotator) -> Sheet:
     return sheet
 
 
-async def labels(store: SqlStore) -> Counter[str]:
+async def labels(store: Store) -> Counter[str]:
     found = (await records_of(store)).values()
     return Counter(r.debate.id for r in found for _ in r.asked(Question.LABEL))
 
@@ -190,7 +188,7 @@ async def test_a_sheet_is_blind_stays_as_it_was_drawn_and_names_no_side(desk: La
 
 
 async def test_an_answer_is_a_vote_of_the_web_beside_those_of_the_chat(
-    desk: Labelling, store: SqlStore
+    desk: Labelling, store: Store
 ) -> None:
     (debate,) = await debates(store, 1)
     before = (await records_of(store))[debate]
@@ -238,7 +236,7 @@ async def test_an_answer_is_a_vote_of_the_web_beside_those_of_the_chat(
 
 
 async def test_an_answer_on_its_way_at_the_close_of_a_task_is_taken_for_an_hour(
-    desk: Labelling, store: SqlStore
+    desk: Labelling, store: Store
 ) -> None:
     (debate,) = await debates(store, 1)
     await desk.create(Terms(name="tea", repeats=0))
@@ -257,7 +255,7 @@ async def test_an_answer_on_its_way_at_the_close_of_a_task_is_taken_for_an_hour(
 
 
 async def test_debates_with_the_fewest_labels_come_first_and_never_twice(
-    desk: Labelling, store: SqlStore
+    desk: Labelling, store: Store
 ) -> None:
     ids = await debates(store, 4)
     task = await desk.create(Terms(name="tea", per_debate=2, repeats=0, code="DONE-7"))
@@ -291,9 +289,7 @@ async def answer_next(desk: Labelling, person: Annotator, option: str = "first")
     return True
 
 
-async def test_a_debate_does_not_wait_long_for_one_who_left(
-    desk: Labelling, store: SqlStore
-) -> None:
+async def test_a_debate_does_not_wait_long_for_one_who_left(desk: Labelling, store: Store) -> None:
     (debate,) = await debates(store, 1)
     await desk.create(Terms(name="tea", per_debate=1))
     ann, bob = await someone(desk), await someone(desk)
@@ -309,7 +305,7 @@ async def test_a_debate_does_not_wait_long_for_one_who_left(
 
 
 async def test_nobody_is_done_while_a_debate_waits_for_one_who_left(
-    desk: Labelling, store: SqlStore
+    desk: Labelling, store: Store
 ) -> None:
     await debates(store, 2)
     await desk.create(Terms(name="tea", per_debate=1, repeats=0, code="DONE-7"))
@@ -327,7 +323,7 @@ async def test_nobody_is_done_while_a_debate_waits_for_one_who_left(
     assert await answer_next(desk, bob)
 
 
-async def test_tests_and_second_showings_are_no_votes(desk: Labelling, store: SqlStore) -> None:
+async def test_tests_and_second_showings_are_no_votes(desk: Labelling, store: Store) -> None:
     known, *others = await debates(store, 21)
     terms = Terms(name="tea", repeats=0.5, each=30, per_debate=1)
     await desk.create(terms, known={known: "A"})
@@ -352,7 +348,7 @@ async def test_tests_and_second_showings_are_no_votes(desk: Labelling, store: Sq
     assert progress.answered == len(work) <= 30
 
 
-async def test_nobody_labels_a_debate_that_they_know(desk: Labelling, store: SqlStore) -> None:
+async def test_nobody_labels_a_debate_that_they_know(desk: Labelling, store: Store) -> None:
     started = await held(store, user="ann")
     other = await held(store)
     await desk.create(Terms(name="tea", sign_in=("chat",)))
@@ -380,7 +376,7 @@ async def test_nobody_labels_a_debate_that_they_know(desk: Labelling, store: Sql
 
 
 async def test_forgotten_people_leave_their_labels_and_no_word(
-    desk: Labelling, store: SqlStore, database_url: str
+    desk: Labelling, store: Store, database_url: str
 ) -> None:
     (debate,) = await debates(store, 1)
     await desk.create(Terms(name="tea", parameter="PID"))
@@ -412,7 +408,7 @@ async def test_forgotten_people_leave_their_labels_and_no_word(
 
 
 async def test_an_answer_that_was_cut_off_before_its_commit_is_stored_once_when_sent_again(
-    desk: Labelling, store: SqlStore, monkeypatch: pytest.MonkeyPatch
+    desk: Labelling, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (debate,) = await debates(store, 1)
     await desk.create(Terms(name="tea"))
@@ -433,14 +429,14 @@ async def test_an_answer_that_was_cut_off_before_its_commit_is_stored_once_when_
 
 
 async def test_many_at_once_whose_processes_share_a_database_label_each_debate_often_enough(
-    desk: Labelling, store: SqlStore, database_url: str, database_kind: str
+    desk: Labelling, store: Store, database_url: str, database_kind: str
 ) -> None:
     """Each annotator's requests are sent twice, from two processes where there can be two."""
     ids = await debates(store, 6)
     await desk.create(Terms(name="tea", per_debate=20, repeats=0))
     (link,) = await desk.invite("tea", people=200)
-    other = Database(database_url) if database_kind == "postgresql" else None
-    desks = [desk, Labelling(SqlStore(other), desk.clock) if other else desk]
+    other = SqlDatabase(database_url) if database_kind == "postgresql" else None
+    desks = [desk, Labelling(Store(other), desk.clock) if other else desk]
 
     async def label(n: int) -> None:
         joined = await asyncio.gather(*(one.join(link, f"browser {n}") for one in desks))

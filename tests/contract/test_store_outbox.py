@@ -6,10 +6,10 @@ import asyncio
 
 import pytest
 
-from adapters.storage.database import Database
-from adapters.storage.debates import CENSUS
-from adapters.storage.outbox import BACKLOG
+from adapters.storage.database import SqlDatabase
 from engine.store import Asked, Closing, DeliveryState, Intent, Post, Store
+from engine.store.debates import CENSUS
+from engine.store.outbox import BACKLOG
 from engine.values.debate import Status
 from engine.values.messages import Notice
 from engine.values.ports import Part, utc_now
@@ -144,7 +144,7 @@ async def test_parts_are_frozen_and_their_references_kept(store: Store) -> None:
 
 
 async def test_a_newer_versions_message_is_read_as_far_as_it_is_known(
-    store: Store, database: Database
+    store: Store, database: SqlDatabase
 ) -> None:
     r = await run(store)
     await store.outbox.publish(r.lease, r.id, [notice("1", "One"), notice("2", "Two"), notice("3")])
@@ -305,7 +305,7 @@ async def test_queued_again_a_debate_delivers_what_was_given_up(store: Store) ->
 
 
 @pytest.mark.sqlite
-async def test_what_metrics_ask_is_counted_by_indexes(database: Database) -> None:
+async def test_what_metrics_ask_is_counted_by_indexes(database: SqlDatabase) -> None:
     with database.snapshot() as view:
         plans = {sql: view.rows(f"EXPLAIN QUERY PLAN {sql}") for sql in (CENSUS, BACKLOG)}
     steps = {

@@ -8,9 +8,7 @@ from typing import Any
 
 import pytest
 
-from adapters.storage.database import Database
-from adapters.storage.mentions import Mentioning
-from adapters.storage.people import PeopleTable
+from adapters.storage.database import SqlDatabase
 from engine.store import (
     Caps,
     Closing,
@@ -21,7 +19,8 @@ from engine.store import (
     Target,
     Traces,
 )
-from engine.store.votes import NewEvent
+from engine.store.people import Mentioning, People
+from engine.store.vote_log import NewEvent
 from engine.values.debate import Status
 from engine.values.errors import NotAllowedError
 from tests.kit import (
@@ -397,22 +396,22 @@ async def test_a_mention_that_comes_while_they_are_being_forgotten_goes_too(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     late: list[Running] = []
-    search = PeopleTable._mentioning
+    search = People._mentioning
 
-    async def slow(self: PeopleTable, platform: str, user: str) -> Mentioning:
+    async def slow(self: People, platform: str, user: str) -> Mentioning:
         found = await search(self, platform, user)
         if not late:
             late.append(await about(store, "<@12> is late"))
         return found
 
-    monkeypatch.setattr(PeopleTable, "_mentioning", slow)
+    monkeypatch.setattr(People, "_mentioning", slow)
     await store.people.forget("chat", "12")
     assert (await late[0].get()).request.topic == "<@somebody> is late"
 
 
 @pytest.mark.sqlite
 async def test_the_write_that_forgets_reads_no_table_from_end_to_end(
-    store: Store, database: Database
+    store: Store, database: SqlDatabase
 ) -> None:
     r = await about(store, "<@ann> is right", user="ann")
     await r.open_vote()

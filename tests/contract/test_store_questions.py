@@ -19,8 +19,8 @@ from engine.store import (
     Store,
     Target,
 )
-from engine.store.served import Served, lane_of
-from engine.store.votes import NewEvent
+from engine.store.leases import Served, lane_of
+from engine.store.vote_log import NewEvent
 from engine.values.debate import BallotKind, Status
 from engine.values.errors import LeaseLostError
 from engine.values.judging import How, Log, Question, VoteEvent

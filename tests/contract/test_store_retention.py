@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from adapters.storage.database import Database
-from adapters.storage.retention import OUTDATED, UNPRUNED
+from adapters.storage.database import SqlDatabase
 from engine.store import Caps, Note, Store
+from engine.store.retention import OUTDATED, UNPRUNED
 from engine.store.series import StoredSeries
 from engine.values.debate import Status
 from engine.values.errors import BudgetError, NotFoundError, UsageError
@@ -199,7 +199,7 @@ async def test_people_without_any_record_are_erased_with_the_last_one(store: Sto
 
 
 @pytest.mark.sqlite
-async def test_what_is_due_is_found_by_its_age(database: Database) -> None:
+async def test_what_is_due_is_found_by_its_age(database: SqlDatabase) -> None:
     values = {"before": AFTER, "now": NOW, "most": 1}
     for query, index in ((OUTDATED, "ix_debates_created_at"), (UNPRUNED, "ix_debates_unpruned")):
         plan = await database.rows(f"EXPLAIN QUERY PLAN {query}", **values)

@@ -8,7 +8,8 @@ from datetime import timedelta
 import pytest
 
 from engine.store import Asked, Closing, Store
-from engine.store.votes import NewEvent, Press
+from engine.store.casting import Press
+from engine.store.vote_log import NewEvent
 from engine.values.debate import Status
 from engine.values.errors import LeaseLostError
 from engine.values.judging import How, VoteEvent

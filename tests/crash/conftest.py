@@ -15,11 +15,10 @@ import orjson
 import pytest
 from sqlalchemy import MetaData, create_engine, select
 
-from adapters.storage.database import Database
-from adapters.storage.store import SqlStore
+from adapters.storage.database import SqlDatabase
 from bot.app import MainLine
 from engine.line.intake import Order
-from engine.store import DebateRecord, ExportFilter
+from engine.store import DebateRecord, ExportFilter, Store
 from engine.values.debate import Debate
 from tests.crash.driver import TellingModels
 from tests.crash.fate import DOOMED, FREEZE, MET, TRAIL, URL, Fate, lines
@@ -115,7 +114,7 @@ class Scene:
         """Return everything kept of the debate, as an export reads it."""
 
         async def read() -> DebateRecord:
-            store = SqlStore(Database(self.url))
+            store = Store(SqlDatabase(self.url))
             with store.archive.reading(ExportFilter(community=ORDER.community)) as records:
                 [record] = records
             await store.close()
@@ -127,7 +126,7 @@ class Scene:
         """Begin another debate on a copy of what is in the database now, and return it."""
 
         async def start() -> Debate:
-            store = SqlStore(Database(self.copied()))
+            store = Store(SqlDatabase(self.copied()))
             models = TellingModels(Fate(self.folder), inputs.price)
             service = MainLine(store, models, inputs.prompts, [MemoryVenue()]).service
             debate = (await service.start(order, inputs.defaults)).debate

@@ -23,7 +23,7 @@ from adapters.models.rehearsal import RehearsalModels
 from adapters.site import Site
 from adapters.slack.rest import Rest
 from adapters.slack.transports import SocketTransport
-from adapters.storage.database import Database
+from adapters.storage.database import SqlDatabase
 from bot.app import MainLine
 from engine.line.asking import ask
 from engine.line.intake import Order
@@ -79,7 +79,7 @@ async def hold(folder: Path, order: Order, *, shared: bool) -> None:
     await age(url)
     # A file that is written to is locked for all others.
     alone = not shared or url.startswith(SERVER)
-    store = FatedStore(Database(url, writable=alone), fate=fate)
+    store = FatedStore(SqlDatabase(url, writable=alone), fate=fate)
     venue = SurvivingVenue(folder / "platform.jsonl", fate)
     await venue.remember()
     begun = await find(store)

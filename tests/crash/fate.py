@@ -17,9 +17,8 @@ from typing import Any
 
 import orjson
 
-from adapters.storage.database import Database
-from adapters.storage.store import SqlStore
-from engine.store import AttemptStart, Cast, Intent, Lease, Note, Post
+from adapters.storage.database import SqlDatabase
+from engine.store import AttemptStart, Cast, Intent, Lease, Note, Post, Store
 from engine.values.debate import Status, Turn
 from engine.values.judging import Question
 from engine.values.ports import Inbound, Listener, Part, Reactions, VenueLimits
@@ -109,10 +108,10 @@ class FatedPart:
         return write
 
 
-class FatedStore(SqlStore):
+class FatedStore(Store):
     """A store each of whose writes is a point."""
 
-    def __init__(self, database: Database, keys: Sequence[str] = (), *, fate: Fate) -> None:
+    def __init__(self, database: SqlDatabase, keys: Sequence[str] = (), *, fate: Fate) -> None:
         super().__init__(database, keys)
         for name in WRITES:
             setattr(self, name, FatedPart(getattr(self, name), name, fate))

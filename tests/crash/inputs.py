@@ -6,8 +6,7 @@ import asyncio
 from random import Random
 from typing import Any, NamedTuple
 
-from adapters.storage.database import Database
-from adapters.storage.store import SqlStore
+from adapters.storage.database import SqlDatabase
 from engine.jury.rubric import find_rubric
 from engine.line.intake import Defaults, Invited, Order
 from engine.prompts.library import DATA, Prompts, load_prompts
@@ -91,7 +90,7 @@ async def find(store: Store) -> Debate | None:
 
 async def age(url: str) -> None:
     """Have other debates end, once, after ours has begun: as from another host on its database."""
-    store = SqlStore(Database(url, writable=False))
+    store = Store(SqlDatabase(url, writable=False))
     ours = await find(store)
     if ours is not None and len(await store.debates.recent(limit=2)) == 1:
         await asyncio.gather(*(_hold_elsewhere(store, ours, n) for n in range(PAST_DEBATES)))

@@ -13,19 +13,18 @@ import sys
 from typing import Any
 
 from adapters.site import Site
-from adapters.storage import labelling
-from adapters.storage.database import Database
-from adapters.storage.store import SqlStore
+from adapters.storage.database import SqlDatabase
 from adapters.web.application import furnish
 from bot.clock import SystemClock
 from bot.desk import label_routes
 from bot.settings.sections import WebSettings
 from bot.settings.settings import Settings
+from engine.store import Store, labelling
 
 
 def die_of_an_answer(when: str) -> None:
     """Have this process killed when an answer comes."""
-    keep, fill = labelling._keep_votes, labelling.LabellingTable.fill
+    keep, fill = labelling._keep_votes, labelling.LabellingStore.fill
 
     def keep_and_die(*args: Any) -> None:
         keep(*args)
@@ -37,7 +36,7 @@ def die_of_an_answer(when: str) -> None:
 
     acts = {
         "before": (labelling, "_keep_votes", keep_and_die),
-        "after": (labelling.LabellingTable, "fill", fill_and_die),
+        "after": (labelling.LabellingStore, "fill", fill_and_die),
     }
     if when in acts:
         setattr(*acts[when])
@@ -47,7 +46,7 @@ async def main(url: str, when: str) -> None:
     """Serve the pages, and print where."""
     die_of_an_answer(when)
     settings = Settings(web=WebSettings(url="http://127.0.0.1:1", port=0))
-    routes = await label_routes(SqlStore(Database(url)), SystemClock(), settings)
+    routes = await label_routes(Store(SqlDatabase(url)), SystemClock(), settings)
     site = Site("127.0.0.1", 0)
     async with site.serving(routes, furnish):
         assert site.address is not None

@@ -97,7 +97,7 @@ def live(folder: Path, life: Life) -> int:
 @contextmanager
 def fated(folder: Path) -> Iterator[str]:
     """Have the bot that the body joins die as its folder says; return its database's address."""
-    with patch("bot.app.SqlStore", partial(FatedStore, fate=Fate(folder))):
+    with patch("bot.app.Store", partial(FatedStore, fate=Fate(folder))):
         yield url_of(folder)
 
 

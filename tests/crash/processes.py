@@ -22,10 +22,10 @@ from typing import Any
 
 import orjson
 
-from adapters.storage.database import Database
-from adapters.storage.store import SqlStore
-from adapters.storage.tables import metadata
+from adapters.storage.database import SqlDatabase
 from bench.wheel.loopback import Answering
+from engine.store import Store
+from engine.store.tables import metadata
 from engine.values.debate import Model
 from tests.doubles.command import Forked, environment_of, fork, streams_to
 from tests.doubles.databases import PostgresDouble
@@ -178,7 +178,7 @@ class Town:
 
     folder: Path
     url: str
-    database: Database
+    database: SqlDatabase
     discord: Remote
     calls: Calls
     model_url: str
@@ -190,9 +190,9 @@ class Town:
     _numbers: Iterator[int] = field(default_factory=count)
 
     @property
-    def store(self) -> SqlStore:
+    def store(self) -> Store:
         """What is stored, as a test reads it."""
-        return SqlStore(self.database)
+        return Store(self.database)
 
     @property
     def pids(self) -> list[int]:
@@ -339,7 +339,7 @@ async def town(
         stack.callback(postgres.drop, name)
         model_url = await stack.enter_async_context(model_server(calls))
         discord = await stack.enter_async_context(Remote.spawned(folder))
-        database = Database(postgres.url(name), writable=False)
+        database = SqlDatabase(postgres.url(name), writable=False)
         stack.push_async_callback(database.close)
         made = Town(folder, postgres.url(name), database, discord, calls, model_url, begin=fork)
         try:

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from aiohttp import ClientError, ClientSession
 
-from adapters.storage.database import Database
-from adapters.storage.store import SqlStore
+from adapters.storage.database import SqlDatabase
 from bot.clock import SystemClock
 from engine.labelling.labelling import Labelling
+from engine.store import Store
 from engine.store.labelling import Terms
 from tests.contract.test_store_labelling import debates, labels
 from tests.doubles.command import ROOT, environment_of, fork, kill_group, streams_to
@@ -41,8 +41,8 @@ async def pages(url: str, when: str, browser: Browser, log: Path) -> AsyncIterat
 async def test_an_answer_whose_process_was_killed_is_stored_once_when_it_is_sent_again(
     database_url: str, tmp_path: Path
 ) -> None:
-    database = Database(database_url)
-    desk = Labelling(SqlStore(database), SystemClock())
+    database = SqlDatabase(database_url)
+    desk = Labelling(Store(database), SystemClock())
     ids = await debates(desk.store, 2)
     await desk.create(Terms(name="tea", repeats=0))
     (token,) = await desk.invite("tea")
@@ -72,8 +72,8 @@ async def test_an_answer_whose_process_was_killed_is_stored_once_when_it_is_sent
 
 async def count(url: str) -> int:
     """Return how many labels are stored, of which no debate has two."""
-    database = Database(url, writable=False)
-    found = await labels(SqlStore(database))
+    database = SqlDatabase(url, writable=False)
+    found = await labels(Store(database))
     await database.close()
     assert set(found.values()) <= {1}
     return found.total()

@@ -12,11 +12,10 @@ from typing import Any, NamedTuple
 import orjson
 import pytest
 
-from adapters.storage.database import Database
-from adapters.storage.store import SqlStore
+from adapters.storage.database import SqlDatabase
 from engine.dataset.entry import Keys
 from engine.dataset.writer import write_export
-from engine.store import DebateRecord, ExportFilter
+from engine.store import DebateRecord, ExportFilter, Store
 from engine.values.debate import Status
 from tests.crash.conftest import NewScene, Scene
 from tests.crash.fate import URL
@@ -73,7 +72,7 @@ def moved(
 
 def record(url: str) -> DebateRecord:
     async def read() -> DebateRecord:
-        store = SqlStore(Database(url, writable=False))
+        store = Store(SqlDatabase(url, writable=False))
         with store.archive.reading(OURS) as records:
             [found] = records
         await store.close()
@@ -86,7 +85,7 @@ def exported(url: str, out: Path) -> dict[str, list[Any]]:
     """Return every row of an export, without ids and times, and without tries that were cut off."""
 
     async def write() -> str:
-        store = SqlStore(Database(url, writable=False))
+        store = Store(SqlDatabase(url, writable=False))
         await asyncio.to_thread(write_export, store.archive, OURS, out, KEYS, version="0")
         [debate] = [
             d for d in await store.debates.recent(limit=99) if d.community == ORDER.community
@@ -119,7 +118,7 @@ def masked(value: Any, own: str) -> Any:
 
 def users(url: str) -> dict[int, str]:
     async def read() -> dict[int, str]:
-        database = Database(url, writable=False)
+        database = SqlDatabase(url, writable=False)
         found = {row.id: row.user for row in await database.rows('SELECT id, "user" FROM people')}
         await database.close()
         return found

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.storage.database import Database
+from adapters.storage.database import SqlDatabase
 from adapters.storage.migrate import migrate
 from engine.fleet.leases import LEASE_SECONDS
 from tests.crash.processes import (
@@ -217,7 +217,7 @@ async def test_a_server_that_is_restarted_under_load_loses_and_repeats_nothing(
     server = PostgresDouble()
     try:
         template = server.create()
-        database = Database(server.url(template))
+        database = SqlDatabase(server.url(template))
         await migrate(database)
         await database.close()
         async with town(tmp_path, server, template, CALL_SECONDS) as here:

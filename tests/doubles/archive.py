@@ -7,14 +7,18 @@ from contextlib import contextmanager
 from datetime import datetime
 
 from engine.dataset.entry import may_be_read, newest_moment
-from engine.store import DebateRecord, ExportFilter
+from engine.store import (
+    Archive,
+    DebateRecord,
+    ExportFilter,
+)
 from engine.values.debate import (
     Debate,
 )
 from engine.values.errors import StoreError
 
 
-class MemoryArchive:
+class MemoryArchive(Archive):
     """Yields its records by id; `fails_after` breaks a reading off."""
 
     def __init__(self, *records: DebateRecord, fails_after: int | None = None) -> None:

@@ -14,13 +14,13 @@ from typing import NamedTuple
 
 from adapters.metrics.counts import Counts
 from adapters.models.router import open_models
-from adapters.storage.database import Database
-from adapters.storage.store import SqlStore
+from adapters.storage.database import SqlDatabase
 from bot.app import MainLine
 from engine.delivery.outbox import Delivery
 from engine.line.intake import Defaults, Order
 from engine.line.service import Service
 from engine.prompts.library import Prompts, load_prompts
+from engine.store import Store
 from engine.values.debate import Debate, Model, Sampling, Status
 from engine.values.judging import Vote
 from engine.values.ports import (
@@ -43,7 +43,7 @@ class Joined(NamedTuple):
     """A line that runs, and its store."""
 
     line: MainLine
-    store: SqlStore
+    store: Store
 
 
 @asynccontextmanager
@@ -58,7 +58,7 @@ async def joined(
     moderator: Moderator | None = None,
 ) -> AsyncIterator[Joined]:
     """Run a process until the body ends; it stops in order, and closes models and store."""
-    store, models = SqlStore(Database(url)), models or open_models({})
+    store, models = Store(SqlDatabase(url)), models or open_models({})
     line = MainLine(
         store,
         models,
@@ -108,7 +108,7 @@ class Session:
     """One process while it runs in a hall."""
 
     service: Service
-    store: SqlStore
+    store: Store
     venue: MemoryVenue
     delivery: Delivery
     reconcile: Callable[[], Awaitable[None]]

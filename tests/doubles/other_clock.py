@@ -32,11 +32,11 @@ def put_wrong(minutes: float) -> None:
 
 async def claim(url: str, holder: str) -> None:
     """Wait for the lease, and print when it came and what time it is."""
-    from adapters.storage.database import Database
-    from adapters.storage.store import SqlStore
+    from adapters.storage.database import SqlDatabase
+    from engine.store import Store
     from engine.values.ports import utc_now
 
-    store = SqlStore(Database(url))
+    store = Store(SqlDatabase(url))
     lease = None
     while lease is None:
         await asyncio.sleep(0.05)

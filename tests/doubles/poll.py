@@ -11,9 +11,8 @@ from typing import Any
 
 from ulid import ULID
 
-from adapters.storage.store import SqlStore
 from engine.fleet.leases import Bell, Keeper
-from engine.store import DeliveryState
+from engine.store import DeliveryState, Store
 from engine.values.debate import BallotKind, Debate, Status
 from engine.values.judging import Vote
 from engine.values.messages import Notice
@@ -48,7 +47,7 @@ class HandSetClock:
 class Poll:
     """An open vote of half an hour, and the people who take part in it."""
 
-    store: SqlStore
+    store: Store
     venue: MemoryVenue
     clock: HandSetClock
     debate_id: str
@@ -135,13 +134,13 @@ class WatchedBell(Bell):
         return {"votes/memory", "thumbs/memory"} <= self._waiting.keys()
 
 
-def watcher(store: SqlStore, venue: MemoryVenue, clock: HandSetClock) -> VoteWindow:
+def watcher(store: Store, venue: MemoryVenue, clock: HandSetClock) -> VoteWindow:
     bell = WatchedBell()
     return VoteWindow(venue, store, Keeper(store, bell, holder=str(ULID())), bell, clock)
 
 
 async def open_poll(
-    store: SqlStore, venue: MemoryVenue | None = None, *, minutes: float = 30, **request: Any
+    store: Store, venue: MemoryVenue | None = None, *, minutes: float = 30, **request: Any
 ) -> Poll:
     venue, clock = venue or MemoryVenue(), HandSetClock()
     window = watcher(store, venue, clock)

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from adapters.storage.database import Database
+from adapters.storage.database import SqlDatabase
 from adapters.storage.migrate import migrate
 from engine.dataset.folder import MANIFEST
 from tests.doubles.whole_debate import hold_whole
@@ -23,7 +23,7 @@ FORMATS = ("classic", "structured", "audited", "team", "roundtable")
 async def record(format: str, top: Path) -> None:
     """Hold a debate, and write its export as one input."""
     url = f"sqlite+aiosqlite:///{top}/{format}.db"
-    await migrate(Database(url))
+    await migrate(SqlDatabase(url))
     whole = await hold_whole(url, top / format, format=format)
     rows = {name: whole.table(name)[:MOST] for name in TABLES}
     files = {f"data/{name}/train.jsonl": found for name, found in rows.items() if found}

@@ -18,10 +18,10 @@ from sqlalchemy import Connection
 
 import migrations
 from adapters.storage import schema
-from adapters.storage.database import Database
+from adapters.storage.database import SqlDatabase
 from adapters.storage.migrate import make_ready, migrate, newest, require_newest, revisions
-from adapters.storage.store import SqlStore
-from adapters.storage.tables import metadata
+from engine.store import Store
+from engine.store.tables import metadata
 from engine.values.errors import StoreError
 from tests.kit import HANG_SECONDS
 
@@ -29,13 +29,13 @@ FILES = sorted((Path(migrations.__file__).parent / "versions").glob("rev_*.py"))
 
 
 @pytest.fixture
-async def empty(empty_url: str) -> AsyncIterator[Database]:
-    database = Database(empty_url)
+async def empty(empty_url: str) -> AsyncIterator[SqlDatabase]:
+    database = SqlDatabase(empty_url)
     yield database
     await database.close()
 
 
-def _differences(database: Database) -> object:
+def _differences(database: SqlDatabase) -> object:
     # Procrastinate's tables are its own: its package has their form.
     theirs = "procrastinate_"
     options = {
@@ -54,39 +54,39 @@ def _differences(database: Database) -> object:
     return found
 
 
-async def test_migrating_an_empty_database_makes_this_versions_tables(empty: Database) -> None:
+async def test_migrating_an_empty_database_makes_this_versions_tables(empty: SqlDatabase) -> None:
     assert await migrate(empty) == newest()
     assert empty.peek().revision == newest()
     assert _differences(empty) == []
 
 
 def test_the_script_for_new_databases_is_what_the_tables_describe() -> None:
-    renew = "adapters/storage/tables.py describes other tables than the script; run: make schema"
+    renew = "engine/store/tables.py describes other tables than the script; run: make schema"
     assert schema.SCRIPT.read_text() == schema.described(), renew
 
 
 @pytest.mark.sqlite
 async def test_a_new_database_needs_no_alembic(
-    empty: Database, monkeypatch: pytest.MonkeyPatch
+    empty: SqlDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("adapters.storage.migrate.upgrade", None)
     assert await migrate(empty) == newest()
     assert _differences(empty) == []
 
 
-async def test_a_difference_between_tables_and_migrations_would_be_seen(empty: Database) -> None:
+async def test_a_difference_between_tables_and_migrations_would_be_seen(empty: SqlDatabase) -> None:
     await migrate(empty)
     await empty.run("ALTER TABLE debates DROP COLUMN gone")
     assert _differences(empty) != []
 
 
-async def test_migrating_again_changes_nothing(database: Database, store: SqlStore) -> None:
+async def test_migrating_again_changes_nothing(database: SqlDatabase, store: Store) -> None:
     secret = await store.debates.secret("salt")
     await asyncio.gather(migrate(database), migrate(database))
     assert await store.debates.secret("salt") == secret
 
 
-async def test_a_database_of_a_newer_version_is_left_alone(database: Database) -> None:
+async def test_a_database_of_a_newer_version_is_left_alone(database: SqlDatabase) -> None:
     await database.run("UPDATE alembic_version SET version_num='9999'")
     await database.run("INSERT INTO installation (name, value) VALUES ('suits', '9999')")
     with pytest.raises(
@@ -97,14 +97,14 @@ async def test_a_database_of_a_newer_version_is_left_alone(database: Database) -
 
 
 async def test_a_database_from_before_the_first_release_is_left_alone(
-    database: Database, database_url: str
+    database: SqlDatabase, database_url: str
 ) -> None:
     await database.run("UPDATE alembic_version SET version_num='0038'")
     await database.run("INSERT INTO installation (name, value) VALUES ('suits', '0034')")
     await database.close()
     before = await _contents(database_url)
     for use in (migrate, make_ready, require_newest):
-        found = Database(database_url)
+        found = SqlDatabase(database_url)
         with pytest.raises(StoreError) as refused:
             await use(found)
         assert str(refused.value) == (
@@ -118,7 +118,7 @@ async def test_a_database_from_before_the_first_release_is_left_alone(
 
 async def _contents(url: str) -> object:
     """Return the bytes of a file and what is beside it, or a server's tables."""
-    database = Database(url, writable=False)
+    database = SqlDatabase(url, writable=False)
     try:
         if (path := database.dialect.path) is not None:
             return path.read_bytes(), sorted(os.listdir(path.parent))
@@ -128,13 +128,13 @@ async def _contents(url: str) -> object:
         await database.close()
 
 
-async def test_a_migrated_database_is_ready(database: Database) -> None:
+async def test_a_migrated_database_is_ready(database: SqlDatabase) -> None:
     await require_newest(database)
 
 
 async def test_a_missing_database_is_not_made_by_looking_for_it(tmp_path: Path) -> None:
     path = tmp_path / "absent.db"
-    database = Database(f"sqlite+aiosqlite:///{path}", writable=False)
+    database = SqlDatabase(f"sqlite+aiosqlite:///{path}", writable=False)
     with pytest.raises(StoreError, match=r"There is no database .*absent\.db; run rostrum migrate"):
         await require_newest(database)
     await database.close()
@@ -142,7 +142,7 @@ async def test_a_missing_database_is_not_made_by_looking_for_it(tmp_path: Path) 
 
 
 async def test_an_older_database_says_what_to_run(
-    database: Database, monkeypatch: pytest.MonkeyPatch
+    database: SqlDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     later = [*revisions(), "9999"]
     monkeypatch.setattr("adapters.storage.migrate.revisions", lambda: later)
@@ -151,7 +151,7 @@ async def test_an_older_database_says_what_to_run(
         await require_newest(database)
 
 
-async def test_a_database_of_something_else_is_refused(empty: Database) -> None:
+async def test_a_database_of_something_else_is_refused(empty: SqlDatabase) -> None:
     await empty.run("SELECT 1")  # whose connection makes a file
     with pytest.raises(StoreError, match="has no tables of Rostrum yet; run rostrum migrate"):
         await require_newest(empty)
@@ -161,8 +161,8 @@ async def test_a_database_of_something_else_is_refused(empty: Database) -> None:
             await use(empty)
 
 
-async def test_a_database_that_was_never_migrated_says_what_to_run(empty: Database) -> None:
-    store = SqlStore(empty)
+async def test_a_database_that_was_never_migrated_says_what_to_run(empty: SqlDatabase) -> None:
+    store = Store(empty)
     with pytest.raises(StoreError, match=r"(such table|not exist).*Run rostrum migrate first"):
         await store.debates.recent()
 
@@ -185,18 +185,18 @@ def test_migrations_follow_one_another_by_number() -> None:
 
 
 def test_a_database_that_is_up_to_date_does_not_wait_for_sqlalchemy(
-    database: Database, database_url: str
+    database: SqlDatabase, database_url: str
 ) -> None:
     script = (
         "import asyncio, sys\n"
-        "from adapters.storage.database import Database\n"
+        "from adapters.storage.database import SqlDatabase\n"
         "from adapters.storage.migrate import migrate, require_newest\n"
-        "from adapters.storage.store import SqlStore\n"
+        "from engine.store import Store\n"
         "async def look():\n"
-        "    database = Database(sys.argv[1], writable=False)\n"
+        "    database = SqlDatabase(sys.argv[1], writable=False)\n"
         "    await migrate(database)\n"
         "    await require_newest(database)\n"
-        "    await SqlStore(database).debates.recent()\n"
+        "    await Store(database).debates.recent()\n"
         "    await database.close()\n"
         "asyncio.run(look())\n"
         "sys.exit(bool({'alembic', 'sqlalchemy'} & set(sys.modules)))\n"

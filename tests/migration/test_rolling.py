@@ -13,7 +13,7 @@ from pydantic import SecretStr
 from sqlalchemy import Connection, inspect
 
 import migrations
-from adapters.storage.database import Database
+from adapters.storage.database import SqlDatabase
 from adapters.storage.migrate import (
     make_ready,
     migrate,
@@ -22,8 +22,7 @@ from adapters.storage.migrate import (
     suits,
     upgrade,
 )
-from adapters.storage.store import SqlStore
-from engine.store import ExportFilter
+from engine.store import ExportFilter, Store
 from engine.store.installs import Install
 from engine.values.errors import StoreError
 from tests.doubles.whole_debate import hold_whole
@@ -38,7 +37,7 @@ EXPANDING = f'''"""Every table gets more columns, and there is one table more.""
 import sqlalchemy as sa
 from alembic import op
 
-from adapters.storage.tables import metadata
+from engine.store.tables import metadata
 
 revision = "{NEXT}"
 down_revision = "{NOW}"
@@ -86,7 +85,7 @@ def release(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Release:
 async def test_a_debate_is_held_on_a_database_that_is_one_migration_ahead(
     database_url: str, tmp_path: Path, release: Release, format: str
 ) -> None:
-    database = Database(database_url)
+    database = SqlDatabase(database_url)
     release(EXPANDING)
     assert await migrate(database) == NEXT
     release()
@@ -96,10 +95,10 @@ async def test_a_debate_is_held_on_a_database_that_is_one_migration_ahead(
     await database.close()
     whole = await hold_whole(database_url, tmp_path / "out", topic="Tea or coffee", format=format)
     assert whole.table("turns")
-    database = Database(database_url)
-    store = SqlStore(database)
+    database = SqlDatabase(database_url)
+    store = Store(database)
     assert await asyncio.to_thread(store.archive.size, ExportFilter()) == 1
-    sealed = SqlStore(database, ["a-key-of-sixteen-characters"])
+    sealed = Store(database, ["a-key-of-sixteen-characters"])
     install = Install(
         platform="memory", community="club", name="Club", account="b1",
         token=SecretStr("token"), installed_at=whole.debate.created_at,
@@ -113,7 +112,7 @@ async def test_a_debate_is_held_on_a_database_that_is_one_migration_ahead(
 
 
 async def test_a_database_that_is_ahead_and_contracted_is_refused(
-    database: Database, release: Release
+    database: SqlDatabase, release: Release
 ) -> None:
     release(EXPANDING, CONTRACTING)
     await migrate(database)
@@ -124,7 +123,7 @@ async def test_a_database_that_is_ahead_and_contracted_is_refused(
 
 
 async def test_a_migration_and_what_suits_it_are_stored_together(
-    database: Database, release: Release
+    database: SqlDatabase, release: Release
 ) -> None:
     for texts, oldest in (([EXPANDING], NOW), ([EXPANDING, CONTRACTING], LAST)):
         release(*texts)
@@ -135,7 +134,7 @@ async def test_a_migration_and_what_suits_it_are_stored_together(
 async def test_what_suits_a_new_database_is_noted(
     empty_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    database = Database(empty_url)
+    database = SqlDatabase(empty_url)
     for oldest in (NEXT, "0019", "0020"):
         monkeypatch.setattr("adapters.storage.migrate.suits", lambda oldest=oldest: oldest)
         await migrate(database)
@@ -154,7 +153,7 @@ def test_each_migration_says_whether_older_processes_go_on_beside_it(text: str) 
 
 
 async def test_an_older_version_that_may_go_on_finds_what_it_knows_and_may_leave_out_the_rest(
-    database: Database, release: Release
+    database: SqlDatabase, release: Release
 ) -> None:
     known = await asyncio.to_thread(_columns, database)
     release(EXPANDING)
@@ -174,7 +173,7 @@ class Column(NamedTuple):
     unique: bool
 
 
-def _columns(database: Database) -> dict[str, dict[str, Column]]:
+def _columns(database: SqlDatabase) -> dict[str, dict[str, Column]]:
     """Return every table's columns; `unique` are those of a key or of a unique index."""
     tables: dict[str, dict[str, Column]] = {}
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from adapters.storage.database import Database
+from adapters.storage.database import SqlDatabase
 from adapters.storage.migrate import migrate
 from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.discord.state import Json, Message
@@ -29,7 +29,7 @@ STYLE = Path(__file__).with_name("discord_thread.css")
 async def hold(folder: Path, language: str) -> DiscordServer:
     """Hold a debate from its command to its reveal, of people who speak its language."""
     url = f"sqlite+aiosqlite:///{folder / 'rostrum.db'}"
-    database = Database(url)
+    database = SqlDatabase(url)
     await migrate(database)
     await database.close()
     async with DiscordServer(rates=Rates.generous()) as discord:

@@ -14,7 +14,7 @@ from operator import itemgetter
 from pathlib import Path
 
 from adapters.slack.render import NAMES
-from adapters.storage.database import Database
+from adapters.storage.database import SqlDatabase
 from adapters.storage.migrate import migrate
 from tests.doubles.slack import Rules, SlackServer
 from tests.doubles.slack.state import Json, Message
@@ -32,7 +32,7 @@ RULE = "<div>---</div>"
 async def hold(folder: Path, language: str) -> SlackServer:
     """Hold a debate from its command to its reveal, of people who speak its language."""
     url = f"sqlite+aiosqlite:///{folder / 'rostrum.db'}"
-    database = Database(url)
+    database = SqlDatabase(url)
     await migrate(database)
     await database.close()
     async with SlackServer(rules=Rules.generous()) as slack:

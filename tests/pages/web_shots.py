@@ -20,9 +20,8 @@ from PIL import Image
 from playwright.async_api import Browser, Page, async_playwright
 
 from adapters.site import Site
-from adapters.storage.database import Database
+from adapters.storage.database import SqlDatabase
 from adapters.storage.migrate import migrate
-from adapters.storage.store import SqlStore
 from adapters.web.application import furnish
 from adapters.web.labelling import LabelPages
 from adapters.web.reading import Reading
@@ -30,7 +29,7 @@ from adapters.web.session import Sessions, Tries
 from bot.clock import SystemClock
 from engine.labelling.labelling import Labelling
 from engine.pages.stored import StoredLibrary
-from engine.store import ExportFilter
+from engine.store import ExportFilter, Store
 from engine.store.labelling import Terms
 from tests.browser import chromium
 from tests.scenario import recorded_debates
@@ -55,12 +54,12 @@ async def serving(folder: Path) -> AsyncIterator[Served]:
     """Hold the debates in a folder, and serve their pages."""
     recorded_debates.BEGINNING = HELD
     url, port = f"sqlite+aiosqlite:///{folder / 'rostrum.db'}", free_port()
-    database = Database(url)
+    database = SqlDatabase(url)
     await migrate(database)
     await database.close()
     await recorded_debates.hold_all(url, folder / "export")
-    database = Database(url)
-    store, address = SqlStore(database), f"http://127.0.0.1:{port}"
+    database = SqlDatabase(url)
+    store, address = Store(database), f"http://127.0.0.1:{port}"
     labelling = Labelling(store, SystemClock())
     terms = Terms(name=TASK, each=8, repeats=0, about="Thank you for reading.")
     await labelling.create(terms, ExportFilter(formats=("classic",), revealed=True))

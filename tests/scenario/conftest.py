@@ -26,13 +26,12 @@ import engine.votes.window
 from adapters.models.attempts import RetryPolicy
 from adapters.models.backends import Backend, SearchEndpoint
 from adapters.models.router import open_models
-from adapters.storage.store import SqlStore
 from bot.app import MainLine
 from bot.settings.sections import SamplingSettings
 from engine.line.intake import Defaults, Order
 from engine.line.service import Service, Started
 from engine.prompts.library import Prompts
-from engine.store import DebateRecord
+from engine.store import DebateRecord, Store
 from engine.values.debate import Debate, Model, Price, Sampling
 from engine.values.errors import VenueAwayError
 from engine.values.ports import Clock, VenueLimits
@@ -203,7 +202,7 @@ class Running:
     """One process while it runs: the product's main line, joined."""
 
     service: Service
-    store: SqlStore
+    store: Store
     line: MainLine
     venue: MemoryVenue
 

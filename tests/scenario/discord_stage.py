@@ -21,7 +21,7 @@ from adapters.discord.connection import Connection
 from adapters.discord.presence import Identifies
 from adapters.discord.rest import Rest
 from adapters.discord.venue import DiscordVenue
-from adapters.storage.database import Database
+from adapters.storage.database import SqlDatabase
 from bot.app import App
 from bot.platforms import Discord, Platform, trial_of
 from bot.role import Role
@@ -227,7 +227,7 @@ async def known(app: App, number: int, question: Question = Question.VOTE) -> No
 
 async def pass_deadline(url: str) -> None:
     """Let an hour pass for the votes that are open."""
-    database = Database(url)
+    database = SqlDatabase(url)
     ago = utc_now() - timedelta(hours=1)
     await database.run(PASS_DEADLINE, ago=ago)
     await database.close()

@@ -27,7 +27,7 @@ from engine.labelling.labelling import Labelling
 from engine.pages.public import Public
 from engine.pages.stored import StoredLibrary
 from engine.store import Store
-from engine.store.community import CommunitySettings, PublicPart
+from engine.store.communities import CommunitySettings, PublicPart
 from engine.store.labelling import Terms
 from engine.values.ports import Clock, Permalinks
 from tests.scenario.test_label_pages import Browser, Shown, answer

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from adapters.storage.database import Database
+from adapters.storage.database import SqlDatabase
 from adapters.storage.migrate import migrate
 from engine.values.debate import Debate, Model, Status
 from tests.doubles.model_server import Body, ModelServer
@@ -68,7 +68,7 @@ class Shelf(NamedTuple):
 async def fill(folder: Path) -> Shelf:
     """Hold the debates on a database of their own."""
     url, out = f"sqlite+aiosqlite:///{folder / 'rostrum.db'}", folder / "export"
-    database = Database(url)
+    database = SqlDatabase(url)
     await migrate(database)
     await database.close()
     await hold_all(url, out)

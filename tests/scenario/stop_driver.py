@@ -26,7 +26,7 @@ ENDLESS = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELE
 
 async def read_for_ever(app: App) -> None:
     """Read without an end, as in a huge export."""
-    await app.store._database.rows(ENDLESS)
+    await app.store.database.rows(ENDLESS)
 
 
 async def hold_a_thread(_: App) -> None:

@@ -12,7 +12,7 @@ from structlog.testing import capture_logs
 
 import engine.delivery.outbox
 import engine.formats
-from adapters.storage.database import Database
+from adapters.storage.database import SqlDatabase
 from engine.line.intake import Order
 from engine.values.debate import Status
 from engine.values.errors import MessageGoneError, VenueAwayError, VenueGoneError
@@ -196,7 +196,7 @@ async def test_a_card_names_no_model_while_a_mirror_is_open_also_after_a_long_re
         await session.ended(started.debate.id)
         await session.ended(started.mirror.id)
     # As if it had not waited for its mirror, and nothing had run for two days since.
-    database = Database(database_url)
+    database = SqlDatabase(database_url)
     ago = datetime.now(UTC) - timedelta(days=2)
     await database.run("UPDATE debates SET created_at = :ago, revealed_at = :ago", ago=ago)
     reopened = "UPDATE debates SET status = 'running', revealed_at = NULL WHERE id = :id"

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from adapters.storage import backup
-from adapters.storage.database import Database
+from adapters.storage.database import SqlDatabase
 from bot.operate import back_up
 from bot.settings.load import load_store_settings
 from engine.values.errors import ExportError, SettingsError
@@ -262,7 +262,7 @@ async def test_a_copy_that_lost_a_row_is_no_backup(
 ) -> None:
     true_copy = backup._copy
 
-    def lose_a_row(database: Database, draft: Path, go_on: Callable[[], None]) -> dict[str, int]:
+    def lose_a_row(database: SqlDatabase, draft: Path, go_on: Callable[[], None]) -> dict[str, int]:
         counts = true_copy(database, draft, go_on)
         with closing(sqlite3.connect(draft)) as copy:
             copy.execute("DELETE FROM votes WHERE rowid = (SELECT min(rowid) FROM votes)")
@@ -281,7 +281,7 @@ async def test_a_copy_that_the_disk_spoiled_is_no_backup(
 ) -> None:
     true_copy = backup._copy
 
-    def spoil(database: Database, draft: Path, go_on: Callable[[], None]) -> dict[str, int]:
+    def spoil(database: SqlDatabase, draft: Path, go_on: Callable[[], None]) -> dict[str, int]:
         counts = true_copy(database, draft, go_on)
         draft.write_bytes(overwrite(draft.read_bytes()))
         return counts
@@ -298,7 +298,7 @@ async def test_what_came_to_the_place_meanwhile_is_not_overwritten(
 ) -> None:
     true_copy = backup._copy
 
-    def race(database: Database, draft: Path, go_on: Callable[[], None]) -> dict[str, int]:
+    def race(database: SqlDatabase, draft: Path, go_on: Callable[[], None]) -> dict[str, int]:
         Path("copy.db").write_text("the good one")
         return true_copy(database, draft, go_on)
 

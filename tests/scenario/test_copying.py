@@ -21,11 +21,11 @@ from pydantic import SecretStr
 
 from adapters.storage import copying, migrate
 from adapters.storage.copying import LAYOUTS, Headway, Stage, copy
-from adapters.storage.database import Database
+from adapters.storage.database import SqlDatabase
 from adapters.storage.file import lock
-from adapters.storage.installation import make_secret
-from adapters.storage.store import SqlStore
 from bench.past_debates import Scale, fill
+from engine.store import Store
+from engine.store.installation import make_secret
 from engine.store.installs import Install
 from engine.values.errors import RostrumError, StoreError
 from tests.doubles.command import ROOT, Ended, rostrum
@@ -58,8 +58,8 @@ def filled(migrated_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
 
 
 async def _fill(path: Path) -> None:
-    database = Database(f"sqlite+aiosqlite:///{path}")
-    store = SqlStore(database, [KEY])
+    database = SqlDatabase(f"sqlite+aiosqlite:///{path}")
+    store = Store(database, [KEY])
     await fill(database, Scale(DEBATES, VOTES))
     await database.write(lambda connection: make_secret(connection, "export"))
     await store.installs.keep(INSTALL)
@@ -102,7 +102,7 @@ def change(path: Path, sql: str, *values: Any) -> None:
 
 
 async def copied(path: Path, url: str, report: copying.Report = lambda headway: None) -> Any:
-    target = Database(url, writable=False, start_seconds=60)
+    target = SqlDatabase(url, writable=False, start_seconds=60)
     try:
         return await copy(path, target, report)
     finally:
@@ -120,7 +120,7 @@ async def refusal(path: Path, url: str, report: copying.Report = lambda headway:
 
 
 async def is_empty(url: str) -> bool:
-    database = Database(url, writable=False)
+    database = SqlDatabase(url, writable=False)
     try:
         return not (await asyncio.to_thread(database.peek)).tables
     finally:
@@ -153,7 +153,7 @@ async def test_keys_tokens_and_times_mean_the_same(
     file: Path, postgres: PostgresDouble, name: str
 ) -> None:
     await copied(file, postgres.url(name))
-    stores = [SqlStore(Database(url), [KEY]) for url in (of_file(file), postgres.url(name))]
+    stores = [Store(SqlDatabase(url), [KEY]) for url in (of_file(file), postgres.url(name))]
     found = []
     for store in stores:
         [install] = await store.installs.every("slack")
@@ -169,7 +169,7 @@ async def test_no_lease_is_held_there_and_the_next_one_is_newer(
     file: Path, postgres: PostgresDouble, name: str
 ) -> None:
     await copied(file, postgres.url(name))
-    store = SqlStore(Database(postgres.url(name)))
+    store = Store(SqlDatabase(postgres.url(name)))
     lease = await store.leases.claim("debate/x", "another", 9)
     await store.close()
     assert lease is not None
@@ -182,7 +182,7 @@ async def test_new_rows_get_numbers_after_the_highest(
     change(file, "DELETE FROM people WHERE id = ?", 2**31 - 1)
     [(highest,)] = stored(file, "SELECT max(id) FROM people")
     await copied(file, postgres.url(name))
-    store = SqlStore(Database(postgres.url(name)))
+    store = Store(SqlDatabase(postgres.url(name)))
     people = await store.votes.people("memory", ["new"])
     await store.close()
     assert people["new"] == highest + 1

@@ -13,8 +13,8 @@ from structlog.testing import capture_logs
 
 import engine.delivery.outbox
 import engine.delivery.seeds
-from adapters.storage.outbox import OutboxTable
 from engine.store import DeliveryState, Intent
+from engine.store.outbox import Outbox
 from engine.tally.questions import vote_options
 from engine.values.debate import Debate, Status, TurnOrder
 from engine.values.errors import VenueAwayError, VenueError
@@ -292,14 +292,14 @@ async def test_an_answer_lost_before_storing_is_sent_again_after_its_deadline(
     hall: Hall, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     deadlines: list[float] = []
-    sending = OutboxTable.sending
+    sending = Outbox.sending
 
-    async def send(table: OutboxTable, *given: Any) -> Intent:
+    async def send(table: Outbox, *given: Any) -> Intent:
         left = (given[-1] - utc_now()).total_seconds()
         deadlines.append(time.monotonic() + left)
         return await sending(table, *given)
 
-    monkeypatch.setattr(OutboxTable, "sending", send)
+    monkeypatch.setattr(Outbox, "sending", send)
     lost = VenueAwayError("The answer was lost.", retry_after=0.01, maybe_stored=True)
     hall.venue.misbehave("post", Fault(), Fault(lost))
     debate = await hold(hall)

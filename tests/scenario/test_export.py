@@ -12,8 +12,7 @@ from typing import Any
 import orjson
 import pytest
 
-from adapters.storage.database import Database
-from adapters.storage.store import SqlStore
+from adapters.storage.database import SqlDatabase
 from engine.dataset.folder import Manifest
 from engine.dataset.writer import Headway, Wanted, export
 from engine.store import (
@@ -22,6 +21,7 @@ from engine.store import (
     ExportFilter,
     Lease,
     Post,
+    Store,
 )
 from engine.values.debate import Sampling, Status
 from engine.values.judging import Ballot, Verdict, VoteEvent
@@ -44,7 +44,7 @@ USERS = [f"U0CANARY{number}" for number in range(6)]
 SAID = "Tea <@U0CANARY1> wakes."
 
 
-async def begin(store: SqlStore, number: int, topic: str, community: str = "G0CANARY") -> Lease:
+async def begin(store: Store, number: int, topic: str, community: str = "G0CANARY") -> Lease:
     """Store a debate of Discord, begin to think for it, and return its lease."""
     debate = make_debate(number, topic=topic)
     kept = {"id", "number", "platform", "place", "created_at", "setup"}
@@ -61,7 +61,7 @@ def debate_of(lease: Lease) -> str:
     return lease.name.removeprefix("debate/")
 
 
-async def ask(store: SqlStore, lease: Lease, step: str, text: str) -> None:
+async def ask(store: Store, lease: Lease, step: str, text: str) -> None:
     """Journal a call that costs a cent."""
     start = AttemptStart(debate=debate_of(lease), step=step, number=1, cost_max=0.1)
     prompt = (ChatMessage(role="user", content="Speak."),)
@@ -72,7 +72,7 @@ async def ask(store: SqlStore, lease: Lease, step: str, text: str) -> None:
     await store.journal.ended(lease, start, Attempt(number=1, cost=0.01), reply)
 
 
-async def judge(store: SqlStore, lease: Lease) -> None:
+async def judge(store: Store, lease: Lease) -> None:
     """Let two jurors give it to A."""
     ballots: dict[str, Ballot] = {}
     for order in ("AB", "BA"):
@@ -83,7 +83,7 @@ async def judge(store: SqlStore, lease: Lease) -> None:
     await store.journal.record_verdict(lease, debate_of(lease), verdict, ballots)
 
 
-async def open_vote(store: SqlStore, lease: Lease) -> str:
+async def open_vote(store: Store, lease: Lease) -> str:
     debate_id = debate_of(lease)
     message = f"message of {debate_id}"
     deadline = NOON + timedelta(minutes=30)
@@ -93,7 +93,7 @@ async def open_vote(store: SqlStore, lease: Lease) -> str:
     return message
 
 
-async def close_vote(store: SqlStore, lease: Lease, at: datetime) -> None:
+async def close_vote(store: Store, lease: Lease, at: datetime) -> None:
     debate = await store.debates.get(debate_of(lease))
 
     def conclude(events: tuple[VoteEvent, ...]) -> Closing:
@@ -103,7 +103,7 @@ async def close_vote(store: SqlStore, lease: Lease, at: datetime) -> None:
 
 
 async def hold_debate(
-    store: SqlStore,
+    store: Store,
     number: int,
     community: str = "G0CANARY",
     votes: str = "AAAAAB",
@@ -124,7 +124,7 @@ async def hold_debate(
     return debate_of(lease)
 
 
-async def write(store: SqlStore, out: Path, **where: Any) -> Manifest:
+async def write(store: Store, out: Path, **where: Any) -> Manifest:
     return await export(store, out, ExportFilter(**where), None, version="1.2.3")
 
 
@@ -139,9 +139,7 @@ def table(out: Path, name: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.postgresql
-async def test_what_was_debated_judged_and_voted_is_exported(
-    store: SqlStore, tmp_path: Path
-) -> None:
+async def test_what_was_debated_judged_and_voted_is_exported(store: Store, tmp_path: Path) -> None:
     debate_id = await hold_debate(store, 1)
     await write(store, tmp_path / "out")
     (debate,) = table(tmp_path / "out", "debates")
@@ -160,7 +158,7 @@ async def test_what_was_debated_judged_and_voted_is_exported(
 
 @pytest.mark.postgresql
 async def test_a_repeated_export_is_the_same_and_names_nobody(
-    store: SqlStore, database: Database, tmp_path: Path
+    store: Store, database: SqlDatabase, tmp_path: Path
 ) -> None:
     for number in (1, 2, 3):
         await hold_debate(store, number)
@@ -175,7 +173,7 @@ async def test_a_repeated_export_is_the_same_and_names_nobody(
         assert len(secret) < 64 or secret.encode() not in everything
 
 
-async def test_the_next_export_uses_other_pseudonyms(store: SqlStore, tmp_path: Path) -> None:
+async def test_the_next_export_uses_other_pseudonyms(store: Store, tmp_path: Path) -> None:
     await hold_debate(store, 1)
     await write(store, tmp_path / "one")
     await hold_debate(store, 2)
@@ -186,7 +184,7 @@ async def test_the_next_export_uses_other_pseudonyms(store: SqlStore, tmp_path: 
 
 
 @pytest.mark.postgresql
-async def test_an_open_vote_is_no_part_of_it(store: SqlStore, tmp_path: Path) -> None:
+async def test_an_open_vote_is_no_part_of_it(store: Store, tmp_path: Path) -> None:
     await hold_debate(store, 1)
     lease = await begin(store, 2, "Sealed still")
     await judge(store, lease)
@@ -200,14 +198,14 @@ async def test_an_open_vote_is_no_part_of_it(store: SqlStore, tmp_path: Path) ->
     assert b"Sealed still" not in b"".join(contents(tmp_path / "out").values())
 
 
-async def test_only_the_community_that_was_asked_for(store: SqlStore, tmp_path: Path) -> None:
+async def test_only_the_community_that_was_asked_for(store: Store, tmp_path: Path) -> None:
     await hold_debate(store, 1, community="here")
     elsewhere = await hold_debate(store, 2, community="elsewhere")
     await write(store, tmp_path / "out", community="elsewhere")
     assert [row["debate_id"] for row in table(tmp_path / "out", "debates")] == [elsewhere]
 
 
-async def test_a_key_that_is_set_is_used_instead(store: SqlStore, tmp_path: Path) -> None:
+async def test_a_key_that_is_set_is_used_instead(store: Store, tmp_path: Path) -> None:
     await hold_debate(store, 1)
     for name, key in (("own", None), ("set", b"a key"), ("again", b"a key")):
         await export(store, tmp_path / name, ExportFilter(), key, version="1.2.3")
@@ -215,7 +213,7 @@ async def test_a_key_that_is_set_is_used_instead(store: SqlStore, tmp_path: Path
     assert contents(tmp_path / "own") != contents(tmp_path / "set")
 
 
-async def test_a_cancelled_export_stops_and_leaves_nothing(store: SqlStore, tmp_path: Path) -> None:
+async def test_a_cancelled_export_stops_and_leaves_nothing(store: Store, tmp_path: Path) -> None:
     for number in (1, 2, 3):
         await hold_debate(store, number)
     writing, go_on = threading.Event(), threading.Event()
@@ -238,7 +236,7 @@ async def test_a_cancelled_export_stops_and_leaves_nothing(store: SqlStore, tmp_
 
 
 async def test_prompts_and_replies_leave_only_if_asked_for_and_without_keys(
-    store: SqlStore, tmp_path: Path
+    store: Store, tmp_path: Path
 ) -> None:
     lease = await begin(store, 1, "Tea")
     said = (

@@ -9,19 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from adapters.storage.store import SqlStore
 from bot import exporting
 from bot.filters import Chosen
 from engine.dataset.folder import FileFormat
 from engine.dataset.writer import ExportStage, Headway, Wanted, export
-from engine.store import ExportFilter
+from engine.store import ExportFilter, Store
 from engine.values.debate import Status
 from engine.values.errors import UsageError
 from tests.kit import NOON
 from tests.scenario.test_export import begin, debate_of, hold_debate, table
 
 
-async def ids(store: SqlStore, out: Path, **where: object) -> list[str]:
+async def ids(store: Store, out: Path, **where: object) -> list[str]:
     wanted = Wanted(ExportFilter(**where))  # type: ignore[arg-type]
     await export(store, out, wanted, None, version="1")
     return sorted(row["debate_id"] for row in table(out, "debates"))
@@ -29,7 +28,7 @@ async def ids(store: SqlStore, out: Path, **where: object) -> list[str]:
 
 class TestDatabase:
     async def test_dates_go_by_the_reveal_or_by_when_it_was_asked_for(
-        self, store: SqlStore, tmp_path: Path
+        self, store: Store, tmp_path: Path
     ) -> None:
         held = [await hold_debate(store, number) for number in (1, 2, 3)]
         stopped = await begin(store, 4, "Broken off")
@@ -39,7 +38,7 @@ class TestDatabase:
         assert await ids(store, tmp_path / "b", since=two) == [held[2]]
         assert await ids(store, tmp_path / "c", until=NOON) == [debate_of(stopped)]
 
-    async def test_newest_and_size_agree_with_what_is_read(self, store: SqlStore) -> None:
+    async def test_newest_and_size_agree_with_what_is_read(self, store: Store) -> None:
         def ask(where: ExportFilter) -> tuple[datetime | None, int]:
             return store.archive.newest(where), store.archive.size(where)
 
@@ -53,13 +52,13 @@ class TestDatabase:
         assert await asyncio.to_thread(ask, earlier) == (NOON + timedelta(hours=1), 1)
         assert await asyncio.to_thread(ask, ExportFilter(community="nowhere")) == (None, 0)
 
-    async def test_only_what_people_decided(self, store: SqlStore, tmp_path: Path) -> None:
+    async def test_only_what_people_decided(self, store: Store, tmp_path: Path) -> None:
         held = await hold_debate(store, 1)
         stopped = await begin(store, 2, "Broken off")
         await store.debates.advance(stopped, debate_of(stopped), Status.CANCELLED)
         assert await ids(store, tmp_path / "out", quorum_met=True) == [held]
 
-    async def test_single_debates_are_read_by_id(self, store: SqlStore, tmp_path: Path) -> None:
+    async def test_single_debates_are_read_by_id(self, store: Store, tmp_path: Path) -> None:
         held = [await hold_debate(store, number) for number in (1, 2, 3)]
         assert await ids(store, tmp_path / "out", ids=(held[0], held[2])) == [held[0], held[2]]
 

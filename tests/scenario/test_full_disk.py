@@ -10,6 +10,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from adapters.storage import sqlite
+from adapters.storage.database import SqlDatabase
 from adapters.storage.sqlite import SqliteFile
 from bot import health
 from bot.app import App
@@ -48,7 +49,8 @@ def stage(
 
 def resize(app: App, pages: int) -> None:
     """Let the disk have no more than so many pages for the database, or what it has already."""
-    dialect = app.store._database.dialect
+    assert isinstance(app.store.database, SqlDatabase)
+    dialect = app.store.database.dialect
     assert isinstance(dialect, SqliteFile)
     driver = getattr(dialect._connection, "driver")  # noqa: B009 - only this kind has one
     assert isinstance(driver, sqlite3.Connection)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from adapters.storage.store import SqlStore
 from bot.health import Health
+from engine.store import Store
 from tests.doubles.command import Ended, printed_by, rostrum
 from tests.scenario.discord_stage import free_port
 from tests.unit.test_health import ask, served
@@ -24,7 +24,7 @@ def port_of(url: str) -> str:
 
 @pytest.mark.parametrize("host", ["127.0.0.1", None, "0.0.0.0"])  # noqa: S104
 async def test_one_that_is_well_is_said_to_be(
-    store: SqlStore, tmp_path: Path, host: str | None
+    store: Store, tmp_path: Path, host: str | None
 ) -> None:
     async with served(Health(store, {"discord": lambda: True})) as url:
         await ask(f"{url}/livez")
@@ -33,7 +33,7 @@ async def test_one_that_is_well_is_said_to_be(
         assert ended.done() == "Rostrum is well.\n"
 
 
-async def test_what_is_wrong_is_said_and_it_fails(store: SqlStore, tmp_path: Path) -> None:
+async def test_what_is_wrong_is_said_and_it_fails(store: Store, tmp_path: Path) -> None:
     async with served(Health(store, {"discord": lambda: False})) as url:
         await ask(f"{url}/livez")
         ended = await health(tmp_path, ROSTRUM_HEALTH__PORT=port_of(url))
@@ -42,14 +42,14 @@ async def test_what_is_wrong_is_said_and_it_fails(store: SqlStore, tmp_path: Pat
         assert alive.done() == "Rostrum is well.\n"
 
 
-async def test_what_is_not_rostrum_is_said(store: SqlStore, tmp_path: Path) -> None:
+async def test_what_is_not_rostrum_is_said(store: Store, tmp_path: Path) -> None:
     async with served(Health(store, {})) as url:
         await ask(f"{url}/livez")
         ended = await health(tmp_path, "--url", f"{url}/metrics")
         assert ended.failed(1) == f"What answers at {url}/metrics is not Rostrum; check the port."
 
 
-async def test_the_port_of_a_file_of_settings_is_asked(store: SqlStore, tmp_path: Path) -> None:
+async def test_the_port_of_a_file_of_settings_is_asked(store: Store, tmp_path: Path) -> None:
     async with served(Health(store, {})) as url:
         await ask(f"{url}/livez")
         (tmp_path / ".env").write_text(f"ROSTRUM_HEALTH__PORT={port_of(url)}\n")

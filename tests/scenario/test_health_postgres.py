@@ -10,13 +10,13 @@ from contextlib import AsyncExitStack
 import pytest
 from aiohttp import ClientSession
 
-from adapters.storage.database import Database
+from adapters.storage.database import SqlDatabase
 from adapters.storage.migrate import migrate
-from adapters.storage.store import SqlStore
 from bot import health as rooms
 from bot.health import Health
 from bot.role import Role
 from bot.run import serving
+from engine.store import Store
 from tests.doubles.databases import PASSWORD, PostgresDouble
 from tests.doubles.wire import wired
 from tests.kit import HANG_SECONDS
@@ -39,9 +39,9 @@ async def test_a_killed_postgresql_is_said_without_its_address_until_it_is_back(
     monkeypatch.setattr(rooms, "ANSWER_SECONDS", 0.5)
     monkeypatch.setattr(rooms, "PROBE_SECONDS", 0.0)
     monkeypatch.setattr(rooms, "FIGURES_SECONDS", 0.0)
-    database = Database(server.tcp())
+    database = SqlDatabase(server.tcp())
     await migrate(database)
-    store = SqlStore(database)
+    store = Store(database)
     async with served(Health(store, {})) as url, ClientSession() as session:
         async with asyncio.timeout(HANG_SECONDS):
             while (await ask(f"{url}/readyz"))[0] != 200:  # noqa: ASYNC110 - it is asked anew

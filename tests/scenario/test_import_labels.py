@@ -9,9 +9,9 @@ from typing import Any
 import orjson
 import pytest
 
-from adapters.storage.store import SqlStore
 from engine.dataset.label_files import read_labels
 from engine.dataset.writer import Wanted, export
+from engine.store import Store
 from engine.values.errors import UsageError
 from engine.values.judging import Question
 from engine.votes.imported import Fault, Imported, Label, import_labels
@@ -21,7 +21,7 @@ from tests.scenario.test_export import hold_debate, table, write
 NOW = datetime(2026, 4, 1, tzinfo=UTC)
 
 
-async def export_tasks(store: SqlStore, out: Path, layout: str) -> dict[str, dict[str, Any]]:
+async def export_tasks(store: Store, out: Path, layout: str) -> dict[str, dict[str, Any]]:
     """Return the tasks of a layout by debate."""
     await export(store, out, Wanted(layout=layout), None, version="1")
     return read_tasks(out)
@@ -39,14 +39,14 @@ def as_answered(task: dict[str, Any], meant: str) -> str:
     return {order[0]: "first", order[1]: "second"}.get(meant, meant)
 
 
-async def bring(store: SqlStore, rows: Any, *, blind: bool = False) -> Imported:
+async def bring(store: Store, rows: Any, *, blind: bool = False) -> Imported:
     content = rows if isinstance(rows, bytes) else orjson.dumps(rows)
     tool, read = read_labels(content)
     return await import_labels(store, read, tool, NOW, blind=blind)
 
 
 async def test_argillas_answers_are_votes_of_the_right_side_and_only_once(
-    store: SqlStore, tmp_path: Path
+    store: Store, tmp_path: Path
 ) -> None:
     held = [await hold_debate(store, number) for number in (1, 2, 3, 4)]
     tasks = await export_tasks(store, tmp_path / "tasks", "argilla")
@@ -91,7 +91,7 @@ async def test_argillas_answers_are_votes_of_the_right_side_and_only_once(
         assert (debate["gold_a"], debate["gold_b"], debate["gold_tie"]) == (4, 3, 1)
 
 
-async def test_label_studios_annotations_come_back(store: SqlStore, tmp_path: Path) -> None:
+async def test_label_studios_annotations_come_back(store: Store, tmp_path: Path) -> None:
     held = await hold_debate(store, 1)
     ((_, task),) = (await export_tasks(store, tmp_path / "tasks", "label-studio")).items()
 
@@ -124,7 +124,7 @@ async def test_label_studios_annotations_come_back(store: SqlStore, tmp_path: Pa
     assert gone.faults == (Fault(1, "its person asked to be forgotten"),)
 
 
-async def test_each_bad_line_is_said_with_its_number_and_the_others_count(store: SqlStore) -> None:
+async def test_each_bad_line_is_said_with_its_number_and_the_others_count(store: Store) -> None:
     held = await hold_debate(store, 1)
     good = {"debate_id": held, "order": "BA", "winner": "first", "voter": "ann"}
     lines = [

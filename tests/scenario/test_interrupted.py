@@ -6,18 +6,18 @@ import json
 
 import pytest
 
-from adapters.storage.database import Database
-from adapters.storage.store import SqlStore
+from adapters.storage.database import SqlDatabase
 from adapters.web.links import Served, write_debate
 from bot.showing import list_debates, show_debate
 from engine.pages.debate import read_sought, write_sought
 from engine.pages.stored import StoredLibrary
+from engine.store import Store
 from tests.kit import new_debate, run
 
 
 @pytest.mark.postgresql
 async def test_a_killed_debate_is_interrupted_and_not_running_for_ever(
-    store: SqlStore,
+    store: Store,
     database_url: str,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -44,12 +44,10 @@ async def test_a_killed_debate_is_interrupted_and_not_running_for_ever(
 
 
 @pytest.mark.postgresql
-async def test_pages_tell_what_was_killed_from_what_runs(
-    store: SqlStore, database_url: str
-) -> None:
+async def test_pages_tell_what_was_killed_from_what_runs(store: Store, database_url: str) -> None:
     held = await run(store, new_debate(platform="terminal"))
     killed = await run(store, new_debate(platform="terminal"))
-    reader = SqlStore(Database(database_url, writable=False))
+    reader = Store(SqlDatabase(database_url, writable=False))
     library = StoredLibrary(reader)
     before = await library.pulse(killed.id)
     await store.leases.release(killed.lease)

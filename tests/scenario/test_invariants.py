@@ -16,11 +16,10 @@ import pytest
 from ulid import ULID
 
 from adapters.models.router import open_models
-from adapters.storage.store import SqlStore
 from bot.app import MainLine
 from engine.dataset.writer import export
 from engine.prompts.library import load_prompts
-from engine.store import ExportFilter
+from engine.store import ExportFilter, Store
 from tests.doubles.databases import select
 from tests.doubles.hall import Hall
 from tests.doubles.venue import MemoryVenue
@@ -74,7 +73,7 @@ async def test_nothing_heavy_is_done_in_the_event_loops_thread(
 @pytest.mark.each_case
 @pytest.mark.parametrize("task", BACKGROUND)
 async def test_a_background_task_that_dies_ends_the_process_with_its_exception(
-    task: str, store: SqlStore, monkeypatch: pytest.MonkeyPatch
+    task: str, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def die(*_: object) -> NoReturn:
         raise ZeroDivisionError(task)

@@ -20,8 +20,7 @@ from pydantic import SecretStr
 
 from adapters.pictures.png import drawn
 from adapters.site import Site
-from adapters.storage.database import Database
-from adapters.storage.store import SqlStore
+from adapters.storage.database import SqlDatabase
 from adapters.web.application import HEADERS, furnish
 from adapters.web.labelling import MOST_JOINS
 from adapters.web.public import PublicPages
@@ -35,8 +34,8 @@ from engine.labelling.sheet import SheetAnswer
 from engine.line.intake import Order
 from engine.pages.debate import Picture
 from engine.pages.public import Public
-from engine.store import ExportFilter, labelling
-from engine.store.community import CommunitySettings, PublicPart
+from engine.store import ExportFilter, Store, labelling
+from engine.store.communities import CommunitySettings, PublicPart
 from engine.store.labelling import Terms
 from engine.values.debate import Debate, Status
 from engine.values.errors import StoreError
@@ -107,7 +106,7 @@ class Desk:
     """The pages over a store, and what labels are asked of."""
 
     origin: str
-    store: SqlStore
+    store: Store
     labelling: Labelling
     debates: list[Debate]
     accounts: AccountsServer
@@ -160,9 +159,7 @@ def settings_of(accounts: AccountsServer, origin: str) -> Settings:
 
 
 @asynccontextmanager
-async def serving(
-    store: SqlStore, accounts: AccountsServer, origin: str = ""
-) -> AsyncIterator[str]:
+async def serving(store: Store, accounts: AccountsServer, origin: str = "") -> AsyncIterator[str]:
     """Serve the pages; the address that they are told is that of the first process."""
     settings = settings_of(accounts, origin or "http://127.0.0.1:1")
     clock, site = SystemClock(), Site("127.0.0.1", 0)
@@ -174,8 +171,8 @@ async def serving(
 @pytest.fixture
 async def desk(database_url: str) -> AsyncIterator[Desk]:
     debates = await hold(database_url)
-    database = Database(database_url)
-    store = SqlStore(database)
+    database = SqlDatabase(database_url)
+    store = Store(database)
     async with AccountsServer() as accounts, serving(store, accounts) as origin:
         accounts.back |= {f"http://127.0.0.1:1/sign-in/{name}" for name in ("discord", "slack")}
         made = Desk(origin, store, Labelling(store, SystemClock()), debates, accounts)
@@ -481,7 +478,7 @@ async def test_whoever_was_shown_a_result_gives_no_gold_label(
     shows = CommunitySettings(public=tuple(PublicPart))
     await desk.store.communities.change("memory", "club", lambda _: shows, NOW)
     key = await desk.store.communities.page("memory", "club")
-    await desk.store._database.run("UPDATE debates SET rehearsal = FALSE")  # or none is public
+    await desk.store.database.run("UPDATE debates SET rehearsal = FALSE")  # or none is public
     clock, site = SystemClock(), Site("127.0.0.1", 0)
     settings = settings_of(desk.accounts, "http://127.0.0.1:1")
     saw = await noticing_of(desk.store, clock, settings)

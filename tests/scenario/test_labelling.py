@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.storage.database import Database
-from adapters.storage.store import SqlStore
+from adapters.storage.database import SqlDatabase
 from bot.desk import OF_MANAGERS
 from engine.dataset.entry import LabelSource
 from engine.dataset.writer import Wanted, export
@@ -19,7 +18,7 @@ from engine.labelling.labelling import Labelling
 from engine.labelling.sheet import SheetAnswer
 from engine.stats.agreement import measure_agreement
 from engine.stats.row import work_out
-from engine.store import ExportFilter
+from engine.store import ExportFilter, Store
 from engine.store.labelling import Annotator, Terms
 from tests.doubles.command import rostrum
 from tests.kit import NOON, FixedClock
@@ -54,7 +53,7 @@ async def answer_all(desk: Labelling, person: Annotator, said: Mapping[str, str]
 
 @pytest.mark.postgresql
 async def test_labels_are_exported_beside_the_chats_votes_and_counted_apart(
-    store: SqlStore, tmp_path: Path
+    store: Store, tmp_path: Path
 ) -> None:
     held = [await hold_debate(store, number) for number in (1, 2)]
     desk = Labelling(store, FixedClock(NOON))
@@ -112,7 +111,7 @@ BY_BOTH = BY_CHAT | {pair for pair in BY_LABELS if pair[0] in (2, 3)}
 
 
 async def test_pairs_of_cases_come_from_chat_labels_or_labels_where_the_chat_has_no_winner(
-    store: SqlStore, tmp_path: Path
+    store: Store, tmp_path: Path
 ) -> None:
     ids = {n: await hold_debate(store, n, votes=votes, turns=2) for n, votes in CHAT.items()}
     desk = Labelling(store, FixedClock(NOON))
@@ -214,8 +213,8 @@ async def test_a_manager_gets_a_link_on_the_command_line(tmp_path: Path) -> None
     start, _, token = printed.out.strip().partition("?k=")
     assert start == "https://debates.example.com/labels/enter"
     assert "once, for 10 minutes" in printed.err
-    database = Database(f"sqlite+aiosqlite:///{tmp_path / 'rostrum.db'}")
-    installs, now = SqlStore(database).installs, datetime.now(UTC)
+    database = SqlDatabase(f"sqlite+aiosqlite:///{tmp_path / 'rostrum.db'}")
+    installs, now = Store(database).installs, datetime.now(UTC)
     kept = f"{OF_MANAGERS}{token}"
     assert not await installs.redeem(token, now)  # as the state of an installation is
     assert not await installs.redeem(kept, now + timedelta(minutes=11))

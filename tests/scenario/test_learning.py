@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from adapters.storage.store import SqlStore
 from bot.doctor.database import check_database
 from bot.health import Health
 from bot.settings.load import load_settings
@@ -19,7 +18,7 @@ from bot.stats import run_stats
 from engine.dataset.debate_table import DEBATES
 from engine.dataset.entry import Pseudonyms, make_entry
 from engine.line.learning import LEASE, Known, Learner, left_out_of
-from engine.store import ExportFilter, Lease
+from engine.store import ExportFilter, Lease, Store
 from engine.store.learning import Evidence, Learnt
 from engine.values.debate import Fit
 from engine.values.judging import Ballot
@@ -68,24 +67,24 @@ def judgments(
     return found
 
 
-async def hold(store: SqlStore) -> Lease:
+async def hold(store: Store) -> Lease:
     lease = await store.leases.claim(LEASE, "test", 60)
     assert lease is not None
     return lease
 
 
-async def learn(store: SqlStore, found: list[Learnt]) -> None:
+async def learn(store: Store, found: list[Learnt]) -> None:
     lease = await hold(store)
     await store.learning.learn(lease, found)
     await store.leases.release(lease)
 
 
-def learner(store: SqlStore) -> Learner:
+def learner(store: Store) -> Learner:
     return Learner(store, FixedClock(NOW))
 
 
 async def test_a_debate_does_not_wait_for_the_fit_that_another_one_waits_for(
-    store: SqlStore, monkeypatch: pytest.MonkeyPatch
+    store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = FixedClock(NOW)
     learner = Learner(store, clock)
@@ -194,7 +193,7 @@ async def test_a_debate_ends_under_the_rule_and_the_fit_that_it_began_with(stage
 
 
 @pytest.mark.postgresql
-async def test_while_another_process_fits_the_newest_fit_serves(store: SqlStore) -> None:
+async def test_while_another_process_fits_the_newest_fit_serves(store: Store) -> None:
     await learn(store, judgments(20, changes=False))
     first = await learner(store).fit_now(rehearsal=False)
     await learn(store, judgments(40, changes=False))
@@ -209,7 +208,7 @@ async def test_while_another_process_fits_the_newest_fit_serves(store: SqlStore)
 
 @pytest.mark.slow
 async def test_a_juror_that_changes_is_named_once_everywhere(
-    store: SqlStore,
+    store: Store,
     database_url: str,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],

@@ -15,12 +15,12 @@ from aiohttp import ClientSession
 from adapters.metrics.counts import MOST_MODELS, Counts
 from adapters.models.backends import Backend
 from adapters.models.router import open_models
-from adapters.storage.store import SqlStore
 from bench.wheel.machine import percentile
 from bot.app import MainLine
 from bot.health import Health
 from bot.telemetry import LoopWatch
 from engine.fleet.leases import Bell, Keeper
+from engine.store import Store
 from engine.values.debate import Model, Status
 from engine.values.errors import LeaseLostError
 from engine.values.ports import Attempt
@@ -52,7 +52,7 @@ class Scraped:
 
 
 @asynccontextmanager
-async def scraping(line: MainLine, store: SqlStore) -> AsyncIterator[str]:
+async def scraping(line: MainLine, store: Store) -> AsyncIterator[str]:
     """Serve what a line has counted; yields the address of `/metrics`."""
     watch = next(iter(line.deliveries.values())).keeper.watch
     assert isinstance(watch, Counts)
@@ -65,7 +65,7 @@ async def scrape(url: str) -> Scraped:
         return Scraped(read(await (await fetch(session, url)).text()))
 
 
-async def scraped(line: MainLine, store: SqlStore) -> Scraped:
+async def scraped(line: MainLine, store: Store) -> Scraped:
     async with scraping(line, store) as url:
         return await scrape(url)
 
@@ -182,7 +182,7 @@ async def test_votes_are_counted_by_what_became_of_them(database_url: str) -> No
 
 
 @pytest.mark.postgresql
-async def test_a_lost_lease_is_counted_by_its_kind(store: SqlStore, database_url: str) -> None:
+async def test_a_lost_lease_is_counted_by_its_kind(store: Store, database_url: str) -> None:
     counts = Counts()
     keeper = Keeper(store, Bell(), "one", watch=counts)
     renewing = asyncio.create_task(keeper.run())

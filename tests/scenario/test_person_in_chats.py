@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.storage.store import SqlStore
+from engine.store import Store
 from tests.kit import until
 from tests.scenario.chat_stage import Chat, OnDiscord, Shown, close, said
 from tests.scenario.discord_stage import voting
@@ -87,7 +87,7 @@ async def test_a_form_that_could_not_be_sent_is_refused_while_the_database_is_aw
         asked = await invited(chat, started)
         await chat.push("ben", asked.id, "Take part")
         opening = await turn(chat, "opening")
-        monkeypatch.setattr(SqlStore, "away", True)
+        monkeypatch.setattr(Store, "away", True)
         refused = await chat.push("ben", opening, "Write your turn")
         monkeypatch.undo()
         assert refused.strip() == "The database is away; try again in a minute."

@@ -16,7 +16,7 @@ from engine.dataset.writer import write_export
 from engine.line.intake import Defaults, Invited, Order, Rematch
 from engine.stats.row import work_out
 from engine.store import Asked, ExportFilter
-from engine.store.community import CommunitySettings
+from engine.store.communities import CommunitySettings
 from engine.store.guests import OpenTurn
 from engine.values.debate import SOMEBODY, Cause, Debate, Moderation, Status
 from engine.values.errors import ModelError, NotAllowedError, UsageError

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from adapters.storage.store import SqlStore
 from bot.clock import SystemClock
 from bot.operate import forget_person, purge_community
 from bot.run import serving
@@ -25,7 +24,7 @@ from engine.chat.invocation import DebateArgument
 from engine.chat.lifecycle import result
 from engine.chat.privacy import forget, purge, tidy
 from engine.dataset.writer import export
-from engine.store import ExportFilter
+from engine.store import ExportFilter, Store
 from engine.values.debate import Status
 from engine.values.errors import NotAllowedError, NotFoundError, UsageError
 from engine.values.ports import utc_now
@@ -171,7 +170,7 @@ async def test_forgetting_while_an_export_is_made(hall: Hall, tmp_path: Path) ->
     assert sum(manifest.rows["votes"].values()) == 1  # Bob's
 
 
-async def test_forgetting_a_few_of_very_many(database_url: str, store: SqlStore) -> None:
+async def test_forgetting_a_few_of_very_many(database_url: str, store: Store) -> None:
     drawn = random.Random(5)
     crowd = [str(drawn.randrange(10**17, 10**18)) for _ in range(3000)]
     r = await run(store)
@@ -186,7 +185,7 @@ async def test_forgetting_a_few_of_very_many(database_url: str, store: SqlStore)
 
 
 async def test_a_topic_that_mentions_the_forgotten_names_them_no_more(
-    database_url: str, store: SqlStore
+    database_url: str, store: Store
 ) -> None:
     topic = f"<@{ANN}> and <@!{ANN}> are right about <@{BOB}>"
     await create(store, new_debate(request={"topic": topic}), DEFAULTS.caps)
@@ -277,7 +276,7 @@ async def test_an_operator_purges_a_community(
     assert traces(hall.url, ANN, debate_id, str(DEFAULTS.topic)) == []
 
 
-async def test_a_community_with_a_running_debate_is_not_purged(store: SqlStore) -> None:
+async def test_a_community_with_a_running_debate_is_not_purged(store: Store) -> None:
     r = await run(store)
     code = (await r.get()).code
     with pytest.raises(UsageError, match=f"still run there: {code}; cancel them first"):

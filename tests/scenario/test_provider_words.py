@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from adapters.storage.database import Database
+from adapters.storage.database import SqlDatabase
 from bot.filters import Chosen, run_export
 from bot.paging import export_pages
 from engine.values.debate import Debate, Status
@@ -100,7 +100,7 @@ async def test_a_reason_with_a_providers_words_is_told_without_them(
 ) -> None:
     async with stage.process() as line:
         debate = await hold(line, stage)
-    database = Database(stage.url)
+    database = SqlDatabase(stage.url)
     await database.run("UPDATE debates SET reason = :why", why=RAW)
     await database.close()
     check(await everything_public(stage, debate, tmp_path, monkeypatch), "overloaded (503)")

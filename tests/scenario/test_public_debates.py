@@ -20,8 +20,7 @@ from adapters.models.router import open_models
 from adapters.pictures.png import drawn
 from adapters.site import Site
 from adapters.slack import render as slack
-from adapters.storage.database import Database
-from adapters.storage.store import SqlStore
+from adapters.storage.database import SqlDatabase
 from adapters.terminal import render as terminal
 from adapters.web import crowd, public
 from adapters.web.application import FAILURES, furnish
@@ -36,7 +35,7 @@ from engine.delivery.ending import cause_of, needing, reason_of, waiting_for, wh
 from engine.pages import public as values
 from engine.prompts.library import load_prompts
 from engine.store import Closing, DeliveryState, Post, Store
-from engine.store.community import CommunitySettings, PublicPart
+from engine.store.communities import CommunitySettings, PublicPart
 from engine.values.debate import Cause, Model, PanelSetup, Status
 from engine.values.errors import (
     BudgetError,
@@ -237,7 +236,7 @@ async def test_a_dataset_over_its_limit_is_refused_and_one_within_it_has_rows(
 
 
 async def test_pages_say_that_the_database_is_away(
-    store: Store, database: Database, monkeypatch: pytest.MonkeyPatch
+    store: Store, database: SqlDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     running = await run(store, new_debate())
     async with shown(store) as reader:
@@ -303,7 +302,7 @@ async def test_what_a_debate_waits_for_names_nothing_to_strangers(
 @pytest.mark.each_case
 @pytest.mark.parametrize(("status", "reason", "cause"), WAITS)
 async def test_what_a_debate_waits_for_names_nothing_on_cards_and_to_commands_nor_in_logs(
-    store: SqlStore, status: Status, reason: str, cause: Cause | None
+    store: Store, status: Status, reason: str, cause: Cause | None
 ) -> None:
     """Its own chat may read which of its channels, and no more than a page of what else."""
     running = await run(store, new_debate(community="club"))

@@ -25,7 +25,7 @@ from bot.web import pages_of
 from engine.pages import public
 from engine.pages.public import LISTED, Public
 from engine.store import Store
-from engine.store.community import CommunitySettings, PublicPart
+from engine.store.communities import CommunitySettings, PublicPart
 from engine.values.debate import Debate, Status
 from engine.values.ports import Permalinks
 from tests.doubles.faults import hang

@@ -13,8 +13,7 @@ import pytest
 from aiohttp import ClientSession
 
 from adapters.site import Site
-from adapters.storage.database import Database
-from adapters.storage.store import SqlStore
+from adapters.storage.database import SqlDatabase
 from adapters.web.application import furnish
 from adapters.web.reading import Reading
 from bot.filters import Chosen, run_export
@@ -22,6 +21,7 @@ from bot.paging import export_pages, write_pages
 from engine.pages.debate import DebatePage, Library
 from engine.pages.folder import FolderLibrary
 from engine.pages.stored import StoredLibrary
+from engine.store import Store
 from engine.values.errors import UsageError
 from tests.doubles.whole_debate import hold_whole
 
@@ -45,7 +45,7 @@ async def text_of(client: ClientSession, path: str, status: int = 200) -> str:
 
 @asynccontextmanager
 async def stored(url: str) -> AsyncIterator[StoredLibrary]:
-    store = SqlStore(Database(url, writable=False))
+    store = Store(SqlDatabase(url, writable=False))
     try:
         yield StoredLibrary(store)
     finally:

@@ -16,7 +16,7 @@ import orjson
 import pytest
 
 from adapters.storage.copying import copy
-from adapters.storage.database import Database
+from adapters.storage.database import SqlDatabase
 from tests.doubles.databases import PostgresDouble
 from tests.scenario.recorded_debates import Recorded, hold_all
 
@@ -42,7 +42,7 @@ def moved(
     name = postgres.create()
 
     async def move() -> str:
-        target = Database(postgres.url(name), writable=False)
+        target = SqlDatabase(postgres.url(name), writable=False)
         sums = await copy(folder / "rostrum.db", target, lambda headway: None)
         await target.close()
         assert sums["debates"].rows == 2

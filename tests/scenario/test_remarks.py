@@ -8,11 +8,10 @@ from typing import Any
 
 import pytest
 
-from adapters.storage.store import SqlStore
 from bot.app import App
 from engine.dataset.entry import Pseudonyms, make_entry
 from engine.dataset.people_tables import GUESSES, VOTES
-from engine.store import DebateRecord, ExportFilter
+from engine.store import DebateRecord, ExportFilter, Store
 from engine.values.debate import Debate
 from engine.values.judging import Question
 from tests.doubles.slack import SlackServer
@@ -72,7 +71,7 @@ def menus(below: Private) -> dict[str, tuple[str, ...]]:
 
 
 async def kept(app: App, debate: Debate) -> DebateRecord:
-    assert isinstance(app.store, SqlStore)
+    assert isinstance(app.store, Store)
     return await record_of(app.store, debate.id)
 
 

@@ -11,12 +11,11 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from adapters.storage.database import Database
-from adapters.storage.store import SqlStore
+from adapters.storage.database import SqlDatabase
 from bot.run import serving
 from bot.settings.sections import RetentionSettings
 from bot.settings.settings import Settings
-from engine.store import ExportFilter
+from engine.store import ExportFilter, Store
 from engine.store.series import StoredSeries
 from engine.values.debate import Status
 from engine.values.errors import NotFoundError
@@ -205,8 +204,8 @@ async def test_prompts_are_deleted_and_the_export_is_the_same_but_for_them(hall:
 
 async def tables(url: str, debate_id: str) -> dict[str, object]:
     """Return what an export has of a debate, but for raw replies."""
-    database = Database(url)
-    store = SqlStore(database)
+    database = SqlDatabase(url)
+    store = Store(database)
 
     def read() -> dict[str, object]:
         with store.archive.reading(ExportFilter(ids=(debate_id,))) as records:
@@ -245,8 +244,8 @@ def test_without_its_prompts_a_debate_is_shown_and_not_judged_again(office: Path
 
 
 async def pruned(url: str) -> None:
-    database = Database(url)
-    store, now = SqlStore(database), utc_now()
+    database = SqlDatabase(url)
+    store, now = Store(database), utc_now()
     for debate_id in await store.retention.outdated(now, 9, pruned=False):
         assert await store.retention.prune(debate_id, now)
     await database.close()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.storage.database import Database
+from adapters.storage.database import SqlDatabase
 from bot.settings.load import load_settings
 from bot.settings.settings import PLATFORMS
 from engine.values.errors import SettingsError, StoreError
@@ -50,4 +50,4 @@ def test_without_its_extra_postgresql_says_what_to_install(
 ) -> None:
     monkeypatch.setattr("adapters.storage.database.find_spec", lambda name: None)
     with pytest.raises(StoreError, match=r"needs psycopg and procrastinate.*run pip install"):
-        Database(SHARED)
+        SqlDatabase(SHARED)

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from adapters.storage.database import Database
+from adapters.storage.database import SqlDatabase
 from bot.showing import list_debates, show_debate
 from tests.scenario.conftest import Stage
 
@@ -23,7 +23,7 @@ async def test_a_stored_text_does_nothing_to_a_terminal(
 ) -> None:
     async with stage.process() as line:
         debate = await line.hold()
-    database = Database(stage.url)
+    database = SqlDatabase(stage.url)
     await database.run("UPDATE debates SET reason = :odd, community = :odd", odd=ODD)
     await database.close()
     monkeypatch.setenv("ROSTRUM_DATABASE_URL", stage.url)

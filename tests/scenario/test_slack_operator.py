@@ -16,14 +16,14 @@ from adapters.slack.checkup import check_app, check_bot, check_installs
 from adapters.slack.install.manifest import SCOPES
 from adapters.slack.install.oauth import Credentials
 from adapters.slack.rest import Rest
-from adapters.storage.database import Database
-from adapters.storage.store import SqlStore
+from adapters.storage.database import SqlDatabase
 from bot import cli
 from bot.doctor.doctor import run_check
 from bot.exits import FAILED, fail
 from bot.operate import disconnect_community
 from bot.platforms import open_platforms
 from bot.settings.settings import Settings
+from engine.store import Store
 from engine.store.installs import Install
 from engine.values.errors import NotFoundError, RostrumError, SettingsError
 from tests.doubles.slack import SlackServer, status
@@ -144,12 +144,12 @@ def install_of(token: str, name: str) -> Install:
 
 async def test_the_check_and_disconnecting_read_what_is_stored(
     slack: SlackServer,
-    database: Database,
+    database: SqlDatabase,
     database_url: str,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    keyed = SqlStore(database, ["an-old-key-of-the-operator"])
+    keyed = Store(database, ["an-old-key-of-the-operator"])
     hall = install_of(slack.bot_token, "Hall").model_copy(update={"name": "Hall\x1b[2J\nok"})
     await keyed.installs.keep(hall)
     given = {"ROSTRUM_DATABASE_URL": database_url, "ROSTRUM_SLACK__API_URL": slack.api_url}

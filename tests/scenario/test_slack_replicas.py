@@ -13,8 +13,8 @@ from adapters.slack.install import installations
 from adapters.slack.install.installations import Installations
 from adapters.slack.install.workspaces import Workspace
 from adapters.slack.rest import Rest
-from adapters.storage.database import Database
-from adapters.storage.store import SqlStore
+from adapters.storage.database import SqlDatabase
+from engine.store import Store
 from engine.store.installs import Install
 from engine.values.errors import VenueGoneError
 from tests.doubles.slack import SlackServer
@@ -48,10 +48,10 @@ def given(token: str) -> Install:
 
 
 async def opened(
-    slack: SlackServer, app: Rest, database: Database
-) -> tuple[SqlStore, Installations]:
+    slack: SlackServer, app: Rest, database: SqlDatabase
+) -> tuple[Store, Installations]:
     """Return a store in which a workspace is, and a process that knows of it."""
-    store = SqlStore(database, ["a-key-of-the-operator"])
+    store = Store(database, ["a-key-of-the-operator"])
     await store.installs.keep(given(slack.bot_token))
     replica = Installations(app)
     await replica.open(store.installs, store.people)
@@ -65,7 +65,7 @@ async def answers(home: Workspace, slack: SlackServer) -> bool:
 
 
 async def test_a_workspace_that_installs_again_elsewhere_is_spoken_to_with_its_new_token(
-    slack: SlackServer, app: Rest, database: Database, monkeypatch: pytest.MonkeyPatch
+    slack: SlackServer, app: Rest, database: SqlDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(installations, "FRESH_SECONDS", 0.0)
     store, replica = await opened(slack, app, database)
@@ -80,7 +80,7 @@ async def test_a_workspace_that_installs_again_elsewhere_is_spoken_to_with_its_n
 
 
 async def test_a_workspace_that_removed_it_elsewhere_is_not_spoken_to(
-    slack: SlackServer, app: Rest, database: Database, monkeypatch: pytest.MonkeyPatch
+    slack: SlackServer, app: Rest, database: SqlDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(installations, "FRESH_SECONDS", 0.0)
     store, replica = await opened(slack, app, database)
@@ -92,7 +92,7 @@ async def test_a_workspace_that_removed_it_elsewhere_is_not_spoken_to(
 
 
 async def test_what_is_stored_is_not_read_for_every_message(
-    slack: SlackServer, app: Rest, database: Database
+    slack: SlackServer, app: Rest, database: SqlDatabase
 ) -> None:
     store, replica = await opened(slack, app, database)
     first = await replica.find(TEAM)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.storage.mentions import ERASED
 from bot.clock import SystemClock
 from engine.chat.privacy import forget, purge
 from engine.dataset.page import read_page, write_html, write_markdown
 from engine.prompts.library import quote
+from engine.store.people import ERASED
 from engine.values.debate import Status
 from engine.values.errors import BudgetError, UsageError
 from engine.values.sources import SourceFile, SourceLimits

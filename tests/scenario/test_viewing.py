@@ -11,13 +11,13 @@ import pytest
 from aiohttp import ClientSession, CookieJar, TCPConnector
 
 from adapters.site import Site
-from adapters.storage.store import SqlStore
 from adapters.web.application import furnish
 from adapters.web.crowd import MOST_OF_ONE, Pulses
 from adapters.web.reading import Reading
 from bot.viewing import viewing
 from engine.dataset.columns import SCHEMA_VERSION
 from engine.pages.stored import StoredLibrary
+from engine.store import Store
 from engine.values.debate import Model, Status
 from engine.values.errors import RostrumError, SettingsError, StoreError, UsageError
 from tests.doubles.whole_debate import hold_whole
@@ -31,7 +31,7 @@ SIDES = {
 }
 
 
-async def test_a_sealed_debate_is_sealed_in_every_byte(store: SqlStore) -> None:
+async def test_a_sealed_debate_is_sealed_in_every_byte(store: Store) -> None:
     running = await run(store, new_debate(request={"sides": SIDES}))
     said = turn(1, "As zorblax I say: tea.", model="zorblax")
     await store.journal.record_turn(running.lease, running.id, said, turn_post())
@@ -66,7 +66,7 @@ async def test_a_sealed_debate_is_sealed_in_every_byte(store: SqlStore) -> None:
 
 
 async def test_a_page_grows_with_its_debate_and_a_reader_who_leaves_frees_it(
-    store: SqlStore,
+    store: Store,
 ) -> None:
     running = await run(store)
     pulses = Pulses(StoredLibrary(store).pulse, 0.01)
@@ -160,7 +160,7 @@ async def test_what_cannot_be_shown_is_said_in_one_sentence(
 
 
 @pytest.mark.slow
-async def test_a_thousand_turns_are_read_in_parts(store: SqlStore) -> None:
+async def test_a_thousand_turns_are_read_in_parts(store: Store) -> None:
     running = await run(store)
     hostile = "<script>alert(1)</script> [x](javascript:alert(2)) *a* " * 8
     for number in range(1, 1001):
@@ -201,7 +201,7 @@ async def test_a_pipe_in_an_export_is_no_file_and_hangs_nothing(
                 pass
 
 
-async def test_one_reader_does_not_hold_every_live_stream(store: SqlStore) -> None:
+async def test_one_reader_does_not_hold_every_live_stream(store: Store) -> None:
     running = await run(store)
     site, pages = Site("127.0.0.1", 0), Reading(StoredLibrary(store), live=True)
     async with (

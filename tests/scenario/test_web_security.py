@@ -17,8 +17,7 @@ from aiohttp import web
 
 from adapters.pictures.png import drawn
 from adapters.site import Site
-from adapters.storage.database import Database
-from adapters.storage.store import SqlStore
+from adapters.storage.database import SqlDatabase
 from adapters.web.application import HEADERS, address_of, furnish
 from adapters.web.crowd import Pulses
 from adapters.web.public import PublicPages
@@ -26,7 +25,8 @@ from adapters.web.reading import Reading
 from adapters.web.session import Door
 from engine.pages.public import Public
 from engine.pages.stored import StoredLibrary
-from engine.store.community import CommunitySettings, PublicPart
+from engine.store import Store
+from engine.store.communities import CommunitySettings, PublicPart
 from engine.values.debate import Debate
 from engine.values.errors import StoreError
 from engine.values.ports import Permalinks
@@ -244,8 +244,8 @@ async def shelf(tmp_path_factory: pytest.TempPathFactory) -> Shelf:
 @asynccontextmanager
 async def showing(url: str, shelf: Shelf) -> AsyncIterator[Shown]:
     """Serve the pages of a database."""
-    database = Database(url, writable=False)
-    library = StoredLibrary(SqlStore(database))
+    database = SqlDatabase(url, writable=False)
+    library = StoredLibrary(Store(database))
     reading = Reading(library, live=True, pulses=Pulses(library.pulse, 0.02))
     site = Site("127.0.0.1", 0)
     async with site.serving(reading.routes(), furnish):
@@ -398,8 +398,8 @@ async def _stream(shown: Shown, debate_id: str) -> bytes:
 @asynccontextmanager
 async def locked(shelf: Shelf) -> AsyncIterator[tuple[int, str]]:
     """Serve pages behind a link that opens them once; yields the port and the link's path."""
-    database, door, site = Database(shelf.url, writable=False), Door(), Site("127.0.0.1", 0)
-    reading = Reading(StoredLibrary(SqlStore(database)), live=False)
+    database, door, site = SqlDatabase(shelf.url, writable=False), Door(), Site("127.0.0.1", 0)
+    reading = Reading(StoredLibrary(Store(database)), live=False)
 
     def dress(served: web.Application) -> None:
         furnish(served)
@@ -456,8 +456,8 @@ async def test_a_name_of_another_host_reads_nothing(shelf: Shelf, host: str) -> 
 @asynccontextmanager
 async def publishing(url: str) -> AsyncIterator[tuple[int, str]]:
     """Serve what the community of the sealed debate shows: all that there is; yields its page."""
-    database = Database(url)
-    store = SqlStore(database)
+    database = SqlDatabase(url)
+    store = Store(database)
     held = datetime(2026, 3, 1, tzinfo=UTC)
 
     def show_all(settings: CommunitySettings) -> CommunitySettings:

@@ -12,8 +12,7 @@ from aiohttp import ClientSession, CookieJar, web
 
 from adapters.pictures.png import drawn
 from adapters.site import Site
-from adapters.storage.database import Database
-from adapters.storage.store import SqlStore
+from adapters.storage.database import SqlDatabase
 from adapters.web import public
 from adapters.web.application import furnish
 from adapters.web.label_forms import URLENCODED, read_form
@@ -27,7 +26,8 @@ from engine.dataset.columns import SCHEMA_VERSION
 from engine.dataset.folder import MANIFEST, ExportedFile, Filters, Manifest
 from engine.pages.folder import FolderLibrary
 from engine.pages.public import Download, Public
-from engine.store.community import CommunitySettings, PublicPart
+from engine.store import Store
+from engine.store.communities import CommunitySettings, PublicPart
 from engine.values.debate import Status
 from engine.values.errors import NotFoundError, UsageError
 from engine.values.ports import Permalinks
@@ -61,7 +61,7 @@ async def test_a_form_chooses_no_encoding_of_its_own(charset: str) -> None:
 # --- who manages ---------------------------------------------------------------------------
 
 
-async def test_the_state_of_an_installation_is_no_link_for_managers(store: SqlStore) -> None:
+async def test_the_state_of_an_installation_is_no_link_for_managers(store: Store) -> None:
     clock, site = SystemClock(), Site("127.0.0.1", 0)
     settings = Settings(web=WebSettings(url="http://127.0.0.1:1", port=0))
     # Whoever opens /slack/install is handed such a state.
@@ -93,7 +93,7 @@ async def test_the_state_of_an_installation_is_no_link_for_managers(store: SqlSt
 
 
 async def test_figures_and_datasets_wait_for_what_the_chat_has_told(
-    store: SqlStore, database: Database
+    store: Store, database: SqlDatabase
 ) -> None:
     shows = CommunitySettings(public=(PublicPart.DATASET,))
     await store.communities.change("chat", "club", lambda _: shows, NOW)

@@ -71,7 +71,7 @@ from engine.formats import FORMATS
 from engine.stats.agreement import measure_agreement
 from engine.stats.ratings import rank_models
 from engine.store import OwnVote, Traces
-from engine.store.community import SETTING_NAMES
+from engine.store.communities import SETTING_NAMES
 from engine.store.suggestions import Suggestion
 from engine.values.debate import Status
 from engine.values.language import speaking

@@ -21,7 +21,7 @@ from engine.chat.settings import (
 )
 from engine.line.intake import Defaults, Order, complete
 from engine.store import Caps, Traces
-from engine.store.community import SETTING_NAMES, CommunitySettings
+from engine.store.communities import SETTING_NAMES, CommunitySettings
 from engine.values.debate import BallotKind, Model
 from engine.values.errors import NotAllowedError, UsageError
 

@@ -14,12 +14,11 @@ from structlog.testing import capture_logs
 
 import engine.delivery.outbox
 import engine.delivery.seeds
-from adapters.storage.database import Database
-from adapters.storage.store import SqlStore
+from adapters.storage.database import SqlDatabase
 from bot.clock import SystemClock
 from engine.delivery.outbox import Delivery
 from engine.fleet.leases import Bell, Keeper
-from engine.store import AttemptStart, DeliveryState, Intent, Lease, Post
+from engine.store import AttemptStart, DeliveryState, Intent, Lease, Post, Store
 from engine.values.debate import Debate, Status
 from engine.values.errors import LeaseLostError, VenueAwayError, VenueError, VenueGoneError
 from engine.values.messages import Message, Notice, VoteClosed, VoteInvite
@@ -34,7 +33,7 @@ QUICK = VenueLimits(typing_seconds=0.02, send_seconds=0.1)
 class Office:
     """An outbox with one debate in it, and the deliverer of its platform."""
 
-    store: SqlStore
+    store: Store
     venue: MemoryVenue
     delivery: Delivery
     debate: Debate
@@ -74,12 +73,12 @@ async def running(delivery: Delivery) -> AsyncIterator[None]:
                 task.cancel()
 
 
-def deliverer(store: SqlStore, venue: MemoryVenue, holder: str) -> Delivery:
+def deliverer(store: Store, venue: MemoryVenue, holder: str) -> Delivery:
     bell = Bell()
     return Delivery(venue, store, Keeper(store, bell, holder), bell, SystemClock())
 
 
-async def open_office(store: SqlStore) -> Office:
+async def open_office(store: Store) -> Office:
     venue = MemoryVenue(limits=QUICK)
     debate = await create(store, new_debate(platform="memory"))
     lease = await store.leases.claim(f"debate/{debate.id}", "thinker", 60)
@@ -89,7 +88,7 @@ async def open_office(store: SqlStore) -> Office:
 
 
 @pytest.fixture
-async def office(store: SqlStore) -> Office:
+async def office(store: Store) -> Office:
     return await open_office(store)
 
 
@@ -160,8 +159,8 @@ async def shared(
     Neither is the file's sole runner, so that leases count as they do between hosts.
     """
     monkeypatch.setattr(engine.delivery.outbox, "LOOK_SECONDS", 0.02)
-    database = Database(database_url, writable=False)
-    office = await open_office(SqlStore(database))
+    database = SqlDatabase(database_url, writable=False)
+    office = await open_office(Store(database))
     yield office, deliverer(office.store, MemoryVenue(limits=QUICK), "second")
     await database.close()
 

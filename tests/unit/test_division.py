@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from engine.fleet.shares import Moves, moves
-from engine.store.served import Served, lane_of
+from engine.store.leases import Served, lane_of
 
 
 def settle(count: int, members: set[str], holders: dict[int, str], most: int | None = None) -> int:

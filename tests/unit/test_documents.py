@@ -12,12 +12,12 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from adapters.storage.tables import metadata
 from bot import __version__
 from bot.cli import app
 from bot.settings.format_sections import variable
 from bot.settings.load import known_paths, secret_paths, shape_of
 from bot.settings.settings import Settings
+from engine.store.tables import metadata
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])

@@ -12,11 +12,11 @@ import pytest
 
 from adapters.models.backends import Backend
 from adapters.models.pacing import Gate, Weighed
-from adapters.storage.database import Database
-from adapters.storage.store import SqlStore
+from adapters.storage.database import SqlDatabase
 from engine.fleet.leases import RENEW_SECONDS, Bell, Keeper
 from engine.fleet.limits import Fleet, Member
 from engine.floor.steps import Pace
+from engine.store import Store
 from tests.kit import until
 
 LIMIT = 12
@@ -24,10 +24,10 @@ BACKEND = Backend.of("x", base_url="http://127.0.0.1:1", max_concurrency=LIMIT)
 
 
 @pytest.fixture
-async def shared(database_url: str) -> AsyncIterator[SqlStore]:
+async def shared(database_url: str) -> AsyncIterator[Store]:
     """A store that several processes write to."""
-    database = Database(database_url, writable=False)
-    yield SqlStore(database)
+    database = SqlDatabase(database_url, writable=False)
+    yield Store(database)
     await database.close()
 
 
@@ -40,7 +40,7 @@ class Process:
     gate: Gate
 
     @classmethod
-    def open(cls, store: SqlStore, name: str, bell: Bell | None = None) -> Process:
+    def open(cls, store: Store, name: str, bell: Bell | None = None) -> Process:
         bell, fleet = bell or Bell(), Fleet()
         member = Member(fleet, store, Keeper(store, bell, name), bell)
         return cls(fleet, member, Gate(BACKEND, Pace(), fleet))
@@ -71,7 +71,7 @@ async def settle() -> None:
         await asyncio.sleep(0)
 
 
-async def test_alone_a_process_has_the_whole_limit(shared: SqlStore) -> None:
+async def test_alone_a_process_has_the_whole_limit(shared: Store) -> None:
     one = Process.open(shared, "one")
     async with calling(one, 2 * LIMIT) as going:
         await settle()
@@ -81,7 +81,7 @@ async def test_alone_a_process_has_the_whole_limit(shared: SqlStore) -> None:
         assert going == [LIMIT]
 
 
-async def test_a_newcomer_begins_once_the_others_keep_to_less(shared: SqlStore) -> None:
+async def test_a_newcomer_begins_once_the_others_keep_to_less(shared: Store) -> None:
     one, two = Process.open(shared, "one"), Process.open(shared, "two")
     assert await one.member.look()
     async with calling(two, LIMIT) as of_two:
@@ -99,7 +99,7 @@ async def test_a_newcomer_begins_once_the_others_keep_to_less(shared: SqlStore) 
         assert (of_two, one.fleet.whole(LIMIT)) == ([LIMIT // 2], LIMIT // 2)
 
 
-async def test_whoever_leaves_gives_their_part_back(shared: SqlStore) -> None:
+async def test_whoever_leaves_gives_their_part_back(shared: Store) -> None:
     one, two = Process.open(shared, "one"), Process.open(shared, "two")
     for process in (one, two, one, two):
         await process.member.look()
@@ -109,14 +109,14 @@ async def test_whoever_leaves_gives_their_part_back(shared: SqlStore) -> None:
     assert one.fleet.size == 1
 
 
-async def test_no_part_is_nothing_and_a_rate_is_divided_exactly(shared: SqlStore) -> None:
+async def test_no_part_is_nothing_and_a_rate_is_divided_exactly(shared: Store) -> None:
     fleet = Fleet(5)
     assert fleet.whole(3) == 1
     assert fleet.part(3) == 0.6
     assert fleet.whole(12) * 5 <= 12
 
 
-async def test_through_any_coming_and_going_the_limit_holds(shared: SqlStore) -> None:
+async def test_through_any_coming_and_going_the_limit_holds(shared: Store) -> None:
     """At every moment: processes join, look, call, leave and vanish in any order."""
     random = Random(7)
     living: list[tuple[Process, list[int]]] = []
@@ -139,7 +139,7 @@ async def test_through_any_coming_and_going_the_limit_holds(shared: SqlStore) ->
             assert sum(shares) <= LIMIT, (step, shares, shown)
 
 
-async def test_with_a_bell_all_of_it_takes_no_time(shared: SqlStore) -> None:
+async def test_with_a_bell_all_of_it_takes_no_time(shared: Store) -> None:
     here, there = Bell(), Bell()
     here.outward, there.outward = there.hear, here.hear
     one, two = Process.open(shared, "one", here), Process.open(shared, "two", there)
@@ -155,7 +155,7 @@ async def test_with_a_bell_all_of_it_takes_no_time(shared: SqlStore) -> None:
 
 
 async def test_who_was_not_counted_for_a_while_joins_anew(
-    shared: SqlStore, monkeypatch: pytest.MonkeyPatch
+    shared: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one = Process.open(shared, "one")
     assert await one.member.look()

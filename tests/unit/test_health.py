@@ -18,12 +18,12 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from adapters.metrics.counts import Counts
 from adapters.metrics.page import FAMILIES
-from adapters.storage.store import SqlStore
+from adapters.storage.database import SqlDatabase
 from bot import health as rooms
 from bot.health import Connected, Health, Presence, serve_health
 from bot.settings.sections import HealthSettings
 from bot.telemetry import Build
-from engine.store import Post
+from engine.store import Post, Store
 from engine.values.debate import Model, Status
 from engine.values.messages import Notice
 from tests.kit import HANG_SECONDS, NO_CAPS, new_debate
@@ -84,7 +84,7 @@ async def ask(url: str) -> tuple[int, dict[str, Any]]:
         return response.status, await response.json()
 
 
-async def test_metrics_have_the_manuals_names_and_labels_alone(store: SqlStore) -> None:
+async def test_metrics_have_the_manuals_names_and_labels_alone(store: Store) -> None:
     await store.debates.create([(new_debate(), [])], NO_CAPS)
     health = Health(store, {"discord": lambda: True, "slack": lambda: False})
     async with served(health) as url, ClientSession() as session:
@@ -112,7 +112,7 @@ def test_the_manual_lists_every_metric_with_its_kind_and_labels() -> None:
     assert listed == exported
 
 
-async def test_the_build_and_the_outbox_are_shown(store: SqlStore) -> None:
+async def test_the_build_and_the_outbox_are_shown(store: Store) -> None:
     said = Post(key="a", message=Notice(text="Hello."))
     [debate] = await store.debates.create([(new_debate(), [said])], NO_CAPS)
     health = Health(store, {}, build=Build("1.2", "abc"))
@@ -125,7 +125,7 @@ async def test_the_build_and_the_outbox_are_shown(store: SqlStore) -> None:
     assert debate.status is Status.QUEUED
 
 
-async def test_what_alerts_watch_is_there_at_0_before_anything_happened(store: SqlStore) -> None:
+async def test_what_alerts_watch_is_there_at_0_before_anything_happened(store: Store) -> None:
     health = Health(store)
     model = Model.parse("online/x")
     health.begin(store, {}, Counts([model]))
@@ -136,7 +136,7 @@ async def test_what_alerts_watch_is_there_at_0_before_anything_happened(store: S
     assert found["rostrum_model_cost_usd"] == {(("backend", "online"), ("model", "x")): 0}
 
 
-async def test_a_platform_that_is_away_makes_it_unready_and_not_dead(store: SqlStore) -> None:
+async def test_a_platform_that_is_away_makes_it_unready_and_not_dead(store: Store) -> None:
     gateways: dict[str, Connected] = {
         "discord": lambda: False,
         "slack": lambda: Presence(connected=False, standing_by=True, shares="bucket 2 of 4"),
@@ -151,7 +151,7 @@ async def test_a_platform_that_is_away_makes_it_unready_and_not_dead(store: SqlS
     }
 
 
-async def test_connected_and_standing_by_are_ready(store: SqlStore) -> None:
+async def test_connected_and_standing_by_are_ready(store: Store) -> None:
     gateways: dict[str, Connected] = {
         "discord": lambda: True,
         "slack": lambda: Presence(connected=False, standing_by=True),
@@ -165,14 +165,15 @@ async def test_connected_and_standing_by_are_ready(store: SqlStore) -> None:
 
 
 async def test_a_database_that_does_not_answer_is_said_until_it_does(
-    store: SqlStore, monkeypatch: pytest.MonkeyPatch
+    store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rooms, "PROBE_SECONDS", 0.0)
     health = Health(store, {"discord": lambda: True})
     async with served(health) as url, ClientSession() as session:
         assert (await ask(f"{url}/livez"))[0] == 200
         monkeypatch.setattr(rooms, "ANSWER_SECONDS", 0.2)
-        other = sqlite3.connect(store._database.path, isolation_level=None)
+        assert isinstance(store.database, SqlDatabase)
+        other = sqlite3.connect(store.database.path, isolation_level=None)
         other.execute("BEGIN EXCLUSIVE")  # nothing else can write
         status, body = await ask(f"{url}/readyz")
         said = ["The database did not answer within 0.2 s."]
@@ -188,7 +189,7 @@ async def test_a_database_that_does_not_answer_is_said_until_it_does(
 
 
 async def test_a_loop_that_was_blocked_is_said_for_a_while(
-    store: SqlStore, monkeypatch: pytest.MonkeyPatch
+    store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     health = Health(store, {})
     async with served(health) as url, ClientSession() as session:

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 import engine.votes.window
-from adapters.storage.store import SqlStore
+from engine.store import Store
 from engine.values.debate import BallotKind, Status
 from engine.values.errors import VenueAwayError, VenueError
 from engine.values.judging import How, Question
@@ -22,18 +22,18 @@ AWAY = VenueAwayError("The platform cannot be reached; try again.", retry_after=
 
 
 @pytest.fixture
-async def poll(store: SqlStore, monkeypatch: pytest.MonkeyPatch) -> Poll:
+async def poll(store: Store, monkeypatch: pytest.MonkeyPatch) -> Poll:
     monkeypatch.setattr(engine.votes.window, "LOOK_SECONDS", 0.02)
     return await open_poll(store)
 
 
 @pytest.fixture
-async def secret(store: SqlStore) -> Poll:
+async def secret(store: Store) -> Poll:
     return await open_poll(store, ballot=BallotKind.SECRET)
 
 
 @pytest.fixture
-async def private(store: SqlStore) -> Poll:
+async def private(store: Store) -> Poll:
     return await open_poll(store, ballot=BallotKind.PRIVATE)
 
 
@@ -287,7 +287,7 @@ async def test_what_a_lost_session_missed_is_read_at_once(poll: Poll) -> None:
 
 
 @pytest.mark.slow
-async def test_many_votes_that_are_due_close_side_by_side(poll: Poll, store: SqlStore) -> None:
+async def test_many_votes_that_are_due_close_side_by_side(poll: Poll, store: Store) -> None:
     polls = [poll, *[await open_poll(store, poll.venue) for _ in range(14)]]
     poll.venue.latency = 0.3
     poll.clock.pass_minutes(31)

@@ -8,10 +8,9 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from adapters.storage.database import Database
-from adapters.storage.store import SqlStore
+from adapters.storage.database import SqlDatabase
 from engine.fleet.leases import LEASE_SECONDS, Bell, Keeper
-from engine.store import Caps, Lease
+from engine.store import Caps, Lease, Store
 from engine.values.errors import LeaseLostError, PausedError, StoppedError
 from tests.kit import HANG_SECONDS, cancelled, create, new_debate, setup_of
 
@@ -20,7 +19,7 @@ NAME = f"debate/{DEBATE}"
 
 
 @asynccontextmanager
-async def running(store: SqlStore, bell: Bell, holder: str) -> AsyncIterator[Keeper]:
+async def running(store: Store, bell: Bell, holder: str) -> AsyncIterator[Keeper]:
     """Run a keeper beside the body."""
     keeper = Keeper(store, bell, holder)
     task = asyncio.create_task(keeper.run())
@@ -31,7 +30,7 @@ async def running(store: SqlStore, bell: Bell, holder: str) -> AsyncIterator[Kee
         await asyncio.gather(task, return_exceptions=True)
 
 
-async def a_debate(store: SqlStore) -> None:
+async def a_debate(store: Store) -> None:
     """Store a queued debate."""
     new = new_debate(id=DEBATE, user=None, setup=setup_of())
     await create(store, new, Caps())
@@ -46,7 +45,7 @@ async def hold_until_interrupted(
         await asyncio.sleep(5)
 
 
-async def test_a_lease_that_somebody_holds_is_left_to_them(store: SqlStore) -> None:
+async def test_a_lease_that_somebody_holds_is_left_to_them(store: Store) -> None:
     keeper = Keeper(store, Bell(), "one")
     lease = await store.leases.claim(NAME, "one", 9)
     assert lease is not None
@@ -57,7 +56,7 @@ async def test_a_lease_that_somebody_holds_is_left_to_them(store: SqlStore) -> N
         assert again.epoch > lease.epoch
 
 
-async def test_within_a_process_holders_take_turns(store: SqlStore) -> None:
+async def test_within_a_process_holders_take_turns(store: Store) -> None:
     keeper, order = Keeper(store, Bell(), "one"), []
 
     async def work(name: str) -> None:
@@ -70,7 +69,7 @@ async def test_within_a_process_holders_take_turns(store: SqlStore) -> None:
     assert order == ["a in", "a out", "b in", "b out"]
 
 
-async def test_who_holds_a_lease_is_interrupted_when_it_is_taken_over(store: SqlStore) -> None:
+async def test_who_holds_a_lease_is_interrupted_when_it_is_taken_over(store: Store) -> None:
     bell = Bell()
 
     async def take_over() -> None:
@@ -84,7 +83,7 @@ async def test_who_holds_a_lease_is_interrupted_when_it_is_taken_over(store: Sql
     assert NAME in renewed, "what the successor holds is not released by the one that lost it"
 
 
-async def test_who_is_cancelled_while_a_lease_is_lost_ends(store: SqlStore) -> None:
+async def test_who_is_cancelled_while_a_lease_is_lost_ends(store: Store) -> None:
     """The loss would otherwise be told in place of the cancellation, and the holder go on."""
     bell = Bell()
     held = asyncio.Event()
@@ -108,7 +107,7 @@ async def test_who_is_cancelled_while_a_lease_is_lost_ends(store: SqlStore) -> N
     assert not ends
 
 
-async def test_an_error_of_the_body_outlives_the_loss_of_its_lease(store: SqlStore) -> None:
+async def test_an_error_of_the_body_outlives_the_loss_of_its_lease(store: Store) -> None:
     held = asyncio.Event()
 
     async def hold() -> int:
@@ -132,7 +131,7 @@ async def test_an_error_of_the_body_outlives_the_loss_of_its_lease(store: SqlSto
         assert await holder == 0, "the interruption was taken back"
 
 
-async def test_a_debate_that_is_asked_to_stop_interrupts_its_holder(store: SqlStore) -> None:
+async def test_a_debate_that_is_asked_to_stop_interrupts_its_holder(store: Store) -> None:
     bell = Bell()
     await a_debate(store)
 
@@ -146,7 +145,7 @@ async def test_a_debate_that_is_asked_to_stop_interrupts_its_holder(store: SqlSt
 
 
 async def test_a_lease_claimed_while_all_are_renewed_is_not_taken_for_lost(
-    store: SqlStore,
+    store: Store,
 ) -> None:
     """A debate that began, or wrote down its end, just then was left to nobody."""
     bell = Bell()
@@ -164,7 +163,7 @@ async def test_a_lease_claimed_while_all_are_renewed_is_not_taken_for_lost(
     looking.cancel()
 
 
-async def test_what_ends_a_stopped_debate_is_not_stopped_itself(store: SqlStore) -> None:
+async def test_what_ends_a_stopped_debate_is_not_stopped_itself(store: Store) -> None:
     bell = Bell()
     await a_debate(store)
     await store.debates.ask_stop(DEBATE, "enough")
@@ -173,7 +172,7 @@ async def test_what_ends_a_stopped_debate_is_not_stopped_itself(store: SqlStore)
         await asyncio.sleep(0.1)
 
 
-async def test_an_ordinary_cancellation_stays_one(store: SqlStore) -> None:
+async def test_an_ordinary_cancellation_stays_one(store: Store) -> None:
     keeper, held = Keeper(store, Bell(), "one"), asyncio.Event()
 
     async def hold() -> None:
@@ -188,7 +187,7 @@ async def test_an_ordinary_cancellation_stays_one(store: SqlStore) -> None:
         pass
 
 
-async def test_a_process_that_ends_begins_nothing_new(store: SqlStore) -> None:
+async def test_a_process_that_ends_begins_nothing_new(store: Store) -> None:
     keeper = Keeper(store, Bell(), "one")
     keeper.check()
     keeper.draining = True
@@ -201,8 +200,8 @@ async def test_a_claim_interrupted_while_it_is_stored_leaves_the_lease_free(
 ) -> None:
     """Whoever came next had to wait until the lease of nobody ran out."""
     # Not the file's sole runner, so that a lease counts as it does between hosts.
-    database = Database(database_url, writable=False)
-    store = SqlStore(database)
+    database = SqlDatabase(database_url, writable=False)
+    store = Store(database)
     claim, stored, answer = store.leases.claim, asyncio.Event(), asyncio.Event()
 
     async def claim_and_stall(name: str, holder: str, seconds: float) -> Lease | None:
@@ -237,7 +236,7 @@ class Hours:
 
 
 async def test_a_process_cut_off_from_its_database_gives_its_leases_up_in_time(
-    shared: SqlStore, monkeypatch: pytest.MonkeyPatch
+    shared: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It paid for calls that another process, which had taken over, paid for too."""
     hours, bell, cut_off = Hours(), Bell(), asyncio.Event()
@@ -266,7 +265,7 @@ async def test_a_process_cut_off_from_its_database_gives_its_leases_up_in_time(
 
 
 async def test_a_lease_counts_from_when_its_renewal_was_sent(
-    shared: SqlStore, monkeypatch: pytest.MonkeyPatch
+    shared: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An answer that took long says nothing about the time since."""
     hours, bell, renewed = Hours(), Bell(), asyncio.Event()
@@ -294,7 +293,7 @@ async def test_a_lease_counts_from_when_its_renewal_was_sent(
         await asyncio.gather(renewing, return_exceptions=True)
 
 
-async def test_on_a_file_of_its_own_a_slow_process_loses_nothing(store: SqlStore) -> None:
+async def test_on_a_file_of_its_own_a_slow_process_loses_nothing(store: Store) -> None:
     hours = Hours()
     keeper = Keeper(store, Bell(), "one", hours)
     async with keeper.hold(NAME) as lease:

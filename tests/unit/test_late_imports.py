@@ -51,7 +51,7 @@ engine.words.invitations engine.words.league engine.words.scores aiohttp numpy
 # Imported by no serving process before it serves: in a thread, or by an operator's choice.
 NOT_SERVED = (
     "engine.jury.errors engine.jury.fitting engine.jury.gate engine.dataset.parquet"
-    " engine.dataset.layouts engine.dataset.prompt_table"
+    " engine.dataset.layouts engine.dataset.prompt_table engine.store.tables"
 )
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from bot.settings.settings import Settings
-from engine.store.community import SETTING_NAMES, CommunitySettings
+from engine.store.communities import SETTING_NAMES, CommunitySettings
 from engine.values.debate import BallotKind, Request, TurnOrder
 from engine.values.errors import UsageError
 from engine.values.options import (

@@ -12,12 +12,8 @@ import pytest
 
 from adapters.models.router import open_models
 from adapters.storage import postgres
-from adapters.storage.connection import SqlConnection
-from adapters.storage.database import Database
+from adapters.storage.database import SqlDatabase
 from adapters.storage.jobs import JobTable
-from adapters.storage.people import ensure_person
-from adapters.storage.store import SqlStore
-from adapters.storage.vote_log import append
 from bot.app import MainLine
 from bot.role import Role
 from engine.fleet import leases
@@ -25,6 +21,10 @@ from engine.fleet.leases import Bell, Keeper
 from engine.line.intake import Order
 from engine.line.run import Runner
 from engine.prompts.library import load_prompts
+from engine.store import Store
+from engine.store.database import SqlConnection
+from engine.store.people import ensure_person
+from engine.store.vote_log import append
 from engine.values.debate import Status
 from engine.values.errors import StoreError
 from engine.values.ports import SharedTime, machine_now, utc_now
@@ -45,15 +45,15 @@ def database_kind() -> str:
 
 
 @pytest.fixture
-async def other(database_url: str) -> AsyncIterator[Database]:
+async def other(database_url: str) -> AsyncIterator[SqlDatabase]:
     """The same database, as another process has it open."""
-    database = Database(database_url)
+    database = SqlDatabase(database_url)
     yield database
     await database.close()
 
 
 async def test_a_write_waits_for_a_lock_however_long_another_process_holds_it(
-    database: Database, other: Database, store: SqlStore, monkeypatch: pytest.MonkeyPatch
+    database: SqlDatabase, other: SqlDatabase, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(postgres, "CONFLICT_SECONDS", 0.2)
     monkeypatch.setattr(postgres, "LOCK_MS", 50)
@@ -79,7 +79,7 @@ async def test_a_write_waits_for_a_lock_however_long_another_process_holds_it(
 
 @pytest.mark.parametrize(("state", "ends"), [("53100", False), ("57014", False), ("22023", True)])
 async def test_a_database_that_cannot_be_used_now_ends_no_debate(
-    database: Database, store: SqlStore, state: str, ends: bool
+    database: SqlDatabase, store: Store, state: str, ends: bool
 ) -> None:
     models = open_models({})
     line = MainLine(store, models, load_prompts(), (), role=Role.GATEWAY)
@@ -101,7 +101,7 @@ async def test_a_database_that_cannot_be_used_now_ends_no_debate(
 
 
 async def test_a_process_goes_by_the_databases_clock_from_its_first_look(
-    database: Database, monkeypatch: pytest.MonkeyPatch
+    database: SqlDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real, shared = machine_now, SharedTime()
     monkeypatch.setattr("engine.values.ports.SHARED_TIME", shared)
@@ -113,7 +113,7 @@ async def test_a_process_goes_by_the_databases_clock_from_its_first_look(
 
 
 async def test_a_newer_versions_debate_does_not_end_a_process_that_queues(
-    database: Database, store: SqlStore
+    database: SqlDatabase, store: Store
 ) -> None:
     new = new_debate()
     await create(store, new, NO_CAPS)
@@ -123,7 +123,7 @@ async def test_a_newer_versions_debate_does_not_end_a_process_that_queues(
 
 
 async def test_a_newer_versions_debate_is_left_to_its_processes(
-    database: Database, store: SqlStore
+    database: SqlDatabase, store: Store
 ) -> None:
     models, bell = open_models({}), Bell()
     line = MainLine(store, models, load_prompts(), (), role=Role.GATEWAY)
@@ -139,7 +139,7 @@ async def test_a_newer_versions_debate_is_left_to_its_processes(
 
 
 async def test_who_votes_meanwhile_is_not_taken_for_a_stranger(
-    database: Database, other: Database, store: SqlStore, monkeypatch: pytest.MonkeyPatch
+    database: SqlDatabase, other: SqlDatabase, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     new = new_debate(user=None)
     await create(store, new, NO_CAPS)
@@ -165,7 +165,7 @@ async def test_who_votes_meanwhile_is_not_taken_for_a_stranger(
 
 
 async def test_no_one_waits_for_a_migration_that_waits_for_a_long_read(
-    database: Database, other: Database, store: SqlStore, monkeypatch: pytest.MonkeyPatch
+    database: SqlDatabase, other: SqlDatabase, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(postgres, "MIGRATION_LOCK_MS", 100)
     monkeypatch.setattr(postgres, "MIGRATION_PAUSE", 0.1)
@@ -187,7 +187,7 @@ async def test_no_one_waits_for_a_migration_that_waits_for_a_long_read(
 
 
 async def test_the_lease_of_a_process_that_was_killed_is_waited_for(
-    store: SqlStore, monkeypatch: pytest.MonkeyPatch
+    store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(leases, "LEASE_SECONDS", 1.0)
     dead = await store.leases.claim("debate/1", "dead", 0.3)
@@ -197,13 +197,13 @@ async def test_the_lease_of_a_process_that_was_killed_is_waited_for(
 
 
 async def test_a_vote_that_another_process_counts_is_noted_as_to_close(
-    store: SqlStore, other: Database, monkeypatch: pytest.MonkeyPatch
+    store: Store, other: SqlDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(leases, "LEASE_SECONDS", 0.2)  # of which it waits for one
     running = await run(store)
     await running.open_vote()
     venue, models = MemoryVenue(), open_models({})
-    line = MainLine(SqlStore(other), models, load_prompts(), [venue], role=Role.GATEWAY)
+    line = MainLine(Store(other), models, load_prompts(), [venue], role=Role.GATEWAY)
     line.service.windows = {"chat": line.service.windows[venue.platform]}
     noted = await line.service.close_vote(running.id)
     assert noted.status is Status.VOTING

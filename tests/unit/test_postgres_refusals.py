@@ -12,10 +12,10 @@ from urllib.parse import urlsplit
 import psycopg
 import pytest
 
-from adapters.storage.connection import SqlConnection
-from adapters.storage.database import Database
+from adapters.storage.database import SqlDatabase
 from adapters.storage.migrate import make_ready, migrate, newest, require_newest
 from bot.copying import _of_target
+from engine.store.database import SqlConnection
 from engine.values.errors import StoreError
 from tests.doubles.databases import PostgresDouble
 from tests.doubles.wire import Wire, wired
@@ -46,7 +46,7 @@ def plain_role(postgres: PostgresDouble) -> Iterator[str]:
 
 
 async def refusal(
-    url: str, use: Callable[[Database], Awaitable[Any]] = make_ready, **how: Any
+    url: str, use: Callable[[SqlDatabase], Awaitable[Any]] = make_ready, **how: Any
 ) -> str:
     """Return the sentence with which a database is refused."""
     with pytest.raises(StoreError) as caught:
@@ -60,8 +60,8 @@ async def refusal(
 
 
 @asynccontextmanager
-async def opened(url: str, **how: Any) -> AsyncIterator[Database]:
-    database = Database(url, **{"start_seconds": 0.2, **how})
+async def opened(url: str, **how: Any) -> AsyncIterator[SqlDatabase]:
+    database = SqlDatabase(url, **{"start_seconds": 0.2, **how})
     try:
         yield database
     finally:
@@ -203,7 +203,7 @@ async def test_an_address_that_leads_nowhere_says_what_to_correct(
 )
 def test_an_address_with_a_typo_is_refused_without_its_password(url: str) -> None:
     with pytest.raises(StoreError, match="ROSTRUM_DATABASE_URL") as caught:
-        Database(url)
+        SqlDatabase(url)
     assert "sesame" not in str(caught.value)
 
 
@@ -213,10 +213,10 @@ def test_without_the_driver_a_sentence_says_how_to_install_it(
     found = {"procrastinate": True}
     monkeypatch.setattr("adapters.storage.database.find_spec", found.get)
     with pytest.raises(StoreError, match=r"needs psycopg, .* pip install 'psycopg\[binary\]"):
-        Database("postgresql://ann@host/db")
+        SqlDatabase("postgresql://ann@host/db")
     monkeypatch.setattr("adapters.storage.database.find_spec", lambda name: None)
     with pytest.raises(StoreError, match="needs psycopg and procrastinate, which are not") as told:
-        Database("postgresql://ann@host/db")
+        SqlDatabase("postgresql://ann@host/db")
     assert str(told.value).endswith(", or set ROSTRUM_DATABASE_URL to a file.")
     of_copy = str(_of_target(told.value))
     assert of_copy.endswith("'procrastinate>=3.10'.")
@@ -262,7 +262,7 @@ async def test_a_server_that_vanishes_at_a_step_of_the_start_is_one_sentence(
     url = postgres.tcp(urlsplit(empty_url).path.strip("/"), port=wire.port)
     wire.lose(step, arrives=False, for_good=True)
 
-    async def start(database: Database) -> None:
+    async def start(database: SqlDatabase) -> None:
         await migrate(database)
         await require_newest(database)
         await database.column("SELECT id FROM debates")

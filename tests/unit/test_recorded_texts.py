@@ -44,7 +44,7 @@ from engine.prompts.library import load_prompts
 from engine.series.report.page import write_markdown, write_page
 from engine.series.report.pictures import draw_report
 from engine.series.report.report import make_report
-from engine.store.community import SETTING_NAMES
+from engine.store.communities import SETTING_NAMES
 from engine.values.debate import Status
 from engine.values.language import ENGLISH, speaking, spoken
 from engine.values.messages import File, Message, TurnPost

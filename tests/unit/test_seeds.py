@@ -11,11 +11,11 @@ import pytest
 
 import engine.delivery.seeds
 import engine.delivery.unseeding
-from adapters.storage.store import SqlStore
 from bot.clock import SystemClock
 from engine.delivery.seeds import Seeds
 from engine.delivery.unseeding import Unseeding
 from engine.fleet.leases import Bell
+from engine.store import Store
 from engine.values.debate import BallotKind
 from engine.values.errors import VenueAwayError, VenueError, VenueGoneError
 from engine.values.judging import Question
@@ -38,7 +38,7 @@ class BusyVenue(MemoryVenue):
 
 
 async def test_the_next_process_adds_what_was_refused_for_now(
-    store: SqlStore, monkeypatch: pytest.MonkeyPatch
+    store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(engine.delivery.seeds, "FIRST_PAUSE", 0.01)
     venue = BusyVenue()
@@ -76,7 +76,7 @@ class UnreadVenue(MemoryVenue):
 
 @pytest.mark.parametrize("then_away", [False, True])
 async def test_a_look_that_is_refused_does_not_take_back_what_the_one_before_said(
-    store: SqlStore, monkeypatch: pytest.MonkeyPatch, then_away: bool
+    store: Store, monkeypatch: pytest.MonkeyPatch, then_away: bool
 ) -> None:
     monkeypatch.setattr(engine.delivery.seeds, "FIRST_PAUSE", 0.01)
     monkeypatch.setattr(engine.delivery.seeds, "LOOK_SECONDS", 0.02)
@@ -129,7 +129,7 @@ def _removals(poll: Poll) -> list[str]:
 
 @pytest.mark.usefixtures("_short_pauses")
 @pytest.mark.parametrize("ballot", list(BallotKind))
-async def test_they_go_when_the_vote_closes(store: SqlStore, ballot: BallotKind) -> None:
+async def test_they_go_when_the_vote_closes(store: Store, ballot: BallotKind) -> None:
     poll = await open_poll(store, ballot=ballot)
     await poll.react("ann", "A")
     async with removing(poll):
@@ -144,7 +144,7 @@ async def test_they_go_when_the_vote_closes(store: SqlStore, ballot: BallotKind)
 
 
 @pytest.mark.usefixtures("_short_pauses")
-async def test_a_removal_cut_short_is_finished_by_the_next_process(store: SqlStore) -> None:
+async def test_a_removal_cut_short_is_finished_by_the_next_process(store: Store) -> None:
     poll = await open_poll(store)
     await poll.react("ann", "A")
     await poll.react("bob", "B")
@@ -165,7 +165,7 @@ async def test_a_removal_cut_short_is_finished_by_the_next_process(store: SqlSto
 
 
 @pytest.mark.usefixtures("_short_pauses")
-async def test_what_a_moderator_cleared_before_still_withdraws_nothing(store: SqlStore) -> None:
+async def test_what_a_moderator_cleared_before_still_withdraws_nothing(store: Store) -> None:
     poll = await open_poll(store)
     await poll.react("ann", "A")
     poll.venue.listening = False
@@ -179,7 +179,7 @@ async def test_what_a_moderator_cleared_before_still_withdraws_nothing(store: Sq
 
 @pytest.mark.usefixtures("_short_pauses")
 @pytest.mark.parametrize("trouble", ["deleted", "gone", "refused"])
-async def test_what_cannot_be_removed_holds_up_no_other(store: SqlStore, trouble: str) -> None:
+async def test_what_cannot_be_removed_holds_up_no_other(store: Store, trouble: str) -> None:
     poll = await open_poll(store)
     other = await open_poll(store, poll.venue)
     await poll.close()
@@ -209,7 +209,7 @@ class ClosingVenue(MemoryVenue):
 
 
 @pytest.mark.parametrize("complete", [True, False])
-async def test_a_reading_while_they_went_says_nothing(store: SqlStore, complete: bool) -> None:
+async def test_a_reading_while_they_went_says_nothing(store: Store, complete: bool) -> None:
     """A round's question closes under its own lease, while the vote's close reads it too."""
     venue = ClosingVenue()
     venue.complete = complete
@@ -227,7 +227,7 @@ async def test_a_reading_while_they_went_says_nothing(store: SqlStore, complete:
 
 
 @pytest.mark.usefixtures("_short_pauses")
-async def test_none_is_removed_while_it_is_being_added(store: SqlStore) -> None:
+async def test_none_is_removed_while_it_is_being_added(store: Store) -> None:
     poll = await open_poll(store)
     await poll.close()
     async with removing(poll, adding=True):

@@ -30,7 +30,7 @@ from adapters.slack.render import (
 from adapters.slack.venue import LIMITS, Place
 from engine.chat.answers.management import SettingLine, SettingsAnswer
 from engine.delivery.pace import GAP_SECONDS, ChannelPace
-from engine.store.community import SETTING_NAMES
+from engine.store.communities import SETTING_NAMES
 from engine.tally.questions import vote_options
 from engine.values.debate import BallotKind
 from engine.values.messages import (

@@ -11,10 +11,9 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from adapters.storage.store import SqlStore
 from engine.fleet.leases import LEASE_SECONDS, Bell, Keeper
 from engine.floor.steps import Pace, Steps, Tries, tokens_in
-from engine.store import Caps
+from engine.store import Caps, Store
 from engine.store.journal import prompt_hash
 from engine.values.debate import Debate, Model, Price, Sampling
 from engine.values.errors import BudgetError, LeaseLostError, PausedError, RostrumError
@@ -57,14 +56,14 @@ class PricedModels:
 
 
 @pytest.fixture
-def keeper(store: SqlStore) -> Keeper:
+def keeper(store: Store) -> Keeper:
     """The keeper of the process."""
     return Keeper(store, Bell(), "one")
 
 
 @pytest.fixture
 async def open_steps(
-    store: SqlStore, keeper: Keeper
+    store: Store, keeper: Keeper
 ) -> AsyncIterator[Callable[..., asyncio.Future[Steps]]]:
     """Offer a way to open a debate's steps as a process does when it claims it."""
     setup = setup_of().model_copy(
@@ -105,7 +104,7 @@ async def test_a_stored_step_is_never_called_again(
 
 
 async def test_a_lease_that_runs_out_while_a_try_is_stored_sends_nothing(
-    shared: SqlStore, monkeypatch: pytest.MonkeyPatch
+    shared: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another process may hold the debate by then, and pay for the same call."""
     store, models, now = shared, PricedModels(0.01), [1_000.0]

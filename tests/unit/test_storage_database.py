@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 import adapters.storage.sqlite
-from adapters.storage.connection import SqlConnection
-from adapters.storage.database import Database
+from adapters.storage.database import SqlDatabase
 from adapters.storage.migrate import make_ready, require_newest
-from adapters.storage.store import SqlStore
+from engine.store import Store
+from engine.store.database import SqlConnection
 from engine.values.errors import NotFoundError, StoreError
 from tests.kit import HANG_SECONDS
 
@@ -25,9 +25,9 @@ NUMBERS = "SELECT id FROM notes ORDER BY id"
 
 
 @pytest.fixture
-async def notes(tmp_path: Path) -> AsyncIterator[Database]:
+async def notes(tmp_path: Path) -> AsyncIterator[SqlDatabase]:
     """A database with one table of its own."""
-    database = Database(f"sqlite+aiosqlite:///{tmp_path / 'notes.db'}")
+    database = SqlDatabase(f"sqlite+aiosqlite:///{tmp_path / 'notes.db'}")
     await database.write(_make_table)
     yield database
     await database.close()
@@ -65,7 +65,7 @@ def frames(path: Path) -> int:
 # --- groups ----------------------------------------------------------------------------
 
 
-async def test_a_thousand_writes_at_once_share_a_few_commits(notes: Database) -> None:
+async def test_a_thousand_writes_at_once_share_a_few_commits(notes: SqlDatabase) -> None:
     before = frames(notes.path)
     writes = [notes.write(lambda c, n=n: insert(c, n)) for n in range(1000)]  # type: ignore[misc]
     assert await asyncio.gather(*writes) == list(range(1000))
@@ -73,7 +73,7 @@ async def test_a_thousand_writes_at_once_share_a_few_commits(notes: Database) ->
     assert 1 <= frames(notes.path) - before <= 3
 
 
-async def test_writes_happen_in_the_order_they_were_asked_for(notes: Database) -> None:
+async def test_writes_happen_in_the_order_they_were_asked_for(notes: SqlDatabase) -> None:
     order: list[int] = []
 
     async def write(number: int) -> None:
@@ -83,7 +83,7 @@ async def test_writes_happen_in_the_order_they_were_asked_for(notes: Database) -
     assert order == list(range(200))
 
 
-async def test_a_write_that_fails_is_undone_alone(notes: Database) -> None:
+async def test_a_write_that_fails_is_undone_alone(notes: SqlDatabase) -> None:
     async def write(number: int) -> int:
         def operation(connection: SqlConnection) -> int:
             insert(connection, number)
@@ -106,7 +106,7 @@ async def test_a_write_that_fails_is_undone_alone(notes: Database) -> None:
 
 @pytest.mark.parametrize("error", [ZeroDivisionError("by zero"), KeyError("k"), OSError("pipe")])
 async def test_an_error_of_an_operation_reaches_its_caller_as_it_is(
-    notes: Database, error: Exception
+    notes: SqlDatabase, error: Exception
 ) -> None:
     def fail(connection: SqlConnection) -> None:
         raise error
@@ -122,13 +122,13 @@ async def test_an_error_of_an_operation_reaches_its_caller_as_it_is(
     assert await notes.write(lambda connection: insert(connection, 1)) == 1
 
 
-async def test_a_broken_rule_of_the_database_is_a_sentence(notes: Database) -> None:
+async def test_a_broken_rule_of_the_database_is_a_sentence(notes: SqlDatabase) -> None:
     await notes.write(lambda connection: insert(connection, 1))
     with pytest.raises(StoreError, match=r"The database .*notes\.db could not be used: UNIQUE"):
         await notes.write(lambda connection: insert(connection, 1))
 
 
-async def test_a_write_whose_caller_was_cancelled_still_happens(notes: Database) -> None:
+async def test_a_write_whose_caller_was_cancelled_still_happens(notes: SqlDatabase) -> None:
     go = threading.Event()
     blocking = asyncio.create_task(notes.write(lambda _: go.wait(5)))
     await asyncio.sleep(0)
@@ -146,7 +146,7 @@ async def test_a_write_whose_caller_was_cancelled_still_happens(notes: Database)
 # --- reads -----------------------------------------------------------------------------
 
 
-async def test_an_interrupted_read_does_not_harm_the_next(notes: Database) -> None:
+async def test_an_interrupted_read_does_not_harm_the_next(notes: SqlDatabase) -> None:
     slow = (
         "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 100000) "
         "SELECT count(*) FROM n"
@@ -162,7 +162,7 @@ async def test_an_interrupted_read_does_not_harm_the_next(notes: Database) -> No
 
 async def test_a_read_that_is_interrupted_while_it_connects_harms_nothing(tmp_path: Path) -> None:
     for turns in range(6):
-        database = Database(f"sqlite+aiosqlite:///{tmp_path / f'{turns}.db'}")
+        database = SqlDatabase(f"sqlite+aiosqlite:///{tmp_path / f'{turns}.db'}")
         reading = asyncio.create_task(database.value("SELECT 1"))
         for _ in range(turns):
             await asyncio.sleep(0)
@@ -182,7 +182,7 @@ def test_a_loop_may_end_after_a_read_that_was_interrupted_while_it_connects(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def interrupt(turns: int) -> None:
-        database = Database(f"sqlite+aiosqlite:///{tmp_path / f'{turns}.db'}")
+        database = SqlDatabase(f"sqlite+aiosqlite:///{tmp_path / f'{turns}.db'}")
         reading = asyncio.create_task(database.value("SELECT 1"))
         for _ in range(turns):
             await asyncio.sleep(0)
@@ -197,14 +197,14 @@ def test_a_loop_may_end_after_a_read_that_was_interrupted_while_it_connects(
     assert not complaints
 
 
-async def test_a_read_that_fails_does_not_harm_the_next(notes: Database) -> None:
+async def test_a_read_that_fails_does_not_harm_the_next(notes: SqlDatabase) -> None:
     for _ in range(8):
         with pytest.raises(StoreError, match="no such table: missing"):
             await notes.rows("SELECT * FROM missing")
     assert await notes.column(NUMBERS) == []
 
 
-async def test_rows_are_named_by_their_own_statement(notes: Database) -> None:
+async def test_rows_are_named_by_their_own_statement(notes: SqlDatabase) -> None:
     await notes.write(lambda connection: insert(connection, 1))
     for _ in range(3):
         (row,) = await notes.rows("SELECT id, body FROM notes")
@@ -214,7 +214,7 @@ async def test_rows_are_named_by_their_own_statement(notes: Database) -> None:
         assert row._asdict() == {"body": "x", "number": 1}
 
 
-async def test_reads_do_not_wait_for_a_write(notes: Database) -> None:
+async def test_reads_do_not_wait_for_a_write(notes: SqlDatabase) -> None:
     go = threading.Event()
 
     def wait(connection: SqlConnection) -> bool:
@@ -231,7 +231,7 @@ async def test_reads_do_not_wait_for_a_write(notes: Database) -> None:
 
 
 async def test_a_glance_goes_with_the_writes_under_way_and_alone_without_any(
-    notes: Database,
+    notes: SqlDatabase,
 ) -> None:
     assert await notes.glance(NUMBERS) == []
     writing = asyncio.gather(*(notes.run(INSERT, id=n) for n in range(3)))
@@ -240,7 +240,7 @@ async def test_a_glance_goes_with_the_writes_under_way_and_alone_without_any(
     assert await notes.glance(NUMBERS) == [(0,), (1,), (2,)]  # with what was asked before it
     await writing
     assert frames(notes.path) - commits == 1
-    reader = Database(f"sqlite+aiosqlite:///{notes.path}", writable=False)
+    reader = SqlDatabase(f"sqlite+aiosqlite:///{notes.path}", writable=False)
     assert await reader.glance(NUMBERS) == [(0,), (1,), (2,)]
     await reader.close()
 
@@ -248,7 +248,7 @@ async def test_a_glance_goes_with_the_writes_under_way_and_alone_without_any(
 # --- trouble ---------------------------------------------------------------------------
 
 
-async def test_a_full_disk_is_a_sentence_and_leaves_a_valid_database(notes: Database) -> None:
+async def test_a_full_disk_is_a_sentence_and_leaves_a_valid_database(notes: SqlDatabase) -> None:
     await notes.write(lambda connection: insert(connection, 0))
     pages = await notes.write(lambda connection: pragma(connection, "page_count"))
     await notes.write(lambda connection: pragma(connection, f"max_page_count = {pages}"))
@@ -273,7 +273,7 @@ async def test_a_file_that_is_no_database_is_a_sentence(tmp_path: Path) -> None:
     path = tmp_path / "letter.db"
     path.write_text("Dear reader, " * 1000)
     for writable in (True, False):
-        database = Database(f"sqlite+aiosqlite:///{path}", writable=writable)
+        database = SqlDatabase(f"sqlite+aiosqlite:///{path}", writable=writable)
         with pytest.raises(StoreError, match=r"not a database\. Point ROSTRUM_DATABASE_URL at an"):
             await require_newest(database)
         with pytest.raises(StoreError, match="not a database"):
@@ -295,36 +295,36 @@ async def test_a_file_that_is_no_database_is_a_sentence(tmp_path: Path) -> None:
 )
 def test_another_kind_of_database_is_refused_without_its_password(url: str) -> None:
     with pytest.raises(StoreError, match=r"ROSTRUM_DATABASE_URL.*sqlite\+aiosqlite:///FILE") as e:
-        Database(url)
+        SqlDatabase(url)
     assert "hunter2" not in str(e.value)
 
 
 @pytest.mark.parametrize("writable", [True, False])
 def test_a_folder_is_no_database(tmp_path: Path, writable: bool) -> None:
     with pytest.raises(StoreError, match=r"is a folder; set ROSTRUM_DATABASE_URL to a file\.$"):
-        Database(f"sqlite+aiosqlite:///{tmp_path}", writable=writable)
+        SqlDatabase(f"sqlite+aiosqlite:///{tmp_path}", writable=writable)
 
 
 # --- one runner, many readers ----------------------------------------------------------
 
 
-async def test_a_second_runner_is_refused(database: Database, database_url: str) -> None:
+async def test_a_second_runner_is_refused(database: SqlDatabase, database_url: str) -> None:
     with pytest.raises(StoreError, match=r"Another Rostrum already runs on .*rostrum\.db; stop it"):
-        Database(database_url)
+        SqlDatabase(database_url)
     await database.value("SELECT 1")
 
 
 async def test_a_runner_follows_one_that_ended(database_url: str) -> None:
     for _ in range(2):
-        database = Database(database_url)
+        database = SqlDatabase(database_url)
         assert database.sole
         await database.close()
 
 
-async def test_readers_work_beside_a_runner(store: SqlStore, database_url: str) -> None:
+async def test_readers_work_beside_a_runner(store: Store, database_url: str) -> None:
     secret = await store.debates.secret("salt")
-    database = Database(database_url, writable=False)
-    reader = SqlStore(database)
+    database = SqlDatabase(database_url, writable=False)
+    reader = Store(database)
     await require_newest(database)
     assert await reader.debates.secret("salt") == secret
     assert await reader.debates.recent() == []
@@ -364,13 +364,13 @@ async def test_a_read_only_file_can_be_read_and_says_why_it_cannot_be_run_on(
     locked_folder: Path, database_url: str
 ) -> None:
     with without_privilege():
-        reader = SqlStore(Database(database_url, writable=False))
+        reader = Store(SqlDatabase(database_url, writable=False))
         assert await reader.debates.recent() == []
         with pytest.raises(StoreError, match=r"could not be used: .*\. Make the file and its fold"):
             await reader.debates.next_number()
         await reader.close()
         with pytest.raises(StoreError, match=r"cannot be written: Permission denied\. Check its"):
-            Database(database_url)
+            SqlDatabase(database_url)
 
 
 # --- the end ---------------------------------------------------------------------------
@@ -378,7 +378,7 @@ async def test_a_read_only_file_can_be_read_and_says_why_it_cannot_be_run_on(
 
 async def test_closing_finishes_the_writes_that_wait(tmp_path: Path) -> None:
     url = f"sqlite+aiosqlite:///{tmp_path / 'notes.db'}"
-    database = Database(url)
+    database = SqlDatabase(url)
     await database.write(_make_table)
     writes = [asyncio.create_task(database.write(lambda c: insert(c, 1)))]
     await asyncio.sleep(0)
@@ -386,13 +386,13 @@ async def test_closing_finishes_the_writes_that_wait(tmp_path: Path) -> None:
     await asyncio.sleep(0)
     await database.close()
     assert await asyncio.gather(*writes) == [1, 2]
-    again = Database(url)
+    again = SqlDatabase(url)
     assert await again.column(NUMBERS) == [1, 2]
     await again.close()
 
 
 async def test_closing_waits_for_reads_that_are_under_way(tmp_path: Path) -> None:
-    database = Database(f"sqlite+aiosqlite:///{tmp_path / 'notes.db'}")
+    database = SqlDatabase(f"sqlite+aiosqlite:///{tmp_path / 'notes.db'}")
     await database.write(_make_table)
     reads = [asyncio.create_task(database.column(NUMBERS)) for _ in range(10)]
     await asyncio.sleep(0)
@@ -403,7 +403,7 @@ async def test_closing_waits_for_reads_that_are_under_way(tmp_path: Path) -> Non
 
 
 async def test_a_closed_database_says_so(tmp_path: Path) -> None:
-    database = Database(f"sqlite+aiosqlite:///{tmp_path / 'notes.db'}")
+    database = SqlDatabase(f"sqlite+aiosqlite:///{tmp_path / 'notes.db'}")
     await database.close()
     for use in (lambda: database.write(numbers), lambda: database.column(NUMBERS)):
         with pytest.raises(StoreError, match=r"The database .*notes\.db was closed"):
@@ -416,7 +416,7 @@ async def test_a_first_start_that_failed_leaves_no_file_that_passes_for_an_empti
 ) -> None:
     """The next start refused it, though settings were mended or there was room again."""
     url = f"sqlite+aiosqlite:///{tmp_path / 'rostrum.db'}"
-    first = Database(url)
+    first = SqlDatabase(url)
     if full:
         with monkeypatch.context() as patched:
             patched.setattr(adapters.storage.sqlite, "connect", _no_room)
@@ -424,7 +424,7 @@ async def test_a_first_start_that_failed_leaves_no_file_that_passes_for_an_empti
                 await make_ready(first)
     assert full or not (tmp_path / "rostrum.db").exists(), "however it ends"
     await first.close()
-    second = Database(url)
+    second = SqlDatabase(url)
     try:
         await make_ready(second)
     finally:

@@ -7,27 +7,27 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from adapters.storage.database import Database
-from adapters.storage.leases import LeaseTable
+from adapters.storage.database import SqlDatabase
 from engine.store import Lease
+from engine.store.leases import Leases
 
 
 @pytest.fixture
-async def several(database_url: str) -> AsyncIterator[LeaseTable]:
+async def several(database_url: str) -> AsyncIterator[Leases]:
     """Leases as processes see them of which none holds the file alone."""
-    database = Database(database_url, writable=False)
-    yield LeaseTable(database)
+    database = SqlDatabase(database_url, writable=False)
+    yield Leases(database)
     await database.close()
 
 
-async def test_the_sole_runner_claims_what_a_dead_one_held(database: Database) -> None:
-    leases = LeaseTable(database)
+async def test_the_sole_runner_claims_what_a_dead_one_held(database: SqlDatabase) -> None:
+    leases = Leases(database)
     assert await leases.claim("debate/x", "dead", 3600) == Lease(name="debate/x", epoch=1)
     assert await leases.claim("debate/x", "alive", 3600) == Lease(name="debate/x", epoch=2)
     assert await leases.renew("dead", 9) == {}
 
 
-async def test_among_several_a_second_holder_waits_for_expiry(several: LeaseTable) -> None:
+async def test_among_several_a_second_holder_waits_for_expiry(several: Leases) -> None:
     assert await several.claim("debate/x", "first", 60)
     assert await several.claim("debate/x", "second", 9) is None
     await several.renew("first", 0.01)
@@ -37,14 +37,14 @@ async def test_among_several_a_second_holder_waits_for_expiry(several: LeaseTabl
     assert await several.claim("debate/x", "first", 9) is None
 
 
-async def test_among_several_renewing_keeps_a_second_holder_out(several: LeaseTable) -> None:
+async def test_among_several_renewing_keeps_a_second_holder_out(several: Leases) -> None:
     assert await several.claim("debate/x", "first", 0.2)
     assert await several.renew("first", 9) == {"debate/x": 1}
     await asyncio.sleep(0.21)
     assert await several.claim("debate/x", "second", 9) is None
 
 
-async def test_among_several_a_released_lease_is_free_at_once(several: LeaseTable) -> None:
+async def test_among_several_a_released_lease_is_free_at_once(several: Leases) -> None:
     lease = await several.claim("debate/x", "first", 9)
     assert lease is not None
     await several.release(lease)
@@ -52,7 +52,7 @@ async def test_among_several_a_released_lease_is_free_at_once(several: LeaseTabl
 
 
 async def test_among_several_live_leases_are_listed_with_their_holders(
-    several: LeaseTable,
+    several: Leases,
 ) -> None:
     await several.claim("connection/hall/0", "first", 60)
     gone = await several.claim("connection/hall/1", "second", 60)
@@ -67,8 +67,8 @@ async def test_among_several_live_leases_are_listed_with_their_holders(
     assert await several.held("connection/hall/", "x") == {"connection/hall/0": "first"}
 
 
-async def test_to_the_sole_runner_no_other_holder_is_alive(database: Database) -> None:
-    leases = LeaseTable(database)
+async def test_to_the_sole_runner_no_other_holder_is_alive(database: SqlDatabase) -> None:
+    leases = Leases(database)
     await leases.claim("connection/hall/0", "dead", 3600)
     await leases.claim("connection/hall/1", "alive", 3600)
     assert await leases.held("connection/hall/", "alive") == {"connection/hall/1": "alive"}

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from adapters.storage.connection import SqlConnection
-from adapters.storage.database import Database
-from adapters.storage.store import SqlStore
-from adapters.storage.tables import metadata
-from engine.store import Closing
+from adapters.storage.database import SqlDatabase
+from engine.store import Closing, Store
+from engine.store.database import SqlConnection
+from engine.store.tables import metadata
 from tests.kit import NOW, ballot, cast, new_debate, notice, run, turn, turn_post, verdict, vote
 
 CANARIES = ("canary-starter-4417", "canary-voter-9902")
@@ -22,7 +21,7 @@ def _tables_that_hold(connection: SqlConnection, canary: str) -> set[str]:
 
 
 async def test_a_platforms_user_id_is_kept_in_the_mapping_alone(
-    store: SqlStore, database: Database
+    store: Store, database: SqlDatabase
 ) -> None:
     starter, voter = CANARIES
     r = await run(store, new_debate(user=starter))

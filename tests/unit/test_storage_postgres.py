@@ -14,13 +14,12 @@ from typing import Any
 import pytest
 
 from adapters.storage import postgres
-from adapters.storage.connection import SqlConnection
-from adapters.storage.database import Database
-from adapters.storage.leases import guard
-from adapters.storage.outbox import insert_posts
-from adapters.storage.people import ensure_person, find_key, forget
-from adapters.storage.store import SqlStore
-from engine.store import Lease
+from adapters.storage.database import SqlDatabase
+from engine.store import Lease, Store
+from engine.store.database import SqlConnection
+from engine.store.leases import guard
+from engine.store.outbox import insert_posts
+from engine.store.people import ensure_person, find_key, forget
 from engine.values.debate import Status
 from engine.values.errors import BudgetError, LeaseLostError, StoreError
 from engine.values.ports import SharedTime, machine_now, utc_now
@@ -38,16 +37,16 @@ def database_kind() -> str:
 
 
 @pytest.fixture
-async def other(database_url: str) -> AsyncIterator[Database]:
+async def other(database_url: str) -> AsyncIterator[SqlDatabase]:
     """The same database, as another process has it open."""
-    database = Database(database_url)
+    database = SqlDatabase(database_url)
     yield database
     await database.close()
 
 
 @pytest.fixture
-def others(other: Database) -> SqlStore:
-    return SqlStore(other)
+def others(other: SqlDatabase) -> Store:
+    return Store(other)
 
 
 @pytest.fixture
@@ -57,11 +56,11 @@ def wire(postgres: PostgresDouble) -> Iterator[Wire]:
 
 
 @pytest.fixture
-async def far(wire: Wire, postgres: PostgresDouble) -> AsyncIterator[Database]:
+async def far(wire: Wire, postgres: PostgresDouble) -> AsyncIterator[SqlDatabase]:
     """A database with one table, at the end of a wire."""
     name = postgres.create()
     postgres.run("CREATE TABLE notes (id INTEGER PRIMARY KEY)", name)
-    database = Database(postgres.tcp(name, port=wire.port))
+    database = SqlDatabase(postgres.tcp(name, port=wire.port))
     await database.value("SELECT 1")
     await database.write(lambda connection: connection.value("SELECT 1"))
     yield database
@@ -108,7 +107,7 @@ async def is_waiting(task: asyncio.Future[Any]) -> bool:
 
 
 async def test_a_lease_is_not_taken_over_between_a_guard_and_its_commit(
-    store: SqlStore, database: Database, others: SqlStore
+    store: Store, database: SqlDatabase, others: Store
 ) -> None:
     lease = await store.leases.claim("debate/x", "first", -1)
     assert lease is not None
@@ -125,7 +124,7 @@ async def test_a_lease_is_not_taken_over_between_a_guard_and_its_commit(
 
 
 async def test_a_guard_waits_for_a_claim_that_came_first_and_fails(
-    store: SqlStore, database: Database, other: Database
+    store: Store, database: SqlDatabase, other: SqlDatabase
 ) -> None:
     lease = await store.leases.claim("debate/x", "first", 60)
     assert lease is not None
@@ -141,7 +140,7 @@ async def test_a_guard_waits_for_a_claim_that_came_first_and_fails(
 
 
 async def test_messages_of_two_processes_are_numbered_one_by_one(
-    store: SqlStore, database: Database, other: Database
+    store: Store, database: SqlDatabase, other: SqlDatabase
 ) -> None:
     new = new_debate()
     await store.debates.create([(new, [])], NO_CAPS)
@@ -164,12 +163,12 @@ async def test_messages_of_two_processes_are_numbered_one_by_one(
 
 
 async def test_groups_that_lock_one_another_are_written_in_the_end(
-    store: SqlStore, database: Database, other: Database
+    store: Store, database: SqlDatabase, other: SqlDatabase
 ) -> None:
     debates = [new_debate() for _ in range(6)]
     await store.debates.create([(new, []) for new in debates], NO_CAPS)
 
-    async def post(base: Database, name: str) -> None:
+    async def post(base: SqlDatabase, name: str) -> None:
         order = debates if base is database else debates[::-1]
         await asyncio.gather(
             *(
@@ -186,7 +185,7 @@ async def test_groups_that_lock_one_another_are_written_in_the_end(
 
 
 async def test_the_cap_of_debates_that_run_holds_across_processes(
-    database: Database, store: SqlStore, others: SqlStore
+    database: SqlDatabase, store: Store, others: Store
 ) -> None:
     caps = NO_CAPS.model_copy(update={"max_live_per_community": 1})
     starts = [one.debates.create([(new_debate(), [])], caps) for one in (store, others) * 4]
@@ -196,7 +195,7 @@ async def test_the_cap_of_debates_that_run_holds_across_processes(
 
 
 async def test_a_debate_that_two_processes_queue_again_is_paid_for_once(
-    database: Database, store: SqlStore, others: SqlStore
+    database: SqlDatabase, store: Store, others: Store
 ) -> None:
     new = new_debate(reserved=1.0)
     await store.debates.create([(new, [])], NO_CAPS)
@@ -211,7 +210,7 @@ async def test_a_debate_that_two_processes_queue_again_is_paid_for_once(
 
 
 async def test_a_user_who_is_forgotten_meanwhile_is_not_stored_again(
-    database: Database, others: SqlStore
+    database: SqlDatabase, others: Store
 ) -> None:
     adding = Held(lambda c: ensure_person(c, "chat", "ann", find_key(c)))
     writing = asyncio.ensure_future(database.write(adding))
@@ -224,7 +223,7 @@ async def test_a_user_who_is_forgotten_meanwhile_is_not_stored_again(
 
 
 async def test_a_user_who_was_just_forgotten_is_not_added(
-    database: Database, other: Database
+    database: SqlDatabase, other: SqlDatabase
 ) -> None:
     forgetting = Held(_forget_ann)
     writing = asyncio.ensure_future(other.write(forgetting))
@@ -244,7 +243,7 @@ def _forget_ann(connection: SqlConnection) -> None:
 
 
 async def test_a_broken_rule_of_the_database_is_a_sentence_without_what_is_stored(
-    far: Database,
+    far: SqlDatabase,
 ) -> None:
     await far.run(INSERT, id=1234)
     with pytest.raises(StoreError, match=r"could not be used: duplicate key value") as caught:
@@ -257,7 +256,7 @@ async def test_a_broken_rule_of_the_database_is_a_sentence_without_what_is_store
 
 @pytest.mark.parametrize("arrives", [False, True])
 async def test_a_commit_whose_answer_is_lost_is_neither_lost_nor_repeated(
-    far: Database, wire: Wire, arrives: bool
+    far: SqlDatabase, wire: Wire, arrives: bool
 ) -> None:
     wire.lose("COMMIT", arrives=arrives)
     ran: list[int] = []
@@ -273,7 +272,7 @@ async def test_a_commit_whose_answer_is_lost_is_neither_lost_nor_repeated(
 
 
 async def test_reads_and_writes_wait_for_a_server_that_was_cut_off(
-    far: Database, wire: Wire
+    far: SqlDatabase, wire: Wire
 ) -> None:
     wire.cut()
     writes = [asyncio.ensure_future(far.run(INSERT, id=n)) for n in range(5)]
@@ -288,7 +287,7 @@ async def test_reads_and_writes_wait_for_a_server_that_was_cut_off(
 
 
 async def test_a_server_that_falls_silent_is_given_up_and_asked_again(
-    far: Database, wire: Wire, monkeypatch: pytest.MonkeyPatch
+    far: SqlDatabase, wire: Wire, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(postgres, "SILENCE_SECONDS", 0.3)
     wire.cut()  # so that the connections to come have that patience
@@ -310,7 +309,7 @@ async def test_nothing_is_lost_while_the_server_crashes_under_load(
     crashing: PostgresDouble,
 ) -> None:
     crashing.run("CREATE TABLE notes (id INTEGER PRIMARY KEY)")
-    database = Database(crashing.url())
+    database = SqlDatabase(crashing.url())
     written: list[int] = []
 
     reached = {at: asyncio.Event() for at in (100, 250, 400)}
@@ -336,7 +335,7 @@ async def test_nothing_is_lost_while_the_server_crashes_under_load(
 
 
 @pytest.mark.slow
-async def test_a_process_ends_though_its_server_is_away(far: Database, wire: Wire) -> None:
+async def test_a_process_ends_though_its_server_is_away(far: SqlDatabase, wire: Wire) -> None:
     wire.cut()
     writing = asyncio.ensure_future(far.run(INSERT, id=1))
     await asyncio.sleep(0.1)
@@ -350,7 +349,7 @@ async def test_a_process_ends_though_its_server_is_away(far: Database, wire: Wir
 
 
 async def test_leases_and_the_time_of_day_are_the_databases(
-    store: SqlStore, others: SqlStore, database: Database, monkeypatch: pytest.MonkeyPatch
+    store: Store, others: Store, database: SqlDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real, shared = machine_now, SharedTime()
     monkeypatch.setattr("engine.values.ports.SHARED_TIME", shared)

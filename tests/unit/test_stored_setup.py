@@ -16,7 +16,7 @@ from engine.chat.settings import change_settings, order_of, overlay
 from engine.jury.history import fit
 from engine.line.intake import complete, freeze
 from engine.prompts.library import load_prompts
-from engine.store.community import CommunitySettings
+from engine.store.communities import CommunitySettings
 from engine.values.debate import Setup
 
 STORED = Path(__file__).with_name("stored")

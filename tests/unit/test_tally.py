@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from hypothesis import given, strategies as st
 
-from engine.store.votes import NewEvent
+from engine.store.vote_log import NewEvent
 from engine.tally.tally import count, standing_votes, wilson
 from engine.values.debate import BallotKind
 from engine.values.judging import How, Vote, VoteEvent

@@ -11,8 +11,7 @@ import pytest
 from structlog.testing import capture_logs
 
 import engine.votes.window
-from adapters.storage.store import SqlStore
-from engine.store import DeliveryState
+from engine.store import DeliveryState, Store
 from engine.values.debate import Status
 from engine.values.errors import VenueAwayError, VenueError
 from engine.values.judging import How, Question, TurnLabel, VoteEvent
@@ -51,7 +50,7 @@ def venue() -> ListedVenue:
 
 
 @pytest.fixture
-async def poll(store: SqlStore, venue: ListedVenue, monkeypatch: pytest.MonkeyPatch) -> Poll:
+async def poll(store: Store, venue: ListedVenue, monkeypatch: pytest.MonkeyPatch) -> Poll:
     monkeypatch.setattr(engine.votes.window, "LOOK_SECONDS", 0.02)
     return await open_poll(store, venue)
 
@@ -252,7 +251,7 @@ async def test_a_deleted_message_keeps_its_turns_thumbs_as_they_were(
     assert await labels(poll) == expected
 
 
-async def test_a_thread_found_gone_ends_a_running_debate(poll: Poll, store: SqlStore) -> None:
+async def test_a_thread_found_gone_ends_a_running_debate(poll: Poll, store: Store) -> None:
     thought = await run(store, new_debate(platform=PLATFORM))
     await store.outbox.set_thread(thought.lease, thought.id, THREAD)
     running = replace(poll, debate_id=thought.id)
@@ -269,7 +268,7 @@ async def test_a_thread_found_gone_ends_a_running_debate(poll: Poll, store: SqlS
 # --- in whose way it is not --------------------------------------------------------------
 
 
-async def test_votes_come_before_thumbs(poll: Poll, store: SqlStore, venue: ListedVenue) -> None:
+async def test_votes_come_before_thumbs(poll: Poll, store: Store, venue: ListedVenue) -> None:
     messages = await speak(poll, parts=3)
     other = await open_poll(store, venue)
     await poll.start_again()
@@ -343,7 +342,7 @@ async def test_a_platform_briefly_away_is_asked_again(poll: Poll, venue: ListedV
 
 
 async def test_only_debates_that_go_on_or_are_asked_again_are_read(
-    store: SqlStore, venue: ListedVenue
+    store: Store, venue: ListedVenue
 ) -> None:
     over, again = await open_poll(store, venue), await open_poll(store, venue)
     going = await open_poll(store, venue)
@@ -362,7 +361,7 @@ async def test_only_debates_that_go_on_or_are_asked_again_are_read(
 
 
 async def test_whoever_thinks_for_a_running_debate_is_not_interrupted(
-    poll: Poll, store: SqlStore, venue: ListedVenue
+    poll: Poll, store: Store, venue: ListedVenue
 ) -> None:
     thought = await run(store, new_debate(platform=PLATFORM))
     await store.outbox.set_thread(thought.lease, thought.id, THREAD)

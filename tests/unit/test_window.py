@@ -16,8 +16,8 @@ from structlog.testing import capture_logs
 
 import engine.votes.closing
 import engine.votes.window
-from adapters.storage.database import Database
-from adapters.storage.store import SqlStore
+from adapters.storage.database import SqlDatabase
+from engine.store import Store
 from engine.tally.tally import agreement
 from engine.values.debate import Debate, Status
 from engine.values.errors import NotToldYetError, StoreError, VenueAwayError, VenueError
@@ -56,7 +56,7 @@ class HalfReadVenue(MemoryVenue):
 
 
 @pytest.fixture
-async def poll(store: SqlStore, monkeypatch: pytest.MonkeyPatch) -> Poll:
+async def poll(store: Store, monkeypatch: pytest.MonkeyPatch) -> Poll:
     monkeypatch.setattr(engine.votes.window, "LOOK_SECONDS", 0.02)
     return await open_poll(store)
 
@@ -199,7 +199,7 @@ async def test_a_refused_reading_withdraws_nothing(poll: Poll) -> None:
 
 
 async def test_a_reading_that_leaves_people_out_is_repeated(
-    store: SqlStore, monkeypatch: pytest.MonkeyPatch
+    store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(engine.votes.window, "LOOK_SECONDS", 0.02)
     venue, seen = HalfReadVenue(3), []
@@ -224,7 +224,7 @@ async def test_a_reading_that_leaves_people_out_is_repeated(
 
 
 async def test_one_that_always_leaves_people_out_withdraws_nothing_and_is_no_label(
-    store: SqlStore, monkeypatch: pytest.MonkeyPatch
+    store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(engine.votes.window, "LOOK_SECONDS", 0.02)
     poll = await open_poll(store, HalfReadVenue(1000))
@@ -311,7 +311,7 @@ class MovingVenue(MemoryVenue):
 
 @pytest.mark.parametrize(("left", "right"), [("A", "B"), ("B", "A")])
 async def test_who_moves_while_a_vote_is_read_at_its_close_is_where_they_went(
-    store: SqlStore, left: str, right: str
+    store: Store, left: str, right: str
 ) -> None:
     """They were in both places, or in none and their vote was lost."""
     poll = await open_poll(store, MovingVenue([(left, right)]))
@@ -334,7 +334,7 @@ async def told(poll: Poll, user: str, option: str, *, added: bool = True, second
     await poll.hear(ReactionSeen(THREAD, poll.message, user, option, added, given_at=when))
 
 
-async def test_a_vote_waits_for_what_may_still_be_told_of_its_order(store: SqlStore) -> None:
+async def test_a_vote_waits_for_what_may_still_be_told_of_its_order(store: Store) -> None:
     poll = await open_poll(store, SlowlyToldVenue())
     await told(poll, "bob", "B", seconds=0)  # so that the platform's clock is known
     for user, option in (("bob", "B"), ("ann", "A"), ("ann", "B")):
@@ -350,7 +350,7 @@ async def test_a_vote_waits_for_what_may_still_be_told_of_its_order(store: SqlSt
     assert votes["ann"].gold
 
 
-async def test_what_is_not_told_again_holds_no_vote_open(store: SqlStore) -> None:
+async def test_what_is_not_told_again_holds_no_vote_open(store: Store) -> None:
     poll = await open_poll(store, SlowlyToldVenue())
     for option in ("A", "B"):
         await miss(poll, "ann", option)
@@ -361,7 +361,7 @@ async def test_what_is_not_told_again_holds_no_vote_open(store: SqlStore) -> Non
     assert (await poll.close())["ann"].ambiguous
 
 
-async def test_a_vote_that_is_closed_early_waits_for_nothing(store: SqlStore) -> None:
+async def test_a_vote_that_is_closed_early_waits_for_nothing(store: Store) -> None:
     poll = await open_poll(store, SlowlyToldVenue())
     for option in ("A", "B"):
         await miss(poll, "ann", option)
@@ -370,7 +370,7 @@ async def test_a_vote_that_is_closed_early_waits_for_nothing(store: SqlStore) ->
 
 
 async def test_a_withdrawal_that_a_reading_has_overtaken_takes_nothing_away(
-    store: SqlStore,
+    store: Store,
 ) -> None:
     """Given again before the reading, and told of after it, but for the last."""
     poll = await open_poll(store, SlowlyToldVenue())
@@ -388,7 +388,7 @@ async def test_a_withdrawal_that_a_reading_has_overtaken_takes_nothing_away(
     assert (await poll.close())["ann"].option == "A"
 
 
-async def test_an_addition_that_a_reading_has_overtaken_adds_nothing(store: SqlStore) -> None:
+async def test_an_addition_that_a_reading_has_overtaken_adds_nothing(store: Store) -> None:
     poll = await open_poll(store, SlowlyToldVenue())
     await miss(poll, "bob", "B")
     await told(poll, "bob", "B", seconds=0)
@@ -427,7 +427,7 @@ async def test_a_platform_that_is_away_makes_it_close_later_rather_than_never(po
 
 
 async def test_a_debate_that_is_deleted_while_its_votes_are_read_ends_no_other_vote(
-    store: SqlStore, monkeypatch: pytest.MonkeyPatch
+    store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its row was asked what to say, and the window of all votes ended."""
     monkeypatch.setattr(engine.votes.window, "LOOK_SECONDS", 0.02)
@@ -466,7 +466,7 @@ async def test_a_deadline_that_passed_while_away_is_kept_late(poll: Poll) -> Non
 
 
 async def test_below_the_quorum_it_is_extended_once_and_then_has_no_winner(
-    store: SqlStore,
+    store: Store,
 ) -> None:
     poll = await open_poll(store, quorum=5, extend=True)
     await poll.react("ann", "A")
@@ -487,7 +487,7 @@ async def test_below_the_quorum_it_is_extended_once_and_then_has_no_winner(
     assert (reveal.tally.quorum_met, reveal.tally.winner, reveal.agree) == (False, None, None)
 
 
-async def test_a_met_quorum_needs_no_extension(store: SqlStore) -> None:
+async def test_a_met_quorum_needs_no_extension(store: Store) -> None:
     poll = await open_poll(store, quorum=3, extend=True)
     for user, option in (("ann", "A"), ("bob", "tie"), ("cem", "weak")):
         await poll.react(user, option)
@@ -496,7 +496,7 @@ async def test_a_met_quorum_needs_no_extension(store: SqlStore) -> None:
     assert (reveal.tally.quorum_met, reveal.tally.winner) == (True, "tie")
 
 
-async def test_a_manager_closes_it_early_whatever_the_quorum(store: SqlStore) -> None:
+async def test_a_manager_closes_it_early_whatever_the_quorum(store: Store) -> None:
     poll = await open_poll(store, quorum=5, extend=True)
     await poll.window.close(poll.debate_id, early=True)
     debate = await poll.debate()
@@ -569,8 +569,8 @@ def test_the_stored_votes_are_what_the_platform_shows(
 ) -> None:
     async def run(folder: str) -> tuple[dict[str, Vote], dict[str, set[str]]]:
         path = shutil.copy(migrated_file, Path(folder) / "votes.db")
-        database = Database(f"sqlite+aiosqlite:///{path}")
-        poll = await open_poll(SqlStore(database))
+        database = SqlDatabase(f"sqlite+aiosqlite:///{path}")
+        poll = await open_poll(Store(database))
         await live_through(poll, steps)
         votes = await poll.close()
         await database.close()

@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 import engine.votes.window
-from adapters.storage.store import SqlStore
 from engine.fleet.leases import Bell, Keeper
-from engine.store import DeliveryState, Lease
+from engine.store import DeliveryState, Lease, Store
 from engine.values.debate import Debate, Status
 from engine.values.errors import StoreError, VenueAwayError
 from engine.values.messages import Notice, VoteClosed
@@ -29,7 +28,7 @@ AWAY = VenueAwayError("The platform cannot be reached; try again.", retry_after=
 class Pair:
     """A debate and its mirror, each in a thread of its own; their votes open when a test says."""
 
-    store: SqlStore
+    store: Store
     venue: MemoryVenue
     clock: HandSetClock
     ids: dict[str, str]
@@ -100,13 +99,13 @@ OVER = [Status.CLOSED, Status.CLOSED]
 
 
 @pytest.fixture
-async def pair(store: SqlStore, monkeypatch: pytest.MonkeyPatch) -> Pair:
+async def pair(store: Store, monkeypatch: pytest.MonkeyPatch) -> Pair:
     """Return a pair of which both are still held, without a quorum."""
     monkeypatch.setattr(engine.votes.window, "LOOK_SECONDS", 0.02)
     return await make_pair(store)
 
 
-async def make_pair(store: SqlStore, **request: Any) -> Pair:
+async def make_pair(store: Store, **request: Any) -> Pair:
     asked: dict[str, Any] = {"quorum": 0, "extend": False, "vote_minutes": 30.0} | request
     setup = make_setup(**asked)
     first = new_debate(platform="memory", user=None, setup=setup)
@@ -187,7 +186,7 @@ async def test_a_vote_waits_a_day_for_its_mirrors_to_open_and_no_longer(pair: Pa
 
 
 async def test_below_the_quorum_on_one_of_them_both_stay_open(
-    store: SqlStore, monkeypatch: pytest.MonkeyPatch
+    store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(engine.votes.window, "LOOK_SECONDS", 0.02)
     pair = await make_pair(store, quorum=2, extend=True)

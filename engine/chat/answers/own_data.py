@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 from engine.chat.answers.answers import Answer, SentFile, Wording
 from engine.drawing.svg import BLUE, EMPTY, GOLD, bar, darken, draw, fit, write
 from engine.store import Guessed, OwnVote, Traces
-from engine.store.community import PublicPart
+from engine.store.communities import PublicPart
 from engine.values.debate import Value
 from engine.values.language import N_, NN_, Text
 from engine.values.messages import File

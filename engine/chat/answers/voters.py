@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from engine.chat.answers.answers import Answer, Wording
 from engine.chat.answers.debates import DebateLine
-from engine.store.votes import Outcome
+from engine.store.vote_log import Outcome
 from engine.tally.questions import CONFIDENCES, GROUNDS
 from engine.values.debate import Value
 from engine.values.language import N_

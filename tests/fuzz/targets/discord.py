@@ -27,7 +27,7 @@ from adapters.discord.translation import language_around, language_of
 from adapters.discord.venue import DiscordVenue
 from engine.chat.context import Cooldown, Person
 from engine.chat.invocation import Invocation
-from engine.store.community import CommunitySettings
+from engine.store.communities import CommunitySettings
 from engine.values.errors import MISFITS, RostrumError
 from tests.doubles.rehearsed import DEFAULTS
 from tests.fuzz.target import Target, wait

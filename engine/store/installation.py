@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import secrets
 
-from adapters.storage.connection import SqlConnection
-from adapters.storage.database import Database
+from engine.store.database import Database, SqlConnection
 
 FIND = "SELECT value FROM installation WHERE name = :name"
 ADD = "INSERT INTO installation (name, value) VALUES (:name, :value) ON CONFLICT DO NOTHING"

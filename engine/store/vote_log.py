@@ -5,19 +5,99 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal, Self
 
-from adapters.storage.connection import SqlConnection
-from adapters.storage.database import Database
-from adapters.storage.leases import guard
-from adapters.storage.people import barred, ensure_person, find_key
-from adapters.storage.targets import ASKED, LOCK_QUESTION
-from engine.store import Intervention, Lease, Outcome, Target
-from engine.store.votes import NewEvent, Silences
-from engine.values.judging import Question, VoteEvent
+from engine.store.database import Database, SqlConnection
+from engine.store.leases import Lease, guard
+from engine.store.people import barred, ensure_person, find_key
+from engine.store.targets import ASKED, LOCK_QUESTION, Target
+from engine.values.debate import Value
+from engine.values.judging import How, Question, VoteEvent
 from engine.words.phrases import VOTE_DELETED
+
+
+@dataclass(frozen=True, slots=True)
+class NewEvent:
+    """A vote event that is still to be numbered and appended to the log."""
+
+    person: int
+    option: str
+    added: bool
+    how: How = How.RECOVERED
+    variant: str = ""
+    heard_from: datetime | None = None
+    newer_since: datetime | None = None
+    account_days: int | None = None
+
+
+class Silences(Value):
+    """When answers to a question can have been missed.
+
+    `read_at` is when the last reading that was complete began, `first_ended` and `last_ended` are
+    the ends of the first and the last silence of the platform since.
+    """
+
+    read_at: datetime | None = None
+    first_ended: datetime | None = None
+    last_ended: datetime | None = None
+
+
+Outcome = Literal["stored", "duplicate", "closed", "unknown", "forgotten", "unvoted"]
+"""What became of an answer: kept, kept already, too late, or to nothing that was asked.
+
+"forgotten" is of somebody who was forgotten, or who came back after the debate had begun;
+"unvoted" of one who has to vote first.
+"""
+
+
+Act = Literal["cleared", "deleted", "archived", "locked", "reopened", "shown", "unseeded", "seeded"]
+"""What a moderator does to a message, or to its thread.
+
+"shown": a reaction of a secret ballot stays on the message, as the bot may not take it away.
+"unseeded": the bot could not add its own reaction for an option; "seeded": later it could.
+"""
+
+
+class Intervention(Value):
+    """What a moderator did to a question's message; `option` is the one cleared, None for all.
+
+    `step` is that of a turn.
+    """
+
+    debate: str
+    question: Question
+    step: str = ""
+    act: Act
+    option: str | None = None
+    at: datetime
+
+    @classmethod
+    def on(cls, target: Target, act: Act, at: datetime, option: str | None = None) -> Self:
+        """Say what was done to the message of a question."""
+        return cls(
+            debate=target.debate,
+            question=target.question,
+            step=target.step,
+            act=act,
+            option=option,
+            at=at,
+        )
+
+
+def unseeded_of(target: Target, interventions: Sequence[Intervention]) -> frozenset[str]:
+    """Return the options of a question that never had the bot's own reaction."""
+    lacking: set[str] = set()
+    for noted in interventions:
+        same = (noted.question, noted.step) == (target.question, target.step)
+        if same and noted.option is not None:
+            if noted.act == "unseeded":
+                lacking.add(noted.option)
+            elif noted.act == "seeded":
+                lacking.discard(noted.option)
+    return frozenset(lacking)
+
 
 INSERT_EVENT = """
 INSERT INTO vote_events (
@@ -176,6 +256,9 @@ class VoteLog:
     ) -> int:
         """Append what `find` makes of the log and a reading, at once; return how many events.
 
+        The log is that of the target's question, or of its turn; `now` is when the reading ended,
+        and `read_at` when it began, if it was complete.
+        A vote that is cast meanwhile is in the log that `find` sees, or comes after all of it.
         Nothing is appended of somebody who was forgotten, nor taken back.
         """
 

@@ -6,21 +6,72 @@ column that holds a person without doing so.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from adapters.storage.budgets import community_scope
-from adapters.storage.connection import SqlConnection
-from engine.store import OwnData, OwnRow
-from engine.store.served import OWN
-from engine.values.debate import short_code
-from engine.values.judging import Question
+from engine.store.budgets import community_scope
+from engine.store.database import SqlConnection
+from engine.store.leases import OWN
+from engine.tally.tally import count
+from engine.values.debate import Value, short_code
+from engine.values.judging import Question, Vote
 
 if TYPE_CHECKING:
     from sqlalchemy import Column, Table
+
+OwnRow = Mapping[str, Any]
+"""A row of a table, by column, as JSON has it."""
+
+
+class OwnData(Value):
+    """Everything that is stored of one person, and nothing of anyone else.
+
+    `person` is what stands beside their user id, `started` are the ids of debates that they began,
+    `days` say on which day they began how many, and `tables` has their rows of every other table.
+    `debates` says what all those debates were about, by id; of no model, and nothing sealed.
+    `direct_messages` is what is stored of a personal installation: its settings and schedules, and
+    what its debates cost day by day; None where there is none.
+    """
+
+    person: OwnRow
+    started: tuple[str, ...]
+    days: tuple[OwnRow, ...]
+    tables: Mapping[str, tuple[OwnRow, ...]]
+    debates: Mapping[str, OwnRow]
+    direct_messages: OwnRow | None = None
+
+
+class OwnVote(Value):
+    """A person's vote on a revealed debate, as it stood at the close.
+
+    `option` is None where it was unclear which stood. `people` is the people's winner or "tie"
+    (None without enough votes that count), `jury` the panel's.
+    """
+
+    debate: str
+    option: str | None
+    people: str | None
+    jury: str | None
+    rehearsal: bool
+    revealed_at: datetime
+
+
+class Guessed(Value):
+    """How often a person guessed the model of a side, before anything named it.
+
+    `right` of `n` guesses; `chance` is how many would be right by choosing from the menu blindly.
+    `user` is only there for those who want to be named.
+    """
+
+    right: int = 0
+    n: int = 0
+    chance: float = 0.0
+    user: str = ""
+
 
 PERSON = "SELECT * FROM people WHERE id = :person"
 FIND = 'SELECT id FROM people WHERE platform = :platform AND "user" = :user'
@@ -47,7 +98,7 @@ def read_own(connection: SqlConnection, platform: str, user: str) -> OwnData | N
     if person is None:
         return None
     # Only here: SQLAlchemy, which describes the tables, takes a third of a second to import.
-    from adapters.storage.tables import people, referring_to
+    from engine.store.tables import people, referring_to
 
     (about,) = _rows(connection, people, PERSON, person=person)
     tables: dict[str, tuple[OwnRow, ...]] = {}
@@ -143,3 +194,89 @@ def _debates(
                 name: value.isoformat() if isinstance(value, datetime) else value
                 for name, value in {**about, **asked, "code": short_code(row.id)}.items()
             }
+
+
+# What stood at the close, of the newest debates of one community.
+STOOD = """
+SELECT debates.id, debates.revealed_at, debates.rehearsal, debates.setup, votes.body
+FROM votes JOIN debates ON debates.id = votes.debate JOIN people ON people.id = votes.person
+WHERE people.platform = :platform AND people."user" = :user AND debates.community = :community
+    AND debates.platform = :platform AND debates.revealed_at IS NOT NULL
+    AND votes.question = 'vote'
+ORDER BY debates.revealed_at DESC LIMIT :most
+"""
+CAST = "SELECT debate, body FROM votes WHERE question = 'vote' AND debate IN :debates"
+JURIES = "SELECT debate, body FROM verdicts WHERE judge = 'panel' AND debate IN :debates"
+GUESSES = """
+SELECT people."user", votes.step, votes.body, debates.setup
+FROM votes JOIN debates ON debates.id = votes.debate JOIN people ON people.id = votes.person
+WHERE debates.platform = :platform AND debates.community = :community
+    AND debates.revealed_at IS NOT NULL AND votes.question = 'guess' AND people."user" IS NOT NULL
+    AND {}
+ORDER BY debates.revealed_at DESC LIMIT 2000
+"""
+OWN_GUESSES = GUESSES.format('people."user" = :user')
+NAMED_GUESSES = GUESSES.format("people.scoreboard")
+
+
+def read_own_guesses(
+    connection: SqlConnection, platform: str, community: str, user: str
+) -> Guessed:
+    """Return how a person guessed here."""
+    rows = connection.rows(OWN_GUESSES, platform=platform, community=community, user=user)
+    return _guessed(rows).get(user, Guessed()).model_copy(update={"user": ""})
+
+
+def read_guessers(
+    connection: SqlConnection, platform: str, community: str, most: int
+) -> tuple[Guessed, ...]:
+    """Return those who want to be named, the best first."""
+    found = _guessed(connection.rows(NAMED_GUESSES, platform=platform, community=community))
+    return tuple(sorted(found.values(), key=lambda one: (-one.right, one.n, one.user))[:most])
+
+
+def _guessed(rows: Sequence[Any]) -> dict[str, Guessed]:
+    """Count guesses of people who could not know, by user."""
+    counts: dict[str, Guessed] = {}
+    for row in rows:
+        vote, setup = orjson.loads(row.body), orjson.loads(row.setup)
+        if not vote["gold"]:
+            continue
+        model, menu = setup["request"]["sides"][row.step], setup.get("menu") or ()
+        ref = f"{model['backend']}/{model['name']}"
+        old = counts.get(row.user, Guessed(user=row.user))
+        new = {
+            "right": old.right + (vote["option"] == ref),
+            "n": old.n + 1,
+            "chance": old.chance + (1 / len(menu) if ref in menu else 0.0),
+        }
+        counts[row.user] = old.model_copy(update=new)
+    return counts
+
+
+def read_own_votes(
+    connection: SqlConnection, platform: str, community: str, user: str, most: int
+) -> tuple[OwnVote, ...]:
+    """Return a person's newest votes, the newest first."""
+    whose = {"platform": platform, "community": community, "user": user}
+    stood = connection.rows(STOOD, most=most, **whose)
+    if not stood:
+        return ()
+    ids = [row.id for row in stood]
+    cast: dict[str, list[Vote]] = defaultdict(list)
+    for row in connection.rows(CAST, debates=ids):
+        cast[row.debate].append(Vote.model_validate_json(row.body))
+    juries = {row.debate: orjson.loads(row.body) for row in connection.rows(JURIES, debates=ids)}
+    return tuple(_own(row, cast[row.id], juries.get(row.id, {}).get("winner")) for row in stood)
+
+
+def _own(row: Any, cast: Sequence[Vote], jury: str | None) -> OwnVote:
+    vote, request = orjson.loads(row.body), orjson.loads(row.setup)["request"]
+    return OwnVote(
+        debate=row.id,
+        option=None if vote["ambiguous"] else vote["option"],
+        people=count(cast, tuple(request["sides"]), request["quorum"]).winner,
+        jury=jury,
+        rehearsal=bool(row.rehearsal),
+        revealed_at=row.revealed_at,
+    )

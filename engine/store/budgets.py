@@ -5,11 +5,59 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from adapters.storage.connection import SqlConnection
-from engine.store import Caps, NewDebate, Post
-from engine.values.debate import Debate, Status, short_code
+from engine.store.database import SqlConnection
+from engine.store.outbox import Post
+from engine.values.debate import Debate, Setup, Status, Value, short_code
 from engine.values.errors import BudgetError, SeriesCapError
 from engine.values.messages import Alert
+
+
+class NewGuest(Value):
+    """Who is to argue a side: a user of the platform, and the names that would give them away."""
+
+    user: str
+    names: tuple[str, ...] = ()
+
+
+class Caps(Value):
+    """What may be spent and run at once; None is no cap. Money is USD.
+
+    Managers are warned once `alert_percent` of a community's money of the day is reserved or spent.
+    The caps of the installation hold for all communities together.
+    """
+
+    debate_usd: float | None = 1.0
+    community_daily_usd: float | None = 10.0
+    user_daily_debates: int | None = 10
+    max_live_per_community: int | None = 3
+    installation_daily_usd: float | None = None
+    max_live: int | None = None
+    alert_percent: float | None = 80.0
+
+    @property
+    def by_day(self) -> bool:
+        """Whether the money of a day is capped."""
+        return not (self.community_daily_usd is None and self.installation_daily_usd is None)
+
+
+class NewDebate(Value):
+    """A debate about to be stored; `user` is its starter's id on the platform.
+
+    `guest` is who argues a side in place of a model.
+    """
+
+    id: str
+    number: int
+    platform: str
+    community: str
+    place: str
+    user: str | None
+    setup: Setup
+    created_at: datetime
+    series: str | None = None
+    series_key: str | None = None
+    guest: NewGuest | None = None
+
 
 WHOLE = ""  # the day of what is counted over all days
 SERIES_CAP = "SELECT usd FROM series WHERE name = :name"

@@ -8,14 +8,56 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from adapters.storage.connection import SqlConnection
-from adapters.storage.database import Database
-from adapters.storage.leases import within
-from engine.store import Asked, Target
-from engine.store.served import EVERYONE, Served
+from engine.store.database import Database, SqlConnection
+from engine.store.leases import EVERYONE, Served, within
 from engine.tally.questions import KINDS, options_of
-from engine.values.debate import BallotKind
+from engine.values.debate import BallotKind, Value
 from engine.values.judging import REVEALED, Question
+from engine.values.text import split_variant
+
+
+class Asked(NamedTuple):
+    """A question of a debate, which is one row; `step` is that of a turn, or a round."""
+
+    debate: str
+    question: Question = Question.VOTE
+    step: str = ""
+
+
+class Target(Value):
+    """A message whose reactions or buttons mean something; `step` is that of a turn, or a round.
+
+    `closed` says that its answers stay as they are: it was deleted, or its question has `ended`;
+    `unread` that this was without a reading. `closes_at` is when its question does, if it has a
+    time of its own.
+    """
+
+    debate: str
+    question: Question
+    platform: str
+    place: str
+    message: str
+    ballot: BallotKind
+    options: tuple[str, ...]
+    step: str = ""
+    closed: bool = False
+    ended: bool = False
+    unread: bool = False
+    closes_at: datetime | None = None
+
+    def option_of(self, reaction: str) -> str | None:
+        """Return the option that a reaction stands for here, None if it means nothing."""
+        option, _ = split_variant(reaction)
+        return option if option in self.options else None
+
+    def variant_of(self, reaction: str) -> str:
+        """Return what tells a reaction here from others of its option that a person can hold.
+
+        A turn may have several messages, and each may have a person's thumb.
+        """
+        variant = split_variant(reaction)[1]
+        return f"{self.message} {variant}".rstrip() if self.question is Question.TURN else variant
+
 
 FIND_QUESTION = """
 SELECT targets.debate, targets.question, targets.step, targets.ballot, targets.closed_at,
@@ -107,7 +149,7 @@ FOR NO KEY UPDATE
 """
 
 
-class Found(NamedTuple):
+class FoundQuestion(NamedTuple):
     """The question that a message asks, and whether it still takes answers.
 
     `began` is when its debate was asked for, `read_at` when the last complete reading began.
@@ -124,7 +166,7 @@ class Found(NamedTuple):
 
 def find_question(
     connection: SqlConnection, platform: str, place: str, message: str
-) -> Found | None:
+) -> FoundQuestion | None:
     """Return the question that a message asks, which closes for others after this write."""
     row = connection.first(FIND_QUESTION, platform=platform, place=place, message=message)
     if row is None:
@@ -133,7 +175,7 @@ def find_question(
     revealed = row.revealed_at is not None and question not in REVEALED
     closed = revealed or row.ended_at is not None or row.closed_at is not None
     ballot, began = BallotKind(row.ballot), row.created_at
-    return Found(row.debate, question, row.step, ballot, closed, began, row.read_at)
+    return FoundQuestion(row.debate, question, row.step, ballot, closed, began, row.read_at)
 
 
 def let_seeds_go(connection: SqlConnection, debate_id: str) -> None:

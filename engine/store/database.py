@@ -1,21 +1,25 @@
-"""A connection as statements see it: a text with named parameters, run in one line.
+"""The database as the store's parts see it: statements with named parameters, and writes in groups.
 
 A text is the statement that the database gets, in SQL that SQLite and PostgreSQL share:
 parameters are `:name`, upserts `ON CONFLICT (…) DO UPDATE SET x = excluded.x`, and a condition that
 also holds for a null parameter is `(place = :channel) IS NOT FALSE`. A list, as in `id IN :ids`, is
 expanded. A clause for PostgreSQL alone stands in a comment, as in `/*+ FOR SHARE */`: a lock, which
 SQLite needs none of, as its writes follow one another. What else differs is handled where a
-database's texts are spelled, in `sqlite.py` and `postgres.py`. Rows are named tuples of our types.
+database's texts are spelled, in `adapters/storage/sqlite.py` and `postgres.py`. Rows are named
+tuples of our types.
 """
 
 from __future__ import annotations
 
+import asyncio
 from abc import ABC, abstractmethod
 from collections import namedtuple
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 
 class SqlConnection(ABC):
@@ -76,6 +80,86 @@ class SqlConnection(ABC):
     def column(self, sql: str, /, **values: Any) -> list[Any]:
         """Return the first column of every row."""
         return [row[0] for row in self.execute(sql, values).fetchall()]
+
+
+class Database(ABC):
+    """The port: an open database. Every method may raise StoreError.
+
+    `queues`: a debate gets a job for workers when it is stored.
+    """
+
+    queues = False
+
+    @property
+    @abstractmethod
+    def sole(self) -> bool:
+        """Whether no other process may run on it, so that older leases are void."""
+
+    @property
+    @abstractmethod
+    def away(self) -> bool:
+        """Whether a server does not answer now or a disk is full, so that what asks it waits."""
+
+    @abstractmethod
+    def enqueue(self, operation: Callable[[SqlConnection], T]) -> asyncio.Future[T]:
+        """Queue a write for the next group; its result comes once that is committed.
+
+        A write that raises is rolled back alone, so an operation may run twice; it must change
+        nothing but the database.
+        """
+
+    @abstractmethod
+    async def rows(self, sql: str, /, **values: Any) -> list[Any]:
+        """Return a query's rows as named tuples."""
+
+    @abstractmethod
+    async def glance(self, sql: str, /, **values: Any) -> list[Any]:
+        """Return what a short query finds, as named tuples; it may go with the writes."""
+
+    @abstractmethod
+    def look(self, operation: Callable[[SqlConnection], T]) -> T:
+        """Read what must agree with itself, in a worker thread.
+
+        Waits for a server that goes away, so that the reads may begin again.
+        """
+
+    @abstractmethod
+    def snapshot(self) -> AbstractContextManager[SqlConnection]:
+        """Open one consistent view, for a worker thread."""
+
+    @abstractmethod
+    async def checkpoint(self) -> bool:
+        """Empty what holds older pages; False while a reader uses it."""
+
+    @abstractmethod
+    def hurry(self) -> None:
+        """Wait no longer than a moment for a database that is away: the process ends."""
+
+    @abstractmethod
+    async def close(self) -> None:
+        """Finish queued work and close every connection; further calls are refused."""
+
+    async def write(self, operation: Callable[[SqlConnection], T]) -> T:
+        """Run a write in the next group and return its result; see `enqueue`."""
+        return await self.enqueue(operation)
+
+    async def run(self, sql: str, /, **values: Any) -> int:
+        """Run one change in the next group; return how many rows it changed."""
+        return await self.enqueue(lambda connection: connection.run(sql, **values))
+
+    async def first(self, sql: str, /, **values: Any) -> Any:
+        """Return a query's first row, None without any."""
+        rows = await self.rows(sql, **values)
+        return rows[0] if rows else None
+
+    async def value(self, sql: str, /, **values: Any) -> Any:
+        """Return the first column of the first row, None without any."""
+        rows = await self.rows(sql, **values)
+        return rows[0][0] if rows else None
+
+    async def column(self, sql: str, /, **values: Any) -> list[Any]:
+        """Return the first column of every row."""
+        return [row[0] for row in await self.rows(sql, **values)]
 
 
 def shaped(cursor: Any) -> list[Any]:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from threading import Lock
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
-from adapters.storage.bringing import bring
-from adapters.storage.connection import SqlConnection
-from adapters.storage.database import Database
-from adapters.storage.people import (
+from engine.store.database import Database, SqlConnection
+from engine.store.people import (
     BEGAN,
     Known,
     ensure_person,
@@ -20,12 +19,146 @@ from adapters.storage.people import (
     is_forgotten,
     lock_person,
 )
-from adapters.storage.targets import Found, find_question
-from adapters.storage.vote_log import append, append_all, read_log
-from engine.store import Brought, Cast, Kept, Outcome, Press, Pressed, Remark, Remarked, Revision
+from engine.store.targets import FoundQuestion, find_question
+from engine.store.vote_log import Outcome, append, append_all, read_log
 from engine.tally.hands import chosen_option, hands_held
-from engine.values.debate import BallotKind
-from engine.values.judging import How, Question, VoteEvent
+from engine.values.debate import BallotKind, Value
+from engine.values.judging import IMPORT, How, Question, Vote, VoteEvent
+
+
+class Cast(Value):
+    """A reaction or button press as a platform reports it; `event` deduplicates retries.
+
+    `heard_from` is since when everything was told; the days are those of VoteEvent.
+    """
+
+    platform: str
+    place: str
+    message: str
+    user: str
+    option: str
+    added: bool
+    variant: str = ""
+    how: How = How.LIVE
+    event: str | None = None
+    given_at: datetime | None = None
+    heard_from: datetime | None = None
+    received_at: datetime
+    account_days: int | None = None
+    member_days: int | None = None
+
+
+class Press(Value):
+    """A button of a vote; `option` is None for the one that withdraws."""
+
+    platform: str
+    place: str
+    message: str
+    user: str
+    option: str | None
+    event: str | None = None
+    received_at: datetime
+    account_days: int | None = None
+    member_days: int | None = None
+
+
+class Pressed(Value):
+    """What became of a button; `option` is what its person has chosen now, None for nothing."""
+
+    outcome: Outcome
+    option: str | None = None
+
+
+class Revision(Value):
+    """What somebody answers to who debated better, of a debate whose models they know.
+
+    `option` is None to take an answer back; `ballot` is the debate's.
+    """
+
+    debate: str
+    ballot: BallotKind
+    platform: str
+    user: str
+    option: str | None
+    received_at: datetime
+
+
+class Remark(Value):
+    """What somebody says beside their vote: the reason, how clear it was, or a guess.
+
+    Without a `question` it only asks what they hold. `step` is the side whose model is guessed, and
+    `option` then its number on the debate's menu; `ballot` is the debate's.
+    """
+
+    debate: str
+    ballot: BallotKind
+    platform: str
+    user: str
+    question: Question | None
+    step: str = ""
+    option: str = ""
+    received_at: datetime
+
+
+class Remarked(Value):
+    """What became of a remark, and all that its person holds now; empty for what they do not.
+
+    `option` is the vote, None if it is not known which choice is the last; `guesses` are numbers on
+    the menu, by side.
+    """
+
+    outcome: Outcome
+    option: str | None = None
+    ground: str = ""
+    confidence: str = ""
+    guesses: Mapping[str, str] = {}
+
+
+class Brought(NamedTuple):
+    """A label from another tool for a debate, by a user of it; `vote` has no person yet."""
+
+    debate: str
+    user: str
+    vote: Vote
+
+
+Kept = Literal["new", "same", "changed", "forgotten"]
+"""What became of a label that was brought."""
+
+FIND_LABEL = """
+SELECT body FROM votes
+WHERE debate = :debate AND person = :person AND question = 'vote' AND step = ''
+"""
+KEEP_LABEL = """
+INSERT INTO votes (debate, person, question, step, body)
+VALUES (:debate, :person, 'vote', '', :body)
+ON CONFLICT (debate, person, question, step) DO UPDATE SET body = excluded.body
+"""
+
+
+def bring(connection: SqlConnection, labels: Sequence[Brought]) -> list[Kept]:
+    """Store labels; see `Votes.bring`."""
+    key = find_key(connection)
+    return [_bring(connection, label, key) for label in labels]
+
+
+def _bring(connection: SqlConnection, label: Brought, key: bytes | None) -> Kept:
+    person = ensure_person(connection, IMPORT, label.user, key)
+    if person is None:
+        return "forgotten"
+    own = {"debate": label.debate, "person": person.id}
+    body = connection.value(FIND_LABEL, **own)
+    vote = label.vote.model_copy(update={"person": person.id})
+    if body is not None and _says_same(Vote.model_validate_json(body), vote):
+        return "same"
+    connection.run(KEEP_LABEL, **own, body=vote.model_dump_json())
+    return "new" if body is None else "changed"
+
+
+def _says_same(before: Vote, now: Vote) -> bool:
+    """Return whether two labels say the same, whenever they were given."""
+    return (before.option, before.gold) == (now.option, now.gold)
+
 
 OWN_EVENTS = """
 SELECT * FROM vote_events
@@ -108,11 +241,17 @@ class Casting:
         return await self._database.write(lambda connection: _revise(connection, revision))
 
     async def remark(self, remark: Remark) -> Remarked:
-        """Keep what somebody says beside their vote while it is open."""
+        """Keep what somebody says beside their vote while it is open, in place of what they said.
+
+        One who holds no vote is "unvoted", and no trace of them is kept.
+        """
         return await self._database.write(lambda connection: _remark(connection, remark))
 
     async def bring(self, labels: Sequence[Brought]) -> list[Kept]:
-        """Keep labels from other tools as votes of platform `import`."""
+        """Keep labels from other tools as votes of platform `import`, in place of earlier ones.
+
+        One that says the same as before changes nothing. All at once, or none.
+        """
         return await self._database.write(lambda connection: bring(connection, labels))
 
 
@@ -169,7 +308,7 @@ def _people_of(
     return {user: ensure_person(connection, *user, key) for user in users}
 
 
-def _row(cast: Cast, found: Found, person: int) -> dict[str, Any]:
+def _row(cast: Cast, found: FoundQuestion, person: int) -> dict[str, Any]:
     return {
         "debate": found.debate,
         "person": person,

@@ -6,11 +6,11 @@ import asyncio
 from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
+from typing import NamedTuple
 
-from adapters.storage.budgets import community_scope, day_of
-from adapters.storage.connection import SqlConnection
-from adapters.storage.installation import mark_deleted, mark_unwiped
-from engine.store import Left
+from engine.store.budgets import community_scope, day_of
+from engine.store.database import SqlConnection
+from engine.store.installation import mark_deleted, mark_unwiped
 from engine.tally.questions import KINDS
 from engine.values.ports import utc_now
 
@@ -61,6 +61,13 @@ DELETE FROM communities WHERE platform = :platform AND community = :community
 DELETE_PERSON = "DELETE FROM people WHERE id = :person"
 
 
+class Left(NamedTuple):
+    """A community that has removed Rostrum."""
+
+    platform: str
+    community: str
+
+
 def purge_some(connection: SqlConnection, left: Left) -> int:
     """Delete a few of a community's ended debates; return how many."""
     return delete_debates(connection, connection.column(SOME, most=AT_ONCE, **left._asdict()))
@@ -68,7 +75,7 @@ def purge_some(connection: SqlConnection, left: Left) -> int:
 
 async def load_tables() -> None:
     """Load what describes the tables in a thread that no write waits for."""
-    await asyncio.to_thread(import_module, "adapters.storage.tables")
+    await asyncio.to_thread(import_module, "engine.store.tables")
 
 
 @cache
@@ -79,7 +86,7 @@ def unmentioned(**instead: str) -> str:
     it finds.
     """
     # Only here: SQLAlchemy, which describes the tables, takes a third of a second to import.
-    from adapters.storage.tables import people, referring_to
+    from engine.store.tables import people, referring_to
 
     records = (
         instead.get(table.name, f"SELECT 1 FROM {table.name}")  # noqa: S608
@@ -92,7 +99,7 @@ def unmentioned(**instead: str) -> str:
 
 def delete_debates(connection: SqlConnection, ids: Sequence[str]) -> int:
     """Delete debates with everything of them; budgets keep what they spent. Return how many."""
-    from adapters.storage.tables import OF_DEBATES
+    from engine.store.tables import OF_DEBATES
 
     for table in OF_DEBATES:
         connection.run(DELETE_OF.format(table.name), debates=ids)
