@@ -31,7 +31,7 @@ PLACES = {
 }
 
 
-class Commands(TyperGroup):
+class LazyCommands(TyperGroup):
     """The commands by name: a demo loads neither exports nor the operator's commands."""
 
     def list_commands(self, ctx: Any) -> list[str]:
@@ -51,7 +51,7 @@ class Commands(TyperGroup):
 
 app = typer.Typer(
     name="rostrum",
-    cls=Commands,
+    cls=LazyCommands,
     help="Hold AI debates with a blind jury and human votes, and export every label.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,

@@ -91,7 +91,7 @@ class Delivery:
     _missed: set[str] = field(default_factory=set)  # rung while busy
     _waited: set[str] = field(default_factory=set)  # said to wait for the platform
     _last_word: LastWord = field(init=False)
-    _told: Alerts | None = None
+    _managers: Alerts | None = None  # what tells them
     _board: Board | None = None
     _seeds: Seeds = field(init=False)
     _unseeding: Unseeding = field(init=False)
@@ -130,11 +130,11 @@ class Delivery:
     @property
     def _alerts(self) -> Alerts:
         """What tells managers."""
-        if self._told is None:
+        if self._managers is None:
             from engine.delivery.alerts import Alerts  # few debates have any
 
-            self._told = Alerts(self.venue, self.store)
-        return self._told
+            self._managers = Alerts(self.venue, self.store)
+        return self._managers
 
     def _served(self) -> Served:
         return self.shares.served
