@@ -1,4 +1,4 @@
-"""A community's settings within the operator's: what may be set, and what then applies."""
+"""A community's settings within the operator's, and what people are told about themselves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layouts for other tools: what is in them, and what never is."""
+"""Layouts for other tools, licences and recipes: what is in them, and what never is."""
 
 from __future__ import annotations
 

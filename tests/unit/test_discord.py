@@ -1,4 +1,4 @@
-"""What Discord is told of the commands: names, limits, languages, and who may use them."""
+"""Commands, refusals and the pace of Discord: what it is told, and what its answers mean."""
 
 from __future__ import annotations
 

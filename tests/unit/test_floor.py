@@ -1,4 +1,4 @@
-"""The floor: histories, limits, and what is kept and shown of a turn."""
+"""The floor: histories, limits, drafts, refusals, and what is kept and shown of a turn."""
 
 from __future__ import annotations
 

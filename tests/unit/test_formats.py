@@ -1,4 +1,4 @@
-"""What holds for every format, whatever its script: clear ends, and nothing that should stay in."""
+"""What holds for every format and every version of it, whatever its script."""
 
 from __future__ import annotations
 

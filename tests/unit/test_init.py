@@ -1,4 +1,4 @@
-"""`rostrum init`: which models it proposes, and what becomes of `.env`."""
+"""`rostrum init`, and the tables of commands that read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Jurors whose judgment is known, to drive panels with."""
+"""A panel of jurors whose judgment is known: whom it asks, when it stops, what it decides."""
 
 from __future__ import annotations
 

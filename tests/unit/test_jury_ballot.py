@@ -1,4 +1,4 @@
-"""Every way in which a ballot can come back, and what the schema asks for."""
+"""Every way in which a ballot can come back, and the rubrics that its schema asks for."""
 
 from __future__ import annotations
 

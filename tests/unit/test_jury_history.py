@@ -1,4 +1,4 @@
-"""What past ballots teach."""
+"""What past ballots teach about jurors, who sits on a panel, and whether jurors see at all."""
 
 from __future__ import annotations
 

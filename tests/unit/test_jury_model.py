@@ -1,4 +1,4 @@
-"""The model of jurors, against independent computations of the same quantities."""
+"""The model of jurors and the errors of its fit, against independent computations of the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Thumbs on turns, and stances before and after: pure."""
+"""Thumbs and stances, which debates are offered for more answers, and what labellers gave."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Backends: presets, and the sentences for what is wrong with a setting."""
+"""Backends: presets, wrong settings, the models there are, and how much one may send."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The HTTP client against a server that misbehaves."""
+"""The HTTP client against a server that misbehaves, and what its calls cost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading statuses, headers and bodies: pure, and never surprised."""
+"""Reading statuses, headers, bodies and event streams: pure, and never surprised."""
 
 from __future__ import annotations
 

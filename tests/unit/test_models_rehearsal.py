@@ -1,4 +1,4 @@
-"""The rehearsal model: what a reader of a debate would notice, and what tests rely on."""
+"""Rehearsal models: what a reader of a debate would notice, and what tests rely on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Templates: overridden file by file, checked at start, and never fed as templates what is said."""
+"""Templates: overridden file by file, never fed as templates what is said, and never echoed."""
 
 from __future__ import annotations
 

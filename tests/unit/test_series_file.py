@@ -1,4 +1,4 @@
-"""The file of a series: what it means, and one sentence for each mistake."""
+"""A series: its file, its times, its progress, and which debates it holds next."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Series for tests of reports, made of rows."""
+"""A series' report: its figures, against tables worked out by hand, and its pictures."""
 
 from __future__ import annotations
 

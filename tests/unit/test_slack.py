@@ -1,4 +1,4 @@
-"""What Slack's refusals mean: gone for good, away for now, or about this one message."""
+"""Refusals, tiers, connection and events of Slack, and plain text in place of what it refuses."""
 
 from __future__ import annotations
 

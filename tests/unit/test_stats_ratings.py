@@ -1,4 +1,4 @@
-"""Bradley–Terry with ties, against an independent maximum of the likelihood; the leaderboard."""
+"""Bradley–Terry with ties and covariates, against independent maxima of the likelihood."""
 
 from __future__ import annotations
 

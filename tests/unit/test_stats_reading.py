@@ -1,4 +1,4 @@
-"""From archived debates to the small rows that statistics are made of."""
+"""From archived debates to rows, and the figures that are drawn from them, computed twice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading structured answers out of whatever models write."""
+"""Reading structured answers out of whatever models write, and the median of several judges."""
 
 from __future__ import annotations
 

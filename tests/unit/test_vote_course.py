@@ -1,4 +1,4 @@
-"""Any course of a vote, against a model of the platform that knows nothing of the tally."""
+"""Any course and order of a vote, against models of the platform that share no code with it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every page has: headers, a page for failures, assets, sessions, translations."""
+"""What every page has, and what counts as a proof of who somebody is on a chat platform."""
 
 from __future__ import annotations
 
